@@ -1,0 +1,13 @@
+//! Exact scalar arithmetic: no input or output, no GPU, no threads.
+//!
+//! | module | what it computes |
+//! |---|---|
+//! | [`goldilocks`] | the field Z/qZ, q = 2^64 − 2^32 + 1 |
+//! | [`dd`] | double-double numbers (about 106 bits), for tables |
+//! | [`limbs`] | natural numbers as little-endian `u64` limbs: the slow, obvious oracles |
+//! | [`primes`] | primality and smallest factors of machine words |
+
+pub mod dd;
+pub mod goldilocks;
+pub mod limbs;
+pub mod primes;

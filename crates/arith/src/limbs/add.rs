@@ -1,0 +1,59 @@
+//! Addition, subtraction and comparison of equally long numbers.
+
+use core::cmp::Ordering;
+
+/// a ← a + b mod 2^(64·n), n = `a.len()`; returns the carry out.
+///
+/// `b` may be shorter than `a`; missing limbs are zero. Cost O(n).
+///
+/// # Panics
+/// If `b` is longer than `a`.
+pub fn add_assign(a: &mut [u64], b: &[u64]) -> bool {
+    assert!(b.len() <= a.len(), "the addend is longer than the sum");
+    let mut carry = false;
+    for (i, x) in a.iter_mut().enumerate() {
+        if i >= b.len() && !carry {
+            return false;
+        }
+        let y = b.get(i).copied().unwrap_or(0);
+        let (s, c1) = x.overflowing_add(y);
+        let (s, c2) = s.overflowing_add(u64::from(carry));
+        *x = s;
+        carry = c1 | c2;
+    }
+    carry
+}
+
+/// a ← a − b mod 2^(64·n), n = `a.len()`; returns the borrow out.
+///
+/// `b` may be shorter than `a`; missing limbs are zero. Cost O(n).
+///
+/// # Panics
+/// If `b` is longer than `a`.
+pub fn sub_assign(a: &mut [u64], b: &[u64]) -> bool {
+    assert!(b.len() <= a.len(), "the subtrahend is longer than the difference");
+    let mut borrow = false;
+    for (i, x) in a.iter_mut().enumerate() {
+        if i >= b.len() && !borrow {
+            return false;
+        }
+        let y = b.get(i).copied().unwrap_or(0);
+        let (d, b1) = x.overflowing_sub(y);
+        let (d, b2) = d.overflowing_sub(u64::from(borrow));
+        *x = d;
+        borrow = b1 | b2;
+    }
+    borrow
+}
+
+/// Compares two numbers of any lengths; leading zero limbs do not matter.
+#[must_use]
+pub fn compare(a: &[u64], b: &[u64]) -> Ordering {
+    let longest = a.len().max(b.len());
+    let limb = |x: &[u64], i: usize| x.get(i).copied().unwrap_or(0);
+    (0..longest)
+        .rev()
+        .map(|i| limb(a, i).cmp(&limb(b, i)))
+        .find(|o| o.is_ne())
+        .unwrap_or(Ordering::Equal)
+}

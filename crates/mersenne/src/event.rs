@@ -1,0 +1,107 @@
+//! What a running test tells, and how it is asked to stop.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::RoundOff;
+
+/// News of a running test, sent through a channel by [`crate::test::run`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// The test begins or goes on at `iteration` of `total`.
+    Started {
+        /// Iterations already done (more than 0: resumed from a checkpoint).
+        iteration: u64,
+        /// Iterations in all.
+        total: u64,
+        /// The checkpoint it goes on from.
+        resumed_from: Option<PathBuf>,
+    },
+    /// Sent a few times a second at most.
+    Progress {
+        /// Iterations done.
+        iteration: u64,
+        /// Iterations in all.
+        total: u64,
+        /// Time per iteration, lately.
+        per_iteration: Duration,
+        /// Round-off since this engine was built.
+        round_off: Option<RoundOff>,
+    },
+    /// A checkpoint is safely on disk.
+    Saved {
+        /// Its iteration.
+        iteration: u64,
+        /// Its file.
+        path: PathBuf,
+        /// Whether a Gerbicz–Li check covers it.
+        verified: bool,
+    },
+    /// A checkpoint could not be saved; the older ones are untouched, the test
+    /// goes on and will try again.
+    SaveFailed {
+        /// Why.
+        reason: String,
+    },
+    /// A checkpoint file was not sound and has been set aside.
+    BadCheckpoint {
+        /// Where it is now (`….bad`).
+        path: PathBuf,
+        /// What was wrong with it.
+        reason: String,
+    },
+    /// The lock of a process that no longer runs was found and taken over.
+    StaleLock {
+        /// The dead holder's process id.
+        pid: u32,
+    },
+    /// Round-off rose too high: the test goes on with a longer transform from
+    /// the last good state.
+    Lengthened {
+        /// The length that was too short.
+        from: usize,
+        /// The length now used.
+        to: usize,
+        /// The round-off that was measured.
+        round_off: f64,
+        /// The iteration of the last good state.
+        back_to: u64,
+    },
+    /// A Gerbicz–Li check passed: everything up to `iteration` is verified.
+    Verified {
+        /// The iteration.
+        iteration: u64,
+    },
+    /// A Gerbicz–Li check failed: the test goes back to the last verified state.
+    CheckFailed {
+        /// The iteration at which the check was made.
+        iteration: u64,
+        /// The verified iteration it goes back to.
+        back_to: u64,
+    },
+}
+
+/// A request to stop, shared between whoever asks and the running test.
+#[derive(Debug, Clone, Default)]
+pub struct StopToken(Arc<AtomicBool>);
+
+impl StopToken {
+    /// A token nobody has asked to stop yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Asks the test to save a checkpoint and return.
+    pub fn stop(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a stop was asked for.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,165 @@
+//! The exponent of a Mersenne number, and small factors before a test.
+
+use std::fmt;
+use std::str::FromStr;
+
+use warpint_arith::primes;
+
+/// A prime p, 2 ≤ p < 2^31: only these make M_p = 2^p − 1 a candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Exponent(u32);
+
+/// A number that is not the exponent of a Mersenne prime candidate.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ExponentError {
+    /// Not digits only.
+    #[error("'{text}' is not a whole number")]
+    NotANumber {
+        /// What was given.
+        text: String,
+    },
+    /// Below 2.
+    #[error("{value} is not an exponent: the smallest Mersenne number is M2 = 3")]
+    TooSmall {
+        /// What was given.
+        value: u64,
+    },
+    /// 2^31 or more.
+    #[error("{text} is too large: exponents are below 2147483648 (2^31)")]
+    TooLarge {
+        /// What was given.
+        text: String,
+    },
+    /// p = a·b, so 2^a − 1 divides 2^p − 1.
+    #[error(
+        "{value} is not prime ({value} = {factor} · {}), so M{value} is divisible by M{factor} \
+         and need not be tested", value / factor
+    )]
+    Composite {
+        /// What was given.
+        value: u32,
+        /// Its smallest prime factor.
+        factor: u32,
+    },
+}
+
+impl Exponent {
+    /// Exponents are below this: 2^31.
+    pub const LIMIT: u32 = 1 << 31;
+
+    /// Checks that p is a prime in range.
+    pub fn new(p: u64) -> Result<Self, ExponentError> {
+        if p < 2 {
+            return Err(ExponentError::TooSmall { value: p });
+        }
+        let value = u32::try_from(p)
+            .ok()
+            .filter(|&v| v < Self::LIMIT)
+            .ok_or_else(|| ExponentError::TooLarge { text: p.to_string() })?;
+        if !primes::is_prime(p) {
+            // Below 2^31 both fit in 32 bits.
+            let factor = primes::smallest_factor(p) as u32;
+            return Err(ExponentError::Composite { value, factor });
+        }
+        Ok(Self(value))
+    }
+
+    /// p.
+    #[must_use]
+    pub fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl FromStr for Exponent {
+    type Err = ExponentError;
+
+    fn from_str(text: &str) -> Result<Self, ExponentError> {
+        if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(ExponentError::NotANumber { text: text.into() });
+        }
+        match text.parse::<u64>() {
+            Ok(p) => Self::new(p),
+            Err(_) => Err(ExponentError::TooLarge { text: text.into() }),
+        }
+    }
+}
+
+impl fmt::Display for Exponent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The smallest prime factor q = 2kp + 1 of M_p with k ≤ `max_k` and
+/// q ≤ √M_p, if there is one.
+///
+/// Every factor of M_p (p an odd prime) is 2kp + 1 and ±1 mod 8; a composite
+/// M_p has one that is at most √M_p. Cost: O(max_k) sieving by small primes,
+/// one power of 2 mod q for every survivor.
+#[must_use]
+pub fn trial_factor(p: Exponent, max_k: u64) -> Option<u64> {
+    const SMALL: [u64; 12] = [3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41];
+    let p = u64::from(p.get());
+    if p == 2 {
+        return None;
+    }
+    // q ≤ √M_p < 2^(p/2), and q < 2^63 whatever max_k.
+    let q_max = 1u64 << (p / 2 + 1).min(63);
+    (1..=max_k)
+        .map_while(|k| k.checked_mul(2 * p)?.checked_add(1).filter(|&q| q < q_max))
+        .take_while(|&q| p >= 126 || u128::from(q) * u128::from(q) < 1 << p)
+        .filter(|q| matches!(q % 8, 1 | 7))
+        .filter(|&q| SMALL.iter().all(|&s| q == s || !q.is_multiple_of(s)))
+        .find(|&q| primes::pow_mod(2, p, q) == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_what_is_wrong() {
+        let message = |t: &str| t.parse::<Exponent>().unwrap_err().to_string();
+        assert_eq!(message("12x"), "'12x' is not a whole number");
+        assert_eq!(message(""), "'' is not a whole number");
+        assert_eq!(message("-7"), "'-7' is not a whole number");
+        assert!(message("1").contains("smallest Mersenne number"));
+        assert!(message("2147483648").contains("below 2147483648"));
+        assert!(message("99999999999999999999999").contains("too large"));
+        assert!(message("216093").contains("216093 = 3 · 72031"));
+        assert_eq!("2147483647".parse::<Exponent>().map(Exponent::get), Ok(2_147_483_647));
+    }
+
+    #[test]
+    fn finds_the_known_factors() {
+        let factor = |p: u64| trial_factor(Exponent::new(p).unwrap(), 1_000_000);
+        // The factors of the first composite M_p: OEIS A016047.
+        for (p, q) in [
+            (11, 23),
+            (23, 47),
+            (29, 233),
+            (37, 223),
+            (41, 13367),
+            (43, 431),
+            (47, 2351),
+            (53, 6361),
+            (59, 179_951),
+            (67, 193_707_721),
+            (71, 228_479),
+            (73, 439),
+            (79, 2687),
+            (83, 167),
+        ] {
+            let found = if p == 67 {
+                trial_factor(Exponent::new(p).unwrap(), 10_000_000)
+            } else {
+                factor(p)
+            };
+            assert_eq!(found, Some(q), "M{p}");
+        }
+        for p in [2, 3, 5, 7, 13, 17, 19, 31, 61, 89, 107, 127] {
+            assert_eq!(factor(p), None, "M{p} is prime");
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Tests of Mersenne numbers M_p = 2^p − 1: from an exponent to a verdict.
+//!
+//! The straight line: [`Exponent`] → [`Plan`] (engine and transform length,
+//! with the margin shown) → [`Engine`], a register machine on residues mod M_p
+//! → [`test::run`] (Lucas–Lehmer or PRP, with checks and checkpoints) →
+//! [`Outcome`].
+//!
+//! Nothing here prints or parses: progress leaves through a channel of
+//! [`Event`]s, and a stop request enters as a [`StopToken`].
+
+pub mod checkpoint;
+pub mod engine;
+mod event;
+mod exponent;
+pub mod layout;
+mod outcome;
+pub mod plan;
+mod residue;
+mod shift;
+pub mod test;
+
+pub use engine::{BuildOptions, Engine, EngineError, EngineFamily, Health, Margin, RoundOff, Step};
+pub use event::{Event, StopToken};
+pub use exponent::{Exponent, ExponentError, trial_factor};
+pub use outcome::{ErrorCounts, Outcome, Verdict};
+pub use plan::{Plan, PlanError, PlanRequest};
+pub use residue::{Residue, ResidueError};
+pub use shift::Shift;
+pub use test::{Finished, LlStart, RunOptions, TestError, TestKind, TestSpec};

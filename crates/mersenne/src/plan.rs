@@ -1,0 +1,231 @@
+//! From an exponent to an engine and a transform length.
+
+use std::time::{Duration, Instant};
+
+use crate::engine::{self, BuildOptions, Engine, EngineError, EngineFamily, Margin, Step};
+use crate::{Exponent, Shift};
+
+/// What the user asks of a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PlanRequest {
+    /// A family by name; `None` lets the plan choose.
+    pub engine: Option<&'static str>,
+    /// A transform length in words; `None` lets the plan choose.
+    pub length: Option<usize>,
+    /// Threads; `None` takes all there are.
+    pub threads: Option<usize>,
+}
+
+/// An engine family and a length for one exponent, with enough margin.
+#[derive(Clone, Copy)]
+pub struct Plan {
+    exponent: Exponent,
+    family: &'static dyn EngineFamily,
+    length: usize,
+    margin: Margin,
+    threads: usize,
+}
+
+/// Why there is no plan.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum PlanError {
+    /// The family does not take this exponent.
+    #[error("engine {engine} takes exponents from {from} to {to}, not {exponent}")]
+    OutOfRange {
+        /// The family.
+        engine: &'static str,
+        /// p.
+        exponent: u32,
+        /// Its smallest exponent.
+        from: u32,
+        /// Its largest exponent.
+        to: u32,
+    },
+    /// A length was asked for that the family cannot use for this exponent.
+    #[error(transparent)]
+    Unusable(#[from] EngineError),
+    /// A length was asked for whose error margin is not enough.
+    #[error(
+        "length {length} is too short for M{exponent} with engine {engine} ({bits:.2} bits of \
+         margin); the shortest that is safe is {shortest}"
+    )]
+    TooShort {
+        /// The family.
+        engine: &'static str,
+        /// p.
+        exponent: u32,
+        /// The length asked for.
+        length: usize,
+        /// Its margin (negative).
+        bits: f64,
+        /// The shortest length with enough margin.
+        shortest: usize,
+    },
+    /// No length of the family is long enough, or none is left that is longer.
+    #[error("no transform length of engine {engine} is long enough for M{exponent}")]
+    NoLength {
+        /// The family.
+        engine: &'static str,
+        /// p.
+        exponent: u32,
+    },
+}
+
+impl Plan {
+    /// The plan for p, at once and always the same: the engine asked for (or
+    /// `word` below 64 bits and `fp64` above), at the length asked for (or the
+    /// shortest with enough margin).
+    pub fn new(exponent: Exponent, request: &PlanRequest) -> Result<Self, PlanError> {
+        let p = exponent.get();
+        let name = request.engine.unwrap_or(if p < 64 { "word" } else { "fp64" });
+        let family = engine::family(name).unwrap_or(&engine::fp64::Fp64);
+        Self::of_family(exponent, family, request.length, request.threads)
+    }
+
+    /// The fastest plan for p by a measurement of some tenths of a second.
+    ///
+    /// Only lengths at most an eighth longer than the shortest are tried, and
+    /// none if the request names a length or p is so small that a whole test
+    /// takes less than the measurement.
+    pub fn measured(exponent: Exponent, request: &PlanRequest) -> Result<Self, PlanError> {
+        const SMALLEST: u32 = 100_000;
+        let shortest = Self::new(exponent, request)?;
+        if request.length.is_some() || exponent.get() < SMALLEST {
+            return Ok(shortest);
+        }
+        let fastest = shortest
+            .family
+            .lengths(shortest.length, shortest.length + shortest.length / 8)
+            .into_iter()
+            .filter_map(|n| {
+                let plan =
+                    Self::of_family(exponent, shortest.family, Some(n), request.threads).ok()?;
+                plan.time_per_squaring().ok().map(|t| (t, plan))
+            })
+            .min_by_key(|(t, _)| *t);
+        Ok(fastest.map_or(shortest, |(_, plan)| plan))
+    }
+
+    /// The plan for p with a given family, which need not be a built-in one.
+    pub fn of_family(
+        exponent: Exponent,
+        family: &'static dyn EngineFamily,
+        length: Option<usize>,
+        threads: Option<usize>,
+    ) -> Result<Self, PlanError> {
+        let p = exponent.get();
+        let range = family.exponent_range();
+        if !range.contains(&p) {
+            return Err(PlanError::OutOfRange {
+                engine: family.name(),
+                exponent: p,
+                from: *range.start(),
+                to: *range.end(),
+            });
+        }
+        let threads = threads.unwrap_or_else(rayon::current_num_threads).max(1);
+        let shortest = |from: usize| {
+            family
+                .lengths(from, p as usize)
+                .into_iter()
+                .filter_map(|n| Some((n, family.margin(p, n).ok()?)))
+                .find(|(_, margin)| margin.bits >= 0.0)
+                .ok_or(PlanError::NoLength { engine: family.name(), exponent: p })
+        };
+        let (length, margin) = match length {
+            None => shortest(1)?,
+            Some(n) => {
+                let margin = family.margin(p, n)?;
+                if margin.bits < 0.0 {
+                    return Err(PlanError::TooShort {
+                        engine: family.name(),
+                        exponent: p,
+                        length: n,
+                        bits: margin.bits,
+                        shortest: shortest(n)?.0,
+                    });
+                }
+                (n, margin)
+            }
+        };
+        Ok(Self { exponent, family, length, margin, threads })
+    }
+
+    /// The next longer length with enough margin: after a round-off error.
+    pub fn longer(&self) -> Result<Self, PlanError> {
+        let p = self.exponent.get();
+        let (length, margin) = self
+            .family
+            .lengths(self.length + 1, p as usize)
+            .into_iter()
+            .filter_map(|n| Some((n, self.family.margin(p, n).ok()?)))
+            .find(|(_, margin)| margin.bits >= 0.0)
+            .ok_or(PlanError::NoLength { engine: self.family.name(), exponent: p })?;
+        Ok(Self { length, margin, ..*self })
+    }
+
+    /// Builds the engine.
+    pub fn build(&self, registers: usize) -> Result<Box<dyn Engine>, EngineError> {
+        let options = BuildOptions { registers, threads: self.threads };
+        self.family.build(self.exponent.get(), self.length, options)
+    }
+
+    /// The least time of a squaring over about 50 ms, on a residue of mixed bits.
+    pub fn time_per_squaring(&self) -> Result<Duration, EngineError> {
+        let mut engine = self.build(1)?;
+        engine.set(0, 3, Shift::ZERO)?;
+        // Enough squarings of 3 to fill every word.
+        let fill = u64::from(self.exponent.get().ilog2()) + 2;
+        engine.square(0, fill, Step::Square, Shift::ZERO)?;
+        let begin = Instant::now();
+        let mut least = Duration::MAX;
+        while begin.elapsed() < Duration::from_millis(50) {
+            let lap = Instant::now();
+            engine.square(0, 4, Step::Square, Shift::ZERO)?;
+            least = least.min(lap.elapsed() / 4);
+        }
+        Ok(least)
+    }
+
+    /// p.
+    #[must_use]
+    pub fn exponent(&self) -> Exponent {
+        self.exponent
+    }
+
+    /// The engine's name.
+    #[must_use]
+    pub fn engine(&self) -> &'static str {
+        self.family.name()
+    }
+
+    /// N, words.
+    #[must_use]
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// β = p/N.
+    #[must_use]
+    pub fn bits_per_word(&self) -> f64 {
+        f64::from(self.exponent.get()) / self.length as f64
+    }
+
+    /// How far the length is from making errors.
+    #[must_use]
+    pub fn margin(&self) -> Margin {
+        self.margin
+    }
+
+    /// Threads.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+}
+
+impl std::fmt::Debug for Plan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "M{} by {} in {} words", self.exponent, self.engine(), self.length)
+    }
+}

@@ -1,0 +1,153 @@
+//! A canonical residue mod M_p: what leaves an engine and enters a checkpoint.
+
+use std::fmt;
+
+use warpint_arith::limbs;
+
+/// x mod M_p in canonical form, 0 ≤ x < M_p (M_p itself is 0).
+///
+/// Limbs are little-endian `u64`, ⌈p/64⌉ of them; bits at and above p are zero.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Residue {
+    exponent: u32,
+    limbs: Vec<u64>,
+}
+
+/// Bytes that are not a canonical residue.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ResidueError {
+    /// A residue mod M_p has ⌈p/8⌉ bytes.
+    #[error("a residue mod M{exponent} has {expected} bytes, not {found}")]
+    Length {
+        /// p.
+        exponent: u32,
+        /// ⌈p/8⌉.
+        expected: usize,
+        /// The bytes that were given.
+        found: usize,
+    },
+    /// The number is M_p or more.
+    #[error(
+        "the bytes are not a canonical residue mod M{exponent}: the value is not below M{exponent}"
+    )]
+    NotCanonical {
+        /// p.
+        exponent: u32,
+    },
+}
+
+impl Residue {
+    /// v mod M_p.
+    #[must_use]
+    pub fn from_u64(exponent: u32, v: u64) -> Self {
+        Self::from_limbs(exponent, &[v])
+    }
+
+    /// x mod M_p for x of any length (little-endian limbs). Cost O(length).
+    #[must_use]
+    pub fn from_limbs(exponent: u32, x: &[u64]) -> Self {
+        Self { exponent, limbs: limbs::reduce(x, exponent) }
+    }
+
+    /// Reads ⌈p/8⌉ little-endian bytes, which must be canonical.
+    pub fn from_le_bytes(exponent: u32, bytes: &[u8]) -> Result<Self, ResidueError> {
+        let expected = Self::byte_len(exponent);
+        if bytes.len() != expected {
+            return Err(ResidueError::Length { exponent, expected, found: bytes.len() });
+        }
+        let raw: Vec<u64> = bytes
+            .chunks(8)
+            .map(|chunk| {
+                let mut limb = [0u8; 8];
+                limb[..chunk.len()].copy_from_slice(chunk);
+                u64::from_le_bytes(limb)
+            })
+            .collect();
+        let residue = Self::from_limbs(exponent, &raw);
+        if residue.limbs == raw {
+            Ok(residue)
+        } else {
+            Err(ResidueError::NotCanonical { exponent })
+        }
+    }
+
+    /// ⌈p/8⌉, the length of [`Residue::to_le_bytes`].
+    #[must_use]
+    pub fn byte_len(exponent: u32) -> usize {
+        (exponent as usize).div_ceil(8)
+    }
+
+    /// The value as ⌈p/8⌉ little-endian bytes.
+    #[must_use]
+    pub fn to_le_bytes(&self) -> Vec<u8> {
+        let mut bytes: Vec<u8> = self.limbs.iter().flat_map(|l| l.to_le_bytes()).collect();
+        bytes.truncate(Self::byte_len(self.exponent));
+        bytes
+    }
+
+    /// p.
+    #[must_use]
+    pub fn exponent(&self) -> u32 {
+        self.exponent
+    }
+
+    /// ⌈p/64⌉ little-endian limbs.
+    #[must_use]
+    pub fn limbs(&self) -> &[u64] {
+        &self.limbs
+    }
+
+    /// Whether the value is the small number v.
+    #[must_use]
+    pub fn is(&self, v: u64) -> bool {
+        self.limbs.first() == Some(&v) && self.limbs[1..].iter().all(|&l| l == 0)
+    }
+
+    /// The low 64 bits: GIMPS's res64.
+    #[must_use]
+    pub fn res64(&self) -> u64 {
+        self.limbs.first().copied().unwrap_or(0)
+    }
+
+    /// res64 as GIMPS writes it: 16 upper-case hexadecimal digits.
+    #[must_use]
+    pub fn res64_hex(&self) -> String {
+        format!("{:016X}", self.res64())
+    }
+
+    /// The low 2048 bits as 512 lower-case hexadecimal digits, most significant first.
+    #[must_use]
+    pub fn res2048_hex(&self) -> String {
+        (0..32).rev().map(|i| format!("{:016x}", self.limbs.get(i).copied().unwrap_or(0))).collect()
+    }
+
+    /// 2^s·x mod M_p: the bits rotated left by s.
+    #[must_use]
+    pub fn rotated_left(&self, s: u32) -> Self {
+        let mut limbs = limbs::rotate_left(&self.limbs, s, self.exponent);
+        limbs::canonicalise(&mut limbs, self.exponent);
+        Self { exponent: self.exponent, limbs }
+    }
+
+    /// 2^−s·x mod M_p: the bits rotated right by s.
+    #[must_use]
+    pub fn rotated_right(&self, s: u32) -> Self {
+        self.rotated_left(self.exponent - s % self.exponent)
+    }
+
+    /// x/d mod M_p, or `None` when d has a factor in common with M_p.
+    ///
+    /// # Panics
+    /// If `d` is zero.
+    #[must_use]
+    pub fn divided_by(&self, d: u32) -> Option<Self> {
+        let limbs = limbs::div_small_mod(&self.limbs, d, self.exponent)?;
+        Some(Self { exponent: self.exponent, limbs })
+    }
+}
+
+impl fmt::Debug for Residue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "…{} mod M{}", self.res64_hex(), self.exponent)
+    }
+}

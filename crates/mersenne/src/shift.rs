@@ -1,0 +1,43 @@
+//! The bit position at which a residue is held.
+
+use warpint_arith::primes;
+
+/// A register holds x·2^s mod M_p instead of x: this is s, 0 ≤ s < p.
+///
+/// Two runs with different shifts put the same numbers into different words,
+/// so that a systematic error in the arithmetic cannot repeat itself. Squaring
+/// doubles s mod p.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Shift(u32);
+
+impl Shift {
+    /// No shift.
+    pub const ZERO: Self = Self(0);
+
+    /// s mod p.
+    #[must_use]
+    pub fn new(s: u32, p: u32) -> Self {
+        Self(s % p)
+    }
+
+    /// s.
+    #[must_use]
+    pub fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// The shift after n squarings: s·2^n mod p. O(log n).
+    #[must_use]
+    pub fn after_squarings(self, n: u64, p: u32) -> Self {
+        let p = u64::from(p);
+        let s = primes::mul_mod(u64::from(self.0), primes::pow_mod(2, n, p), p);
+        // Below p, which is a u32.
+        Self(s as u32)
+    }
+
+    /// The shift of a product: s + t mod p.
+    #[must_use]
+    pub fn of_product(self, other: Self, p: u32) -> Self {
+        Self(((u64::from(self.0) + u64::from(other.0)) % u64::from(p)) as u32)
+    }
+}
