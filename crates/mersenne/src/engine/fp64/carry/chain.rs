@@ -3,7 +3,7 @@
 use multiversion::multiversion;
 use rustfft::num_complex::Complex;
 
-use super::{ROUNDER, Subtrahend, judge};
+use super::{Observed, ROUNDER, Subtrahend};
 use crate::layout::{WordLayout, carry_out};
 
 /// Words rounded at a time: few enough for the first-level cache.
@@ -22,28 +22,30 @@ pub(crate) fn release(
     digits: &mut [i32],
 ) -> f64 {
     let mut rounded = [0i64; BLOCK];
-    let (mut largest, mut foreign, mut carry) = (0.0f64, 0u64, 0i64);
+    let mut total = Observed { largest: 0.0, energy: 0.0, foreign: 0 };
+    let mut carry = 0i64;
     let blocks = points.chunks(BLOCK / 2).zip(inverse.chunks(BLOCK));
     let outs = bits.chunks(BLOCK).zip(digits.chunks_mut(BLOCK));
     for (block, ((points, inverse), (bits, digits))) in blocks.zip(outs).enumerate() {
         let rounded = &mut rounded[..digits.len()];
-        let (error, bad) = round(points, inverse, rounded);
-        largest = if error > largest { error } else { largest };
-        foreign |= bad;
+        let seen = round(points, inverse, rounded);
+        total.largest = total.largest.max(seen.largest);
+        total.energy += seen.energy;
+        total.foreign |= seen.foreign;
         if let Some(s) = subtract.filter(|s| s.word / BLOCK == block) {
             rounded[s.word % BLOCK] -= 2 << s.bit;
         }
         carry = chain(rounded, bits, digits, carry);
     }
     layout.wrap_carry(digits, carry);
-    judge(largest, foreign)
+    total.round_off(layout.len())
 }
 
-/// z = round(y·inverse) for every word; the largest distance, and the bits in
-/// which a sum differs from the rounder.
+/// z = round(t), t = y·inverse, for every word.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
-fn round(points: &[Complex<f64>], inverse: &[f64], rounded: &mut [i64]) -> (f64, u64) {
+fn round(points: &[Complex<f64>], inverse: &[f64], rounded: &mut [i64]) -> Observed {
     let mut errors = [0.0f64; 8];
+    let mut energy = [0.0f64; 8];
     let mut foreign = 0u64;
     let chunks = points.chunks(4).zip(inverse.chunks(8)).zip(rounded.chunks_mut(8));
     for ((points, inverse), rounded) in chunks {
@@ -57,12 +59,17 @@ fn round(points: &[Complex<f64>], inverse: &[f64], rounded: &mut [i64]) -> (f64,
             let sum = t + ROUNDER;
             let error = (t - (sum - ROUNDER)).abs();
             errors[i] = if error > errors[i] { error } else { errors[i] };
+            energy[i] += t * t;
             let difference = sum.to_bits() ^ ROUNDER.to_bits();
             foreign |= difference;
             *out = sum.to_bits().wrapping_sub(ROUNDER.to_bits()) as i64;
         }
     }
-    (errors.into_iter().fold(0.0, f64::max), foreign)
+    Observed {
+        largest: errors.into_iter().fold(0.0, f64::max),
+        energy: energy.into_iter().sum(),
+        foreign,
+    }
 }
 
 /// Digits of the words v_j, with a carry in; returns the carry out.

@@ -79,7 +79,7 @@ fn split(v: f64, base: f64, inverse_base: f64) -> (f64, f64) {
 /// rounded, carried, and, when `WEIGH`, weighted again.
 ///
 /// `carry` holds the carry into and out of these words, `errors` the largest
-/// round-off so far, row by row. Returns the bits in which sums differ from the
+/// round-off and `energy` the sum of the squares of the words so far, row by row. Returns the bits in which sums differ from the
 /// rounder (see the module above).
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 pub(crate) fn release<const WEIGH: bool>(
@@ -89,9 +89,11 @@ pub(crate) fn release<const WEIGH: bool>(
     bases: Bases,
     carry: &mut [f64],
     errors: &mut [f64],
+    energy: &mut [f64],
 ) -> u64 {
     let len = column.len();
     let (carry, errors) = (&mut carry[..len], &mut errors[..len]);
+    let energy = &mut energy[..len];
     let (numerator, forward) = (&rows.numerator[..len], &rows.forward[..len]);
     let inverse = &rows.inverse[..len];
     let even = Word::new(words[0], bases);
@@ -107,6 +109,7 @@ pub(crate) fn release<const WEIGH: bool>(
         let (e0, e1) = ((t0 - z0).abs(), (t1 - z1).abs());
         let e = if e0 > e1 { e0 } else { e1 };
         errors[r] = if e > errors[r] { e } else { errors[r] };
+        energy[r] += t0 * t0 + t1 * t1;
         let (d0, c) = split(z0 + carry[r], base0, ibase0);
         let (d1, c) = split(z1 + c, base1, ibase1);
         carry[r] = c;

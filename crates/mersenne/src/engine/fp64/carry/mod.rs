@@ -11,6 +11,8 @@
 //! | [`chain`] | one after another | one chain of integers |
 //! | [`lanes`] | many rows side by side | one chain a row, in `f64` lanes |
 
+use super::margin;
+
 pub(crate) mod chain;
 pub(crate) mod lanes;
 
@@ -28,7 +30,23 @@ pub(crate) struct Subtrahend {
     pub(crate) bit: u32,
 }
 
-/// The largest round-off, given whether some word could not be rounded.
-pub(crate) fn judge(largest: f64, foreign_bits: u64) -> f64 {
-    if foreign_bits >> 52 == 0 { largest } else { HOPELESS }
+/// What rounding the words of a product showed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Observed {
+    /// max |t − z|.
+    pub(crate) largest: f64,
+    /// Σ t².
+    pub(crate) energy: f64,
+    /// The bits in which some sum differs from [`ROUNDER`].
+    pub(crate) foreign: u64,
+}
+
+impl Observed {
+    /// The round-off of a product of `n` words: ½ when some word could not be
+    /// rounded, or when the words are so large in the mean that the errors of
+    /// the transform, which are in proportion, can pass ½ and hide.
+    pub(crate) fn round_off(self, n: usize) -> f64 {
+        let credible = self.energy <= n as f64 * margin::largest_rms(n).powi(2);
+        if credible && self.foreign >> 52 == 0 { self.largest } else { HOPELESS }
+    }
 }

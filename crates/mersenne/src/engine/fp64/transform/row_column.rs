@@ -33,7 +33,7 @@ use super::buffer::{Buffer, Shared};
 use super::pairing::{multiply_mirrored, multiply_row_zero, square_mirrored, square_row_zero};
 use super::roots::Roots;
 use crate::engine::fp64::carry::lanes::{self, RowWeights};
-use crate::engine::fp64::carry::{Subtrahend, judge};
+use crate::engine::fp64::carry::{Observed, Subtrahend};
 use crate::engine::fp64::weights::{Bases, Weight};
 use crate::layout::WordLayout;
 
@@ -87,6 +87,7 @@ struct Group {
     /// The carries out of its last block, row by row.
     carry: Vec<f64>,
     errors: Vec<f64>,
+    energy: Vec<f64>,
     foreign: u64,
 }
 
@@ -140,6 +141,7 @@ impl RowColumn {
                 blocks: first..(first + per_group).min(blocks),
                 carry: vec![0.0; rows],
                 errors: vec![0.0; rows],
+                energy: vec![0.0; rows],
                 foreign: 0,
             })
             .collect();
@@ -183,9 +185,12 @@ impl RowColumn {
         self.team.share(firsts, |worker, (g, points)| {
             plan.finish_first(&groups[g], before(g), points, worker, to_digits);
         });
-        let largest =
-            groups.iter().flat_map(|g| &g.errors).fold(0.0, |m: f64, &e| if e > m { e } else { m });
-        judge(largest, groups.iter().fold(0, |all, g| all | g.foreign))
+        let observed = Observed {
+            largest: groups.iter().flat_map(|g| &g.errors).copied().fold(0.0, f64::max),
+            energy: groups.iter().flat_map(|g| &g.energy).sum(),
+            foreign: groups.iter().fold(0, |all, g| all | g.foreign),
+        };
+        observed.round_off(plan.layout.len())
     }
 
     /// The digits that a column pass left.
@@ -326,6 +331,7 @@ impl Plan {
     ) {
         group.carry.fill(0.0);
         group.errors.fill(0.0);
+        group.energy.fill(0.0);
         group.foreign = 0;
         let first = group.blocks.start;
         for (block, points) in group.blocks.clone().zip(points.chunks_mut(self.stride)) {
@@ -347,6 +353,7 @@ impl Plan {
                     self.bases,
                     &mut group.carry,
                     &mut group.errors,
+                    &mut group.energy,
                 );
                 if !as_digits {
                     self.column_forward.process_with_scratch(column, &mut worker.scratch);
