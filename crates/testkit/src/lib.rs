@@ -1,1 +1,10 @@
-//! testkit
+//! Tests only: engines and limbs against GMP.
+//!
+//! * [`gmp`]: arithmetic mod M_p by GMP;
+//! * [`cases`] and [`gmp_engine_suite!`]: what every engine must do, one `#[test]` a case;
+//! * [`faults`]: engine families that go wrong on purpose;
+//! * [`vectors`]: the known answers that GMP computes.
+
+pub mod gmp;
+
+pub mod vectors;
