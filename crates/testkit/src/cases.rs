@@ -137,13 +137,13 @@ pub fn prp_of_small_primes(family: &'static dyn EngineFamily) -> CaseResult {
 
 /// LL and PRP of a few drawn primes up to 40,000.
 pub fn large_primes(family: &'static dyn EngineFamily) -> CaseResult {
-    drawn(2, &any::<u64>(), |seed| {
-        let mut rng = sample::random(seed);
-        for p in sample::prime_exponents(family, &mut rng, 1, LARGEST) {
-            lucas_lehmer(family, p, LlStart::Four)?;
-            prp(family, p)?;
-        }
-        Ok(())
+    let (from, to) = family.exponent_range().into_inner();
+    drawn(3, &(from..=to.min(LARGEST)), |most| {
+        // M_2 = 3 is no modulus for base 3.
+        let prime = (from.max(3)..=most).rev().find(|&q| primes::is_prime(u64::from(q)));
+        let Some(p) = prime else { return Ok(()) };
+        lucas_lehmer(family, p, LlStart::Four)?;
+        prp(family, p)
     })
 }
 
