@@ -98,12 +98,12 @@ impl Twin {
         Ok((found, expected))
     }
 
-    /// r[reg] ← x·2^shift in both.
+    /// `r[reg]` ← x·2^shift in both.
     pub fn write(&mut self, reg: usize, x: &Residue, shift: Shift) -> Result<(), Trouble> {
         self.both(&"write", |e| e.write(reg, x, shift)).map(drop)
     }
 
-    /// Squares r[reg] n times with a step, then compares the register.
+    /// Squares `r[reg]` n times with a step, then compares the register.
     pub fn square(
         &mut self,
         what: &dyn fmt::Display,
