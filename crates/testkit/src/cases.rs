@@ -23,7 +23,7 @@ pub fn squares(family: &'static dyn EngineFamily) -> CaseResult {
         (1u32..=1 << 16).prop_map(Step::SquareTimes),
     ];
     let inputs = (exponent(family), any::<u64>(), 0u64..24, step, any::<u32>());
-    drawn(120, &inputs, |(p, seed, n, step, shift)| {
+    drawn(400, &inputs, |(p, seed, n, step, shift)| {
         let mut engine = shortest(family, p, 1)?;
         let shift = Shift::new(shift, p);
         let x = sample::residue(&mut sample::random(seed), p);
@@ -39,7 +39,7 @@ pub fn squares(family: &'static dyn EngineFamily) -> CaseResult {
 /// x·y, x + y, x − y of drawn residues, and (x + y)(x − y) as a chain.
 pub fn products(family: &'static dyn EngineFamily) -> CaseResult {
     let inputs = (exponent(family), any::<u64>());
-    drawn(120, &inputs, |(p, seed)| {
+    drawn(400, &inputs, |(p, seed)| {
         let mut rng = sample::random(seed);
         let (x, y) = (sample::residue(&mut rng, p), sample::residue(&mut rng, p));
         let mut engine = shortest(family, p, 4)?;
@@ -65,7 +65,7 @@ type Operation = fn(&mut dyn Engine, usize, usize, usize) -> Result<(), EngineEr
 /// Patterns that ripple carries, squared with every step at a drawn shift. A
 /// statistical margin may refuse a pattern by round-off, never answer wrong.
 pub fn carry_patterns(family: &'static dyn EngineFamily) -> CaseResult {
-    drawn(12, &(exponent(family), any::<u64>()), |(p, seed)| {
+    drawn(32, &(exponent(family), any::<u64>()), |(p, seed)| {
         let mut rng = sample::random(seed);
         let ring = Ring::new(p);
         let mut engine = shortest(family, p, 1)?;
@@ -90,7 +90,7 @@ pub fn carry_patterns(family: &'static dyn EngineFamily) -> CaseResult {
 /// A drawn residue squared at every safe length near the shortest, and at
 /// about 2, 4 and 8 times that.
 pub fn forced_lengths(family: &'static dyn EngineFamily) -> CaseResult {
-    drawn(6, &(exponent(family), any::<u64>()), |(p, seed)| {
+    drawn(16, &(exponent(family), any::<u64>()), |(p, seed)| {
         let n = sample::shortest_length(family, p)?;
         let mut lengths = sample::safe_lengths(family, p, n, n + n / 6);
         for times in [2, 4, 8] {

@@ -10,7 +10,16 @@ use warpint_mersenne::{
 
 /// A test from its plan to its outcome, with all its events.
 pub fn run(plan: Plan, kind: TestKind) -> (Result<Outcome, TestError>, Vec<Event>) {
-    let spec = TestSpec { kind, exponent: plan.exponent(), iterations: None };
+    run_to(plan, kind, None)
+}
+
+/// The same as far as some iteration.
+pub fn run_to(
+    plan: Plan,
+    kind: TestKind,
+    iterations: Option<u64>,
+) -> (Result<Outcome, TestError>, Vec<Event>) {
+    let spec = TestSpec { kind, exponent: plan.exponent(), iterations };
     let (sender, events) = mpsc::channel();
     let finished = test::run(&spec, plan, None, &sender, &StopToken::new(), &RunOptions::default());
     drop(sender);

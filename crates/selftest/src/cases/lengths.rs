@@ -14,7 +14,7 @@ use crate::twin::{Trouble, Twin};
 /// give a wrong value; all the others must be right.
 pub fn forced_lengths(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
     let mut rng = sample::random(seed);
-    for p in sample::exponents(family, &mut rng, 8, Limbs::LARGEST / 4) {
+    for p in sample::exponents(family, &mut rng, 32, Limbs::LARGEST / 4) {
         let shortest = sample::shortest_length(family, p)?;
         let all = sample::safe_lengths(family, p, shortest, p as usize);
         let near = all.iter().filter(|&&n| n <= shortest + shortest / 8);
@@ -66,7 +66,7 @@ fn products_at(
 /// and more words than bits: refused as `Unusable` by `margin` and `build` alike.
 pub fn refused_lengths(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
     let mut rng = sample::random(seed);
-    for p in sample::exponents(family, &mut rng, 8, Limbs::LARGEST) {
+    for p in sample::exponents(family, &mut rng, 48, Limbs::LARGEST) {
         let shortest = sample::shortest_length(family, p)?;
         let beside = [shortest - 1, shortest + 1];
         let strange = beside.into_iter().filter(|&n| family.lengths(n, n).is_empty());

@@ -13,7 +13,7 @@ use crate::twin::{Trouble, Twin};
 /// never allowed.
 pub fn carry_patterns(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
     let mut rng = sample::random(seed);
-    for p in sample::exponents(family, &mut rng, 10, Limbs::LARGEST / 2) {
+    for p in sample::exponents(family, &mut rng, 32, Limbs::LARGEST / 2) {
         let mut twin = Twin::shortest(family, p, seed)?;
         let shifts = sample::shifts(&mut rng, p);
         for (name, x) in sample::patterns(&mut rng, p, twin.length()) {

@@ -18,7 +18,7 @@ const OPERATIONS: [(&str, Operation); 3] = [
 /// Products of two drawn residues, and products of products.
 pub fn products(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
     let mut rng = sample::random(seed);
-    for p in sample::exponents(family, &mut rng, 24, Limbs::LARGEST) {
+    for p in sample::exponents(family, &mut rng, 80, Limbs::LARGEST) {
         let mut twin = Twin::shortest(family, p, seed)?;
         fill(&mut twin, &mut rng)?;
         for (dst, a, b) in [(0, 1, 2), (1, 0, 2), (2, 1, 0), (0, 2, 1)] {
@@ -34,7 +34,7 @@ pub fn products(family: &'static dyn EngineFamily, seed: u64) -> Result<(), Stri
 /// however often they are repeated without a product between.
 pub fn sums(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
     let mut rng = sample::random(seed);
-    for p in sample::exponents(family, &mut rng, 24, Limbs::LARGEST) {
+    for p in sample::exponents(family, &mut rng, 80, Limbs::LARGEST) {
         let mut twin = Twin::shortest(family, p, seed)?;
         fill(&mut twin, &mut rng)?;
         for round in 0..6 {
@@ -58,7 +58,7 @@ pub fn sums(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> 
 /// and the registers that are not the destination are untouched.
 pub fn aliased_registers(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
     let mut rng = sample::random(seed);
-    for p in sample::exponents(family, &mut rng, 5, Limbs::LARGEST / 4) {
+    for p in sample::exponents(family, &mut rng, 16, Limbs::LARGEST / 4) {
         let mut twin = Twin::shortest(family, p, seed)?;
         for (name, operation) in OPERATIONS {
             for choice in 0..REGISTERS.pow(3) {

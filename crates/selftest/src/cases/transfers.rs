@@ -11,7 +11,7 @@ use crate::twin::{REGISTERS, Twin};
 /// after products that must not disturb the register.
 pub fn round_trips(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
     let mut rng = sample::random(seed);
-    for p in sample::exponents(family, &mut rng, 20, Limbs::LARGEST) {
+    for p in sample::exponents(family, &mut rng, 60, Limbs::LARGEST) {
         let mut twin = Twin::shortest(family, p, seed)?;
         let mut residues = sample::patterns(&mut rng, p, twin.length());
         residues.push(("a drawn residue".into(), sample::residue(&mut rng, p)));
@@ -38,7 +38,7 @@ pub fn round_trips(family: &'static dyn EngineFamily, seed: u64) -> Result<(), S
 /// is `write` of a small number.
 pub fn copies(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
     let mut rng = sample::random(seed);
-    for p in sample::exponents(family, &mut rng, 12, Limbs::LARGEST / 2) {
+    for p in sample::exponents(family, &mut rng, 40, Limbs::LARGEST / 2) {
         let mut twin = Twin::shortest(family, p, seed)?;
         for shift in sample::shifts(&mut rng, p) {
             for v in [0, 1, 3, u64::MAX] {
