@@ -89,14 +89,14 @@ impl Program {
 
 impl ResultLine {
     /// The line of a finished Lucas–Lehmer test from the starting value 4,
-    /// with shift 0, stamped now.
+    /// with shift 0, stamped now. `res64` is 16 upper-case hexadecimal digits.
     #[must_use]
-    pub fn ll(exponent: u32, status: Status, res64: u64, fft_length: usize) -> Self {
+    pub fn ll(exponent: u32, status: Status, res64: String, fft_length: usize) -> Self {
         Self {
             status,
             exponent,
             worktype: "LL".into(),
-            res64: format!("{res64:016X}"),
+            res64,
             residue_type: None,
             res2048: None,
             error_code: Some("00000000".into()),
@@ -118,7 +118,7 @@ impl ResultLine {
     pub fn prp(
         exponent: u32,
         status: Status,
-        res64: u64,
+        res64: String,
         res2048: String,
         fft_length: usize,
         gerbicz: u32,

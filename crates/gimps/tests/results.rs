@@ -10,14 +10,14 @@ fn status() -> impl Strategy<Value = Status> {
 }
 
 prop_compose! {
-    fn ll()(p in 2u32..1 << 31, status in status(), res64: u64, n in 1usize..1 << 30) -> ResultLine {
+    fn ll()(p in 2u32..1 << 31, status in status(), res64 in "[0-9A-F]{16}", n in 1usize..1 << 30) -> ResultLine {
         ResultLine::ll(p, status, res64, n)
     }
 }
 
 prop_compose! {
     fn prp()(
-        p in 2u32..1 << 31, status in status(), res64: u64, res2048 in "[0-9a-f]{512}",
+        p in 2u32..1 << 31, status in status(), res64 in "[0-9A-F]{16}", res2048 in "[0-9a-f]{512}",
         n in 1usize..1 << 30, gerbicz: u32, aid in proptest::option::of("[0-9A-F]{32}"),
         user in proptest::option::of("\\PC*"), computer in proptest::option::of(".*"),
     ) -> ResultLine {
@@ -79,14 +79,14 @@ proptest! {
 fn fields_are_those_of_gimps() {
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     let res2048 = "0".repeat(511) + "1";
-    let mut line = ResultLine::prp(127, Status::Prime, 1, res2048.clone(), 8, 2);
+    let mut line = ResultLine::prp(127, Status::Prime, "0000000000000001".into(), res2048.clone(), 8, 2);
     line.timestamp = "2026-01-02 03:04:05".into();
     let expected = r#"{"status":"P","exponent":127,"worktype":"PRP-3","res64":"0000000000000001","residue-type":1,"res2048":"RES2048","fft-length":8,"shift-count":0,"errors":{"gerbicz":2},"program":{"name":"warpint","version":"VERSION"},"timestamp":"2026-01-02 03:04:05"}"#
         .replace("RES2048", &res2048)
         .replace("VERSION", VERSION);
     assert_eq!(serde_json::to_string(&line).unwrap(), expected);
 
-    let mut line = ResultLine::ll(67, Status::Composite, 0xABC, 4);
+    let mut line = ResultLine::ll(67, Status::Composite, "0000000000000ABC".into(), 4);
     line.timestamp = "2026-01-02 03:04:05".into();
     let expected = r#"{"status":"C","exponent":67,"worktype":"LL","res64":"0000000000000ABC","error-code":"00000000","fft-length":4,"shift-count":0,"program":{"name":"warpint","version":"VERSION"},"timestamp":"2026-01-02 03:04:05"}"#
         .replace("VERSION", VERSION);
@@ -105,7 +105,7 @@ fn the_time_is_of_the_form_that_servers_read() {
 fn a_different_result_of_the_same_exponent_is_another_line() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("results.txt");
-    let first = ResultLine::prp(67, Status::Composite, 7, "7".into(), 4, 0);
+    let first = ResultLine::prp(67, Status::Composite, "7".into(), "7".into(), 4, 0);
     let second = ResultLine { errors: Some(ErrorTally { gerbicz: 1 }), ..first.clone() };
     assert_eq!(append_result(&path, &first).unwrap(), Appended::Written);
     assert_eq!(append_result(&path, &second).unwrap(), Appended::Written);
@@ -116,7 +116,7 @@ fn a_different_result_of_the_same_exponent_is_another_line() {
 fn a_complete_line_that_lost_its_newline_gets_it_back() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("results.txt");
-    let line = ResultLine::ll(67, Status::Composite, 7, 4);
+    let line = ResultLine::ll(67, Status::Composite, "7".into(), 4);
     let text = serde_json::to_string(&line).unwrap();
     fs::write(&path, &text).unwrap();
     assert_eq!(append_result(&path, &line).unwrap(), Appended::AlreadyThere);
@@ -126,7 +126,7 @@ fn a_complete_line_that_lost_its_newline_gets_it_back() {
 #[test]
 fn errors_name_the_path_and_the_reason() {
     let dir = tempfile::tempdir().unwrap();
-    let line = ResultLine::ll(67, Status::Composite, 7, 4);
+    let line = ResultLine::ll(67, Status::Composite, "7".into(), 4);
     let missing = dir.path().join("missing").join("results.txt");
     for (path, verb) in [(missing.as_path(), "write"), (dir.path(), "read")] {
         let message = append_result(path, &line).unwrap_err().to_string();
