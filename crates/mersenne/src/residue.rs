@@ -151,3 +151,58 @@ impl fmt::Debug for Residue {
         write!(f, "…{} mod M{}", self.res64_hex(), self.exponent)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn bytes_that_are_not_canonical_are_refused() {
+        assert_eq!(
+            Residue::from_le_bytes(13, &[0; 3]),
+            Err(ResidueError::Length { exponent: 13, expected: 2, found: 3 })
+        );
+        let not_canonical = Err(ResidueError::NotCanonical { exponent: 13 });
+        // M13 = 0x1fff itself, and a bit above it.
+        assert_eq!(Residue::from_le_bytes(13, &[0xff, 0x1f]), not_canonical);
+        assert_eq!(Residue::from_le_bytes(13, &[0x00, 0x20]), not_canonical);
+        assert_eq!(Residue::from_le_bytes(13, &[0xfe, 0x1f]), Ok(Residue::from_u64(13, 0x1ffe)));
+    }
+
+    #[test]
+    fn written_as_gimps_writes_it() {
+        let x = Residue::from_limbs(3000, &[0xfedc_ba98_7654_3210, 0xab]);
+        assert_eq!(x.res64_hex(), "FEDCBA9876543210");
+        let long = x.res2048_hex();
+        assert_eq!(long.len(), 512);
+        assert!(long.ends_with("00000000000000abfedcba9876543210"));
+        assert_eq!(Residue::from_u64(89, 5).res64_hex(), "0000000000000005");
+    }
+
+    #[test]
+    fn a_factor_of_the_modulus_does_not_divide() {
+        // M11 = 23 · 89.
+        assert_eq!(Residue::from_u64(11, 46).divided_by(23), None);
+        assert_eq!(Residue::from_u64(11, 46).divided_by(2), Some(Residue::from_u64(11, 23)));
+    }
+
+    proptest! {
+        #[test]
+        fn bytes_rotations_and_quotients_invert(
+            p in 2u32..700,
+            s in any::<u32>(),
+            d in 1u32..1000,
+            limbs in proptest::collection::vec(any::<u64>(), 11),
+        ) {
+            let x = Residue::from_limbs(p, &limbs);
+            prop_assert_eq!(Residue::from_le_bytes(p, &x.to_le_bytes()), Ok(x.clone()));
+            prop_assert_eq!(x.rotated_left(s).rotated_right(s), x.clone());
+            if let Some(q) = x.divided_by(d) {
+                let d = Residue::from_u64(p, u64::from(d));
+                let product = limbs::mul_mod(q.limbs(), d.limbs(), p);
+                prop_assert_eq!(Residue::from_limbs(p, &product), x);
+            }
+        }
+    }
+}

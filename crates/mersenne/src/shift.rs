@@ -41,3 +41,22 @@ impl Shift {
         Self(((u64::from(self.0) + u64::from(other.0)) % u64::from(p)) as u32)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubles_with_each_squaring_and_adds_in_products() {
+        let p = 61;
+        let mut s = Shift::new(1000, p);
+        assert_eq!(s.bits(), 1000 % 61);
+        for n in 0..200 {
+            assert_eq!(Shift::new(1000, p).after_squarings(n, p), s);
+            s = s.of_product(s, p);
+        }
+        assert_eq!(Shift::ZERO.after_squarings(u64::MAX, 2_147_483_647), Shift::ZERO);
+        let most = Shift::new(2_147_483_646, 2_147_483_647);
+        assert_eq!(most.of_product(most, 2_147_483_647).bits(), 2_147_483_645);
+    }
+}

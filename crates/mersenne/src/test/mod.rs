@@ -1,11 +1,27 @@
 //! The tests themselves, written once on [`Engine`](crate::Engine).
+//!
+//! [`run`] → a driver (time, checkpoints, events, errors) → a sequence
+//! (Lucas–Lehmer, or PRP with its Gerbicz–Li checks) → engine operations.
+
+mod driver;
+#[cfg(test)]
+mod faults;
+mod ll;
+mod prp;
+mod sequence;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use crate::checkpoint::{CheckpointError, CheckpointStore};
-use crate::{EngineError, Event, Exponent, Outcome, Plan, PlanError, StopToken};
+use crate::{
+    EngineError, ErrorCounts, Event, Exponent, Outcome, Plan, PlanError, Residue, StopToken,
+    Verdict,
+};
+use driver::Driver;
 
 /// The first term of a Lucas–Lehmer sequence. Each of these is a universal
 /// starting value: s_(p−2) = 0 exactly when M_p is prime, for every odd p.
@@ -159,6 +175,10 @@ pub enum TestError {
 ///
 /// Resumes from the newest sound checkpoint of `store`; without a store
 /// nothing is saved. Events go to `events`; a receiver that is gone is ignored.
+/// Between checkpoints at most `options.checkpoint_interval` of work is at risk.
+///
+/// M2 = 3 is answered directly: prime, residue 0 for LL and 1 for PRP by
+/// convention (neither sequence says anything mod 3).
 pub fn run(
     spec: &TestSpec,
     plan: Plan,
@@ -167,6 +187,35 @@ pub fn run(
     stop: &StopToken,
     options: &RunOptions,
 ) -> Result<Finished, TestError> {
-    let _ = (spec, plan, store, events, stop, options);
-    Ok(Finished::Stopped { iteration: 0, saved: false })
+    let p = spec.exponent.get();
+    if p == 2 {
+        return Ok(Finished::Done(Box::new(answer_for_two(spec.kind, &plan))));
+    }
+    let total = spec.kind.iterations(p);
+    let target = spec.iterations.map_or(total, |k| k.min(total));
+    let mut driver = Driver::new(spec.kind, plan, store, events, stop, options);
+    match spec.kind {
+        TestKind::Ll(start) => driver.drive(&mut ll::LucasLehmer::new(p, start, target)),
+        TestKind::Prp => driver.drive(&mut prp::Prp::new(p, target)),
+    }
+}
+
+fn answer_for_two(kind: TestKind, plan: &Plan) -> Outcome {
+    let (verdict, residue) = match kind {
+        TestKind::Ll(_) => (Verdict::Prime, 0),
+        TestKind::Prp => (Verdict::ProbablePrime, 1),
+    };
+    Outcome {
+        kind,
+        exponent: 2,
+        verdict,
+        residue: Residue::from_u64(2, residue),
+        iterations: 0,
+        engine: plan.engine(),
+        length: plan.length(),
+        round_off: None,
+        errors: ErrorCounts::default(),
+        shift: 0,
+        elapsed: Duration::ZERO,
+    }
 }

@@ -1,0 +1,319 @@
+//! What every long test shares: pace, progress, checkpoints, recovery.
+
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+
+use super::sequence::{Advance, Sequence};
+use super::{Finished, RunOptions, TestError, TestKind};
+use crate::checkpoint::{CheckpointStore, State};
+use crate::{Engine, EngineError, ErrorCounts, Event, Outcome, Plan, Residue, StopToken};
+
+/// Work between two looks at the clock and the stop token.
+const STRIDE: Duration = Duration::from_millis(200);
+/// After a save has failed, the next attempt comes at the latest after this.
+const RETRY: Duration = Duration::from_secs(10);
+/// Failed checks in a row that are taken for chance.
+const FAILURES_ALLOWED: u32 = 2;
+
+pub(super) struct Driver<'a> {
+    kind: TestKind,
+    plan: Plan,
+    store: Option<&'a mut CheckpointStore>,
+    events: &'a Sender<Event>,
+    stop: &'a StopToken,
+    options: &'a RunOptions,
+    errors: ErrorCounts,
+    /// Time of earlier sittings.
+    earlier: Duration,
+    begun: Instant,
+    next_save: Instant,
+    next_progress: Instant,
+    pace: Pace,
+    failures: Failures,
+}
+
+impl<'a> Driver<'a> {
+    pub(super) fn new(
+        kind: TestKind,
+        plan: Plan,
+        store: Option<&'a mut CheckpointStore>,
+        events: &'a Sender<Event>,
+        stop: &'a StopToken,
+        options: &'a RunOptions,
+    ) -> Self {
+        let now = Instant::now();
+        Self {
+            kind,
+            plan,
+            store,
+            events,
+            stop,
+            options,
+            errors: ErrorCounts::default(),
+            earlier: Duration::ZERO,
+            begun: now,
+            next_save: now + options.checkpoint_interval,
+            next_progress: now,
+            pace: Pace::new(),
+            failures: Failures::default(),
+        }
+    }
+
+    /// Runs a sequence to its target, from the newest checkpoint if there is one.
+    pub(super) fn drive(&mut self, sequence: &mut dyn Sequence) -> Result<Finished, TestError> {
+        let mut good = self.resume(sequence)?;
+        loop {
+            match self.drive_engine(sequence, &mut good) {
+                Err(TestError::Engine(EngineError::RoundOff { measured, .. })) => {
+                    self.lengthen(measured, &good)?;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// Runs on one engine, from the state `good`, which follows as it is saved.
+    fn drive_engine(
+        &mut self,
+        sequence: &mut dyn Sequence,
+        good: &mut State,
+    ) -> Result<Finished, TestError> {
+        let mut built = self.plan.build(sequence.registers())?;
+        let engine = built.as_mut();
+        sequence.load(engine, good)?;
+        loop {
+            let before = sequence.iteration();
+            match sequence.advance(engine, self.pace.stride())? {
+                Advance::Going => {}
+                Advance::Verified => {
+                    self.failures.clear();
+                    self.send(Event::Verified { iteration: sequence.iteration() });
+                    *good = self.snapshot(sequence, engine)?;
+                    self.save(good);
+                }
+                Advance::CheckFailed { iteration, res64 } => {
+                    if let Some(state) = self.after_failure(sequence, iteration, res64)? {
+                        sequence.load(engine, &state)?;
+                        *good = state;
+                    }
+                }
+                Advance::Finished(last) => {
+                    return Ok(Finished::Done(Box::new(self.outcome(sequence, engine, last))));
+                }
+            }
+            self.pace.note(sequence.iteration().saturating_sub(before));
+            self.progress(sequence, engine);
+            if self.stop.is_stopped() {
+                *good = self.snapshot(sequence, engine)?;
+                let saved = self.save(good);
+                return Ok(Finished::Stopped { iteration: good.iteration, saved });
+            }
+            if Instant::now() >= self.next_save {
+                *good = self.snapshot(sequence, engine)?;
+                self.save(good);
+            }
+        }
+    }
+
+    /// The newest sound checkpoint, or the beginning.
+    fn resume(&mut self, sequence: &dyn Sequence) -> Result<State, TestError> {
+        let mut found = None;
+        if let Some(store) = self.store.as_deref_mut() {
+            found = store.load_newest()?;
+            for notice in store.take_notices() {
+                self.send(notice);
+            }
+        }
+        let (state, resumed_from) = match found {
+            Some((state, path)) => (state, Some(path)),
+            None => (sequence.first(), None),
+        };
+        let wanted = sequence.target();
+        if state.iteration > wanted {
+            return Err(TestError::PastTarget { found: state.iteration, wanted });
+        }
+        self.errors = state.errors;
+        self.earlier = state.elapsed;
+        self.send(Event::Started { iteration: state.iteration, total: wanted, resumed_from });
+        Ok(state)
+    }
+
+    /// Takes the next longer transform, to go on from the last good state.
+    fn lengthen(&mut self, measured: f64, good: &State) -> Result<(), TestError> {
+        let longer = self.plan.longer()?;
+        self.errors.round_off += 1;
+        self.send(Event::Lengthened {
+            from: self.plan.length(),
+            to: longer.length(),
+            round_off: measured,
+            back_to: good.iteration,
+        });
+        self.plan = longer;
+        self.pace = Pace::new();
+        Ok(())
+    }
+
+    /// Counts a failed check and gives the state to go back to.
+    fn after_failure(
+        &mut self,
+        sequence: &dyn Sequence,
+        iteration: u64,
+        res64: u64,
+    ) -> Result<Option<State>, TestError> {
+        let Some(state) = sequence.verified() else { return Ok(None) };
+        let verified = state.iteration;
+        self.errors.gerbicz += 1;
+        if self.failures.repeats(iteration, res64) {
+            let res64 = format!("{res64:016X}");
+            return Err(TestError::RepeatedError { iteration, verified, res64 });
+        }
+        if self.failures.count > FAILURES_ALLOWED {
+            return Err(TestError::Unreliable { iteration, verified });
+        }
+        if let Some(store) = self.store.as_deref_mut()
+            && let Err(e) = store.discard_after(verified)
+        {
+            // The wrong checkpoints that stay would only be found wrong again.
+            self.send(Event::SaveFailed { reason: e.to_string() });
+        }
+        self.send(Event::CheckFailed { iteration, back_to: verified });
+        Ok(Some(self.stamped(state)))
+    }
+
+    fn snapshot(
+        &self,
+        sequence: &dyn Sequence,
+        engine: &mut dyn Engine,
+    ) -> Result<State, EngineError> {
+        Ok(self.stamped(sequence.snapshot(engine)?))
+    }
+
+    /// A state with the time and errors up to now.
+    fn stamped(&self, state: State) -> State {
+        State { elapsed: self.elapsed(), errors: self.errors, ..state }
+    }
+
+    /// Whether the state is now on disk.
+    fn save(&mut self, state: &State) -> bool {
+        let mut wait = self.options.checkpoint_interval;
+        let mut saved = false;
+        if let Some(store) = self.store.as_deref_mut() {
+            let event = match store.save(state) {
+                Ok(file) => {
+                    saved = true;
+                    let (path, verified) = (file.path, file.verified);
+                    Event::Saved { iteration: state.iteration, path, verified }
+                }
+                Err(e) => {
+                    wait = wait.min(RETRY);
+                    Event::SaveFailed { reason: e.to_string() }
+                }
+            };
+            self.send(event);
+        }
+        self.next_save = Instant::now() + wait;
+        saved
+    }
+
+    fn progress(&mut self, sequence: &dyn Sequence, engine: &dyn Engine) {
+        let now = Instant::now();
+        if now < self.next_progress {
+            return;
+        }
+        self.next_progress = now + STRIDE;
+        self.send(Event::Progress {
+            iteration: sequence.iteration(),
+            total: sequence.target(),
+            per_iteration: self.pace.per_iteration(),
+            round_off: engine.health().round_off,
+        });
+    }
+
+    fn outcome(&self, sequence: &dyn Sequence, engine: &dyn Engine, last: Residue) -> Outcome {
+        let first = sequence.first();
+        let (verdict, residue) = sequence.verdict(last);
+        Outcome {
+            kind: self.kind,
+            exponent: self.plan.exponent().get(),
+            verdict,
+            residue,
+            iterations: sequence.target(),
+            engine: engine.name(),
+            length: engine.length(),
+            round_off: engine.health().round_off,
+            errors: self.errors,
+            shift: first.shift,
+            elapsed: self.elapsed(),
+        }
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.earlier + self.begun.elapsed()
+    }
+
+    fn send(&self, event: Event) {
+        // Nobody listening is no reason to stop computing.
+        let _ = self.events.send(event);
+    }
+}
+
+/// How fast the run is, and so how many squarings fill a stride.
+struct Pace {
+    lap: Instant,
+    /// Seconds per squaring, smoothed; 0 until measured.
+    seconds: f64,
+}
+
+impl Pace {
+    fn new() -> Self {
+        Self { lap: Instant::now(), seconds: 0.0 }
+    }
+
+    fn stride(&self) -> u64 {
+        if self.seconds > 0.0 {
+            // From 1 to 2^20, whatever the clock says.
+            (STRIDE.as_secs_f64() / self.seconds).clamp(1.0, 1_048_576.0) as u64
+        } else {
+            1
+        }
+    }
+
+    /// n squarings of the sequence have been done since the last call; time
+    /// spent on checks counts towards the next ones.
+    fn note(&mut self, n: u64) {
+        if n == 0 {
+            return;
+        }
+        let now = Instant::now();
+        let lap = now.duration_since(self.lap).as_secs_f64();
+        self.lap = now;
+        // A lap of w seconds counts as much as w/(w+2) of all before.
+        let weight = if self.seconds > 0.0 { lap / (lap + 2.0) } else { 1.0 };
+        self.seconds += (lap / n as f64 - self.seconds) * weight;
+    }
+
+    fn per_iteration(&self) -> Duration {
+        Duration::from_secs_f64(self.seconds)
+    }
+}
+
+/// Failed checks since the last that passed.
+#[derive(Default)]
+struct Failures {
+    count: u32,
+    seen: Vec<(u64, u64)>,
+}
+
+impl Failures {
+    /// Notes a failure; whether the same residue has failed here before.
+    fn repeats(&mut self, iteration: u64, res64: u64) -> bool {
+        let repeated = self.seen.contains(&(iteration, res64));
+        self.count += 1;
+        self.seen.push((iteration, res64));
+        repeated
+    }
+
+    fn clear(&mut self) {
+        *self = Self::default();
+    }
+}

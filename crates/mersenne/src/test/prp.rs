@@ -1,0 +1,279 @@
+//! The probable-prime test to base 3 with Gerbicz–Li checks.
+//!
+//! x_k = 3^(2^k) mod M_p. Type 1 residue: 3^(M_p − 1) = x_p / 9, which is 1 when
+//! M_p is prime. The check of a stretch from a verified iteration v on, in
+//! blocks of B squarings: with D_t = Π x_(v+iB), i = 0 … t,
+//!
+//!   D_t = x_v · D_(t−1)^(2^B),
+//!
+//! since raising to 2^B moves every factor one block on. The left side costs a
+//! product a block, the right side B squarings a check; a wrong squaring
+//! anywhere in the stretch spoils the equation (Gerbicz; Li 2017).
+//!
+//! The run goes on past its last iteration T to the end E of that block, so
+//! that a check covers it; x_T, set aside at T, is then squared E − T times and
+//! compared with x_E. Whatever is reported or kept is read to the host first
+//! and written back into the registers that the check reads, so that an error
+//! in reading is found too.
+
+use std::time::Duration;
+
+use super::TestKind;
+use super::sequence::{Advance, Sequence};
+use crate::checkpoint::{GerbiczState, State};
+use crate::{Engine, EngineError, ErrorCounts, Residue, Shift, Step, Verdict};
+
+/// Largest block: one product per 1,000 squarings, a check every 10^6.
+const LARGEST_BLOCK: u64 = 1000;
+
+// Registers.
+/// x_k.
+const X: usize = 0;
+/// D as far as `product_iteration`.
+const D: usize = 1;
+/// x_v.
+const V: usize = 2;
+/// D_t at the check.
+const NEXT: usize = 3;
+/// D_(t−1)^(2^j) during the check.
+const POWER: usize = 4;
+/// x_T.
+const LAST: usize = 5;
+
+/// x_0, x_1, … as far as x_target, checked.
+pub(super) struct Prp {
+    p: u32,
+    target: u64,
+    /// k; runs past the target to the end of its block.
+    iteration: u64,
+    first_shift: Shift,
+    block: u64,
+    verified: (u64, Residue),
+    product_iteration: u64,
+    /// The shift of D: the sum of its factors' shifts.
+    product_shift: Shift,
+    /// x_target, once k has reached it.
+    last: Option<Residue>,
+    check: Option<Check>,
+}
+
+/// A check under way at a block's end.
+struct Check {
+    /// Squarings done: B of D_(t−1), then at the end of the run E − T of x_T.
+    done: u64,
+    /// x_k, which the check is to confirm.
+    residue: Residue,
+}
+
+impl Prp {
+    pub(super) fn new(p: u32, target: u64) -> Self {
+        Self {
+            p,
+            target,
+            iteration: 0,
+            first_shift: Shift::ZERO,
+            block: target.isqrt().clamp(1, LARGEST_BLOCK),
+            verified: (0, Residue::from_u64(p, 3)),
+            product_iteration: 0,
+            product_shift: Shift::ZERO,
+            last: None,
+            check: None,
+        }
+    }
+
+    /// The shift of x_k.
+    fn shift_at(&self, iteration: u64) -> Shift {
+        self.first_shift.after_squarings(iteration, self.p)
+    }
+
+    fn state(&self, iteration: u64, residue: Residue, product: Residue) -> State {
+        State {
+            kind: TestKind::Prp,
+            exponent: self.p,
+            iteration,
+            residue,
+            shift: self.first_shift.bits(),
+            elapsed: Duration::ZERO,
+            errors: ErrorCounts::default(),
+            gerbicz: Some(GerbiczState {
+                // At most LARGEST_BLOCK, or read from a u32.
+                block: self.block as u32,
+                verified_iteration: self.verified.0,
+                verified: self.verified.1.clone(),
+                product_iteration: self.product_iteration,
+                product,
+            }),
+        }
+    }
+
+    /// Takes x_k as the verified state, with D = x_k.
+    fn take_verified(
+        &mut self,
+        engine: &mut dyn Engine,
+        residue: Residue,
+    ) -> Result<(), EngineError> {
+        engine.write(X, &residue, self.shift_at(self.iteration))?;
+        engine.write(V, &residue, Shift::ZERO)?;
+        engine.write(D, &residue, Shift::ZERO)?;
+        self.verified = (self.iteration, residue);
+        self.product_iteration = self.iteration;
+        self.product_shift = Shift::ZERO;
+        Ok(())
+    }
+
+    /// At the end of a block: D_t = D_(t−1)·x_k; begins a check if one is due.
+    fn end_block(&mut self, engine: &mut dyn Engine) -> Result<(), EngineError> {
+        let shift = self.shift_at(self.iteration);
+        let due = self.iteration >= self.target
+            || self.iteration - self.verified.0 >= self.block * self.block;
+        if !due {
+            engine.mul(D, D, X)?;
+            self.product_shift = self.product_shift.of_product(shift, self.p);
+            self.product_iteration = self.iteration;
+            return Ok(());
+        }
+        let residue = engine.read(X, shift)?;
+        engine.write(X, &residue, shift)?;
+        engine.mul(NEXT, D, X)?;
+        engine.copy(POWER, D)?;
+        self.check = Some(Check { done: 0, residue });
+        Ok(())
+    }
+
+    /// Up to `most` squarings of the check; after the last, its result.
+    fn go_on_checking(
+        &mut self,
+        engine: &mut dyn Engine,
+        mut check: Check,
+        most: u64,
+    ) -> Result<Advance, EngineError> {
+        // First D_(t−1)^(2^B); at the end of the run also x_T^(2^(E−T)).
+        let tail = self.iteration.saturating_sub(self.target);
+        let (register, begun, squarings) = if check.done < self.block {
+            (POWER, self.product_shift.after_squarings(check.done, self.p), self.block - check.done)
+        } else {
+            (LAST, Shift::ZERO, self.block + tail - check.done)
+        };
+        let n = most.min(squarings);
+        engine.square(register, n, Step::Square, begun)?;
+        check.done += n;
+        if n < squarings {
+            self.check = Some(check);
+            return Ok(Advance::Going);
+        }
+        let res64 = check.residue.res64();
+        let failed = Ok(Advance::CheckFailed { iteration: self.iteration, res64 });
+        if register == POWER {
+            let shift = self.product_shift.after_squarings(self.block, self.p);
+            engine.mul(POWER, POWER, V)?;
+            let power = engine.read(POWER, shift)?;
+            let shift = self.product_shift.of_product(self.shift_at(self.iteration), self.p);
+            let next = engine.read(NEXT, shift)?;
+            // 0 satisfies every such equation, and no power of 3 is 0 mod M_p.
+            if power != next || next.is(0) {
+                return failed;
+            }
+            let Some(last) = &self.last else {
+                self.take_verified(engine, check.residue)?;
+                return Ok(Advance::Verified);
+            };
+            engine.write(LAST, last, Shift::ZERO)?;
+            if tail > 0 {
+                self.check = Some(check);
+                return Ok(Advance::Going);
+            }
+        }
+        match &self.last {
+            Some(last) if engine.read(LAST, Shift::ZERO)? == check.residue => {
+                Ok(Advance::Finished(last.clone()))
+            }
+            _ => failed,
+        }
+    }
+}
+
+impl Sequence for Prp {
+    fn registers(&self) -> usize {
+        6
+    }
+
+    fn first(&self) -> State {
+        let three = Residue::from_u64(self.p, 3);
+        Self::new(self.p, self.target).state(0, three.clone(), three)
+    }
+
+    fn target(&self) -> u64 {
+        self.target
+    }
+
+    fn load(&mut self, engine: &mut dyn Engine, state: &State) -> Result<(), EngineError> {
+        self.iteration = state.iteration;
+        self.first_shift = Shift::new(state.shift, self.p);
+        self.check = None;
+        self.product_shift = Shift::ZERO;
+        self.last = (state.iteration == self.target).then(|| state.residue.clone());
+        engine.write(X, &state.residue, self.shift_at(state.iteration))?;
+        if let Some(g) = &state.gerbicz {
+            self.block = u64::from(g.block);
+            self.verified = (g.verified_iteration, g.verified.clone());
+            self.product_iteration = g.product_iteration;
+            engine.write(V, &g.verified, Shift::ZERO)?;
+            engine.write(D, &g.product, Shift::ZERO)?;
+        }
+        Ok(())
+    }
+
+    fn advance(&mut self, engine: &mut dyn Engine, most: u64) -> Result<Advance, EngineError> {
+        if let Some(check) = self.check.take() {
+            return self.go_on_checking(engine, check, most);
+        }
+        let block_end = self.product_iteration + self.block;
+        let stop =
+            if self.iteration < self.target { block_end.min(self.target) } else { block_end };
+        let n = most.min(stop - self.iteration);
+        engine.square(X, n, Step::Square, self.shift_at(self.iteration))?;
+        self.iteration += n;
+        if self.iteration == self.target {
+            let shift = self.shift_at(self.iteration);
+            let last = engine.read(X, shift)?;
+            engine.write(X, &last, shift)?;
+            self.last = Some(last);
+        }
+        if self.iteration == block_end {
+            self.end_block(engine)?;
+        }
+        Ok(Advance::Going)
+    }
+
+    fn iteration(&self) -> u64 {
+        self.iteration.min(self.target)
+    }
+
+    fn snapshot(&self, engine: &mut dyn Engine) -> Result<State, EngineError> {
+        let product = engine.read(D, self.product_shift)?;
+        let (iteration, residue) = match &self.last {
+            Some(last) => (self.target, last.clone()),
+            None => (self.iteration, engine.read(X, self.shift_at(self.iteration))?),
+        };
+        Ok(self.state(iteration, residue, product))
+    }
+
+    fn verified(&self) -> Option<State> {
+        let (iteration, residue) = self.verified.clone();
+        let mut state = self.state(iteration, residue.clone(), residue);
+        if let Some(g) = &mut state.gerbicz {
+            g.product_iteration = iteration;
+        }
+        Some(state)
+    }
+
+    fn verdict(&self, last: Residue) -> (Verdict, Residue) {
+        if self.target < TestKind::Prp.iterations(self.p) {
+            return (Verdict::Interim, last);
+        }
+        // 9 is invertible mod M_p for odd p: 2^p − 1 ≡ 1 mod 3.
+        let residue = last.divided_by(9).unwrap_or(last);
+        let verdict = if residue.is(1) { Verdict::ProbablePrime } else { Verdict::Composite };
+        (verdict, residue)
+    }
+}

@@ -1,0 +1,50 @@
+//! What the driver knows of a test: a sequence that advances, and its states.
+
+use crate::checkpoint::State;
+use crate::{Engine, EngineError, Residue, Verdict};
+
+/// A sequence of squarings being computed on an engine, with its own checks.
+///
+/// The engine is passed in because the driver may replace it in mid-run.
+pub(super) trait Sequence {
+    /// Registers needed.
+    fn registers(&self) -> usize;
+
+    /// The state before the first squaring.
+    fn first(&self) -> State;
+
+    /// The iterations after which the run ends.
+    fn target(&self) -> u64;
+
+    /// Goes (back) to a state, on a new engine or on the same one.
+    fn load(&mut self, engine: &mut dyn Engine, state: &State) -> Result<(), EngineError>;
+
+    /// Does at most `most` squarings (at least one, unless finished), fewer
+    /// when something is to be done in between.
+    fn advance(&mut self, engine: &mut dyn Engine, most: u64) -> Result<Advance, EngineError>;
+
+    /// Squarings of the sequence done so far (at most the target).
+    fn iteration(&self) -> u64;
+
+    /// The state to save; its `elapsed` and `errors` are the driver's to fill in.
+    fn snapshot(&self, engine: &mut dyn Engine) -> Result<State, EngineError>;
+
+    /// The last verified state, for a sequence that has checks.
+    fn verified(&self) -> Option<State>;
+
+    /// The answer a final residue gives, and the residue to report.
+    fn verdict(&self, last: Residue) -> (Verdict, Residue);
+}
+
+/// What came of a call to [`Sequence::advance`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Advance {
+    /// Some squarings were done, of the sequence or of a check.
+    Going,
+    /// A check passed at the present iteration.
+    Verified,
+    /// A check failed here; `res64` tells the wrong residue from another one.
+    CheckFailed { iteration: u64, res64: u64 },
+    /// The sequence at the target, checked as far as the test can.
+    Finished(Residue),
+}
