@@ -1,2 +1,23 @@
-//! xtask
-fn main() {}
+//! The program `warpint`: arguments → options → work → report.
+
+mod args;
+mod commands;
+mod exit;
+mod progress;
+mod report;
+mod run;
+mod signals;
+mod stored;
+mod units;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let exit = match args::Cli::try_parse() {
+        Ok(cli) => commands::run(cli.command).unwrap_or_else(|e| exit::report(&e)),
+        Err(e) => args::report(&e),
+    };
+    exit.into()
+}

@@ -1,1 +1,10 @@
-//! gimps
+//! The files that programs around GIMPS read and write: formats and I/O, no maths.
+//!
+//! * [`ResultLine`]: one line of `results.txt`, a JSON object.
+//! * [`append_result`]: puts it there so that nothing written before is lost.
+
+mod results;
+
+pub use results::{
+    Appended, ErrorTally, Program, ResultLine, ResultsError, Status, append_result, utc_now,
+};

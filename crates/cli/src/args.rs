@@ -1,0 +1,317 @@
+//! The command line: its grammar, its help, and what it says of a value that makes no sense.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use warpint::mersenne::{Exponent, LlStart, PlanRequest};
+
+use crate::exit::Exit;
+use crate::{report, units};
+
+/// Exact arithmetic on large integers: primality tests of Mersenne numbers 2^P − 1.
+#[derive(Debug, Parser)]
+#[command(name = "warpint", version, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  warpint prp 216091            is 2^216091 − 1 a probable prime?
+  warpint ll 44497              is 2^44497 − 1 prime?
+  warpint bench mersenne        time a squaring for exponents of several sizes
+
+A test that was stopped, by Ctrl-C or by a power cut, goes on with the same command.
+
+Exit codes: 0 done (prime or composite), 2 bad input, 3 stopped by the user, 1 anything else.";
+
+const TEST_EXAMPLES: &str = "\
+Examples:
+  warpint prp 216091                        test M216091 = 2^216091 − 1
+  warpint prp 216091 --json --quiet         the same for a script
+  warpint prp 6972593 --iterations 10000    the residue after 10000 squarings
+  warpint ll 44497 --engine goldilocks      in exact integer arithmetic
+  warpint ll 44497 --length 4K --threads 1  with a given transform length
+
+Checkpoints are in DIR/M<P>/. Ctrl-C saves one and stops; the same command goes on from it.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Test 2^P − 1 by Fermat's test to base 3, guarded by Gerbicz–Li checks.
+    ///
+    /// Finds composite or probable prime. An error of the hardware is noticed and repaired.
+    #[command(after_help = TEST_EXAMPLES)]
+    Prp {
+        #[command(flatten)]
+        test: TestArgs,
+    },
+    /// Prove 2^P − 1 prime or composite by Lucas–Lehmer.
+    ///
+    /// The result of a start other than 4 is kept in DIR/M<P>/ but not appended to the results
+    /// file, whose readers take every LL residue for that of 4.
+    #[command(after_help = TEST_EXAMPLES)]
+    Ll {
+        /// The first term of the sequence: 4, 10 or 2/3.
+        #[arg(long, value_enum, default_value_t, value_name = "S0", hide_possible_values = true)]
+        start: Start,
+        #[command(flatten)]
+        test: TestArgs,
+    },
+    /// Measure how fast this machine is.
+    Bench {
+        #[command(subcommand)]
+        what: Bench,
+    },
+    /// Print a completion script for a shell.
+    #[command(
+        after_help = "Example:\n  warpint completions bash > ~/.local/share/bash-completion/completions/warpint"
+    )]
+    Completions {
+        /// bash, elvish, fish, powershell or zsh.
+        #[arg(value_name = "SHELL", hide_possible_values = true)]
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Bench {
+    /// Time a squaring mod 2^P − 1 with each engine, beside the floor: the bare real FFT and its
+    /// inverse at the length that fp64 uses.
+    Mersenne(BenchArgs),
+}
+
+/// What `prp` and `ll` share.
+#[derive(Debug, Args)]
+pub(crate) struct TestArgs {
+    /// The exponent: a prime below 2^31.
+    #[arg(value_name = "P", allow_negative_numbers = true)]
+    pub(crate) exponent: Exponent,
+
+    #[command(flatten)]
+    pub(crate) arithmetic: ArithmeticArgs,
+
+    /// Use this transform length, in words: 393216, 384K, 4M [default: the fastest safe one].
+    #[arg(long, value_name = "N", value_parser = units::parse_words)]
+    pub(crate) length: Option<usize>,
+
+    /// Where checkpoints and results are.
+    #[arg(long, value_name = "DIR", default_value = "warpint-work")]
+    pub(crate) dir: PathBuf,
+
+    /// Append the result to this file [default: DIR/results.txt].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) results: Option<PathBuf>,
+
+    /// Time between checkpoints.
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = units::parse_seconds)]
+    pub(crate) checkpoint_interval: Duration,
+
+    /// Stop after K iterations and print the residue; nothing goes into the results file, and no
+    /// factor is looked for.
+    #[arg(long, value_name = "K", value_parser = at_least_one)]
+    pub(crate) iterations: Option<u64>,
+
+    /// Do not look for a small factor first.
+    #[arg(long)]
+    pub(crate) no_tf: bool,
+
+    /// Look for factors 2kP + 1 with k up to this.
+    #[arg(long, value_name = "K", default_value_t = TF_LIMIT, value_parser = at_least_one, conflicts_with = "no_tf")]
+    pub(crate) tf_limit: u64,
+
+    /// Forget the stored result and the checkpoints of this test, and begin anew.
+    #[arg(long)]
+    pub(crate) restart: bool,
+
+    /// Print nothing but the result, and errors.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+
+    /// Print the result as one JSON object; progress and notices stay on stderr.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// About a tenth of a second at the largest exponents.
+const TF_LIMIT: u64 = 2_000_000;
+
+/// What every computation shares.
+#[derive(Debug, Args)]
+pub(crate) struct ArithmeticArgs {
+    /// The arithmetic: auto, fp64, goldilocks or word (P below 64).
+    #[arg(long, value_enum, default_value_t, value_name = "ENGINE", hide_possible_values = true)]
+    pub(crate) engine: EngineName,
+
+    /// Threads [default: one for each core].
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    /// Exponents [default: 216091 1257787 6972593 20996011].
+    #[arg(value_name = "P", allow_negative_numbers = true)]
+    pub(crate) exponents: Vec<Exponent>,
+
+    #[command(flatten)]
+    pub(crate) arithmetic: ArithmeticArgs,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub(crate) enum EngineName {
+    #[default]
+    Auto,
+    Fp64,
+    Goldilocks,
+    Word,
+}
+
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub(crate) enum Start {
+    #[default]
+    #[value(name = "4")]
+    Four,
+    #[value(name = "10")]
+    Ten,
+    #[value(name = "2/3")]
+    TwoThirds,
+}
+
+impl From<Start> for LlStart {
+    fn from(start: Start) -> Self {
+        match start {
+            Start::Four => Self::Four,
+            Start::Ten => Self::Ten,
+            Start::TwoThirds => Self::TwoThirds,
+        }
+    }
+}
+
+impl ArithmeticArgs {
+    /// The family's name; `None` for `auto`.
+    pub(crate) fn engine(&self) -> Option<&'static str> {
+        match self.engine {
+            EngineName::Auto => None,
+            EngineName::Fp64 => Some("fp64"),
+            EngineName::Goldilocks => Some("goldilocks"),
+            EngineName::Word => Some("word"),
+        }
+    }
+}
+
+impl TestArgs {
+    pub(crate) fn plan_request(&self) -> PlanRequest {
+        PlanRequest {
+            engine: self.arithmetic.engine(),
+            length: self.length,
+            threads: self.arithmetic.threads,
+        }
+    }
+
+    pub(crate) fn results_path(&self) -> PathBuf {
+        self.results.clone().unwrap_or_else(|| self.dir.join("results.txt"))
+    }
+}
+
+fn at_least_one(text: &str) -> Result<u64, String> {
+    text.parse()
+        .ok()
+        .filter(|&n| n > 0)
+        .ok_or_else(|| format!("'{text}' is not a number from 1 up"))
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    const MOST: usize = 1024;
+    text.parse()
+        .ok()
+        .filter(|n| (1..=MOST).contains(n))
+        .ok_or_else(|| format!("'{text}' is not a number of threads from 1 to {MOST}"))
+}
+
+/// Prints what clap found wrong, or the help that was asked for. A bad value
+/// is one line in our own words; a misuse of the grammar is left to clap.
+pub(crate) fn report(error: &clap::Error) -> Exit {
+    match bad_value(error) {
+        Some(line) => report::notice(&line),
+        // Where even this cannot be printed, the exit code still tells.
+        None => drop(error.print()),
+    }
+    if error.use_stderr() { Exit::BadInput } else { Exit::Done }
+}
+
+fn bad_value(error: &clap::Error) -> Option<String> {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let argument = text(ContextKind::InvalidArg)?;
+    let argument = argument.split(' ').next().filter(|a| a.starts_with("--"));
+    match error.kind() {
+        ErrorKind::ValueValidation => {
+            let reason = error.source()?;
+            Some(match argument {
+                Some(name) => format!("error: {name}: {reason}"),
+                None => format!("error: {reason}"),
+            })
+        }
+        ErrorKind::InvalidValue => {
+            let value = text(ContextKind::InvalidValue).filter(|v| !v.is_empty())?;
+            let ContextValue::Strings(valid) = error.get(ContextKind::ValidValue)? else {
+                return None;
+            };
+            let valid = valid.join(", ");
+            Some(match argument {
+                Some(name) => format!("error: {name}: '{value}' is none of {valid}"),
+                None => format!("error: '{value}' is none of {valid}"),
+            })
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_grammar_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn bad_values_are_one_line_that_names_them() {
+        for (args, expected) in [
+            ("prp 12x", "error: '12x' is not a whole number"),
+            ("prp -7", "error: '-7' is not a whole number"),
+            ("ll 7 --start 5", "error: --start: '5' is none of 4, 10, 2/3"),
+            ("ll 7 --engine fft", "error: --engine: 'fft' is none of auto, fp64, goldilocks, word"),
+            (
+                "prp 7 --threads 0",
+                "error: --threads: '0' is not a number of threads from 1 to 1024",
+            ),
+            ("prp 7 --iterations 0", "error: --iterations: '0' is not a number from 1 up"),
+            (
+                "prp 7 --length 3x",
+                "error: --length: '3x' is not a length: give words like 393216, 384K or 4M",
+            ),
+            (
+                "prp 7 --checkpoint-interval 0",
+                "error: --checkpoint-interval: '0' is not a number of seconds above 0",
+            ),
+            ("completions tcsh", "error: 'tcsh' is none of bash, elvish, fish, powershell, zsh"),
+        ] {
+            let words = ["warpint"].into_iter().chain(args.split(' '));
+            let error = Cli::try_parse_from(words).unwrap_err();
+            assert_eq!(bad_value(&error).as_deref(), Some(expected), "{args}");
+        }
+    }
+}

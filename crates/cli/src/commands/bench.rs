@@ -1,0 +1,151 @@
+//! `warpint bench mersenne [P…]`
+
+use std::fs;
+use std::time::Duration;
+
+use serde::Serialize;
+use warpint::mersenne::engine::families;
+use warpint::mersenne::{EngineError, Exponent, Plan, PlanError, PlanRequest};
+
+use crate::args::BenchArgs;
+use crate::exit::Exit;
+use crate::report;
+use crate::units;
+
+/// From a small exponent to one that no cache holds. All are of Mersenne
+/// primes, as a bench of this kind is by custom.
+const EXPONENTS: [u64; 4] = [216_091, 1_257_787, 6_972_593, 20_996_011];
+
+/// All that was measured.
+#[derive(Serialize)]
+struct Measured {
+    cpu: String,
+    threads: usize,
+    rows: Vec<Row>,
+}
+
+/// One engine at one exponent.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Row {
+    exponent: u32,
+    engine: &'static str,
+    fft_length: usize,
+    bits_per_word: f64,
+    margin_bits: f64,
+    us_per_squaring: f64,
+    /// A bare real FFT and its inverse at the length that fp64 uses.
+    fft_floor_us: Option<f64>,
+    ratio_to_floor: Option<f64>,
+}
+
+pub(crate) fn mersenne(args: &BenchArgs) -> anyhow::Result<Exit> {
+    let threads = args.arithmetic.threads.unwrap_or_else(cores);
+    let mut measured = Measured { cpu: cpu(), threads, rows: vec![] };
+    let exponents = if args.exponents.is_empty() {
+        EXPONENTS.into_iter().map(Exponent::new).collect::<Result<_, _>>()?
+    } else {
+        args.exponents.clone()
+    };
+    if !args.json {
+        let line = format!("{}, {}", measured.cpu, units::count(threads as u64, "thread"));
+        report::write_out(format!("{line}\n\n{HEADER}\n").as_bytes())?;
+    }
+    for p in exponents {
+        let floor = floor(p, threads);
+        for plan in plans(p, args, threads)? {
+            let row = Row::measure(&plan, floor)?;
+            if !args.json {
+                report::write_out(format!("{}\n", row.line()).as_bytes())?;
+            }
+            measured.rows.push(row);
+        }
+    }
+    if args.json {
+        let text = serde_json::to_string(&measured)? + "\n";
+        report::write_out(text.as_bytes())?;
+    }
+    Ok(Exit::Done)
+}
+
+/// The fastest plan of the engine asked for, or of every engine that takes p.
+fn plans(p: Exponent, args: &BenchArgs, threads: usize) -> Result<Vec<Plan>, PlanError> {
+    let plan = |engine| {
+        let request = PlanRequest { engine: Some(engine), length: None, threads: Some(threads) };
+        Plan::measured(p, &request)
+    };
+    match args.arithmetic.engine() {
+        Some(engine) => Ok(vec![plan(engine)?]),
+        None => families()
+            .into_iter()
+            .filter(|family| family.exponent_range().contains(&p.get()))
+            .map(|family| plan(family.name()))
+            .collect(),
+    }
+}
+
+/// The time of a bare real FFT and its inverse at the length that fp64 uses
+/// for p, by the same library: what no squaring by fp64 can be faster than.
+fn floor(p: Exponent, threads: usize) -> Option<Duration> {
+    let request = PlanRequest { engine: Some("fp64"), length: None, threads: Some(threads) };
+    let plan = Plan::measured(p, &request).ok()?;
+    real_fft_pair(plan.length())
+}
+
+/// `None` while the library cannot time it.
+fn real_fft_pair(_length: usize) -> Option<Duration> {
+    None
+}
+
+const HEADER: &str =
+    "         p  engine        words  bits/word  margin  µs/squaring  FFT floor  ratio";
+
+impl Row {
+    fn measure(plan: &Plan, floor: Option<Duration>) -> Result<Self, EngineError> {
+        // The least of several: other processes only ever add time.
+        let mut time = plan.time_per_squaring()?;
+        for _ in 0..2 {
+            time = time.min(plan.time_per_squaring()?);
+        }
+        let micros = |t: Duration| t.as_secs_f64() * 1e6;
+        Ok(Self {
+            exponent: plan.exponent().get(),
+            engine: plan.engine(),
+            fft_length: plan.length(),
+            bits_per_word: plan.bits_per_word(),
+            margin_bits: plan.margin().bits,
+            us_per_squaring: micros(time),
+            fft_floor_us: floor.map(micros),
+            ratio_to_floor: floor.map(|floor| micros(time) / micros(floor)),
+        })
+    }
+
+    fn line(&self) -> String {
+        let optional = |x: Option<f64>, digits: usize| {
+            x.map_or_else(|| "–".into(), |x| format!("{x:.digits$}"))
+        };
+        format!(
+            "{:>10}  {:<10} {:>8}  {:>9.2}  {:>6.1}  {:>11.2}  {:>9}  {:>5}",
+            self.exponent,
+            self.engine,
+            units::words(self.fft_length),
+            self.bits_per_word,
+            self.margin_bits,
+            self.us_per_squaring,
+            optional(self.fft_floor_us, 2),
+            optional(self.ratio_to_floor, 2),
+        )
+    }
+}
+
+/// The processor's name, or its architecture where the system does not tell.
+fn cpu() -> String {
+    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    info.lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(':'))
+        .map_or_else(|| std::env::consts::ARCH.into(), |(_, name)| name.trim().into())
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

@@ -1,0 +1,15 @@
+//! `warpint completions SHELL`
+
+use clap::CommandFactory;
+
+use crate::args::Cli;
+use crate::exit::Exit;
+use crate::report;
+
+pub(crate) fn run(shell: clap_complete::Shell) -> anyhow::Result<Exit> {
+    // Into memory first: the generator panics on a closed pipe.
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "warpint", &mut script);
+    report::write_out(&script)?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,18 @@
+//! One file per command.
+
+mod bench;
+mod completions;
+mod ll;
+mod prp;
+
+use crate::args::{Bench, Command};
+use crate::exit::Exit;
+
+pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
+    match command {
+        Command::Prp { test } => prp::run(&test),
+        Command::Ll { start, test } => ll::run(start, &test),
+        Command::Bench { what: Bench::Mersenne(args) } => bench::mersenne(&args),
+        Command::Completions { shell } => completions::run(shell),
+    }
+}

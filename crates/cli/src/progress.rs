@@ -1,0 +1,195 @@
+//! A running test on standard error: a bar on a terminal, lines elsewhere.
+
+use std::io::{self, IsTerminal};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use warpint::mersenne::{Event, RoundOff, StopToken};
+
+use crate::report::notice;
+use crate::units;
+
+/// Without a terminal, a line this often.
+const LINE_EVERY: Duration = Duration::from_secs(10);
+/// How soon a request to stop is answered with a line.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// Shows the events of the test of M_p in a thread of its own, which ends when
+/// the sender is gone.
+pub(crate) fn show(p: u32, events: Receiver<Event>, stop: StopToken) -> JoinHandle<()> {
+    thread::spawn(move || {
+        let mut view = View::new(p);
+        let mut told = false;
+        loop {
+            match events.recv_timeout(LOOK_EVERY) {
+                Ok(event) => view.take(event),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if stop.is_stopped() && !told {
+                view.say("stopping: a checkpoint is being saved (a second Ctrl-C leaves at once)");
+                told = true;
+            }
+        }
+        view.end();
+    })
+}
+
+struct View {
+    p: u32,
+    /// `None` without a terminal.
+    bar: Option<ProgressBar>,
+    last_line: Instant,
+    verified: Option<u64>,
+}
+
+impl View {
+    fn new(p: u32) -> Self {
+        let bar = io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template("[{bar:24}] {msg}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar
+        });
+        Self { p, bar, last_line: Instant::now(), verified: None }
+    }
+
+    fn take(&mut self, event: Event) {
+        match event {
+            Event::Progress { iteration, total, per_iteration, round_off } => {
+                self.progress(iteration, total, per_iteration, round_off);
+            }
+            Event::Verified { iteration } => self.verified = Some(iteration),
+            Event::CheckFailed { back_to, .. } | Event::Lengthened { back_to, .. } => {
+                self.verified = self.verified.map(|v| v.min(back_to));
+                self.say_event(&event);
+            }
+            _ => self.say_event(&event),
+        }
+    }
+
+    fn progress(
+        &mut self,
+        iteration: u64,
+        total: u64,
+        each: Duration,
+        round_off: Option<RoundOff>,
+    ) {
+        if self.bar.is_none() && self.last_line.elapsed() < LINE_EVERY {
+            return;
+        }
+        let mut line = progress_line(iteration, total, each, round_off);
+        if let Some(verified) = self.verified {
+            line += &format!(", verified to {verified}");
+        }
+        if let Some(bar) = &self.bar {
+            bar.set_length(total);
+            bar.set_position(iteration);
+            bar.set_message(line);
+        } else {
+            notice(&format!("M{}: {line}", self.p));
+            self.last_line = Instant::now();
+        }
+    }
+
+    fn say_event(&self, event: &Event) {
+        if let Some(text) = describe(event) {
+            self.say(&text);
+        }
+    }
+
+    fn say(&self, text: &str) {
+        let line = format!("M{}: {text}", self.p);
+        match &self.bar {
+            Some(bar) => bar.suspend(|| notice(&line)),
+            None => notice(&line),
+        }
+    }
+
+    fn end(self) {
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// `100000 of 216091 (46.28 %), 162.3 µs/it, ETA 0:19, round-off max 0.1234`
+fn progress_line(done: u64, total: u64, each: Duration, round_off: Option<RoundOff>) -> String {
+    let percent = 100.0 * done as f64 / total.max(1) as f64;
+    let micros = each.as_secs_f64() * 1e6;
+    let left = each.as_secs_f64() * total.saturating_sub(done) as f64;
+    let eta = units::clock(Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX));
+    let mut line = format!("{done} of {total} ({percent:.2} %), {micros:.1} µs/it, ETA {eta}");
+    if let Some(round_off) = round_off {
+        line += &format!(", round-off max {:.4}", round_off.max);
+    }
+    line
+}
+
+/// What is worth a line of its own.
+fn describe(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::Started { iteration, total, resumed_from: Some(path) } => {
+            format!("going on at iteration {iteration} of {total} from {}", path.display())
+        }
+        Event::SaveFailed { reason } => format!(
+            "a checkpoint could not be saved ({reason}); the older ones are untouched, the test goes on and will try again"
+        ),
+        Event::BadCheckpoint { path, reason } => format!(
+            "a checkpoint is not sound ({reason}): set aside as {}, going on without it",
+            path.display()
+        ),
+        Event::StaleLock { pid } => {
+            format!("took over the lock of process {pid}, which no longer runs")
+        }
+        Event::Lengthened { from, to, round_off, back_to } => format!(
+            "round-off {round_off:.4} is too much for {}: going on from iteration {back_to} with {}",
+            units::count_words(*from),
+            units::count_words(*to)
+        ),
+        Event::CheckFailed { iteration, back_to } => format!(
+            "the Gerbicz check at iteration {iteration} failed: going back to iteration {back_to}, which is verified"
+        ),
+        Event::Started { resumed_from: None, .. }
+        | Event::Progress { .. }
+        | Event::Saved { .. }
+        | Event::Verified { .. } => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_progress_line_says_all() {
+        let round_off = Some(RoundOff { max: 0.125, mean: 0.06, products: 9 });
+        assert_eq!(
+            progress_line(100_000, 216_091, Duration::from_nanos(162_345), round_off),
+            "100000 of 216091 (46.28 %), 162.3 µs/it, ETA 0:18, round-off max 0.1250"
+        );
+        assert_eq!(
+            progress_line(0, 7, Duration::from_micros(1), None),
+            "0 of 7 (0.00 %), 1.0 µs/it, ETA 0:00"
+        );
+    }
+
+    #[test]
+    fn trouble_is_described_and_routine_is_not() {
+        let lengthened =
+            Event::Lengthened { from: 12_288, to: 14_336, round_off: 0.45, back_to: 7 };
+        assert_eq!(
+            describe(&lengthened).as_deref(),
+            Some(
+                "round-off 0.4500 is too much for 12K words: going on from iteration 7 with 14K words"
+            )
+        );
+        assert_eq!(describe(&Event::Verified { iteration: 1 }), None);
+        assert_eq!(
+            describe(&Event::Saved { iteration: 1, path: "f".into(), verified: true }),
+            None
+        );
+    }
+}

@@ -1,0 +1,387 @@
+//! What a command prints on standard output: one line for people, or one JSON object.
+
+use std::fmt::{self, Display};
+use std::io::{self, Write};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use warpint::gimps::{self, Program, ResultLine};
+use warpint::mersenne::{LlStart, Outcome, TestKind, Verdict};
+
+use crate::units;
+
+/// A finished test: all that is printed and stored of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) struct TestReport {
+    status: Status,
+    pub(crate) exponent: u32,
+    /// `PRP-3` or `LL`.
+    worktype: String,
+    /// LL: `4`, `10` or `2/3`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    start: Option<String>,
+    iterations: u64,
+    /// The iterations of the whole test.
+    total: u64,
+    res64: String,
+    /// PRP only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    res2048: Option<String>,
+    /// Absent when no engine was needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    engine: Option<String>,
+    fft_length: usize,
+    /// Absent for engines that compute in integers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    round_off: Option<RoundOff>,
+    shift_count: u32,
+    errors: Errors,
+    /// Computing time over all sittings.
+    seconds: f64,
+    program: Program,
+    timestamp: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum Status {
+    /// Prime, or for PRP a probable prime.
+    #[serde(rename = "P")]
+    Prime,
+    #[serde(rename = "C")]
+    Composite,
+    /// Not at the end yet.
+    #[serde(rename = "interim")]
+    Interim,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct RoundOff {
+    max: f64,
+    mean: f64,
+    products: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Errors {
+    gerbicz: u32,
+    round_off: u32,
+}
+
+impl TestReport {
+    /// The report of an outcome, stamped now.
+    pub(crate) fn new(outcome: &Outcome) -> Self {
+        Self {
+            status: match outcome.verdict {
+                Verdict::Prime | Verdict::ProbablePrime => Status::Prime,
+                Verdict::Composite => Status::Composite,
+                Verdict::Interim => Status::Interim,
+            },
+            exponent: outcome.exponent,
+            worktype: outcome.kind.work_type().into(),
+            start: start(outcome.kind),
+            iterations: outcome.iterations,
+            total: outcome.kind.iterations(outcome.exponent),
+            res64: outcome.residue.res64_hex(),
+            res2048: matches!(outcome.kind, TestKind::Prp).then(|| outcome.residue.res2048_hex()),
+            engine: Some(outcome.engine.into()),
+            fft_length: outcome.length,
+            round_off: outcome.round_off.map(|r| RoundOff {
+                max: r.max,
+                mean: r.mean,
+                products: r.products,
+            }),
+            shift_count: outcome.shift,
+            errors: Errors { gerbicz: outcome.errors.gerbicz, round_off: outcome.errors.round_off },
+            seconds: outcome.elapsed.as_secs_f64(),
+            program: Program::warpint(),
+            timestamp: gimps::utc_now(),
+        }
+    }
+
+    /// M2 = 3, prime, which neither test applies to (p = 2 is even, 2/3 does
+    /// not exist mod 3, and 3 = 0): by convention res64 is that of a prime.
+    pub(crate) fn of_m2(kind: TestKind) -> Self {
+        let prp = matches!(kind, TestKind::Prp);
+        Self {
+            status: Status::Prime,
+            exponent: 2,
+            worktype: kind.work_type().into(),
+            start: start(kind),
+            iterations: 0,
+            total: 0,
+            res64: format!("{:016X}", u64::from(prp)),
+            res2048: prp.then(|| format!("{:0512x}", 1)),
+            engine: None,
+            fft_length: 0,
+            round_off: None,
+            shift_count: 0,
+            errors: Errors { gerbicz: 0, round_off: 0 },
+            seconds: 0.0,
+            program: Program::warpint(),
+            timestamp: gimps::utc_now(),
+        }
+    }
+
+    /// Whether this is the report of the whole test `kind` of M_p.
+    pub(crate) fn is_of(&self, kind: TestKind, p: u32) -> bool {
+        self.exponent == p
+            && self.worktype == kind.work_type()
+            && self.start == start(kind)
+            && self.is_final()
+    }
+
+    /// Whether the test came to its end.
+    pub(crate) fn is_final(&self) -> bool {
+        self.status != Status::Interim
+    }
+
+    /// The line for the results file. Interim residues have none, nor have LL
+    /// residues of another start than 4: nothing in the line would tell them apart.
+    pub(crate) fn result_line(&self) -> Option<ResultLine> {
+        let status = match self.status {
+            Status::Prime => gimps::Status::Prime,
+            Status::Composite => gimps::Status::Composite,
+            Status::Interim => return None,
+        };
+        let (p, res64, n) = (self.exponent, self.res64.clone(), self.fft_length);
+        let line = match (&self.res2048, self.start.as_deref()) {
+            (Some(res2048), _) => {
+                ResultLine::prp(p, status, res64, res2048.clone(), n, self.errors.gerbicz)
+            }
+            (None, Some("4")) => ResultLine::ll(p, status, res64, n),
+            (None, _) => return None,
+        };
+        Some(ResultLine {
+            shift_count: self.shift_count,
+            program: self.program.clone(),
+            timestamp: self.timestamp.clone(),
+            ..line
+        })
+    }
+}
+
+/// The starting value of a Lucas–Lehmer test, as text.
+fn start(kind: TestKind) -> Option<String> {
+    let start = match kind {
+        TestKind::Prp => return None,
+        TestKind::Ll(LlStart::Four) => "4",
+        TestKind::Ll(LlStart::Ten) => "10",
+        TestKind::Ll(LlStart::TwoThirds) => "2/3",
+    };
+    Some(start.into())
+}
+
+impl Display for TestReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { exponent, worktype, res64, iterations, .. } = self;
+        let prp = self.start.is_none();
+        let Some(engine) = &self.engine else {
+            return write!(f, "M2 = 3 is prime: no {worktype} test applies to it (res64 {res64})");
+        };
+        let squarings = units::count(*iterations, "squaring");
+        match (self.status, prp) {
+            (Status::Prime, true) => {
+                write!(f, "M{exponent} is a probable prime: PRP-3 res64 {res64}, {squarings}")
+            }
+            (Status::Composite, true) => {
+                write!(f, "M{exponent} is composite: PRP-3 res64 {res64}, {squarings}")
+            }
+            (Status::Prime, false) => write!(f, "M{exponent} is prime (Lucas–Lehmer): {squarings}"),
+            (Status::Composite, false) => {
+                write!(f, "M{exponent} is composite (Lucas–Lehmer): res64 {res64}, {squarings}")
+            }
+            (Status::Interim, _) => {
+                let total = self.total;
+                write!(f, "M{exponent} {worktype} after {iterations} of {total} squarings: ")?;
+                write!(f, "res64 {res64}, no verdict yet")
+            }
+        }?;
+        if let Some(start) = self.start.as_deref().filter(|&s| s != "4") {
+            write!(f, " from {start}")?;
+        }
+        let time = Duration::try_from_secs_f64(self.seconds).unwrap_or_default();
+        write!(f, ", {}", units::elapsed(time))?;
+        write!(f, ", {engine} {}", units::count_words(self.fft_length))?;
+        match self.round_off {
+            Some(RoundOff { max, mean, .. }) => {
+                write!(f, ", round-off max {max:.4} mean {mean:.4}")?;
+            }
+            None => f.write_str(", exact arithmetic")?,
+        }
+        match (self.errors.gerbicz, self.errors.round_off) {
+            (0, 0) => f.write_str(", no errors"),
+            (g, r) => write!(
+                f,
+                ", {} and {} overcome",
+                units::count(g, "failed check"),
+                units::count(r, "round-off error")
+            ),
+        }
+    }
+}
+
+/// A test that trial factoring made needless.
+#[derive(Debug, Serialize)]
+pub(crate) struct FactorReport {
+    /// `F`.
+    status: &'static str,
+    exponent: u32,
+    /// Decimal digits: a factor need not fit into a JSON number.
+    factors: [String; 1],
+    program: Program,
+    timestamp: String,
+    #[serde(skip)]
+    factor: u64,
+}
+
+impl FactorReport {
+    /// q = 2kp + 1 divides M_p.
+    pub(crate) fn new(exponent: u32, factor: u64) -> Self {
+        Self {
+            status: "F",
+            exponent,
+            factors: [factor.to_string()],
+            program: Program::warpint(),
+            timestamp: gimps::utc_now(),
+            factor,
+        }
+    }
+}
+
+impl Display for FactorReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (p, q) = (self.exponent, self.factor);
+        let k = (q - 1) / (2 * u64::from(p));
+        write!(f, "M{p} is composite: it has the factor {q} = 2·{k}·{p} + 1")
+    }
+}
+
+/// A test that the user stopped.
+#[derive(Debug, Serialize)]
+pub(crate) struct StopReport {
+    /// `stopped`.
+    status: &'static str,
+    exponent: u32,
+    worktype: &'static str,
+    iterations: u64,
+    total: u64,
+    saved: bool,
+}
+
+impl StopReport {
+    pub(crate) fn new(kind: TestKind, exponent: u32, iterations: u64, saved: bool) -> Self {
+        let total = kind.iterations(exponent);
+        let worktype = kind.work_type();
+        Self { status: "stopped", exponent, worktype, iterations, total, saved }
+    }
+}
+
+impl Display for StopReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { exponent, worktype, iterations, total, .. } = self;
+        write!(f, "M{exponent} {worktype} stopped after {iterations} of {total} squarings: ")?;
+        f.write_str(if self.saved {
+            "saved; the same command goes on from there"
+        } else {
+            "not saved; the same command goes on from the last checkpoint, if there is one"
+        })
+    }
+}
+
+/// Prints a report as a line for people or as one line of JSON.
+pub(crate) fn print(report: &(impl Display + Serialize), json: bool) -> anyhow::Result<()> {
+    let mut text = if json { serde_json::to_string(report)? } else { report.to_string() };
+    text.push('\n');
+    write_out(text.as_bytes())
+}
+
+/// Writes to standard output; an error says so.
+pub(crate) fn write_out(bytes: &[u8]) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(bytes)
+        .and_then(|()| out.flush())
+        .map_err(|e| anyhow::anyhow!("cannot write to standard output: {e}"))
+}
+
+/// Writes a line to standard error. Nobody may be listening there, and a test
+/// must not end for that: failures are ignored.
+pub(crate) fn notice(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warpint::mersenne::{ErrorCounts, Residue};
+
+    fn outcome(kind: TestKind, verdict: Verdict, residue: u64) -> Outcome {
+        Outcome {
+            kind,
+            exponent: 127,
+            verdict,
+            residue: Residue::from_u64(127, residue),
+            iterations: kind.iterations(127),
+            engine: "fp64",
+            length: 3072,
+            round_off: Some(warpint::mersenne::RoundOff { max: 0.125, mean: 0.0625, products: 9 }),
+            errors: ErrorCounts::default(),
+            shift: 0,
+            elapsed: Duration::from_millis(1500),
+        }
+    }
+
+    #[test]
+    fn people_read_one_line() {
+        let line =
+            |kind, verdict, residue| TestReport::new(&outcome(kind, verdict, residue)).to_string();
+        let tail = "1.5 s, fp64 3K words, round-off max 0.1250 mean 0.0625, no errors";
+        assert_eq!(
+            line(TestKind::Prp, Verdict::ProbablePrime, 1),
+            format!(
+                "M127 is a probable prime: PRP-3 res64 0000000000000001, 127 squarings, {tail}"
+            )
+        );
+        assert_eq!(
+            line(TestKind::Ll(LlStart::Four), Verdict::Prime, 0),
+            format!("M127 is prime (Lucas–Lehmer): 125 squarings, {tail}")
+        );
+        assert_eq!(
+            line(TestKind::Ll(LlStart::TwoThirds), Verdict::Composite, 0xAB),
+            format!(
+                "M127 is composite (Lucas–Lehmer): res64 00000000000000AB, 125 squarings from 2/3, {tail}"
+            )
+        );
+        let mut early = outcome(TestKind::Prp, Verdict::Interim, 9);
+        early.iterations = 1;
+        early.errors = ErrorCounts { gerbicz: 1, round_off: 2 };
+        assert_eq!(
+            TestReport::new(&early).to_string(),
+            "M127 PRP-3 after 1 of 127 squarings: res64 0000000000000009, no verdict yet, \
+             1.5 s, fp64 3K words, round-off max 0.1250 mean 0.0625, \
+             1 failed check and 2 round-off errors overcome"
+        );
+    }
+
+    #[test]
+    fn only_results_that_gimps_can_read_have_a_line() {
+        let has_line =
+            |kind, verdict| TestReport::new(&outcome(kind, verdict, 7)).result_line().is_some();
+        assert!(has_line(TestKind::Prp, Verdict::Composite));
+        assert!(has_line(TestKind::Ll(LlStart::Four), Verdict::Composite));
+        assert!(!has_line(TestKind::Ll(LlStart::Ten), Verdict::Composite));
+        assert!(!has_line(TestKind::Prp, Verdict::Interim));
+    }
+
+    #[test]
+    fn a_report_reads_back_and_knows_its_test() {
+        let report = TestReport::new(&outcome(TestKind::Ll(LlStart::Ten), Verdict::Composite, 7));
+        let text = serde_json::to_string(&report).unwrap();
+        assert_eq!(serde_json::from_str::<TestReport>(&text).unwrap(), report);
+        assert!(report.is_of(TestKind::Ll(LlStart::Ten), 127));
+        assert!(!report.is_of(TestKind::Ll(LlStart::Four), 127));
+        assert!(!report.is_of(TestKind::Prp, 127));
+        assert!(!report.is_of(TestKind::Ll(LlStart::Ten), 89));
+    }
+}

@@ -1,0 +1,178 @@
+//! A test from its arguments to its report: `prp` and `ll` differ in [`TestKind`] only.
+
+use std::sync::mpsc;
+
+use warpint::gimps;
+use warpint::mersenne::checkpoint::CheckpointStore;
+use warpint::mersenne::{
+    Event, Finished, Plan, RunOptions, StopToken, TestKind, TestSpec, test, trial_factor,
+};
+
+use crate::args::TestArgs;
+use crate::exit::Exit;
+use crate::progress;
+use crate::report::{self, FactorReport, StopReport, TestReport};
+use crate::signals::Signals;
+use crate::stored::{Loaded, StoredResult};
+use crate::units;
+
+/// Runs the test and prints what came of it.
+pub(crate) fn run(kind: TestKind, args: &TestArgs) -> anyhow::Result<Exit> {
+    let (exponent, p) = (args.exponent, args.exponent.get());
+    if p == 2 {
+        report::print(&TestReport::of_m2(kind), args.json)?;
+        return Ok(Exit::Done);
+    }
+    // A request that no plan can meet is refused before anything is touched.
+    Plan::new(exponent, &args.plan_request())?;
+    let signals = Signals::install()?;
+    if let Some(factor) = small_factor(args) {
+        report::print(&FactorReport::new(p, factor), args.json)?;
+        return Ok(Exit::Done);
+    }
+
+    let stop = signals.save_first();
+    let mut store = CheckpointStore::open(&args.dir, p, kind)?;
+    let stored = StoredResult::new(store.dir(), kind, p);
+    if args.restart {
+        store.remove_all()?;
+        stored.forget()?;
+    }
+    let whole = args.iterations.is_none_or(|k| k >= kind.iterations(p));
+    if whole && let Some(finished) = load(&stored, args)? {
+        report::print(&finished, args.json)?;
+        record(&finished, &stored, args)?;
+        return Ok(Exit::Done);
+    }
+
+    let plan = Plan::measured(exponent, &args.plan_request())?;
+    say(args, || describe(&plan, kind));
+    let spec = TestSpec { kind, exponent, iterations: args.iterations };
+    match compute(&spec, plan, &mut store, stop, args)? {
+        Finished::Done(outcome) => {
+            let report = TestReport::new(&outcome);
+            if report.is_final() {
+                finish(&report, &stored, &mut store, args)?;
+            } else {
+                report::print(&report, args.json)?;
+            }
+            Ok(Exit::Done)
+        }
+        Finished::Stopped { iteration, saved } => {
+            let report = StopReport::new(kind, p, iteration, saved);
+            if args.json {
+                report::print(&report, true)?;
+            }
+            say(args, || report.to_string());
+            Ok(Exit::Stopped)
+        }
+    }
+}
+
+/// A residue asked for by its iteration is wanted even of a number with a factor.
+fn small_factor(args: &TestArgs) -> Option<u64> {
+    if args.no_tf || args.iterations.is_some() {
+        return None;
+    }
+    trial_factor(args.exponent, args.tf_limit)
+}
+
+/// The result of this test, if it was finished before.
+fn load(stored: &StoredResult, args: &TestArgs) -> anyhow::Result<Option<TestReport>> {
+    let p = args.exponent;
+    match stored.load()? {
+        Loaded::Nothing => Ok(None),
+        Loaded::Sound(report) => {
+            say(args, || {
+                let path = stored.path().display();
+                format!("M{p}: finished before, the result is from {path}; --restart tests again")
+            });
+            Ok(Some(*report))
+        }
+        Loaded::Bad { aside, reason } => {
+            say(args, || {
+                let aside = aside.display();
+                format!(
+                    "M{p}: the stored result is not sound ({reason}): set aside as {aside}, testing again"
+                )
+            });
+            Ok(None)
+        }
+    }
+}
+
+fn compute(
+    spec: &TestSpec,
+    plan: Plan,
+    store: &mut CheckpointStore,
+    stop: &StopToken,
+    args: &TestArgs,
+) -> anyhow::Result<Finished> {
+    let (sender, events) = mpsc::channel::<Event>();
+    // Quiet: the receiver is dropped, and the test ignores that.
+    let view = (!args.quiet).then(|| progress::show(spec.exponent.get(), events, stop.clone()));
+    let options = RunOptions { checkpoint_interval: args.checkpoint_interval };
+    let finished = test::run(spec, plan, Some(store), &sender, stop, &options);
+    drop(sender);
+    if let Some(view) = view {
+        // A view that failed has no part in the result.
+        let _ = view.join();
+    }
+    Ok(finished?)
+}
+
+/// Keeps, records and prints a result, in an order that loses it at no instant;
+/// the checkpoints go last, once the result is stored.
+fn finish(
+    report: &TestReport,
+    stored: &StoredResult,
+    store: &mut CheckpointStore,
+    args: &TestArgs,
+) -> anyhow::Result<()> {
+    let kept = stored.keep(report);
+    let recorded = record(report, stored, args);
+    let printed = report::print(report, args.json);
+    if let Err(e) = kept {
+        let recorded = if recorded.is_ok() { "recorded" } else { "printed only" };
+        anyhow::bail!(
+            "{e}; the result is {recorded}, and the checkpoints stay: the same command ends the test again"
+        );
+    }
+    if let Err(e) = store.remove_all() {
+        say(args, || format!("M{}: the result is safe, but {e}", args.exponent));
+    }
+    recorded.and(printed)
+}
+
+/// Sees to it that the results file has the result.
+fn record(report: &TestReport, stored: &StoredResult, args: &TestArgs) -> anyhow::Result<()> {
+    let Some(line) = report.result_line() else {
+        return Ok(());
+    };
+    match gimps::append_result(&args.results_path(), &line) {
+        Ok(_) => Ok(()),
+        Err(e) => anyhow::bail!(
+            "{e}; the result is kept in {}, and the same command will try again",
+            stored.path().display()
+        ),
+    }
+}
+
+/// `M216091, PRP-3: engine fp64, 12K words (17.58 bits a word, margin 1.2 bits), 2 threads`
+fn describe(plan: &Plan, kind: TestKind) -> String {
+    format!(
+        "M{}, {kind}: engine {}, {} ({:.2} bits a word, margin {:.1} bits), {}",
+        plan.exponent(),
+        plan.engine(),
+        units::count_words(plan.length()),
+        plan.bits_per_word(),
+        plan.margin().bits,
+        units::count(plan.threads() as u64, "thread")
+    )
+}
+
+fn say(args: &TestArgs, line: impl FnOnce() -> String) {
+    if !args.quiet {
+        report::notice(&line());
+    }
+}

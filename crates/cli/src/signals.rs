@@ -1,0 +1,38 @@
+//! Ctrl-C, SIGTERM and SIGHUP.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use warpint::mersenne::StopToken;
+
+use crate::exit::Exit;
+
+/// What a request to stop does: at first it ends the program at once, for
+/// there is nothing to lose; once [`Signals::save_first`] was called, the first
+/// request asks the test to save and return, and only a second one ends the
+/// program at once. Either way the exit code is that of [`Exit::Stopped`].
+pub(crate) struct Signals {
+    stop: StopToken,
+    saves: Arc<AtomicBool>,
+}
+
+impl Signals {
+    /// Puts the handler in place; once a process.
+    pub(crate) fn install() -> anyhow::Result<Self> {
+        let signals = Self { stop: StopToken::new(), saves: Arc::default() };
+        let (stop, saves) = (signals.stop.clone(), Arc::clone(&signals.saves));
+        ctrlc::set_handler(move || {
+            if !saves.load(Ordering::SeqCst) || stop.is_stopped() {
+                std::process::exit(i32::from(Exit::Stopped.code()));
+            }
+            stop.stop();
+        })?;
+        Ok(signals)
+    }
+
+    /// From now on the first request only sets the token.
+    pub(crate) fn save_first(&self) -> &StopToken {
+        self.saves.store(true, Ordering::SeqCst);
+        &self.stop
+    }
+}

@@ -1,0 +1,160 @@
+//! The result of a finished test, kept beside its checkpoints.
+//!
+//! It is written before the results file and before the checkpoints go, so
+//! that at every instant one of them holds what the test has found.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use warpint::mersenne::TestKind;
+
+use crate::report::TestReport;
+
+/// The file `DIR/M<p>/<slug>-result.json`:
+/// `{"sha256":"<64 hexadecimal digits>","result":<the report>}`, where the
+/// digest is that of the report's text as it stands there.
+pub(crate) struct StoredResult {
+    path: PathBuf,
+    kind: TestKind,
+    exponent: u32,
+}
+
+/// What was found.
+pub(crate) enum Loaded {
+    Nothing,
+    Sound(Box<TestReport>),
+    /// Not this test's result, or a damaged one: set aside.
+    Bad {
+        aside: PathBuf,
+        reason: String,
+    },
+}
+
+impl StoredResult {
+    /// That of a test whose checkpoints are in `dir`.
+    pub(crate) fn new(dir: &Path, kind: TestKind, exponent: u32) -> Self {
+        Self { path: dir.join(format!("{}-result.json", kind.slug())), kind, exponent }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads it; a file that is not sound is renamed to `….bad`.
+    pub(crate) fn load(&self) -> anyhow::Result<Loaded> {
+        let bytes = match fs::read(&self.path) {
+            Ok(bytes) => bytes,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Loaded::Nothing),
+            Err(e) => anyhow::bail!("cannot read {}: {e}", self.path.display()),
+        };
+        match parse(&bytes) {
+            Ok(report) if report.is_of(self.kind, self.exponent) => {
+                Ok(Loaded::Sound(Box::new(report)))
+            }
+            Ok(_) => self.set_aside("it is the result of another test"),
+            Err(reason) => self.set_aside(reason),
+        }
+    }
+
+    fn set_aside(&self, reason: &str) -> anyhow::Result<Loaded> {
+        let aside = self.path.with_extension("json.bad");
+        fs::rename(&self.path, &aside).map_err(|e| {
+            anyhow::anyhow!(
+                "{} is not sound ({reason}) and cannot be set aside: {e}",
+                self.path.display()
+            )
+        })?;
+        Ok(Loaded::Bad { aside, reason: reason.into() })
+    }
+
+    /// Keeps a report: a new file, brought to disk, takes the old one's place.
+    pub(crate) fn keep(&self, report: &TestReport) -> anyhow::Result<()> {
+        let result = serde_json::to_string(report)?;
+        let text = format!("{{\"sha256\":\"{}\",\"result\":{result}}}\n", sha256(&result));
+        write_anew(&self.path, text.as_bytes())
+            .map_err(|e| anyhow::anyhow!("cannot write {}: {e}", self.path.display()))
+    }
+
+    /// Forgets it, if it is there.
+    pub(crate) fn forget(&self) -> anyhow::Result<()> {
+        match fs::remove_file(&self.path) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => {
+                anyhow::bail!("cannot remove {}: {e}", self.path.display())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn write_anew(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let new = path.with_extension("json.new");
+    let mut file = File::create(&new)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    drop(file);
+    fs::rename(&new, path)?;
+    // The rename is on disk once the directory is; not every file system can say so.
+    if let Some(dir) = path.parent() {
+        let _ = File::open(dir).and_then(|d| d.sync_all());
+    }
+    Ok(())
+}
+
+fn parse(bytes: &[u8]) -> Result<TestReport, &'static str> {
+    let (digest, result) = std::str::from_utf8(bytes)
+        .ok()
+        .and_then(|text| text.strip_prefix("{\"sha256\":\"")?.strip_suffix("}\n"))
+        .and_then(|text| text.split_once("\",\"result\":"))
+        .ok_or("it is cut short or of another form")?;
+    if digest != sha256(result) {
+        return Err("its checksum does not match");
+    }
+    serde_json::from_str(result).map_err(|_| "it is of another version")
+}
+
+fn sha256(text: &str) -> String {
+    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kept_report_comes_back_and_a_damaged_one_does_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let report = TestReport::of_m2(TestKind::Prp);
+        let stored = StoredResult::new(dir.path(), TestKind::Prp, 2);
+        assert!(matches!(stored.load().unwrap(), Loaded::Nothing));
+        stored.keep(&report).unwrap();
+        let sound = fs::read(stored.path()).unwrap();
+        assert!(matches!(stored.load().unwrap(), Loaded::Sound(r) if *r == report));
+
+        for i in 0..sound.len() {
+            let mut flipped = sound.clone();
+            flipped[i] ^= 1;
+            assert!(parse(&flipped).is_err(), "byte {i}");
+            assert!(parse(&sound[..i]).is_err(), "cut to {i} bytes");
+        }
+        fs::write(stored.path(), &sound[..sound.len() / 2]).unwrap();
+        let Loaded::Bad { aside, .. } = stored.load().unwrap() else { panic!("taken as sound") };
+        assert_eq!(fs::read(aside).unwrap(), sound[..sound.len() / 2]);
+        assert!(matches!(stored.load().unwrap(), Loaded::Nothing));
+
+        let foreign = StoredResult::new(dir.path(), TestKind::Prp, 3);
+        fs::write(foreign.path(), &sound).unwrap();
+        assert!(matches!(foreign.load().unwrap(), Loaded::Bad { .. }));
+    }
+
+    #[test]
+    fn forgetting_is_no_error_when_there_is_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let stored = StoredResult::new(dir.path(), TestKind::Prp, 2);
+        stored.forget().unwrap();
+        stored.keep(&TestReport::of_m2(TestKind::Prp)).unwrap();
+        stored.forget().unwrap();
+        assert!(matches!(stored.load().unwrap(), Loaded::Nothing));
+    }
+}

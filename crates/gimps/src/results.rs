@@ -1,0 +1,245 @@
+//! `results.txt`: one JSON object a line, appended and never rewritten.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One line of `results.txt`, with the field names of the GIMPS server's JSON form.
+///
+/// Fields that a work type does not have are absent from the line, not null.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct ResultLine {
+    /// Prime (PRP: probable prime) or composite.
+    pub status: Status,
+    /// p.
+    pub exponent: u32,
+    /// `PRP-3` or `LL`.
+    pub worktype: String,
+    /// The low 64 bits of the final residue: 16 upper-case hexadecimal digits.
+    pub res64: String,
+    /// PRP: 1 for the residue 3^(M_p − 1) mod M_p.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub residue_type: Option<u8>,
+    /// PRP: the low 2048 bits, 512 hexadecimal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub res2048: Option<String>,
+    /// LL: eight hexadecimal digits, `00000000` for a run without unresolved errors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_code: Option<String>,
+    /// N, the transform length in words.
+    pub fft_length: usize,
+    /// The initial shift of the residue.
+    pub shift_count: u32,
+    /// PRP: errors that were found and overcome.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub errors: Option<ErrorTally>,
+    /// The program that computed it.
+    pub program: Program,
+    /// `YYYY-MM-DD HH:MM:SS`, UTC: see [`utc_now`].
+    pub timestamp: String,
+    /// The assignment, 32 hexadecimal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aid: Option<String>,
+    /// The user's name on the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// The computer's name on the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computer: Option<String>,
+}
+
+/// The verdict of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Status {
+    /// Prime, or for PRP a probable prime.
+    #[serde(rename = "P")]
+    Prime,
+    /// Composite.
+    #[serde(rename = "C")]
+    Composite,
+}
+
+/// Errors met and overcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorTally {
+    /// Failed Gerbicz checks.
+    pub gerbicz: u32,
+}
+
+/// A program's name and version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    /// The name.
+    pub name: String,
+    /// The version.
+    pub version: String,
+}
+
+impl Program {
+    /// `warpint` and the version of this workspace.
+    #[must_use]
+    pub fn warpint() -> Self {
+        Self { name: "warpint".into(), version: env!("CARGO_PKG_VERSION").into() }
+    }
+}
+
+impl ResultLine {
+    /// The line of a finished Lucas–Lehmer test from the starting value 4,
+    /// with shift 0, stamped now. `res64` is 16 upper-case hexadecimal digits.
+    #[must_use]
+    pub fn ll(exponent: u32, status: Status, res64: String, fft_length: usize) -> Self {
+        Self {
+            status,
+            exponent,
+            worktype: "LL".into(),
+            res64,
+            residue_type: None,
+            res2048: None,
+            error_code: Some("00000000".into()),
+            fft_length,
+            shift_count: 0,
+            errors: None,
+            program: Program::warpint(),
+            timestamp: utc_now(),
+            aid: None,
+            user: None,
+            computer: None,
+        }
+    }
+
+    /// The line of a finished test by Fermat to base 3 with residue type 1 and
+    /// shift 0, stamped now. `gerbicz` counts the checks that failed and were
+    /// overcome: a PRP line claims that the run was Gerbicz-checked.
+    #[must_use]
+    pub fn prp(
+        exponent: u32,
+        status: Status,
+        res64: String,
+        res2048: String,
+        fft_length: usize,
+        gerbicz: u32,
+    ) -> Self {
+        Self {
+            worktype: "PRP-3".into(),
+            residue_type: Some(1),
+            res2048: Some(res2048),
+            error_code: None,
+            errors: Some(ErrorTally { gerbicz }),
+            ..Self::ll(exponent, status, res64, fft_length)
+        }
+    }
+}
+
+/// Now, as `YYYY-MM-DD HH:MM:SS` in UTC.
+#[must_use]
+pub fn utc_now() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M:%S").to_string()
+}
+
+/// What [`append_result`] found to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Appended {
+    /// The line was written.
+    Written,
+    /// The file had this result already, perhaps with another timestamp.
+    AlreadyThere,
+}
+
+/// Why a result could not be appended.
+#[derive(Debug, thiserror::Error)]
+pub enum ResultsError {
+    /// The file cannot be read: whether it has the result is not known.
+    #[error("cannot read the results file {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file cannot be made, written or brought to disk.
+    #[error("cannot write the results file {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The line has no JSON form.
+    #[error("cannot write the result of M{exponent} as JSON: {source}")]
+    Format {
+        /// p.
+        exponent: u32,
+        /// Why.
+        source: serde_json::Error,
+    },
+}
+
+/// Appends a line to a results file, which is made if it is not there.
+///
+/// One write in append mode, brought to disk, and the file closed at once:
+/// programs that watch the file wait for the close, and two writers do not mix
+/// their lines. What is in the file stays byte for byte. If it does not end in
+/// a newline (a torn write), the new line starts on a line of its own. A result
+/// that the file already has, but for the timestamp, is not written again.
+///
+/// Cost: one pass over the file.
+pub fn append_result(path: &Path, line: &ResultLine) -> Result<Appended, ResultsError> {
+    let read_error = |source| ResultsError::Read { path: path.into(), source };
+    let write_error = |source| ResultsError::Write { path: path.into(), source };
+    let format_error = |source| ResultsError::Format { exponent: line.exponent, source };
+
+    let wanted = without_timestamp(serde_json::to_value(line).map_err(format_error)?);
+    let found = match File::open(path) {
+        Ok(file) => scan(file, &wanted).map_err(read_error)?,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Scan { has_line: false, torn: false },
+        Err(e) => return Err(read_error(e)),
+    };
+
+    let mut bytes = Vec::new();
+    if found.torn {
+        bytes.push(b'\n');
+    }
+    if !found.has_line {
+        serde_json::to_writer(&mut bytes, line).map_err(format_error)?;
+        bytes.push(b'\n');
+    }
+    if !bytes.is_empty() {
+        let mut file =
+            OpenOptions::new().append(true).create(true).open(path).map_err(write_error)?;
+        file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(write_error)?;
+    }
+    Ok(if found.has_line { Appended::AlreadyThere } else { Appended::Written })
+}
+
+/// What a results file holds as far as an append cares.
+struct Scan {
+    /// The wanted line is there.
+    has_line: bool,
+    /// The last line has no newline.
+    torn: bool,
+}
+
+/// Lines are read as bytes: a torn or foreign one need not be UTF-8 or JSON.
+fn scan(file: File, wanted: &Value) -> io::Result<Scan> {
+    let mut reader = BufReader::new(file);
+    let mut scan = Scan { has_line: false, torn: false };
+    let mut text = Vec::new();
+    while reader.read_until(b'\n', &mut text)? > 0 {
+        scan.torn = text.last() != Some(&b'\n');
+        scan.has_line |= serde_json::from_slice::<Value>(&text)
+            .is_ok_and(|value| without_timestamp(value) == *wanted);
+        text.clear();
+    }
+    Ok(scan)
+}
+
+fn without_timestamp(mut value: Value) -> Value {
+    if let Value::Object(fields) = &mut value {
+        fields.remove("timestamp");
+    }
+    value
+}

@@ -1,0 +1,136 @@
+//! The results file keeps what it has and takes each result once.
+
+use std::fs;
+
+use proptest::prelude::*;
+use warpint_gimps::{Appended, ErrorTally, ResultLine, Status, append_result, utc_now};
+
+fn status() -> impl Strategy<Value = Status> {
+    prop_oneof![Just(Status::Prime), Just(Status::Composite)]
+}
+
+prop_compose! {
+    fn ll()(p in 2u32..1 << 31, status in status(), res64 in "[0-9A-F]{16}", n in 1usize..1 << 30) -> ResultLine {
+        ResultLine::ll(p, status, res64, n)
+    }
+}
+
+prop_compose! {
+    fn prp()(
+        p in 2u32..1 << 31, status in status(), res64 in "[0-9A-F]{16}", res2048 in "[0-9a-f]{512}",
+        n in 1usize..1 << 30, gerbicz: u32, aid in proptest::option::of("[0-9A-F]{32}"),
+        user in proptest::option::of("\\PC*"), computer in proptest::option::of(".*"),
+    ) -> ResultLine {
+        ResultLine { aid, user, computer, ..ResultLine::prp(p, status, res64, res2048, n, gerbicz) }
+    }
+}
+
+fn line() -> impl Strategy<Value = ResultLine> {
+    prop_oneof![ll(), prp()]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_line_is_one_line_and_parses_back(line in line()) {
+        let text = serde_json::to_string(&line).unwrap();
+        prop_assert!(!text.contains(['\n', '\r']));
+        prop_assert!(!text.contains("null"), "absent fields are absent: {text}");
+        prop_assert_eq!(serde_json::from_str::<ResultLine>(&text).unwrap(), line);
+    }
+
+    #[test]
+    fn appending_keeps_every_old_byte(
+        old in proptest::collection::vec(any::<u8>(), 0..200), lines in proptest::collection::vec(line(), 1..5),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("results.txt");
+        fs::write(&path, &old).unwrap();
+        for line in &lines {
+            append_result(&path, line).unwrap();
+        }
+        let new = fs::read(&path).unwrap();
+        prop_assert!(new.starts_with(&old));
+        let torn = usize::from(old.last().is_some_and(|&b| b != b'\n'));
+        let added = std::str::from_utf8(&new[old.len() + torn..]).unwrap();
+        let read: Vec<ResultLine> =
+            added.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+        prop_assert!(added.ends_with('\n'));
+        prop_assert_eq!(read, lines);
+    }
+
+    #[test]
+    fn a_result_is_written_once(lines in proptest::collection::vec(line(), 1..5), pick: prop::sample::Index) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("results.txt");
+        for line in &lines {
+            append_result(&path, line).unwrap();
+        }
+        let before = fs::read(&path).unwrap();
+        let mut again = lines[pick.index(lines.len())].clone();
+        again.timestamp = "1999-12-31 23:59:59".into();
+        prop_assert_eq!(append_result(&path, &again).unwrap(), Appended::AlreadyThere);
+        prop_assert_eq!(fs::read(&path).unwrap(), before);
+    }
+}
+
+#[test]
+fn fields_are_those_of_gimps() {
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+    let res2048 = "0".repeat(511) + "1";
+    let mut line = ResultLine::prp(127, Status::Prime, "0000000000000001".into(), res2048.clone(), 8, 2);
+    line.timestamp = "2026-01-02 03:04:05".into();
+    let expected = r#"{"status":"P","exponent":127,"worktype":"PRP-3","res64":"0000000000000001","residue-type":1,"res2048":"RES2048","fft-length":8,"shift-count":0,"errors":{"gerbicz":2},"program":{"name":"warpint","version":"VERSION"},"timestamp":"2026-01-02 03:04:05"}"#
+        .replace("RES2048", &res2048)
+        .replace("VERSION", VERSION);
+    assert_eq!(serde_json::to_string(&line).unwrap(), expected);
+
+    let mut line = ResultLine::ll(67, Status::Composite, "0000000000000ABC".into(), 4);
+    line.timestamp = "2026-01-02 03:04:05".into();
+    let expected = r#"{"status":"C","exponent":67,"worktype":"LL","res64":"0000000000000ABC","error-code":"00000000","fft-length":4,"shift-count":0,"program":{"name":"warpint","version":"VERSION"},"timestamp":"2026-01-02 03:04:05"}"#
+        .replace("VERSION", VERSION);
+    assert_eq!(serde_json::to_string(&line).unwrap(), expected);
+}
+
+#[test]
+fn the_time_is_of_the_form_that_servers_read() {
+    let now = utc_now();
+    let shape: String = now.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    assert_eq!(shape, "0000-00-00 00:00:00");
+    assert!(now.as_str() > "2025", "{now}");
+}
+
+#[test]
+fn a_different_result_of_the_same_exponent_is_another_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("results.txt");
+    let first = ResultLine::prp(67, Status::Composite, "7".into(), "7".into(), 4, 0);
+    let second = ResultLine { errors: Some(ErrorTally { gerbicz: 1 }), ..first.clone() };
+    assert_eq!(append_result(&path, &first).unwrap(), Appended::Written);
+    assert_eq!(append_result(&path, &second).unwrap(), Appended::Written);
+    assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 2);
+}
+
+#[test]
+fn a_complete_line_that_lost_its_newline_gets_it_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("results.txt");
+    let line = ResultLine::ll(67, Status::Composite, "7".into(), 4);
+    let text = serde_json::to_string(&line).unwrap();
+    fs::write(&path, &text).unwrap();
+    assert_eq!(append_result(&path, &line).unwrap(), Appended::AlreadyThere);
+    assert_eq!(fs::read_to_string(&path).unwrap(), text + "\n");
+}
+
+#[test]
+fn errors_name_the_path_and_the_reason() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = ResultLine::ll(67, Status::Composite, "7".into(), 4);
+    let missing = dir.path().join("missing").join("results.txt");
+    for (path, verb) in [(missing.as_path(), "write"), (dir.path(), "read")] {
+        let message = append_result(path, &line).unwrap_err().to_string();
+        let start = format!("cannot {verb} the results file {}: ", path.display());
+        assert!(message.starts_with(&start) && message.len() > start.len(), "{message}");
+    }
+}
