@@ -17,7 +17,7 @@ const ODD_PARTS: [usize; 20] =
 /// factor above 7, and from 1024 words on one of [`ODD_PARTS`] times a power
 /// of two.
 pub(super) fn is_length(n: usize) -> bool {
-    if !(SHORTEST..=LONGEST).contains(&n) || n % 2 != 0 {
+    if !(SHORTEST..=LONGEST).contains(&n) || !n.is_multiple_of(2) {
         return false;
     }
     let odd = n >> n.trailing_zeros();

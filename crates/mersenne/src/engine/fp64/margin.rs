@@ -103,71 +103,97 @@ mod tests {
     use crate::{Residue, Shift};
     use rand::{RngExt, SeedableRng};
 
+    /// The mean over products of the largest error, in units of what is
+    /// expected of N Gaussian errors of the model's σ.
+    fn measured_over_model(p: u32, n: usize, products: u64) -> f64 {
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(u64::from(p));
+        let options = BuildOptions { registers: 1, threads: 2 };
+        let mut engine = Fp64.build(p, n, options).unwrap();
+        let samples = products.min(64);
+        for _ in 0..samples {
+            let x: Vec<u64> = (0..(p as usize).div_ceil(64)).map(|_| rng.random()).collect();
+            engine.write(0, &Residue::from_limbs(p, &x), Shift::ZERO).unwrap();
+            engine.square(0, products / samples, Step::Square, Shift::ZERO).unwrap();
+        }
+        // The median of the largest of N: the upper tail holds ln 2/N.
+        let z = tail_quantile((n as f64).log2() + 0.53);
+        engine.health().round_off.unwrap().mean / (z * deviation(p, n))
+    }
+
+    /// The largest p with a margin of at least `bits` at length n.
+    fn longest(n: usize, least: f64) -> u32 {
+        let (mut low, mut high) = (1u32, (25 * n).min(1 << 31) as u32);
+        while high - low > 1 {
+            let middle = low.midpoint(high);
+            if bits(middle, n) >= least { low = middle } else { high = middle }
+        }
+        low
+    }
+
+    /// Prints the table of this module's documentation.
     #[test]
-    #[ignore = "prints a table"]
+    #[ignore = "a minute of measuring; run it with --nocapture for the table"]
     fn calibration() {
-        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(7);
-        println!("N  beta  mean  max  sigma/model");
+        println!("| N | β | model | measured/model |");
         for n in [
-            8usize,
-            10,
-            14,
-            16,
-            30,
+            16usize,
             64,
             70,
-            128,
             256,
             280,
             1024,
             1080,
             4096,
             5120,
+            12288,
             16384,
             20480,
-            32768,
             35840,
             65536,
             98304,
-            131072,
-            344064,
-            393216,
-            368640,
+            131_072,
+            344_064,
+            368_640,
+            393_216,
             1 << 20,
+            2_211_840,
             1 << 22,
         ] {
-            for below in [0.0, 2.0] {
-                let mut beta = 25.5 - below - 0.5 * (n as f64).log2();
-                if below == 2.0 {
-                    beta -= 2.0
-                }
-                while n as f64 * beta < 64.0 {
-                    beta += 0.25
-                }
-                let beta = beta.min(24.5);
-                let p = (n as f64 * (beta - 0.618 / 8.0)) as u32 | 1;
-                let mut e = Fp64.build(p, n, BuildOptions { registers: 1, threads: 2 }).unwrap();
-                let products = ((1 << 24) / n).clamp(10, 20000);
-                let mut ok = 0;
-                for _ in 0..products.min(200).max(1) {
-                    let x: Vec<u64> =
-                        (0..(p as usize).div_ceil(64)).map(|_| rng.random()).collect();
-                    e.write(0, &Residue::from_limbs(p, &x), Shift::ZERO).unwrap();
-                    if e.square(0, (products as u64).div_ceil(200), Step::Square, Shift::ZERO)
-                        .is_ok()
-                    {
-                        ok += 1
-                    }
-                }
-                let r = e.health().round_off.unwrap();
-                let z = tail_quantile((n as f64).log2() + 0.8);
-                println!(
-                    "{n:8} {beta:6.3} mean {:.5} max {:.5} z {z:.2} c {:.4} ok {ok}",
-                    r.mean,
-                    r.max,
-                    r.mean / z / deviation(p, n)
-                );
+            for least in [0.0, 6.0] {
+                let p = longest(n, least);
+                let ratio = measured_over_model(p, n, ((1 << 24) / n as u64).clamp(8, 4096));
+                let beta = f64::from(p) / n as f64;
+                println!("| {n} | {beta:.3} | {:.2e} | {ratio:.2} |", deviation(p, n));
+                assert!(ratio < 1.1, "{n} words of {beta} bits: {ratio}");
             }
+        }
+    }
+
+    #[test]
+    fn measured_errors_follow_the_model() {
+        for (n, least) in [(1024usize, 1.0), (1080, 0.0), (5120, 0.0), (16384, 2.0), (98304, 0.0)] {
+            let ratio = measured_over_model(longest(n, least) | 1, n, 64);
+            assert!((0.3..1.1).contains(&ratio), "{n} words: {ratio}");
+        }
+    }
+
+    #[test]
+    fn longest_words() {
+        // Within a bit of what a program with its own FFTs ventures (19.4 bits
+        // at 384K, 18.34 at 4.5M), and shorter the longer the transform.
+        let beta = |n: usize| f64::from(longest(n, 0.0)) / n as f64;
+        assert!((18.6..19.4).contains(&beta(393_216)), "{}", beta(393_216));
+        assert!((17.3..18.34).contains(&beta(4_718_592)), "{}", beta(4_718_592));
+        let powers: Vec<f64> = (11..=26).map(|k| beta(1 << k)).collect();
+        assert!(powers.is_sorted_by(|a, b| a > b), "{powers:?}");
+    }
+
+    #[test]
+    fn quantiles_of_the_normal_distribution() {
+        // P(|X| > z): 1/1000 at 3.2905, 1e−9 at 6.1094 (Abramowitz and Stegun, table 26.6).
+        for (probability, z) in [(1e-3f64, 3.2905), (1e-9, 6.1094)] {
+            let found = tail_quantile(-probability.log2());
+            assert!((z..z * 1.02).contains(&found), "{probability}: {found}");
         }
     }
 }

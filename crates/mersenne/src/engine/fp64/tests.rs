@@ -220,7 +220,7 @@ fn both_transforms_agree_bit_for_bit_whatever_the_threads() {
 #[test]
 fn lengths_chosen_for_large_exponents() {
     let mut rng = ChaCha8Rng::seed_from_u64(4);
-    for length in [threshold::ROW_COLUMN, 3 * threshold::ROW_COLUMN / 2, 61440] {
+    for length in [threshold::ROW_COLUMN, 5 * threshold::ROW_COLUMN / 4] {
         let p = tightest(length);
         let x = random(p, &mut rng);
         let mut chosen = Fp64.build(p, length, options(2)).unwrap();

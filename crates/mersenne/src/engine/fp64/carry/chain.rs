@@ -4,6 +4,7 @@ use multiversion::multiversion;
 use rustfft::num_complex::Complex;
 
 use super::{Observed, ROUNDER, Subtrahend};
+use crate::engine::fp64::transform::buffer::words;
 use crate::layout::{WordLayout, carry_out};
 
 /// Words rounded at a time: few enough for the first-level cache.
@@ -22,65 +23,67 @@ pub(crate) fn release(
     digits: &mut [i32],
 ) -> f64 {
     let mut rounded = [0i64; BLOCK];
-    let mut total = Observed { largest: 0.0, energy: 0.0, foreign: 0 };
+    let mut seen = Seen { errors: [0.0; BLOCK], energy: [0.0; BLOCK], foreign: 0 };
     let mut carry = 0i64;
-    let blocks = points.chunks(BLOCK / 2).zip(inverse.chunks(BLOCK));
+    let blocks = words(points).chunks(BLOCK).zip(inverse.chunks(BLOCK));
     let outs = bits.chunks(BLOCK).zip(digits.chunks_mut(BLOCK));
-    for (block, ((points, inverse), (bits, digits))) in blocks.zip(outs).enumerate() {
+    for (block, ((words, inverse), (bits, digits))) in blocks.zip(outs).enumerate() {
         let rounded = &mut rounded[..digits.len()];
-        let seen = round(points, inverse, rounded);
-        total.largest = total.largest.max(seen.largest);
-        total.energy += seen.energy;
-        total.foreign |= seen.foreign;
+        round(words, inverse, rounded, &mut seen);
         if let Some(s) = subtract.filter(|s| s.word / BLOCK == block) {
-            rounded[s.word % BLOCK] -= 2 << s.bit;
+            let z = &mut rounded[s.word % BLOCK];
+            *z = z.wrapping_sub(2 << s.bit);
         }
         carry = chain(rounded, bits, digits, carry);
     }
     layout.wrap_carry(digits, carry);
-    total.round_off(layout.len())
+    let observed = Observed {
+        largest: seen.errors.into_iter().fold(0.0, f64::max),
+        energy: seen.energy.into_iter().sum(),
+        foreign: seen.foreign,
+    };
+    observed.round_off(layout.len())
 }
 
-/// z = round(t), t = y·inverse, for every word.
+/// What [`Observed`] is folded from, by the place of a word in its block: sums
+/// and maxima of lanes need no order.
+struct Seen {
+    errors: [f64; BLOCK],
+    energy: [f64; BLOCK],
+    foreign: u64,
+}
+
+/// z = round(t), t = y·inverse, for every word of a block.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
-fn round(points: &[Complex<f64>], inverse: &[f64], rounded: &mut [i64]) -> Observed {
-    let mut errors = [0.0f64; 8];
-    let mut energy = [0.0f64; 8];
-    let mut foreign = 0u64;
-    let chunks = points.chunks(4).zip(inverse.chunks(8)).zip(rounded.chunks_mut(8));
-    for ((points, inverse), rounded) in chunks {
-        let mut words = [0.0f64; 8];
-        for (pair, z) in words.chunks_exact_mut(2).zip(points) {
-            pair[0] = z.re;
-            pair[1] = z.im;
-        }
-        for (i, (&inv, out)) in inverse.iter().zip(rounded).enumerate() {
-            let t = words[i] * inv;
-            let sum = t + ROUNDER;
-            let error = (t - (sum - ROUNDER)).abs();
-            errors[i] = if error > errors[i] { error } else { errors[i] };
-            energy[i] += t * t;
-            let difference = sum.to_bits() ^ ROUNDER.to_bits();
-            foreign |= difference;
-            *out = sum.to_bits().wrapping_sub(ROUNDER.to_bits()) as i64;
-        }
+fn round(words: &[f64], inverse: &[f64], rounded: &mut [i64], seen: &mut Seen) {
+    let len = words.len().min(BLOCK);
+    let (words, inverse, rounded) = (&words[..len], &inverse[..len], &mut rounded[..len]);
+    let (errors, energy) = (&mut seen.errors[..len], &mut seen.energy[..len]);
+    let mut foreign = seen.foreign;
+    for j in 0..len {
+        let t = words[j] * inverse[j];
+        let sum = t + ROUNDER;
+        let error = (t - (sum - ROUNDER)).abs();
+        errors[j] = if error > errors[j] { error } else { errors[j] };
+        energy[j] += t * t;
+        foreign |= sum.to_bits() ^ ROUNDER.to_bits();
+        rounded[j] = sum.to_bits().wrapping_sub(ROUNDER.to_bits()) as i64;
     }
-    Observed {
-        largest: errors.into_iter().fold(0.0, f64::max),
-        energy: energy.into_iter().sum(),
-        foreign,
-    }
+    seen.foreign = foreign;
 }
 
-/// Digits of the words v_j, with a carry in; returns the carry out.
+/// Digits of the words z_j, with a carry in; returns the carry out, as
+/// [`carry_out`](crate::layout::carry_out) gives it.
+///
+/// Written so that only an addition and a shift lie between one carry and the
+/// next. A foreign word may be anything; its digits are thrown away.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 fn chain(rounded: &[i64], bits: &[u8], digits: &mut [i32], mut carry: i64) -> i64 {
     for ((&z, &bits), digit) in rounded.iter().zip(bits).zip(digits) {
-        // A foreign word may be anything; its digits are thrown away.
-        let v = z.wrapping_add(carry);
         let bits = u32::from(bits) & 63;
-        carry = carry_out(v, bits);
-        *digit = v.wrapping_sub(carry << bits) as i32;
+        let next = z.wrapping_add(1i64 << bits >> 1).wrapping_add(carry) >> bits;
+        *digit = z.wrapping_add(carry).wrapping_sub(next << bits) as i32;
+        carry = next;
     }
     carry
 }

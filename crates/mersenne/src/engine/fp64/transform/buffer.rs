@@ -38,6 +38,19 @@ impl DerefMut for Buffer {
     }
 }
 
+/// The real and imaginary parts in turn: the words of a packed real signal.
+pub(crate) fn words(points: &[Complex<f64>]) -> &[f64] {
+    // SAFETY: `Complex<f64>` is `repr(C)` with two `f64` fields, so that n of
+    // them are 2n `f64` in a row, with the same alignment.
+    unsafe { std::slice::from_raw_parts(points.as_ptr().cast(), 2 * points.len()) }
+}
+
+/// As [`words`], to be written.
+pub(crate) fn words_mut(points: &mut [Complex<f64>]) -> &mut [f64] {
+    // SAFETY: as above; the borrow is handed on.
+    unsafe { std::slice::from_raw_parts_mut(points.as_mut_ptr().cast(), 2 * points.len()) }
+}
+
 /// A mutable slice that several threads may write at different places.
 ///
 /// The rows of a transform held by column blocks are not contiguous, so

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use multiversion::multiversion;
 use rustfft::num_complex::Complex;
 use rustfft::{Fft, FftPlanner};
 
 use super::Transform;
-use super::buffer::Buffer;
+use super::buffer::{Buffer, words_mut};
 use super::pairing::{multiply_row_zero, square_row_zero};
 use super::roots::Roots;
 use crate::engine::fp64::carry::{Subtrahend, chain};
@@ -61,10 +62,11 @@ impl Whole {
     }
 }
 
-/// points_i ← (a_2i·x_2i, a_(2i+1)·x_(2i+1)).
+/// The words of `points` ← a_j·x_j.
+#[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 fn weigh(digits: &[i32], weights: &[f64], points: &mut [Complex<f64>]) {
-    for ((z, d), a) in points.iter_mut().zip(digits.chunks_exact(2)).zip(weights.chunks_exact(2)) {
-        *z = Complex::new(f64::from(d[0]) * a[0], f64::from(d[1]) * a[1]);
+    for ((y, &d), &a) in words_mut(points).iter_mut().zip(digits).zip(weights) {
+        *y = f64::from(d) * a;
     }
 }
 
