@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn roots_of_two() {
         for k in 0..=26 {
-            for n in [1u64 << k, 5 << k, 17 << k, 5 * 257 << k] {
+            for n in [1u64 << k, 5 << k, 17 << k, (5 * 257) << k] {
                 let r = nth_root_of_two(n).unwrap();
                 assert_eq!(pow(r, n), 2, "n = {n}");
                 assert_eq!(mul(r, inverse(r).unwrap()), 1);

@@ -122,10 +122,8 @@ fn product(a: __m256i, b: __m256i) -> __m256i {
     // Each sum below is at most (2^32−1)² + 2·(2^32−1) < 2^64.
     let middle = plus(mul_low(a_high, b), shift_right(low_low, 32));
     let middle_2 = plus(mul_low(a, b_high), and(middle, splat(EPSILON)));
-    let high = plus(
-        plus(mul_low(a_high, b_high), shift_right(middle, 32)),
-        shift_right(middle_2, 32),
-    );
+    let high =
+        plus(plus(mul_low(a_high, b_high), shift_right(middle, 32)), shift_right(middle_2, 32));
     let low = simd!(_mm256_blend_epi32::<0b1010_1010>(low_low, shift_left(middle_2, 32)));
     reduce(low, high)
 }
@@ -191,10 +189,7 @@ impl Lanes for Four {
     #[inline(always)]
     fn sub(self, b: Self) -> Self {
         let negative = greater(b.0, self.0);
-        Self(plus(
-            minus(self.0, b.0),
-            choose(negative, splat(Q.wrapping_add(SIGN)), splat(SIGN)),
-        ))
+        Self(plus(minus(self.0, b.0), choose(negative, splat(Q.wrapping_add(SIGN)), splat(SIGN))))
     }
 
     #[inline(always)]

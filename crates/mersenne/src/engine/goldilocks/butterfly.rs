@@ -31,12 +31,7 @@ pub(super) fn dft4<V: Lanes>([a, b, c, d]: [V; 4]) -> [V; 4] {
 pub(super) fn dft8<V: Lanes>(x: [V; 8]) -> [V; 8] {
     let [a, b, c, d, e, f, g, h] = x;
     let even = dft4([a.add(e), b.add(f), c.add(g), d.add(h)]);
-    let odd = dft4([
-        a.sub(e),
-        b.sub(f).mul_pow2(24),
-        c.sub(g).mul_pow2(48),
-        d.sub(h).mul_pow2(72),
-    ]);
+    let odd = dft4([a.sub(e), b.sub(f).mul_pow2(24), c.sub(g).mul_pow2(48), d.sub(h).mul_pow2(72)]);
     [even[0], odd[0], even[1], odd[1], even[2], odd[2], even[3], odd[3]]
 }
 

@@ -24,11 +24,7 @@ pub(super) fn add_at(layout: &WordLayout, digits: &mut [i32], j: usize, carry: i
 }
 
 /// The balanced digits of Σ v_j·2^⌈pj/N⌉ for any |v_j| < 2^62. Cost O(N).
-pub(super) fn balance(
-    layout: &WordLayout,
-    values: impl Iterator<Item = i64>,
-    digits: &mut [i32],
-) {
+pub(super) fn balance(layout: &WordLayout, values: impl Iterator<Item = i64>, digits: &mut [i32]) {
     let n = layout.len() as u64;
     let (p, base) = (u64::from(layout.exponent()), layout.exponent() / layout.len() as u32);
     // The weight exponent goes down by p mod N a word, and a word is long
@@ -72,7 +68,8 @@ mod tests {
         for (p, n) in [(127u32, 8usize), (521, 20), (89, 40), (67, 64)] {
             let layout = WordLayout::new(p, n);
             // The largest digit everywhere: one more in any word moves them all.
-            let full: Vec<i32> = (0..n).map(|j| ((1i64 << layout.bits(j) >> 1) - 1) as i32).collect();
+            let full: Vec<i32> =
+                (0..n).map(|j| ((1i64 << layout.bits(j) >> 1) - 1) as i32).collect();
             let before = layout.residue(&full);
             for j in 0..n {
                 let mut digits = full.clone();

@@ -105,10 +105,12 @@ impl<V: Lanes> Engine for Machine<V> {
         if self.work_2.is_empty() {
             self.work_2 = self.transform.spectrum();
         }
-        self.transform.multiply(&self.pool, &mut self.registers, [dst, a, b], [
-            &mut self.work,
-            &mut self.work_2,
-        ]);
+        self.transform.multiply(
+            &self.pool,
+            &mut self.registers,
+            [dst, a, b],
+            [&mut self.work, &mut self.work_2],
+        );
         Ok(())
     }
 

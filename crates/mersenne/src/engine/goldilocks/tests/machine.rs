@@ -1,6 +1,10 @@
 //! The register machine against schoolbook products mod M_p.
 
+#[cfg(target_arch = "x86_64")]
+use super::super::avx2::Four;
+use super::super::lanes::Lanes;
 use super::super::machine::Machine;
+use super::super::pool::Pool;
 use super::super::transform::Transform;
 use super::super::{Goldilocks, Shape, margin};
 use super::margin::convolution;
@@ -103,7 +107,7 @@ fn check_products(p: u32, n: usize, xs: &[Residue]) {
 #[test]
 fn products_at_every_length() {
     for n in Goldilocks.lengths(8, 1024) {
-        for p in [(8 * n as u32 | 1).max(67), 19 * n as u32 | 1, longest_exponent(n)] {
+        for p in [(8 * n as u32 + 1).max(67), 19 * n as u32 + 1, longest_exponent(n)] {
             check_products(p, n, &patterns(p, n));
         }
     }
@@ -142,14 +146,22 @@ fn the_worst_digits_at_the_longest_word() {
             value = add_mod(&value, &z.rotated_left(layout.offset(j) as u32));
         }
         let digits: Vec<i32> = worst.iter().map(|&d| d as i32).collect();
-        let x = layout.residue(&digits);
-        assert_eq!(layout.balanced_digits(&x), digits, "these are the digits that are held");
-        for mut engine in engines(p, n, 1) {
-            engine.write(0, &x, Shift::ZERO).unwrap();
-            engine.square(0, 1, Step::Square, Shift::ZERO).unwrap();
-            assert_eq!(engine.read(0, Shift::ZERO).unwrap(), value, "{n} words");
+        assert_eq!(squared::<u64>(layout, digits.clone()), Some(value.clone()), "{n} words");
+        #[cfg(target_arch = "x86_64")]
+        if Four::available()
+            && let Some(four) = squared::<Four>(layout, digits)
+        {
+            assert_eq!(four, value, "{n} words, four lanes");
         }
     }
+}
+
+/// The square of just these digits, if the length fills the lanes.
+fn squared<V: Lanes>(layout: WordLayout, mut digits: Vec<i32>) -> Option<Residue> {
+    let shape = Shape::new(layout.len(), V::WIDTH)?;
+    let transform = Transform::<V>::new(layout, shape)?;
+    transform.square(&Pool::new(1), &mut digits, &mut transform.spectrum());
+    Some(layout.residue(&digits))
 }
 
 #[test]
@@ -227,9 +239,7 @@ fn registers_may_coincide() {
 fn threads_change_nothing() {
     let (p, n) = (216_091u32, 5 << 11);
     let run = |threads: usize, steps: u64| {
-        let mut engine = Goldilocks
-            .build(p, n, BuildOptions { registers: 2, threads })
-            .unwrap();
+        let mut engine = Goldilocks.build(p, n, BuildOptions { registers: 2, threads }).unwrap();
         engine.write(0, &mixed(p, 8), Shift::ZERO).unwrap();
         engine.square(0, steps, Step::SquareTimes(3), Shift::ZERO).unwrap();
         engine.copy(1, 0).unwrap();

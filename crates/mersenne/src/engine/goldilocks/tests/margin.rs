@@ -15,7 +15,7 @@ pub(super) fn convolution(layout: &WordLayout, x: &[i64], y: &[i64]) -> Vec<i128
             let k = (i + j) % n;
             let doublings = e(i) + e(j) - e(k);
             assert_eq!(doublings % n as u64, 0, "the power of two is whole");
-            z[k] += i128::from(x[i]) * i128::from(y[j]) << (doublings / n as u64);
+            z[k] += (i128::from(x[i]) * i128::from(y[j])) << (doublings / n as u64);
         }
     }
     z
