@@ -110,8 +110,8 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = units::parse_seconds)]
     pub(crate) checkpoint_interval: Duration,
 
-    /// Stop after K iterations and print the residue; nothing goes into the results file, and no
-    /// factor is looked for.
+    /// Stop after K iterations and print the residue; no factor is looked for, and nothing goes
+    /// into the results file before the last iteration.
     #[arg(long, value_name = "K", value_parser = at_least_one)]
     pub(crate) iterations: Option<u64>,
 
@@ -305,7 +305,7 @@ mod tests {
             ),
             (
                 "prp 7 --checkpoint-interval 0",
-                "error: --checkpoint-interval: '0' is not a number of seconds above 0",
+                "error: --checkpoint-interval: '0' is not a number of seconds above 0 and up to a day",
             ),
             ("completions tcsh", "error: 'tcsh' is none of bash, elvish, fish, powershell, zsh"),
         ] {
