@@ -6,5 +6,6 @@ mod bad_input;
 mod common;
 #[cfg(test)]
 mod results;
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod sittings;
