@@ -1,2 +1,33 @@
-//! xtask
-fn main() {}
+//! Chores of the workspace that are too long, or too rough, for `cargo test`:
+//! `cargo xtask --help`.
+
+mod kill_resume;
+mod ll_sweep;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// Long checks of warpint.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", version)]
+enum Task {
+    /// Lucas–Lehmer on every prime exponent in a range, with every engine
+    LlSweep(ll_sweep::Options),
+    /// Kill a running test at random moments, resume it, compare the residue
+    KillResume(kill_resume::Options),
+}
+
+fn main() -> ExitCode {
+    let done = match Task::parse() {
+        Task::LlSweep(options) => ll_sweep::run(&options),
+        Task::KillResume(options) => kill_resume::run(&options),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

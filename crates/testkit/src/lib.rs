@@ -1,1 +1,14 @@
-//! testkit
+//! Tests only: engines and limbs against GMP.
+//!
+//! * [`gmp`]: arithmetic mod M_p by GMP;
+//! * [`cases`] and [`gmp_engine_suite!`]: what every engine must do, one `#[test]` a case;
+//! * [`tests`]: whole tests of M_p as the program runs them;
+//! * [`faults`]: engine families that go wrong on purpose;
+//! * [`vectors`]: the known answers that GMP computes.
+
+pub mod cases;
+pub mod faults;
+pub mod gmp;
+mod macros;
+pub mod tests;
+pub mod vectors;

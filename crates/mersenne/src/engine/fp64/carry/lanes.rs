@@ -1,0 +1,151 @@
+//! Rounding and carries of many rows side by side.
+//!
+//! The words of a row follow one another; the rows are independent until their
+//! last word, so that the same word of all rows is computed in `f64` lanes: with
+//! v = z + carry, the next carry is c = round(v·2^−b) and the digit v − c·2^b,
+//! all exact below 2^52. Ties go to even, so a digit may be ±2^(b−1).
+
+use multiversion::multiversion;
+use rustfft::num_complex::Complex;
+
+use super::ROUNDER;
+use crate::engine::fp64::weights::{Bases, Weight};
+use crate::layout::WordLayout;
+
+/// The weights of the first word of every row, field by field.
+pub(crate) struct RowWeights {
+    numerator: Vec<f64>,
+    forward: Vec<f64>,
+    inverse: Vec<f64>,
+}
+
+impl RowWeights {
+    /// Rows of `width` words.
+    pub(crate) fn new(layout: &WordLayout, width: usize, scale: f64) -> Self {
+        let rows: Vec<Weight> =
+            (0..layout.len()).step_by(width).map(|j| Weight::new(layout, j, scale)).collect();
+        Self {
+            numerator: rows.iter().map(|w| w.numerator).collect(),
+            forward: rows.iter().map(|w| w.forward).collect(),
+            inverse: rows.iter().map(|w| w.inverse).collect(),
+        }
+    }
+}
+
+/// What one word of every row needs besides its row's weight.
+#[derive(Clone, Copy)]
+struct Word {
+    numerator: f64,
+    forward: [f64; 2],
+    inverse: [f64; 2],
+    bases: Bases,
+}
+
+impl Word {
+    #[inline(always)]
+    fn new(weight: Weight, bases: Bases) -> Self {
+        Self {
+            numerator: weight.numerator,
+            forward: [weight.forward, weight.forward * 0.5],
+            inverse: [weight.inverse, weight.inverse * 2.0],
+            bases,
+        }
+    }
+
+    /// (a, 1/(a·s), 2^b, 2^−b) of this word in the row given.
+    #[inline(always)]
+    fn in_row(&self, numerator: f64, forward: f64, inverse: f64) -> (f64, f64, f64, f64) {
+        let sum = numerator + self.numerator;
+        let wrapped = sum >= self.bases.n;
+        let u = sum - if wrapped { self.bases.n } else { 0.0 };
+        let a = forward * if wrapped { self.forward[1] } else { self.forward[0] };
+        let inverse = inverse * if wrapped { self.inverse[1] } else { self.inverse[0] };
+        let more = u < self.bases.big_below;
+        let base = if more { self.bases.base * 2.0 } else { self.bases.base };
+        let inverse_base =
+            if more { self.bases.inverse_base * 0.5 } else { self.bases.inverse_base };
+        (a, inverse, base, inverse_base)
+    }
+}
+
+/// (digit, carry out) of v.
+#[inline(always)]
+fn split(v: f64, base: f64, inverse_base: f64) -> (f64, f64) {
+    let carry = (v * inverse_base + ROUNDER) - ROUNDER;
+    (v - carry * base, carry)
+}
+
+/// Two words (real and imaginary parts) of every row of a product: unweighted,
+/// rounded, carried, and, when `WEIGH`, weighted again.
+///
+/// `carry` holds the carry into and out of these words, `errors` the largest
+/// round-off and `energy` the sum of the squares of the words so far, row by row. Returns the bits in which sums differ from the
+/// rounder (see the module above).
+#[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
+pub(crate) fn release<const WEIGH: bool>(
+    column: &mut [Complex<f64>],
+    rows: &RowWeights,
+    words: [Weight; 2],
+    bases: Bases,
+    carry: &mut [f64],
+    errors: &mut [f64],
+    energy: &mut [f64],
+) -> u64 {
+    let len = column.len();
+    let (carry, errors) = (&mut carry[..len], &mut errors[..len]);
+    let energy = &mut energy[..len];
+    let (numerator, forward) = (&rows.numerator[..len], &rows.forward[..len]);
+    let inverse = &rows.inverse[..len];
+    let even = Word::new(words[0], bases);
+    let odd = Word::new(words[1], bases);
+    let mut foreign = 0u64;
+    for r in 0..len {
+        let (a0, inv0, base0, ibase0) = even.in_row(numerator[r], forward[r], inverse[r]);
+        let (a1, inv1, base1, ibase1) = odd.in_row(numerator[r], forward[r], inverse[r]);
+        let (t0, t1) = (column[r].re * inv0, column[r].im * inv1);
+        let (sum0, sum1) = (t0 + ROUNDER, t1 + ROUNDER);
+        foreign |= (sum0.to_bits() ^ ROUNDER.to_bits()) | (sum1.to_bits() ^ ROUNDER.to_bits());
+        let (z0, z1) = (sum0 - ROUNDER, sum1 - ROUNDER);
+        let (e0, e1) = ((t0 - z0).abs(), (t1 - z1).abs());
+        let e = if e0 > e1 { e0 } else { e1 };
+        errors[r] = if e > errors[r] { e } else { errors[r] };
+        energy[r] += t0 * t0 + t1 * t1;
+        let (d0, c) = split(z0 + carry[r], base0, ibase0);
+        let (d1, c) = split(z1 + c, base1, ibase1);
+        carry[r] = c;
+        column[r] = if WEIGH { Complex::new(d0 * a0, d1 * a1) } else { Complex::new(d0, d1) };
+    }
+    foreign
+}
+
+/// Two words of every row, which are digits already: takes in carries, and,
+/// when `WEIGH`, weights them.
+///
+/// With `last`, nothing is carried out of the second word: whatever comes stays
+/// in it. That is exact, and costs accuracy only if the carries are still large
+/// after the words before.
+#[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
+pub(crate) fn absorb<const WEIGH: bool>(
+    column: &mut [Complex<f64>],
+    rows: &RowWeights,
+    words: [Weight; 2],
+    bases: Bases,
+    carry: &mut [f64],
+    last: bool,
+) {
+    let len = column.len();
+    let carry = &mut carry[..len];
+    let (numerator, forward) = (&rows.numerator[..len], &rows.forward[..len]);
+    let inverse = &rows.inverse[..len];
+    let even = Word::new(words[0], bases);
+    let odd = Word::new(words[1], bases);
+    for r in 0..len {
+        let (a0, _, base0, ibase0) = even.in_row(numerator[r], forward[r], inverse[r]);
+        let (a1, _, base1, ibase1) = odd.in_row(numerator[r], forward[r], inverse[r]);
+        let (d0, c) = split(column[r].re + carry[r], base0, ibase0);
+        let v1 = column[r].im + c;
+        let (d1, c) = if last { (v1, 0.0) } else { split(v1, base1, ibase1) };
+        carry[r] = c;
+        column[r] = if WEIGH { Complex::new(d0 * a0, d1 * a1) } else { Complex::new(d0, d1) };
+    }
+}

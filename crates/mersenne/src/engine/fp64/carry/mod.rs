@@ -1,0 +1,52 @@
+//! From the words of a product back to balanced digits.
+//!
+//! A word t = z + ε of the unweighted product is rounded to the integer z by
+//! adding and subtracting 1.5·2^52, which is right while |t| < 2^51. The sum
+//! t + 1.5·2^52 then has the binary exponent 52, and its bits differ from those
+//! of 1.5·2^52 only in the fraction: a word that is too large, infinite or not
+//! a number shows in the other bits, and is reported as a round-off of ½.
+//!
+//! | module | order of words | carries |
+//! |---|---|---|
+//! | [`chain`] | one after another | one chain of integers |
+//! | [`lanes`] | many rows side by side | one chain a row, in `f64` lanes |
+
+use super::margin;
+
+pub(crate) mod chain;
+pub(crate) mod lanes;
+
+/// 1.5·2^52: the sum of this and |t| < 2^51 has a unit in the last place of 1.
+const ROUNDER: f64 = 6_755_399_441_055_744.0;
+
+/// The round-off reported for words too large to be rounded.
+pub(crate) const HOPELESS: f64 = 0.5;
+
+/// 2·2^s, to be subtracted from a product: at bit `bit` of word `word`, the
+/// value 2^(bit+1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Subtrahend {
+    pub(crate) word: usize,
+    pub(crate) bit: u32,
+}
+
+/// What rounding the words of a product showed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Observed {
+    /// max |t − z|.
+    pub(crate) largest: f64,
+    /// Σ t².
+    pub(crate) energy: f64,
+    /// The bits in which some sum differs from [`ROUNDER`].
+    pub(crate) foreign: u64,
+}
+
+impl Observed {
+    /// The round-off of a product of `n` words: ½ when some word could not be
+    /// rounded, or when the words are so large in the mean that the errors of
+    /// the transform, which are in proportion, can pass ½ and hide.
+    pub(crate) fn round_off(self, n: usize) -> f64 {
+        let credible = self.energy <= n as f64 * margin::largest_rms(n).powi(2);
+        if credible && self.foreign >> 52 == 0 { self.largest } else { HOPELESS }
+    }
+}

@@ -1,0 +1,188 @@
+//! The register machine: registers of balanced digits around one transform.
+
+use super::carry::{Subtrahend, chain};
+use super::transform::Transform;
+use super::transform::row_column::RowColumn;
+use super::transform::whole::Whole;
+use super::{Fp64, ROUND_OFF_LIMIT, threshold};
+use crate::engine::{BuildOptions, Engine, EngineError, EngineFamily, Health, RoundOff, Step};
+use crate::layout::WordLayout;
+use crate::{Residue, Shift};
+
+/// An engine of the family `fp64`.
+pub(super) struct Fp64Engine {
+    layout: WordLayout,
+    registers: Vec<Vec<i32>>,
+    transform: Box<dyn Transform>,
+    statistics: Statistics,
+}
+
+/// Round-off over all products.
+#[derive(Default)]
+struct Statistics {
+    max: f64,
+    sum: f64,
+    products: u64,
+}
+
+impl Statistics {
+    fn record(&mut self, length: usize, measured: f64) -> Result<(), EngineError> {
+        self.max = self.max.max(measured);
+        self.sum += measured;
+        self.products += 1;
+        let limit = ROUND_OFF_LIMIT;
+        if measured > limit {
+            return Err(EngineError::RoundOff { measured, limit, length });
+        }
+        Ok(())
+    }
+}
+
+impl Fp64Engine {
+    /// An engine with the transform that suits the length.
+    pub(super) fn new(layout: WordLayout, options: BuildOptions) -> Result<Self, EngineError> {
+        let transform: Box<dyn Transform> = if layout.len() < threshold::ROW_COLUMN {
+            Box::new(Whole::new(layout))
+        } else {
+            let transform =
+                RowColumn::new(layout, RowColumn::suitable_rows(layout.len()), options.threads);
+            Box::new(transform.map_err(|reason| EngineError::Unusable {
+                engine: Fp64.name(),
+                exponent: layout.exponent(),
+                length: layout.len(),
+                reason,
+            })?)
+        };
+        Ok(Self::with_transform(layout, options.registers, transform))
+    }
+
+    pub(super) fn with_transform(
+        layout: WordLayout,
+        registers: usize,
+        transform: Box<dyn Transform>,
+    ) -> Self {
+        Self {
+            layout,
+            registers: vec![vec![0; layout.len()]; registers],
+            transform,
+            statistics: Statistics::default(),
+        }
+    }
+
+    /// Takes a register out, so that others can be read while it is written.
+    fn with_register<T>(&mut self, reg: usize, f: impl FnOnce(&mut Self, &mut Vec<i32>) -> T) -> T {
+        let mut digits = std::mem::take(&mut self.registers[reg]);
+        let value = f(self, &mut digits);
+        self.registers[reg] = digits;
+        value
+    }
+
+    fn square_register(
+        &mut self,
+        digits: &mut [i32],
+        n: u64,
+        step: Step,
+        mut shift: Shift,
+    ) -> Result<(), EngineError> {
+        let p = self.layout.exponent();
+        let length = self.layout.len();
+        let mut loaded = false;
+        for left in (0..n).rev() {
+            shift = shift.after_squarings(1, p);
+            let subtract = matches!(step, Step::SquareMinusTwo).then(|| {
+                let (word, bit) = self.layout.word_at_bit(shift.bits());
+                Subtrahend { word, bit }
+            });
+            if !loaded {
+                self.transform.load(digits);
+            }
+            // A multiplier is applied to digits, where nothing can overflow.
+            let to_digits = left == 0 || matches!(step, Step::SquareTimes(_));
+            let error = if to_digits {
+                self.transform.square_into(subtract, digits)
+            } else {
+                self.transform.square(subtract)
+            };
+            loaded = !to_digits;
+            self.statistics.record(length, error)?;
+            if let Step::SquareTimes(m) = step {
+                let m = i64::from(m);
+                chain::map(&self.layout, digits, |_, d| i64::from(d) * m);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Engine for Fp64Engine {
+    fn name(&self) -> &'static str {
+        Fp64.name()
+    }
+
+    fn exponent(&self) -> u32 {
+        self.layout.exponent()
+    }
+
+    fn length(&self) -> usize {
+        self.layout.len()
+    }
+
+    fn registers(&self) -> usize {
+        self.registers.len()
+    }
+
+    fn copy(&mut self, dst: usize, src: usize) -> Result<(), EngineError> {
+        if dst != src {
+            let digits = self.registers[src].clone();
+            self.registers[dst] = digits;
+        }
+        Ok(())
+    }
+
+    fn square(&mut self, reg: usize, n: u64, step: Step, shift: Shift) -> Result<(), EngineError> {
+        self.with_register(reg, |engine, digits| engine.square_register(digits, n, step, shift))
+    }
+
+    fn mul(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
+        let length = self.layout.len();
+        self.transform.load(&self.registers[a]);
+        let error = if a == b {
+            self.transform.square_into(None, &mut self.registers[dst])
+        } else {
+            self.transform.load_factor(&self.registers[b]);
+            self.transform.multiply_into(&mut self.registers[dst])
+        };
+        self.statistics.record(length, error)
+    }
+
+    fn add(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
+        let mut sum = self.registers[a].clone();
+        let other = &self.registers[b];
+        chain::map(&self.layout, &mut sum, |j, d| i64::from(d) + i64::from(other[j]));
+        self.registers[dst] = sum;
+        Ok(())
+    }
+
+    fn sub(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
+        let mut difference = self.registers[a].clone();
+        let other = &self.registers[b];
+        chain::map(&self.layout, &mut difference, |j, d| i64::from(d) - i64::from(other[j]));
+        self.registers[dst] = difference;
+        Ok(())
+    }
+
+    fn read(&mut self, reg: usize, shift: Shift) -> Result<Residue, EngineError> {
+        Ok(self.layout.residue(&self.registers[reg]).rotated_right(shift.bits()))
+    }
+
+    fn write(&mut self, reg: usize, x: &Residue, shift: Shift) -> Result<(), EngineError> {
+        self.registers[reg] = self.layout.balanced_digits(&x.rotated_left(shift.bits()));
+        Ok(())
+    }
+
+    fn health(&self) -> Health {
+        let s = &self.statistics;
+        let mean = if s.products == 0 { 0.0 } else { s.sum / s.products as f64 };
+        Health { round_off: Some(RoundOff { max: s.max, mean, products: s.products }) }
+    }
+}

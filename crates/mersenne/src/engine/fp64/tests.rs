@@ -1,0 +1,324 @@
+//! The engine against schoolbook multiplication, in every shape of transform.
+
+use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use warpint_arith::limbs;
+
+use super::engine::Fp64Engine;
+use super::transform::Transform;
+use super::transform::row_column::RowColumn;
+use super::transform::whole::Whole;
+use super::*;
+use crate::engine::Step;
+use crate::{Residue, Shift};
+
+fn residue(p: u32, x: &[u64]) -> Residue {
+    Residue::from_limbs(p, x)
+}
+
+fn random(p: u32, rng: &mut ChaCha8Rng) -> Residue {
+    let x: Vec<u64> = (0..limbs::limbs_for_bits(p)).map(|_| rng.random()).collect();
+    residue(p, &x)
+}
+
+fn minus(p: u32, v: u64) -> Residue {
+    let zero = Residue::from_u64(p, 0);
+    let v = Residue::from_u64(p, v);
+    residue(p, &limbs::sub_mod(zero.limbs(), v.limbs(), p))
+}
+
+fn product(a: &Residue, b: &Residue) -> Residue {
+    residue(a.exponent(), &limbs::mul_mod(a.limbs(), b.limbs(), a.exponent()))
+}
+
+/// 0, 1, M_p − 1 …, alternating bits, and runs of ones of any length and place,
+/// also such as make every digit as large as it can be.
+fn corners(p: u32, length: usize) -> Vec<Residue> {
+    let n = limbs::limbs_for_bits(p);
+    let layout = WordLayout::new(p, length);
+    let mut halves = vec![0u64; n + 1];
+    for j in 0..length {
+        // 2^(b−1) − 1 in every word: a carry of 1 runs through all of them.
+        let (from, bits) = (layout.offset(j) as usize, layout.bits(j));
+        let digit = u128::from((1u64 << bits >> 1).saturating_sub(1)) << (from % 64);
+        halves[from / 64] |= digit as u64;
+        halves[from / 64 + 1] |= (digit >> 64) as u64;
+    }
+    vec![
+        Residue::from_u64(p, 0),
+        Residue::from_u64(p, 1),
+        Residue::from_u64(p, 2),
+        minus(p, 1),
+        minus(p, 2),
+        residue(p, &vec![0x5555_5555_5555_5555; n]),
+        residue(p, &vec![0xaaaa_aaaa_aaaa_aaaa; n]),
+        residue(p, &vec![u64::MAX; n]).rotated_left(p / 3),
+        residue(p, &vec![0xffff_ffff; n]),
+        residue(p, &halves),
+        residue(p, &halves).rotated_left(1),
+    ]
+}
+
+fn options(threads: usize) -> BuildOptions {
+    BuildOptions { registers: 3, threads }
+}
+
+/// An engine whose transform has the number of rows given.
+fn row_column(p: u32, length: usize, rows: usize, threads: usize) -> Box<dyn Engine> {
+    let layout = WordLayout::new(p, length);
+    let transform: Box<dyn Transform> = Box::new(RowColumn::new(layout, rows, threads).unwrap());
+    Box::new(Fp64Engine::with_transform(layout, 3, transform))
+}
+
+fn whole(p: u32, length: usize) -> Box<dyn Engine> {
+    let layout = WordLayout::new(p, length);
+    Box::new(Fp64Engine::with_transform(layout, 3, Box::new(Whole::new(layout))))
+}
+
+/// Squares and products of x and y, directly and shifted; each right, or (where
+/// the margin is small) refused.
+fn check(engine: &mut dyn Engine, x: &Residue, y: &Residue, shift: Shift, must: bool) {
+    let p = engine.exponent();
+    let what = format!("M{p} in {} words, {x:?}, {y:?}, {shift:?}", engine.length());
+    let right = |result: Result<(), EngineError>, found: Residue, expected: &Residue| match result {
+        Ok(()) => assert_eq!(found, *expected, "{what}"),
+        Err(EngineError::RoundOff { .. }) if !must => {}
+        Err(e) => panic!("{what}: {e}"),
+    };
+    let squared = shift.after_squarings(1, p);
+    let xx = product(x, x);
+    engine.write(0, x, shift).unwrap();
+    engine.write(1, y, Shift::ZERO).unwrap();
+    assert_eq!(engine.read(0, shift).unwrap(), *x, "{what}");
+    let result = engine.mul(2, 0, 1);
+    right(result, engine.read(2, shift).unwrap(), &product(x, y));
+    let result = engine.mul(2, 0, 0);
+    right(result, engine.read(2, squared).unwrap(), &xx);
+    engine.copy(2, 0).unwrap();
+    let result = engine.square(2, 1, Step::SquareMinusTwo, shift);
+    let two = Residue::from_u64(p, 2);
+    let xx2 = residue(p, &limbs::sub_mod(xx.limbs(), two.limbs(), p));
+    right(result, engine.read(2, squared).unwrap(), &xx2);
+    engine.copy(2, 0).unwrap();
+    let result = engine.square(2, 1, Step::SquareTimes(65536), shift);
+    let times = product(&xx, &Residue::from_u64(p, 65536));
+    right(result, engine.read(2, squared).unwrap(), &times);
+    assert_eq!(engine.read(0, shift).unwrap(), *x, "{what}: the operands are intact");
+    assert_eq!(engine.read(1, Shift::ZERO).unwrap(), *y, "{what}");
+    let result = engine.square(0, 3, Step::SquareMinusTwo, shift);
+    let two_less = |a: &Residue| residue(p, &limbs::sub_mod(a.limbs(), two.limbs(), p));
+    let mut expected = x.clone();
+    for _ in 0..3 {
+        expected = two_less(&product(&expected, &expected));
+    }
+    right(result, engine.read(0, shift.after_squarings(3, p)).unwrap(), &expected);
+}
+
+fn check_all(engine: &mut dyn Engine, rng: &mut ChaCha8Rng) {
+    let p = engine.exponent();
+    // Short lengths keep a margin for every pattern.
+    let must = engine.length() <= 1024 || f64::from(p) / (engine.length() as f64) < 12.0;
+    let all = corners(p, engine.length());
+    for (i, x) in all.iter().enumerate() {
+        let y = &all[(i * 5 + 3) % all.len()];
+        check(engine, x, y, Shift::new(rng.random(), p), must);
+    }
+    for _ in 0..2 {
+        let (x, y) = (random(p, rng), random(p, rng));
+        check(engine, &x, &y, Shift::new(rng.random(), p), must);
+        check(engine, &x, &y, Shift::ZERO, must);
+    }
+}
+
+/// The largest p (not nec. prime: no engine cares) with margin at that length.
+fn tightest(length: usize) -> u32 {
+    let fits = |p: u32| Fp64.margin(p, length).is_ok_and(|m| m.bits >= 0.0);
+    let (mut low, mut high) = (length as u32, 25 * length as u32);
+    while high - low > 1 {
+        let middle = (low + high) / 2;
+        if fits(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+#[test]
+fn every_short_length_at_several_exponents() {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    for length in Fp64.lengths(8, 1024) {
+        let tight = tightest(length);
+        for p in [length as u32, length as u32 * 2 + 1, tight / 2, tight] {
+            if p < 64 {
+                continue;
+            }
+            let mut engine = Fp64.build(p, length, options(1)).unwrap();
+            check_all(&mut *engine, &mut rng);
+        }
+    }
+}
+
+#[test]
+fn rows_and_columns_of_every_shape() {
+    let mut rng = ChaCha8Rng::seed_from_u64(2);
+    for (rows, columns) in [
+        (2usize, 8usize),
+        (3, 8),
+        (4, 8),
+        (5, 8),
+        (7, 16),
+        (8, 8),
+        (9, 24),
+        (15, 40),
+        (6, 56),
+        (4, 128),
+        (3, 160),
+        (16, 136),
+    ] {
+        let length = 2 * rows * columns;
+        let tight = tightest(length);
+        for p in [length as u32 + 1, length as u32 * 3 / 2, tight / 2, tight] {
+            let p = p.max(length as u32).max(64);
+            for threads in [1, 3] {
+                let mut engine = row_column(p, length, rows, threads);
+                check_all(&mut *engine, &mut rng);
+            }
+        }
+    }
+}
+
+#[test]
+fn both_transforms_agree_bit_for_bit_whatever_the_threads() {
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let length = 2 * 24 * 256;
+    let p = tightest(length);
+    let x = random(p, &mut rng);
+    let shift = Shift::new(12345, p);
+    let mut results = vec![];
+    for mut engine in [
+        whole(p, length),
+        row_column(p, length, 24, 1),
+        row_column(p, length, 24, 2),
+        row_column(p, length, 24, 5),
+        row_column(p, length, 96, 1),
+    ] {
+        engine.write(0, &x, shift).unwrap();
+        engine.square(0, 100, Step::SquareMinusTwo, shift).unwrap();
+        let health = engine.health().round_off.unwrap();
+        assert_eq!(health.products, 100);
+        assert!(health.mean > 0.0 && health.mean <= health.max && health.max < 0.4);
+        results.push((engine.read(0, shift.after_squarings(100, p)).unwrap(), health));
+    }
+    assert!(results.iter().all(|r| r.0 == results[0].0));
+    assert_eq!(results[1], results[2], "round-off does not depend on threads");
+    assert_eq!(results[1], results[3]);
+}
+
+#[test]
+fn lengths_chosen_for_large_exponents() {
+    let mut rng = ChaCha8Rng::seed_from_u64(4);
+    for length in [threshold::ROW_COLUMN, 3 * threshold::ROW_COLUMN / 2, 61440] {
+        let p = tightest(length);
+        let x = random(p, &mut rng);
+        let mut chosen = Fp64.build(p, length, options(2)).unwrap();
+        let mut simple = whole(p, length);
+        for engine in [&mut chosen, &mut simple] {
+            engine.write(0, &x, Shift::ZERO).unwrap();
+            engine.write(1, &minus(p, 1), Shift::ZERO).unwrap();
+            engine.square(0, 20, Step::Square, Shift::ZERO).unwrap();
+            engine.mul(2, 0, 1).unwrap();
+            engine.add(2, 2, 0).unwrap();
+            assert!(engine.read(2, Shift::ZERO).unwrap().is(0), "x·(−1) + x");
+        }
+        assert_eq!(chosen.read(0, Shift::ZERO).unwrap(), simple.read(0, Shift::ZERO).unwrap());
+    }
+}
+
+#[test]
+fn lucas_lehmer_finds_the_mersenne_primes() {
+    for p in 67u32..1300 {
+        let Ok(exponent) = crate::Exponent::new(u64::from(p)) else { continue };
+        // Mersenne exponents: OEIS A000043.
+        let prime = [89, 107, 127, 521, 607, 1279].contains(&p);
+        let length = Fp64
+            .lengths(8, p as usize)
+            .into_iter()
+            .find(|&n| Fp64.margin(p, n).is_ok_and(|m| m.bits >= 0.0))
+            .unwrap();
+        let mut engine = Fp64.build(exponent.get(), length, options(1)).unwrap();
+        let shift = Shift::new(p / 2, p);
+        engine.set(0, 4, shift).unwrap();
+        engine.square(0, u64::from(p) - 2, Step::SquareMinusTwo, shift).unwrap();
+        let end = engine.read(0, shift.after_squarings(u64::from(p) - 2, p)).unwrap();
+        assert_eq!(end.is(0), prime, "M{p}");
+    }
+}
+
+#[test]
+fn a_failed_product_leaves_the_engine_usable() {
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    for build in [whole, |p, n| row_column(p, n, 16, 2)] {
+        // Words of 24 bits in 4096 words: far beyond what is safe.
+        let (length, p) = (4096usize, 24 * 4096u32 + 1);
+        let mut engine = build(p, length);
+        let x = random(p, &mut rng);
+        engine.write(0, &x, Shift::ZERO).unwrap();
+        engine.write(1, &x, Shift::ZERO).unwrap();
+        let error = engine.square(0, 1, Step::Square, Shift::ZERO).unwrap_err();
+        assert!(matches!(error, EngineError::RoundOff { measured, .. } if measured > 0.4));
+        assert_eq!(engine.read(1, Shift::ZERO).unwrap(), x);
+        engine.set(1, 3, Shift::ZERO).unwrap();
+        engine.square(1, 5, Step::Square, Shift::ZERO).unwrap();
+        assert!(engine.read(1, Shift::ZERO).unwrap().is(3u64.pow(32)));
+    }
+}
+
+#[test]
+fn words_that_cannot_be_rounded_are_reported() {
+    // 24-bit digits of one sign at 2^12 words: sums up to 2^12·2^46, well past
+    // 2^51, all of them multiples of large powers of two and so "near" integers.
+    for build in [whole, |p, n| row_column(p, n, 16, 1)] {
+        let (length, p) = (4096usize, 24 * 4096u32);
+        let layout = WordLayout::new(p, length);
+        let mut engine = build(p, length);
+        let half = vec![1i32 << 23; length];
+        engine.write(0, &layout.residue(&half), Shift::ZERO).unwrap();
+        let error = engine.square(0, 1, Step::Square, Shift::ZERO).unwrap_err();
+        assert!(matches!(error, EngineError::RoundOff { measured: 0.5, .. }), "{error}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn sums_and_differences_in_any_registers(
+        p in 64u32..3000, choice: prop::sample::Index, seed: u64, at in 0usize..27,
+    ) {
+        let lengths: Vec<usize> = Fp64
+            .lengths(8, p as usize)
+            .into_iter()
+            .filter(|&n| Fp64.margin(p, n).is_ok())
+            .collect();
+        let length = lengths[choice.index(lengths.len())];
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut engine = Fp64.build(p, length, options(1)).unwrap();
+        let values: Vec<Residue> = (0..3).map(|_| random(p, &mut rng)).collect();
+        let (dst, a, b) = (at / 9, at / 3 % 3, at % 3);
+        for (reg, v) in values.iter().enumerate() {
+            engine.write(reg, v, Shift::ZERO).unwrap();
+        }
+        engine.add(dst, a, b).unwrap();
+        let sum = residue(p, &limbs::add_mod(values[a].limbs(), values[b].limbs(), p));
+        prop_assert_eq!(engine.read(dst, Shift::ZERO).unwrap(), sum);
+        for (reg, v) in values.iter().enumerate() {
+            engine.write(reg, v, Shift::ZERO).unwrap();
+        }
+        engine.sub(dst, a, b).unwrap();
+        let difference = residue(p, &limbs::sub_mod(values[a].limbs(), values[b].limbs(), p));
+        prop_assert_eq!(engine.read(dst, Shift::ZERO).unwrap(), difference);
+    }
+}

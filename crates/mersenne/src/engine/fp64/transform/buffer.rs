@@ -1,0 +1,78 @@
+//! Complex arrays that begin on a cache line, and their sharing between threads.
+
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+
+use rustfft::num_complex::Complex;
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// A zeroed array of complex numbers whose first element begins a cache line.
+pub(crate) struct Buffer {
+    storage: Vec<Complex<f64>>,
+    skip: usize,
+    len: usize,
+}
+
+impl Buffer {
+    pub(crate) fn new(len: usize) -> Self {
+        let spare = LINE / size_of::<Complex<f64>>();
+        let storage = vec![Complex::new(0.0, 0.0); len + spare];
+        // An allocation that cannot be aligned by whole elements is used as it is.
+        let skip = Some(storage.as_ptr().align_offset(LINE)).filter(|&s| s <= spare).unwrap_or(0);
+        Self { storage, skip, len }
+    }
+}
+
+impl Deref for Buffer {
+    type Target = [Complex<f64>];
+    fn deref(&self) -> &Self::Target {
+        &self.storage[self.skip..][..self.len]
+    }
+}
+
+impl DerefMut for Buffer {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.storage[self.skip..][..self.len]
+    }
+}
+
+/// A mutable slice that several threads may write at different places.
+///
+/// The rows of a transform held by column blocks are not contiguous, so
+/// `chunks_mut` cannot hand them out; this does, and leaves disjointness to
+/// the caller.
+pub(crate) struct Shared<'a> {
+    start: *mut Complex<f64>,
+    len: usize,
+    owner: PhantomData<&'a mut [Complex<f64>]>,
+}
+
+// SAFETY: a `Shared` gives access to elements only through `segment`, whose
+// contract rules out that two threads hold the same element.
+unsafe impl Send for Shared<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Shared<'_> {}
+
+impl<'a> Shared<'a> {
+    pub(crate) fn new(slice: &'a mut [Complex<f64>]) -> Self {
+        Self { start: slice.as_mut_ptr(), len: slice.len(), owner: PhantomData }
+    }
+
+    /// Elements `from..from + len`.
+    ///
+    /// # Safety
+    /// No other reference to any of them, from whatever thread, may be alive.
+    ///
+    /// # Panics
+    /// If the segment is not inside the slice.
+    #[inline]
+    #[allow(clippy::mut_from_ref)]
+    pub(crate) unsafe fn segment(&self, from: usize, len: usize) -> &mut [Complex<f64>] {
+        assert!(from <= self.len && len <= self.len - from, "a segment outside its slice");
+        // SAFETY: in bounds of the slice borrowed by `new`, and not aliased by
+        // the contract of this function.
+        unsafe { std::slice::from_raw_parts_mut(self.start.add(from), len) }
+    }
+}

@@ -1,0 +1,105 @@
+//! Products of real signals through complex transforms of half the length.
+//!
+//! A real signal x of N words is held as n = N/2 complex points
+//! z_j = x_2j + i·x_(2j+1). With E and O the transforms of the even and the odd
+//! words, Z = E + i·O, and conj Z_(n−k) = E_k − i·O_k. Cyclic convolution of
+//! length N is E' = E² + ω^k·O², O' = 2·E·O with ω = e^(−2πi/n), which in terms
+//! of A = Z_k, B = conj Z_(n−k), D = A − B is
+//!
+//! Z'_k = A² − t·D²,  conj Z'_(n−k) = B² − t·D²,  t = (1 + ω^k)/4,
+//!
+//! and for the product of two signals A₁A₂ − t·D₁D₂, B₁B₂ − t·D₁D₂.
+
+use multiversion::multiversion;
+use rustfft::num_complex::Complex;
+
+type C64 = Complex<f64>;
+
+#[inline(always)]
+fn combine(a1: C64, a2: C64, b1: C64, b2: C64, t: C64) -> (C64, C64) {
+    let q = t * ((a1 - b1) * (a2 - b2));
+    (a1 * a2 - q, b1 * b2 - q)
+}
+
+/// t = (1 + w·r)/4, given r/4.
+#[inline(always)]
+fn coefficient(w: C64, quarter_root: C64) -> C64 {
+    w * quarter_root + 0.25
+}
+
+/// Squares the pairs (low_i, high_(m−1−i)), i in 0..m, whose ω^k is
+/// 4·w·quarter_i. All three slices have length m.
+#[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
+pub(crate) fn square_mirrored(low: &mut [C64], high: &mut [C64], w: C64, quarter: &[C64]) {
+    let m = low.len();
+    let (high, quarter) = (&mut high[..m], &quarter[..m]);
+    for i in 0..m {
+        let (a, b) = (low[i], high[m - 1 - i].conj());
+        let (a, b) = combine(a, a, b, b, coefficient(w, quarter[i]));
+        low[i] = a;
+        high[m - 1 - i] = b.conj();
+    }
+}
+
+/// As [`square_mirrored`], multiplying by the pairs of a second signal.
+#[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
+pub(crate) fn multiply_mirrored(
+    low: &mut [C64],
+    high: &mut [C64],
+    low2: &[C64],
+    high2: &[C64],
+    w: C64,
+    quarter: &[C64],
+) {
+    let m = low.len();
+    let (high, quarter) = (&mut high[..m], &quarter[..m]);
+    let (low2, high2) = (&low2[..m], &high2[..m]);
+    for i in 0..m {
+        let (a1, b1) = (low[i], high[m - 1 - i].conj());
+        let (a2, b2) = (low2[i], high2[m - 1 - i].conj());
+        let (a, b) = combine(a1, a2, b1, b2, coefficient(w, quarter[i]));
+        low[i] = a;
+        high[m - 1 - i] = b.conj();
+    }
+}
+
+/// The point that is its own partner, k = 0 (ω^k = 1) or k = n/2 (ω^k = −1).
+fn multiply_alone(z: &mut C64, z2: C64, quarter_root: C64) {
+    let t = coefficient(C64::new(1.0, 0.0), quarter_root);
+    *z = combine(*z, z2, z.conj(), z2.conj(), t).0;
+}
+
+/// Squares a row in which element i is the partner of element m − i mod m
+/// (the whole transform, or row 0 of one cut into rows). quarter_i = ω^k/4.
+pub(crate) fn square_row_zero(row: &mut [C64], quarter: &[C64]) {
+    let m = row.len();
+    let pairs = (m - 1) / 2;
+    let z = row[0];
+    multiply_alone(&mut row[0], z, quarter[0]);
+    if m.is_multiple_of(2) {
+        let z = row[m / 2];
+        multiply_alone(&mut row[m / 2], z, quarter[m / 2]);
+    }
+    let (low, high) = row.split_at_mut(m - pairs);
+    square_mirrored(&mut low[1..=pairs], high, C64::new(1.0, 0.0), &quarter[1..=pairs]);
+}
+
+/// As [`square_row_zero`], multiplying by the row of a second signal.
+pub(crate) fn multiply_row_zero(row: &mut [C64], row2: &[C64], quarter: &[C64]) {
+    let m = row.len();
+    let pairs = (m - 1) / 2;
+    multiply_alone(&mut row[0], row2[0], quarter[0]);
+    if m.is_multiple_of(2) {
+        multiply_alone(&mut row[m / 2], row2[m / 2], quarter[m / 2]);
+    }
+    let (low, high) = row.split_at_mut(m - pairs);
+    let (low2, high2) = row2.split_at(m - pairs);
+    multiply_mirrored(
+        &mut low[1..=pairs],
+        high,
+        &low2[1..=pairs],
+        high2,
+        C64::new(1.0, 0.0),
+        &quarter[1..=pairs],
+    );
+}

@@ -1,0 +1,577 @@
+//! Long transforms as rows and columns, in two passes over memory a squaring.
+//!
+//! The n = N/2 points, n = R·C, stand in R rows of C. With e(x) = e^(−2πi·x),
+//!
+//! X[k1 + R·k2] = Σ_c e(c·k2/C)·[ e(c·k1/n)·Σ_r e(r·k1/R)·z[c + C·r] ]:
+//!
+//! an FFT of every column, a twiddle factor, an FFT of every row. The spectrum
+//! is left where it falls, X[k1 + R·k2] in row k1. The partner n − k of a point
+//! lies in row R − k1, element C − 1 − k2 (in row 0, element C − k2).
+//!
+//! A squaring is a *row pass*, for every pair of rows k1 and R − k1: FFT, square,
+//! inverse FFT; and a *column pass*, for every block of [`WIDTH`] columns:
+//! twiddle, inverse FFT, unweight, round, carry, weight, FFT, twiddle. Each row
+//! of the column pass is a carry chain of its own ([`lanes`]) that runs through
+//! the blocks from left to right and on into the next row. So that the chains
+//! have a beginning and threads have work, blocks form *groups*: the first block
+//! of a group is left as digits and finished when the carries out of the group
+//! before it are known. The groups depend on the length only, hence so does
+//! every bit of the result.
+//!
+//! Memory holds the points block by block, in a block row by row.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use multiversion::multiversion;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use rustfft::num_complex::Complex;
+use rustfft::{Fft, FftPlanner};
+
+use super::Transform;
+use super::buffer::{Buffer, Shared};
+use super::pairing::{multiply_mirrored, multiply_row_zero, square_mirrored, square_row_zero};
+use super::roots::Roots;
+use crate::engine::fp64::carry::lanes::{self, RowWeights};
+use crate::engine::fp64::carry::{Observed, Subtrahend};
+use crate::engine::fp64::weights::{Bases, Weight};
+use crate::layout::WordLayout;
+
+type C64 = Complex<f64>;
+
+/// Columns of a block: a row of a block is two cache lines.
+const WIDTH: usize = 8;
+
+/// Elements between columns in a worker's copy of a block, beyond R: columns
+/// of 2^k points would otherwise fall on the same cache sets.
+const GAP: usize = 4;
+
+/// A transform of N/2 = R·C points.
+pub(crate) struct RowColumn {
+    plan: Plan,
+    points: Buffer,
+    factor: Option<Buffer>,
+    groups: Vec<Group>,
+    team: Team,
+}
+
+/// What does not change: shapes, FFTs and tables.
+struct Plan {
+    layout: WordLayout,
+    rows: usize,
+    columns: usize,
+    /// Points from one block to the next; a row more than a block has, against
+    /// cache conflicts.
+    stride: usize,
+    column_forward: Arc<dyn Fft<f64>>,
+    column_inverse: Arc<dyn Fft<f64>>,
+    row_forward: Arc<dyn Fft<f64>>,
+    row_inverse: Arc<dyn Fft<f64>>,
+    /// e(c0·k1/n), c0 the first column of a block: block by block, R of each.
+    twiddle_base: Vec<C64>,
+    /// e(w·k1/n), w the column in a block: WIDTH for each k1.
+    twiddle_step: Vec<C64>,
+    /// e(k1/n).
+    row_root: Vec<C64>,
+    /// e(k2/C)/4.
+    quarter: Vec<C64>,
+    bases: Bases,
+    row_weights: RowWeights,
+    /// Of the 2C words of row 0.
+    word_weights: Vec<Weight>,
+}
+
+/// Neighbouring blocks whose carries run through without a break.
+struct Group {
+    blocks: Range<usize>,
+    /// The carries out of its last block, row by row.
+    carry: Vec<f64>,
+    errors: Vec<f64>,
+    energy: Vec<f64>,
+    foreign: u64,
+}
+
+/// A thread's own memory.
+struct Worker {
+    block: Buffer,
+    scratch: Buffer,
+    rows: [Buffer; 2],
+    factor_rows: [Buffer; 2],
+    zeros: Vec<f64>,
+}
+
+/// Where and what to subtract: from the carries into `column`, row `row`.
+#[derive(Clone, Copy)]
+struct Injection {
+    column: usize,
+    row: usize,
+    value: f64,
+}
+
+impl RowColumn {
+    /// The number of rows for N words: the divisor of N/2 nearest to its root
+    /// that leaves columns in whole blocks.
+    pub(crate) fn suitable_rows(length: usize) -> usize {
+        let n = length / 2;
+        let ratio = |r: usize| {
+            let x = (r * r) as f64 / n as f64;
+            x.max(1.0 / x)
+        };
+        (1..=n.isqrt() * 4)
+            .filter(|&r| n.is_multiple_of(r) && (n / r).is_multiple_of(WIDTH))
+            .min_by(|&a, &b| ratio(a).total_cmp(&ratio(b)))
+            .unwrap_or(1)
+    }
+
+    /// N/2 points in `rows` rows. An error if the threads cannot be started.
+    ///
+    /// # Panics
+    /// Unless N/2 = rows·C with C a multiple of [`WIDTH`], and rows ≥ 2.
+    pub(crate) fn new(layout: WordLayout, rows: usize, threads: usize) -> Result<Self, String> {
+        let n = layout.len() / 2;
+        assert!(rows >= 2 && n.is_multiple_of(rows), "{n} points in {rows} rows");
+        let columns = n / rows;
+        assert!(columns.is_multiple_of(WIDTH), "{columns} columns in blocks of {WIDTH}");
+        let plan = Plan::new(layout, rows, columns);
+        let blocks = columns / WIDTH;
+        let per_group = blocks.div_ceil((blocks / 8).clamp(1, 64));
+        let groups = (0..blocks)
+            .step_by(per_group)
+            .map(|first| Group {
+                blocks: first..(first + per_group).min(blocks),
+                carry: vec![0.0; rows],
+                errors: vec![0.0; rows],
+                energy: vec![0.0; rows],
+                foreign: 0,
+            })
+            .collect();
+        let team = Team::new(&plan, threads)?;
+        Ok(Self { points: Buffer::new(blocks * plan.stride), factor: None, plan, groups, team })
+    }
+
+    /// Row pass: every pair of rows transformed, multiplied and transformed back.
+    fn row_pass(&mut self, by_factor: bool) {
+        let pairs = self.plan.rows / 2 + 1;
+        let points = Shared::new(&mut self.points);
+        let factor = self.factor.as_mut().filter(|_| by_factor).map(|f| Shared::new(f));
+        let plan = &self.plan;
+        self.team.share(0..pairs, |worker, k1| {
+            // SAFETY: pair k1 touches rows k1 and R − k1, and k1 ≤ R/2: no two
+            // pairs have a row in common.
+            unsafe { plan.row_pair(k1, &points, factor.as_ref(), worker) }
+        });
+    }
+
+    /// Column pass: the product's words released, and, unless `to_digits`,
+    /// weighted and transformed again. Returns the round-off.
+    fn column_pass(&mut self, subtract: Option<Subtrahend>, to_digits: bool) -> f64 {
+        let plan = &self.plan;
+        let inject = subtract.map(|s| plan.injection(s));
+        let per_group = self.groups.first().map_or(1, |g| g.blocks.len());
+        let chunk = per_group * plan.stride;
+        self.team.share(
+            self.groups.iter_mut().zip(self.points.chunks_mut(chunk)),
+            |worker, (group, points)| {
+                plan.release_group(group, points, worker, inject, to_digits);
+            },
+        );
+        // What leaves the last group goes to the row below.
+        if let Some(last) = self.groups.last_mut() {
+            last.carry.rotate_right(1);
+        }
+        let groups = &self.groups;
+        let before = |g: usize| &groups[(g + groups.len() - 1) % groups.len()].carry;
+        let firsts = self.points.chunks_mut(chunk).enumerate();
+        self.team.share(firsts, |worker, (g, points)| {
+            plan.finish_first(&groups[g], before(g), points, worker, to_digits);
+        });
+        let observed = Observed {
+            largest: groups.iter().flat_map(|g| &g.errors).copied().fold(0.0, f64::max),
+            energy: groups.iter().flat_map(|g| &g.energy).sum(),
+            foreign: groups.iter().fold(0, |all, g| all | g.foreign),
+        };
+        observed.round_off(plan.layout.len())
+    }
+
+    /// The digits that a column pass left.
+    fn store(&mut self, digits: &mut [i32]) {
+        let (plan, points) = (&self.plan, &self.points);
+        self.team.share(digits.chunks_mut(2 * plan.columns).enumerate(), |_, (r, row)| {
+            for (block, words) in points.chunks(plan.stride).zip(row.chunks_mut(2 * WIDTH)) {
+                for (z, pair) in block[r * WIDTH..].iter().zip(words.chunks_exact_mut(2)) {
+                    // Integers; out of range only after a round-off error.
+                    pair[0] = z.re as i32;
+                    pair[1] = z.im as i32;
+                }
+            }
+        });
+    }
+}
+
+impl Transform for RowColumn {
+    fn load(&mut self, digits: &[i32]) {
+        self.plan.load(&mut self.points, digits, &mut self.team);
+    }
+
+    fn square(&mut self, subtract: Option<Subtrahend>) -> f64 {
+        self.row_pass(false);
+        self.column_pass(subtract, false)
+    }
+
+    fn square_into(&mut self, subtract: Option<Subtrahend>, digits: &mut [i32]) -> f64 {
+        self.row_pass(false);
+        let error = self.column_pass(subtract, true);
+        self.store(digits);
+        error
+    }
+
+    fn load_factor(&mut self, digits: &[i32]) {
+        let len = self.points.len();
+        let factor = self.factor.get_or_insert_with(|| Buffer::new(len));
+        self.plan.load(factor, digits, &mut self.team);
+    }
+
+    fn multiply_into(&mut self, digits: &mut [i32]) -> f64 {
+        self.row_pass(true);
+        let error = self.column_pass(None, true);
+        self.store(digits);
+        error
+    }
+}
+
+impl Plan {
+    fn new(layout: WordLayout, rows: usize, columns: usize) -> Self {
+        let n = rows * columns;
+        let mut planner = FftPlanner::new();
+        let roots = Roots::new(n);
+        let root = |k: usize| roots.get(k as u64);
+        let table = |outer: usize, inner: usize, k: &dyn Fn(usize, usize) -> usize| {
+            (0..outer).flat_map(|a| (0..inner).map(move |b| k(a, b))).map(root).collect::<Vec<_>>()
+        };
+        // The FFTs there and back return n times the convolution.
+        let scale = n as f64;
+        Self {
+            layout,
+            rows,
+            columns,
+            stride: (rows + 1) * WIDTH,
+            column_forward: planner.plan_fft_forward(rows),
+            column_inverse: planner.plan_fft_inverse(rows),
+            row_forward: planner.plan_fft_forward(columns),
+            row_inverse: planner.plan_fft_inverse(columns),
+            twiddle_base: table(columns / WIDTH, rows, &|block, k1| block * WIDTH * k1),
+            twiddle_step: table(rows, WIDTH, &|k1, w| w * k1),
+            row_root: (0..rows).map(root).collect(),
+            quarter: (0..columns).map(|k2| root(k2 * rows) * 0.25).collect(),
+            bases: Bases::new(&layout),
+            row_weights: RowWeights::new(&layout, 2 * columns, scale),
+            word_weights: (0..2 * columns).map(|i| Weight::new(&layout, i, 1.0)).collect(),
+        }
+    }
+
+    fn injection(&self, s: Subtrahend) -> Injection {
+        let (row, i) = (s.word / (2 * self.columns), s.word % (2 * self.columns));
+        // Chains start at even words: what an odd word is to lose is taken from
+        // the word before it, in units of that word's end.
+        let below = if i % 2 == 0 { 0 } else { self.layout.bits(s.word - 1) };
+        Injection { column: i / 2, row, value: (1u64 << (s.bit + 1 + below)) as f64 }
+    }
+
+    /// The weights of the two words of a column, in row 0.
+    fn words(&self, column: usize) -> [Weight; 2] {
+        [self.word_weights[2 * column], self.word_weights[2 * column + 1]]
+    }
+
+    /// Points ← columns' FFTs of weighted digits.
+    fn load(&self, points: &mut [C64], digits: &[i32], team: &mut Team) {
+        team.share(points.chunks_mut(self.stride).enumerate(), |worker, (block, points)| {
+            let from = 2 * WIDTH * block;
+            for (r, row) in digits.chunks(2 * self.columns).enumerate() {
+                for (w, d) in row[from..from + 2 * WIDTH].chunks_exact(2).enumerate() {
+                    worker.block[w * (self.rows + GAP) + r] =
+                        C64::new(f64::from(d[0]), f64::from(d[1]));
+                }
+            }
+            worker.zeros.fill(0.0);
+            self.weigh_block(block, points, worker);
+        });
+    }
+
+    /// A worker's block of digits, and the carries into it in its `zeros`:
+    /// weighted, transformed, and stored.
+    fn weigh_block(&self, block: usize, points: &mut [C64], worker: &mut Worker) {
+        for w in 0..WIDTH {
+            let column = &mut worker.block[w * (self.rows + GAP)..][..self.rows];
+            let words = self.words(block * WIDTH + w);
+            let last = w + 1 == WIDTH;
+            lanes::absorb::<true>(
+                column,
+                &self.row_weights,
+                words,
+                self.bases,
+                &mut worker.zeros,
+                last,
+            );
+            self.column_forward.process_with_scratch(column, &mut worker.scratch);
+        }
+        twist(&worker.block, self.base(block), &self.twiddle_step, points);
+    }
+
+    fn base(&self, block: usize) -> &[C64] {
+        &self.twiddle_base[block * self.rows..][..self.rows]
+    }
+
+    fn release_group(
+        &self,
+        group: &mut Group,
+        points: &mut [C64],
+        worker: &mut Worker,
+        inject: Option<Injection>,
+        to_digits: bool,
+    ) {
+        group.carry.fill(0.0);
+        group.errors.fill(0.0);
+        group.energy.fill(0.0);
+        group.foreign = 0;
+        let first = group.blocks.start;
+        for (block, points) in group.blocks.clone().zip(points.chunks_mut(self.stride)) {
+            untwist(points, self.base(block), &self.twiddle_step, &mut worker.block);
+            let as_digits = to_digits || block == first;
+            for w in 0..WIDTH {
+                let index = block * WIDTH + w;
+                let column = &mut worker.block[w * (self.rows + GAP)..][..self.rows];
+                self.column_inverse.process_with_scratch(column, &mut worker.scratch);
+                if let Some(at) = inject.filter(|at| at.column == index) {
+                    group.carry[at.row] -= at.value;
+                }
+                let release =
+                    if as_digits { lanes::release::<false> } else { lanes::release::<true> };
+                group.foreign |= release(
+                    column,
+                    &self.row_weights,
+                    self.words(index),
+                    self.bases,
+                    &mut group.carry,
+                    &mut group.errors,
+                    &mut group.energy,
+                );
+                if !as_digits {
+                    self.column_forward.process_with_scratch(column, &mut worker.scratch);
+                }
+            }
+            if as_digits {
+                scatter(&worker.block, self.rows, points);
+            } else {
+                twist(&worker.block, self.base(block), &self.twiddle_step, points);
+            }
+        }
+    }
+
+    /// The first block of a group, left as digits, with the carries into it.
+    fn finish_first(
+        &self,
+        group: &Group,
+        carry: &[f64],
+        points: &mut [C64],
+        worker: &mut Worker,
+        to_digits: bool,
+    ) {
+        let block = group.blocks.start;
+        let points = &mut points[..self.stride];
+        gather(points, self.rows, &mut worker.block);
+        worker.zeros.copy_from_slice(carry);
+        if !to_digits {
+            return self.weigh_block(block, points, worker);
+        }
+        for w in 0..WIDTH {
+            lanes::absorb::<false>(
+                &mut worker.block[w * (self.rows + GAP)..][..self.rows],
+                &self.row_weights,
+                self.words(block * WIDTH + w),
+                self.bases,
+                &mut worker.zeros,
+                w + 1 == WIDTH,
+            );
+        }
+        scatter(&worker.block, self.rows, points);
+    }
+
+    /// Rows k1 and R − k1: transformed, squared or multiplied, transformed back.
+    ///
+    /// # Safety
+    /// Nothing else may touch these two rows meanwhile.
+    unsafe fn row_pair(
+        &self,
+        k1: usize,
+        points: &Shared<'_>,
+        factor: Option<&Shared<'_>>,
+        worker: &mut Worker,
+    ) {
+        let partner = (self.rows - k1) % self.rows;
+        let Worker { rows: [low, high], factor_rows: [low2, high2], scratch, .. } = worker;
+        let single = partner == k1;
+        // SAFETY: rows k1 and R − k1 are the caller's.
+        unsafe {
+            self.fetch(points, k1, low, scratch);
+            if !single {
+                self.fetch(points, partner, high, scratch);
+            }
+            if let Some(factor) = factor {
+                self.fetch(factor, k1, low2, scratch);
+                if !single {
+                    self.fetch(factor, partner, high2, scratch);
+                }
+            }
+        }
+        let w = self.row_root[k1];
+        let (quarter, half) = (&self.quarter, self.columns / 2);
+        match (factor.is_some(), k1 == 0, single) {
+            (false, true, _) => square_row_zero(low, quarter),
+            (true, true, _) => multiply_row_zero(low, low2, quarter),
+            // C is even: row R/2 is paired with itself in two halves.
+            (false, false, true) => {
+                let (a, b) = low.split_at_mut(half);
+                square_mirrored(a, b, w, &quarter[..half]);
+            }
+            (true, false, true) => {
+                let (a, b) = low.split_at_mut(half);
+                let (a2, b2) = low2.split_at(half);
+                multiply_mirrored(a, b, a2, b2, w, &quarter[..half]);
+            }
+            (false, false, false) => square_mirrored(low, high, w, quarter),
+            (true, false, false) => multiply_mirrored(low, high, low2, high2, w, quarter),
+        }
+        // SAFETY: as above.
+        unsafe {
+            self.put_back(points, k1, low, scratch);
+            if !single {
+                self.put_back(points, partner, high, scratch);
+            }
+        }
+    }
+
+    /// A row into contiguous memory, and its FFT.
+    ///
+    /// # Safety
+    /// Nothing else may write this row meanwhile.
+    unsafe fn fetch(&self, points: &Shared<'_>, k1: usize, row: &mut [C64], scratch: &mut [C64]) {
+        for (block, part) in row.chunks_exact_mut(WIDTH).enumerate() {
+            // SAFETY: the row is the caller's.
+            let segment = unsafe { points.segment(block * self.stride + k1 * WIDTH, WIDTH) };
+            part.copy_from_slice(segment);
+        }
+        self.row_forward.process_with_scratch(row, scratch);
+    }
+
+    /// The inverse FFT of a row, and its way back.
+    ///
+    /// # Safety
+    /// Nothing else may touch this row meanwhile.
+    unsafe fn put_back(
+        &self,
+        points: &Shared<'_>,
+        k1: usize,
+        row: &mut [C64],
+        scratch: &mut [C64],
+    ) {
+        self.row_inverse.process_with_scratch(row, scratch);
+        for (block, part) in row.chunks_exact(WIDTH).enumerate() {
+            // SAFETY: the row is the caller's.
+            let segment = unsafe { points.segment(block * self.stride + k1 * WIDTH, WIDTH) };
+            segment.copy_from_slice(part);
+        }
+    }
+}
+
+/// Threads and their memory; without a pool all work is the caller's.
+struct Team {
+    pool: Option<ThreadPool>,
+    workers: Vec<Worker>,
+}
+
+impl Team {
+    fn new(plan: &Plan, threads: usize) -> Result<Self, String> {
+        let pool = (threads > 1)
+            .then(|| ThreadPoolBuilder::new().num_threads(threads).build())
+            .transpose()
+            .map_err(|e| format!("no threads: {e}"))?;
+        let ffts =
+            [&plan.column_forward, &plan.column_inverse, &plan.row_forward, &plan.row_inverse];
+        let scratch = ffts.iter().map(|f| f.get_inplace_scratch_len()).max().unwrap_or(0);
+        let pair = || [Buffer::new(plan.columns), Buffer::new(plan.columns)];
+        let worker = || Worker {
+            block: Buffer::new(WIDTH * (plan.rows + GAP)),
+            scratch: Buffer::new(scratch),
+            rows: pair(),
+            factor_rows: pair(),
+            zeros: vec![0.0; plan.rows],
+        };
+        Ok(Self { pool, workers: (0..threads.max(1)).map(|_| worker()).collect() })
+    }
+
+    /// Does every item, each worker its share of neighbours.
+    fn share<T: Send>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+        work: impl Fn(&mut Worker, T) + Sync,
+    ) {
+        match (&self.pool, self.workers.as_mut_slice()) {
+            (Some(pool), workers) => {
+                let items: Vec<T> = items.into_iter().collect();
+                let each = items.len().div_ceil(workers.len());
+                let mut items = items.into_iter();
+                let work = &work;
+                pool.scope(|scope| {
+                    for worker in workers {
+                        let mine: Vec<T> = items.by_ref().take(each).collect();
+                        scope.spawn(move |_| mine.into_iter().for_each(|item| work(worker, item)));
+                    }
+                });
+            }
+            (None, [worker, ..]) => items.into_iter().for_each(|item| work(worker, item)),
+            (None, []) => {}
+        }
+    }
+}
+
+/// From a block row by row to its columns, each times the conjugate twiddle.
+#[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
+fn untwist(points: &[C64], base: &[C64], step: &[C64], block: &mut [C64]) {
+    let stride = base.len() + GAP;
+    let rows = points.chunks_exact(WIDTH).zip(step.chunks_exact(WIDTH)).zip(base);
+    for (r, ((points, step), &base)) in rows.enumerate() {
+        for w in 0..WIDTH {
+            block[w * stride + r] = points[w] * (base * step[w]).conj();
+        }
+    }
+}
+
+/// The way back: columns times twiddles into a block row by row.
+#[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
+fn twist(block: &[C64], base: &[C64], step: &[C64], points: &mut [C64]) {
+    let stride = base.len() + GAP;
+    let rows = points.chunks_exact_mut(WIDTH).zip(step.chunks_exact(WIDTH)).zip(base);
+    for (r, ((points, step), &base)) in rows.enumerate() {
+        for w in 0..WIDTH {
+            points[w] = block[w * stride + r] * (base * step[w]);
+        }
+    }
+}
+
+/// As `untwist`, without twiddles.
+fn gather(points: &[C64], rows: usize, block: &mut [C64]) {
+    for (r, points) in points.chunks_exact(WIDTH).take(rows).enumerate() {
+        for (w, &z) in points.iter().enumerate() {
+            block[w * (rows + GAP) + r] = z;
+        }
+    }
+}
+
+/// As `twist`, without twiddles.
+fn scatter(block: &[C64], rows: usize, points: &mut [C64]) {
+    for (r, points) in points.chunks_exact_mut(WIDTH).take(rows).enumerate() {
+        for (w, z) in points.iter_mut().enumerate() {
+            *z = block[w * (rows + GAP) + r];
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The whole transform at once: short lengths, on the caller's thread.
+
+use std::sync::Arc;
+
+use rustfft::num_complex::Complex;
+use rustfft::{Fft, FftPlanner};
+
+use super::Transform;
+use super::buffer::Buffer;
+use super::pairing::{multiply_row_zero, square_row_zero};
+use super::roots::Roots;
+use crate::engine::fp64::carry::{Subtrahend, chain};
+use crate::engine::fp64::weights::Weight;
+use crate::layout::WordLayout;
+
+/// N words as N/2 complex points in one FFT.
+pub(crate) struct Whole {
+    layout: WordLayout,
+    forward: Arc<dyn Fft<f64>>,
+    inverse: Arc<dyn Fft<f64>>,
+    scratch: Buffer,
+    points: Buffer,
+    factor: Buffer,
+    digits: Vec<i32>,
+    /// ω^k/4, ω = e^(−2πi/n).
+    quarter: Vec<Complex<f64>>,
+    weights: Vec<f64>,
+    inverse_weights: Vec<f64>,
+    bits: Vec<u8>,
+}
+
+impl Whole {
+    pub(crate) fn new(layout: WordLayout) -> Self {
+        let n = layout.len() / 2;
+        let mut planner = FftPlanner::new();
+        let (forward, inverse) = (planner.plan_fft_forward(n), planner.plan_fft_inverse(n));
+        let scratch = forward.get_inplace_scratch_len().max(inverse.get_inplace_scratch_len());
+        let roots = Roots::new(n);
+        let weights: Vec<Weight> =
+            (0..layout.len()).map(|j| Weight::new(&layout, j, n as f64)).collect();
+        Self {
+            layout,
+            forward,
+            inverse,
+            scratch: Buffer::new(scratch),
+            points: Buffer::new(n),
+            factor: Buffer::new(n),
+            digits: vec![0; layout.len()],
+            quarter: (0..n as u64).map(|k| roots.get(k) * 0.25).collect(),
+            weights: weights.iter().map(|w| w.forward).collect(),
+            inverse_weights: weights.iter().map(|w| w.inverse).collect(),
+            bits: (0..layout.len()).map(|j| layout.bits(j) as u8).collect(),
+        }
+    }
+
+    /// The convolution's digits into `out`, from the spectrum of the product.
+    fn finish(&mut self, subtract: Option<Subtrahend>, out: &mut [i32]) -> f64 {
+        self.inverse.process_with_scratch(&mut self.points, &mut self.scratch);
+        let (inverse, bits) = (&self.inverse_weights, &self.bits);
+        chain::release(&self.layout, &self.points, inverse, bits, subtract, out)
+    }
+}
+
+/// points_i ← (a_2i·x_2i, a_(2i+1)·x_(2i+1)).
+fn weigh(digits: &[i32], weights: &[f64], points: &mut [Complex<f64>]) {
+    for ((z, d), a) in points.iter_mut().zip(digits.chunks_exact(2)).zip(weights.chunks_exact(2)) {
+        *z = Complex::new(f64::from(d[0]) * a[0], f64::from(d[1]) * a[1]);
+    }
+}
+
+impl Transform for Whole {
+    fn load(&mut self, digits: &[i32]) {
+        weigh(digits, &self.weights, &mut self.points);
+        self.forward.process_with_scratch(&mut self.points, &mut self.scratch);
+    }
+
+    fn square(&mut self, subtract: Option<Subtrahend>) -> f64 {
+        let mut digits = std::mem::take(&mut self.digits);
+        let error = self.square_into(subtract, &mut digits);
+        self.load(&digits);
+        self.digits = digits;
+        error
+    }
+
+    fn square_into(&mut self, subtract: Option<Subtrahend>, digits: &mut [i32]) -> f64 {
+        square_row_zero(&mut self.points, &self.quarter);
+        self.finish(subtract, digits)
+    }
+
+    fn load_factor(&mut self, digits: &[i32]) {
+        weigh(digits, &self.weights, &mut self.factor);
+        self.forward.process_with_scratch(&mut self.factor, &mut self.scratch);
+    }
+
+    fn multiply_into(&mut self, digits: &mut [i32]) -> f64 {
+        multiply_row_zero(&mut self.points, &self.factor, &self.quarter);
+        self.finish(None, digits)
+    }
+}

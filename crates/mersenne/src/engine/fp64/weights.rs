@@ -1,0 +1,84 @@
+//! Irrational-base weights a_j = 2^(⌈pj/N⌉ − pj/N) (Thall 2011, eq. 1.3).
+//!
+//! The exponents add mod 1, so a table of √N rows and one of √N columns give
+//! all of them: with u_j = (−pj mod N), a_j = 2^(u_j/N), j = r + i,
+//! u_j = u_r + u_i or u_r + u_i − N, and in the second case a_j = a_r·a_i/2.
+//! The same u_j says how many bits word j has: ⌈p/N⌉ when u_j < p mod N, else ⌊p/N⌋.
+
+use warpint_arith::dd::{Dd, exp2_ratio};
+
+use crate::layout::WordLayout;
+
+/// u_j, a_j and 1/(a_j·s) of one word j, as `f64`; s is a scale the table was
+/// built with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Weight {
+    /// u_j, an integer below N.
+    pub(crate) numerator: f64,
+    /// a_j, in [1, 2).
+    pub(crate) forward: f64,
+    /// 1/(a_j·s).
+    pub(crate) inverse: f64,
+}
+
+impl Weight {
+    /// The weight of word j, from double-double, for a transform that returns
+    /// `scale` times the convolution.
+    pub(crate) fn new(layout: &WordLayout, j: usize, scale: f64) -> Self {
+        let u = layout.weight_numerator(j);
+        let a = exp2_ratio(u, layout.len() as u64);
+        let inverse = Dd::ONE / (a * Dd::from_f64(scale));
+        Self { numerator: u as f64, forward: a.to_f64(), inverse: inverse.to_f64() }
+    }
+}
+
+/// What the words of a layout have in common.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bases {
+    /// N.
+    pub(crate) n: f64,
+    /// p mod N: words with a smaller u_j have one bit more.
+    pub(crate) big_below: f64,
+    /// 2^⌊p/N⌋.
+    pub(crate) base: f64,
+    /// 2^−⌊p/N⌋.
+    pub(crate) inverse_base: f64,
+}
+
+impl Bases {
+    pub(crate) fn new(layout: &WordLayout) -> Self {
+        let (p, n) = (u64::from(layout.exponent()), layout.len() as u64);
+        // At most 2^31.
+        let base = (1u64 << (p / n)) as f64;
+        Self { n: n as f64, big_below: (p % n) as f64, base, inverse_base: 1.0 / base }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_tables_give_every_weight_and_width() {
+        for (p, n) in [(521u32, 48usize), (607, 60), (1279, 96), (2203, 100), (97, 96)] {
+            let layout = WordLayout::new(p, n);
+            let bases = Bases::new(&layout);
+            let columns = n / 4;
+            for j in 0..n {
+                let row = Weight::new(&layout, j / columns * columns, 1.0);
+                let column = Weight::new(&layout, j % columns, 1.0);
+                let exact = Weight::new(&layout, j, 1.0);
+                let sum = row.numerator + column.numerator;
+                let wrapped = sum >= bases.n;
+                let u = if wrapped { sum - bases.n } else { sum };
+                let a = row.forward * column.forward * if wrapped { 0.5 } else { 1.0 };
+                assert_eq!(u, exact.numerator, "word {j} of M{p} in {n}");
+                assert!((a / exact.forward - 1.0).abs() < 1e-15);
+                assert!((exact.forward * exact.inverse - 1.0).abs() < 1e-15);
+                let bits = f64::from(layout.bits(j));
+                let width = bases.base.log2() + if u < bases.big_below { 1.0 } else { 0.0 };
+                assert_eq!(width, bits, "word {j} of M{p} in {n}");
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Lengths forced longer and shorter than the plan would take.
+
+use warpint_mersenne::{BuildOptions, EngineError, EngineFamily, Shift, Step};
+
+use crate::oracle::Limbs;
+use crate::sample::{self, Random};
+use crate::twin::{Trouble, Twin};
+
+/// Drawn residues at every length from the tightest to an eighth longer than the
+/// shortest with enough margin, at about 2 and 4 times that, and at the
+/// longest there is (words of one bit, if the family has such).
+///
+/// A length just short of enough margin may refuse by its round-off, never
+/// give a wrong value; all the others must be right.
+pub fn forced_lengths(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
+    let mut rng = sample::random(seed);
+    for p in sample::exponents(family, &mut rng, 32, Limbs::LARGEST / 4) {
+        let shortest = sample::shortest_length(family, p)?;
+        let all = sample::safe_lengths(family, p, shortest, p as usize);
+        let near = all.iter().filter(|&&n| n <= shortest + shortest / 8);
+        let far = [2 * shortest, 4 * shortest, p as usize]
+            .map(|from| all.iter().find(|&&n| n >= from).or(all.last()));
+        for &length in near.chain(far.into_iter().flatten()) {
+            products_at(family, p, length, &mut rng, seed)?;
+        }
+        for length in tight_lengths(family, p, shortest) {
+            match products_at(family, p, length, &mut rng, seed) {
+                Err(Trouble::RoundOff(_)) => {}
+                other => other?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Lengths whose statistical margin is a little short, so that products come
+/// near to the limit of round-off and over it.
+fn tight_lengths(family: &dyn EngineFamily, p: u32, shortest: usize) -> Vec<usize> {
+    const LEAST_MARGIN: f64 = -0.3;
+    let mut lengths = family.lengths(shortest / 2 + 1, shortest.saturating_sub(1));
+    lengths.retain(|&n| {
+        family.margin(p, n).is_ok_and(|m| !m.proven && m.bits < 0.0 && m.bits >= LEAST_MARGIN)
+    });
+    lengths
+}
+
+fn products_at(
+    family: &dyn EngineFamily,
+    p: u32,
+    length: usize,
+    rng: &mut Random,
+    seed: u64,
+) -> Result<(), Trouble> {
+    let mut twin = Twin::new(family, p, length, seed)?;
+    let [_, _, _, shift] = sample::shifts(rng, p);
+    twin.write(0, &sample::residue(rng, p), shift)?;
+    twin.square(&"a drawn residue", 0, 20, Step::SquareMinusTwo, shift)?;
+    twin.write(1, &sample::residue(rng, p), Shift::ZERO)?;
+    twin.both(&"mul(2, 0, 1)", |e| e.mul(2, 0, 1))?;
+    twin.same(&"mul(2, 0, 1)", 2, Shift::ZERO)?;
+    twin.both(&"sub(0, 2, 1)", |e| e.sub(0, 2, 1))?;
+    twin.same(&"sub(0, 2, 1)", 0, Shift::ZERO)
+}
+
+/// Lengths next to a good one that the family does not have, no words at all,
+/// and more words than bits: refused as `Unusable` by `margin` and `build` alike.
+pub fn refused_lengths(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
+    let mut rng = sample::random(seed);
+    for p in sample::exponents(family, &mut rng, 48, Limbs::LARGEST) {
+        let shortest = sample::shortest_length(family, p)?;
+        let beside = [shortest - 1, shortest + 1];
+        let strange = beside.into_iter().filter(|&n| family.lengths(n, n).is_empty());
+        for length in strange.chain([0, p as usize + 1, 4 * (p as usize).next_power_of_two()]) {
+            let options = BuildOptions { registers: 1, threads: 1 };
+            let margin = family.margin(p, length).err();
+            let built = family.build(p, length, options).err();
+            for (what, error) in [("margin", margin), ("build", built)] {
+                if !matches!(error, Some(EngineError::Unusable { .. })) {
+                    return Err(format!(
+                        "{} M{p} seed {seed}: {what} of length {length} gives {error:?}, \
+                         not Unusable",
+                        family.name()
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
+}

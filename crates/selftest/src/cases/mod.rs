@@ -1,0 +1,33 @@
+//! What every engine must do, one function a case.
+
+mod lengths;
+mod patterns;
+mod products;
+mod residues;
+mod squares;
+mod threads;
+mod transfers;
+
+pub use lengths::{forced_lengths, refused_lengths};
+pub use patterns::carry_patterns;
+pub use products::{aliased_registers, products, sums};
+pub use residues::{known_residues, ll_residues, prp_residues, whole_tests};
+pub use squares::{lucas_lehmer_steps, small_multipliers, squares};
+pub use threads::thread_counts;
+pub use transfers::{copies, round_trips};
+
+use warpint_mersenne::EngineFamily;
+
+/// A case: an engine family and a seed in, a message out if it fails.
+pub type Run = fn(&'static dyn EngineFamily, u64) -> Result<(), String>;
+
+/// A named [`Run`].
+#[derive(Clone, Copy)]
+pub struct Case {
+    /// The function's name.
+    pub name: &'static str,
+    /// The function.
+    pub run: Run,
+}
+
+crate::for_every_case!(case_table);

@@ -1,0 +1,83 @@
+//! Residues that send carries through all words.
+
+use warpint_mersenne::{EngineFamily, Residue, Shift, Step};
+
+use crate::oracle::Limbs;
+use crate::sample;
+use crate::twin::{Trouble, Twin};
+
+/// Every operation on every pattern, at the shortest length with enough margin.
+///
+/// A length whose margin is statistical may refuse a pattern by its round-off;
+/// then the same pattern must go through at twice the length. A wrong value is
+/// never allowed.
+pub fn carry_patterns(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
+    let mut rng = sample::random(seed);
+    for p in sample::exponents(family, &mut rng, 32, Limbs::LARGEST / 2) {
+        let mut twin = Twin::shortest(family, p, seed)?;
+        let shifts = sample::shifts(&mut rng, p);
+        for (name, x) in sample::patterns(&mut rng, p, twin.length()) {
+            for shift in [shifts[0], shifts[3]] {
+                match every_operation(&mut twin, &name, &x, shift) {
+                    Err(Trouble::RoundOff(message)) => {
+                        retry_at_twice_the_length(family, &twin, &name, &x, shift, seed)
+                            .map_err(|e| format!("{} (after {message})", String::from(e)))?;
+                    }
+                    other => other?,
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Squarings of each kind, products with itself and with its neighbours, sums.
+pub(super) fn every_operation(
+    twin: &mut Twin,
+    name: &str,
+    x: &Residue,
+    shift: Shift,
+) -> Result<(), Trouble> {
+    for (n, step) in [
+        (1, Step::Square),
+        (3, Step::Square),
+        (1, Step::SquareMinusTwo),
+        (4, Step::SquareMinusTwo),
+        (1, Step::SquareTimes(1 << 16)),
+        (2, Step::SquareTimes(3)),
+    ] {
+        twin.write(0, x, shift)?;
+        twin.square(&name, 0, n, step, shift)?;
+    }
+    twin.write(0, x, shift)?;
+    twin.both(&"set", |e| e.set(1, 1, Shift::ZERO))?;
+    // Up and down over the pattern's edge, then the product x·(x + 1)(x − 1).
+    twin.both(&name, |e| e.add(2, 0, 1))?;
+    twin.same(&format!("{name} + 1"), 2, Shift::ZERO)?;
+    twin.both(&name, |e| e.sub(1, 0, 1))?;
+    twin.same(&format!("{name} − 1"), 1, Shift::ZERO)?;
+    twin.both(&name, |e| e.mul(2, 2, 1))?;
+    twin.same(&format!("({name})² − 1"), 2, Shift::ZERO)?;
+    twin.both(&name, |e| e.mul(2, 2, 0))?;
+    twin.same(&format!("({name})³ − ({name})"), 2, Shift::ZERO)
+}
+
+fn retry_at_twice_the_length(
+    family: &dyn EngineFamily,
+    twin: &Twin,
+    name: &str,
+    x: &Residue,
+    shift: Shift,
+    seed: u64,
+) -> Result<(), Trouble> {
+    let p = twin.exponent();
+    let longer = sample::safe_lengths(family, p, 2 * twin.length(), p as usize);
+    let Some(&length) = longer.first() else {
+        return Err(Trouble::Failure(format!(
+            "{} M{p}: no length of twice {} to fall back on",
+            family.name(),
+            twin.length()
+        )));
+    };
+    every_operation(&mut Twin::new(family, p, length, seed)?, name, x, shift)
+}

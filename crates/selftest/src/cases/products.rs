@@ -1,0 +1,84 @@
+//! Products, sums and differences of registers, distinct and the same.
+
+use warpint_mersenne::{Engine, EngineError, EngineFamily, Shift};
+
+use crate::oracle::Limbs;
+use crate::sample::{self, Random};
+use crate::twin::{REGISTERS, Trouble, Twin};
+
+/// An operation r[dst] ← r[a] ∘ r[b].
+type Operation = fn(&mut dyn Engine, usize, usize, usize) -> Result<(), EngineError>;
+
+const OPERATIONS: [(&str, Operation); 3] = [
+    ("mul", |e, dst, a, b| e.mul(dst, a, b)),
+    ("add", |e, dst, a, b| e.add(dst, a, b)),
+    ("sub", |e, dst, a, b| e.sub(dst, a, b)),
+];
+
+/// Products of two drawn residues, and products of products.
+pub fn products(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
+    let mut rng = sample::random(seed);
+    for p in sample::exponents(family, &mut rng, 80, Limbs::LARGEST) {
+        let mut twin = Twin::shortest(family, p, seed)?;
+        fill(&mut twin, &mut rng)?;
+        for (dst, a, b) in [(0, 1, 2), (1, 0, 2), (2, 1, 0), (0, 2, 1)] {
+            let what = format!("mul({dst}, {a}, {b})");
+            twin.both(&what, |e| e.mul(dst, a, b))?;
+            twin.same(&what, dst, Shift::ZERO)?;
+        }
+    }
+    Ok(())
+}
+
+/// Sums and differences, alone and chained: Gerbicz–Li needs them to be exact
+/// however often they are repeated without a product between.
+pub fn sums(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
+    let mut rng = sample::random(seed);
+    for p in sample::exponents(family, &mut rng, 80, Limbs::LARGEST) {
+        let mut twin = Twin::shortest(family, p, seed)?;
+        fill(&mut twin, &mut rng)?;
+        for round in 0..6 {
+            let what = format!("sum and difference, round {round}");
+            twin.both(&what, |e| e.add(0, 1, 2))?;
+            twin.both(&what, |e| e.sub(1, 2, 0))?;
+            twin.same(&what, 0, Shift::ZERO)?;
+            twin.same(&what, 1, Shift::ZERO)?;
+        }
+        // A product right after sums meets digits at their largest.
+        twin.both(&"product of sums", |e| e.mul(2, 0, 1))?;
+        twin.same(&"product of sums", 2, Shift::ZERO)?;
+        let what = "a register minus itself";
+        twin.both(&what, |e| e.sub(0, 1, 1))?;
+        twin.same(&what, 0, Shift::ZERO)?;
+    }
+    Ok(())
+}
+
+/// mul, add and sub with every choice of registers: the destination is right,
+/// and the registers that are not the destination are untouched.
+pub fn aliased_registers(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
+    let mut rng = sample::random(seed);
+    for p in sample::exponents(family, &mut rng, 16, Limbs::LARGEST / 4) {
+        let mut twin = Twin::shortest(family, p, seed)?;
+        for (name, operation) in OPERATIONS {
+            for choice in 0..REGISTERS.pow(3) {
+                let (dst, a, b) = (choice % 3, choice / 3 % 3, choice / 9);
+                let what = format!("{name}({dst}, {a}, {b})");
+                fill(&mut twin, &mut rng)?;
+                twin.both(&what, |e| operation(e, dst, a, b))?;
+                for reg in 0..REGISTERS {
+                    twin.same(&what, reg, Shift::ZERO)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Drawn residues into all registers.
+fn fill(twin: &mut Twin, rng: &mut Random) -> Result<(), Trouble> {
+    (0..REGISTERS).try_for_each(|reg| {
+        let x = sample::residue(rng, twin.exponent());
+        twin.write(reg, &x, Shift::ZERO)
+    })
+}

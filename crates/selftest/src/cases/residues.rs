@@ -1,0 +1,138 @@
+//! Lucas–Lehmer and PRP residues: against the oracle, against known answers,
+//! and through the test that the program itself runs.
+
+use std::sync::mpsc;
+
+use rand::RngExt;
+use warpint_mersenne::{
+    BuildOptions, EngineFamily, Exponent, Finished, LlStart, Plan, RunOptions, Shift, StopToken,
+    TestKind, TestSpec, Verdict, test,
+};
+
+use crate::oracle::Limbs;
+use crate::sample;
+use crate::sequence;
+use crate::twin::Twin;
+use crate::vectors::{self, SmallResidue};
+
+const STARTS: [LlStart; 3] = [LlStart::Four, LlStart::Ten, LlStart::TwoThirds];
+
+/// s_(p−2) for drawn primes p, the three starting values, and drawn shifts.
+pub fn ll_residues(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
+    let mut rng = sample::random(seed);
+    for p in sample::prime_exponents(family, &mut rng, 30, 3_000) {
+        let mut twin = Twin::shortest(family, p, seed)?;
+        for start in STARTS {
+            let Some(s_0) = sequence::ll_start(p, start) else { continue };
+            let shift = Shift::new(rng.random_range(0..p), p);
+            let what = format!("LL from {start:?} at shift {}", shift.bits());
+            let n = TestKind::Ll(start).iterations(p);
+            let (found, expected) =
+                twin.both(&what, |e| sequence::ll_residue(e, &s_0, n, shift))?;
+            twin.equal(&what, &found, &expected)?;
+        }
+    }
+    Ok(())
+}
+
+/// 3^(2^k) and 3^(M_p − 1) for drawn primes p and one large one.
+pub fn prp_residues(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
+    let mut rng = sample::random(seed);
+    let mut exponents = sample::prime_exponents(family, &mut rng, 30, 3_000);
+    exponents.extend(sample::prime_exponents(family, &mut rng, 1, Limbs::LARGEST / 8));
+    for p in exponents {
+        let mut twin = Twin::shortest(family, p, seed)?;
+        let k = rng.random_range(0..u64::from(p));
+        let (found, expected) = twin.both(&"3^(2^k)", |e| sequence::power_residue(e, k))?;
+        twin.equal(&format!("3^(2^{k})"), &found, &expected)?;
+        let (found, expected) = twin.both(&"3^(M_p − 1)", sequence::prp_residue)?;
+        if let (Some(found), Some(expected)) = (found, expected) {
+            twin.equal(&"3^(M_p − 1)", &found, &expected)?;
+        }
+    }
+    Ok(())
+}
+
+/// The residues of every prime p < 2,000 that the family takes, as GMP gave
+/// them, computed on the bare engine.
+pub fn known_residues(family: &'static dyn EngineFamily, _seed: u64) -> Result<(), String> {
+    for known in known_for(family)? {
+        let p = known.p;
+        let length = sample::shortest_length(family, p)?;
+        let failed = |e: &dyn std::fmt::Display| format!("{} M{p}: {e}", family.name());
+        let options = BuildOptions { registers: 1, threads: 1 };
+        let mut engine = family.build(p, length, options).map_err(|e| failed(&e))?;
+        let s_0 = sequence::ll_start(p, LlStart::Four).ok_or_else(|| failed(&"no start"))?;
+        let n = TestKind::Ll(LlStart::Four).iterations(p);
+        let ll =
+            sequence::ll_residue(engine.as_mut(), &s_0, n, Shift::ZERO).map_err(|e| failed(&e))?;
+        let prp = sequence::prp_residue(engine.as_mut())
+            .map_err(|e| failed(&e))?
+            .ok_or_else(|| failed(&"9 has no inverse"))?;
+        for (what, found, expected) in
+            [("LL", ll.res64_hex(), &known.ll), ("PRP", prp.res64_hex(), &known.prp)]
+        {
+            if found != *expected {
+                return Err(failed(&format!("{what} res64 {found}, not {expected}")));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The same through [`test::run`], which is what the program runs, with its
+/// checks: res64 as GMP gave it, and prime exactly where it should be.
+pub fn whole_tests(family: &'static dyn EngineFamily, _seed: u64) -> Result<(), String> {
+    let primes = vectors::mersenne_primes().map_err(|e| e.to_string())?;
+    for known in known_for(family)? {
+        let p = known.p;
+        let is_prime = primes.exponents.contains(&p);
+        for (kind, expected) in
+            [(TestKind::Ll(LlStart::Four), &known.ll), (TestKind::Prp, &known.prp)]
+        {
+            whole_test(family, p, kind, expected, is_prime)
+                .map_err(|e| format!("{} M{p} {kind}: {e}", family.name()))?;
+        }
+    }
+    Ok(())
+}
+
+fn whole_test(
+    family: &'static dyn EngineFamily,
+    p: u32,
+    kind: TestKind,
+    expected: &str,
+    is_prime: bool,
+) -> Result<(), String> {
+    let exponent = Exponent::new(u64::from(p)).map_err(|e| e.to_string())?;
+    let plan = Plan::of_family(exponent, family, None, Some(1)).map_err(|e| e.to_string())?;
+    let spec = TestSpec { kind, exponent, iterations: None };
+    let (events, _) = mpsc::channel();
+    let finished = test::run(&spec, plan, None, &events, &StopToken::new(), &RunOptions::default())
+        .map_err(|e| e.to_string())?;
+    let Finished::Done(outcome) = finished else {
+        return Err(format!("ended with {finished:?}, and nobody had asked it to"));
+    };
+    let verdict = match (is_prime, kind) {
+        (true, TestKind::Ll(_)) => Verdict::Prime,
+        (true, TestKind::Prp) => Verdict::ProbablePrime,
+        (false, _) => Verdict::Composite,
+    };
+    let (found, errors) = (outcome.residue.res64_hex(), outcome.errors);
+    if outcome.verdict != verdict || found != expected || errors != Default::default() {
+        return Err(format!(
+            "{:?}, res64 {found}, {errors:?}, not {verdict:?}, res64 {expected} without errors",
+            outcome.verdict
+        ));
+    }
+    Ok(())
+}
+
+fn known_for(family: &dyn EngineFamily) -> Result<Vec<SmallResidue>, String> {
+    let mut known = vectors::small_residues().map_err(|e| e.to_string())?.residues;
+    known.retain(|r| family.exponent_range().contains(&r.p));
+    if known.is_empty() {
+        return Err(format!("no known residue is in the range of {}", family.name()));
+    }
+    Ok(known)
+}

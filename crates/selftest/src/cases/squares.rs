@@ -1,0 +1,51 @@
+//! Squarings: plain, with −2, with a small multiplier.
+
+use rand::RngExt;
+use warpint_mersenne::{EngineFamily, Shift, Step};
+
+use crate::oracle::Limbs;
+use crate::sample;
+use crate::twin::Twin;
+
+/// x², once and many times, on drawn residues.
+pub fn squares(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
+    let mut rng = sample::random(seed);
+    for p in sample::exponents(family, &mut rng, 80, Limbs::LARGEST) {
+        let mut twin = Twin::shortest(family, p, seed)?;
+        for n in [0, 1, 2, rng.random_range(3..40)] {
+            twin.write(0, &sample::residue(&mut rng, p), Shift::ZERO)?;
+            twin.square(&"a drawn residue", 0, n, Step::Square, Shift::ZERO)?;
+        }
+    }
+    Ok(())
+}
+
+/// x² − 2 at shifts 0, 1, p − 1 and a drawn one, once and many times.
+pub fn lucas_lehmer_steps(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
+    let mut rng = sample::random(seed);
+    for p in sample::exponents(family, &mut rng, 48, Limbs::LARGEST / 2) {
+        let mut twin = Twin::shortest(family, p, seed)?;
+        for shift in sample::shifts(&mut rng, p) {
+            for n in [1, rng.random_range(2..30)] {
+                twin.write(1, &sample::residue(&mut rng, p), shift)?;
+                twin.square(&"a drawn residue", 1, n, Step::SquareMinusTwo, shift)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// m·x² for m = 1, 3 and 2^16, once and many times.
+pub fn small_multipliers(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
+    let mut rng = sample::random(seed);
+    for p in sample::exponents(family, &mut rng, 48, Limbs::LARGEST / 2) {
+        let mut twin = Twin::shortest(family, p, seed)?;
+        for m in [1, 3, 1 << 16] {
+            for n in [1, rng.random_range(2..20)] {
+                twin.write(2, &sample::residue(&mut rng, p), Shift::ZERO)?;
+                twin.square(&"a drawn residue", 2, n, Step::SquareTimes(m), Shift::ZERO)?;
+            }
+        }
+    }
+    Ok(())
+}

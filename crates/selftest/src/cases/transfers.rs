@@ -1,0 +1,61 @@
+//! Residues into and out of an engine, and from register to register.
+
+use warpint_mersenne::{EngineFamily, Residue, Shift, Step};
+
+use crate::oracle::Limbs;
+use crate::sample;
+use crate::twin::{REGISTERS, Twin};
+
+/// `write` then `read` gives the residue back: drawn ones and patterns, at
+/// every kind of shift, with the same shift and with another (x·2^(s−t)), and
+/// after products that must not disturb the register.
+pub fn round_trips(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
+    let mut rng = sample::random(seed);
+    for p in sample::exponents(family, &mut rng, 60, Limbs::LARGEST) {
+        let mut twin = Twin::shortest(family, p, seed)?;
+        let mut residues = sample::patterns(&mut rng, p, twin.length());
+        residues.push(("a drawn residue".into(), sample::residue(&mut rng, p)));
+        let shifts = sample::shifts(&mut rng, p);
+        for (name, x) in &residues {
+            for s in shifts {
+                let what = format!("{name} at shift {}", s.bits());
+                twin.write(0, x, s)?;
+                let (found, _) = twin.both(&what, |e| e.read(0, s))?;
+                twin.equal(&what, &found, x)?;
+                twin.same(&format!("{what}, read at shift {}", shifts[3].bits()), 0, shifts[3])?;
+            }
+        }
+        let drawn = sample::residue(&mut rng, p);
+        twin.write(0, &drawn, Shift::ZERO)?;
+        twin.write(1, &drawn, Shift::ZERO)?;
+        twin.square(&"the next register", 1, 3, Step::Square, Shift::ZERO)?;
+        twin.same(&"after a squaring elsewhere", 0, Shift::ZERO)?;
+    }
+    Ok(())
+}
+
+/// `copy` leaves its source, and the copy goes its own way afterwards; `set`
+/// is `write` of a small number.
+pub fn copies(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
+    let mut rng = sample::random(seed);
+    for p in sample::exponents(family, &mut rng, 40, Limbs::LARGEST / 2) {
+        let mut twin = Twin::shortest(family, p, seed)?;
+        for shift in sample::shifts(&mut rng, p) {
+            for v in [0, 1, 3, u64::MAX] {
+                twin.both(&"set", |e| e.set(0, v, shift))?;
+                let (found, _) = twin.both(&"set", |e| e.read(0, shift))?;
+                twin.equal(&format!("set({v})"), &found, &Residue::from_u64(p, v))?;
+            }
+        }
+        twin.write(0, &sample::residue(&mut rng, p), Shift::ZERO)?;
+        twin.write(2, &sample::residue(&mut rng, p), Shift::ZERO)?;
+        twin.both(&"copy(1, 0)", |e| e.copy(1, 0))?;
+        twin.both(&"copy(0, 0)", |e| e.copy(0, 0))?;
+        for reg in 0..REGISTERS {
+            twin.same(&"after copy(1, 0) and copy(0, 0)", reg, Shift::ZERO)?;
+        }
+        twin.square(&"the copy", 1, 2, Step::Square, Shift::ZERO)?;
+        twin.same(&"the source after its copy was squared", 0, Shift::ZERO)?;
+    }
+    Ok(())
+}

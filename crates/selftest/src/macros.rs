@@ -1,0 +1,69 @@
+//! One list of the cases, from which both the table and the tests are made.
+
+/// Hands the names of all cases to another macro of this crate, after its arguments.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! for_every_case {
+    ($then:ident $(, $argument:expr)*) => {
+        $crate::$then! {
+            ($($argument),*)
+            squares
+            lucas_lehmer_steps
+            small_multipliers
+            products
+            sums
+            aliased_registers
+            copies
+            round_trips
+            carry_patterns
+            forced_lengths
+            refused_lengths
+            thread_counts
+            ll_residues
+            prp_residues
+            known_residues
+            whole_tests
+        }
+    };
+}
+
+/// The table [`crate::cases::CASES`].
+#[doc(hidden)]
+#[macro_export]
+macro_rules! case_table {
+    (() $($case:ident)*) => {
+        /// Every case, the cheap ones first.
+        pub const CASES: &[Case] = &[$(Case { name: stringify!($case), run: $case }),*];
+    };
+}
+
+/// One `#[test]` for every case.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! case_tests {
+    (($family:expr) $($case:ident)*) => {
+        $(
+            #[test]
+            fn $case() {
+                if let Err(message) = $crate::run_case($family, stringify!($case)) {
+                    panic!("{message}");
+                }
+            }
+        )*
+    };
+}
+
+/// A module with one `#[test]` for every case of [`crate::cases`], for the
+/// `&'static dyn EngineFamily` given.
+///
+/// `engine_suite!(word, &warpint_mersenne::engine::word::Word);`
+#[macro_export]
+macro_rules! engine_suite {
+    ($module:ident, $family:expr) => {
+        mod $module {
+            #[allow(unused_imports)]
+            use super::*;
+            $crate::for_every_case!(case_tests, $family);
+        }
+    };
+}

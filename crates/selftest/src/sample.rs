@@ -1,0 +1,163 @@
+//! Exponents, lengths, residues and patterns to try an engine with, drawn from a seed.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use warpint_arith::{limbs, primes};
+use warpint_mersenne::layout::WordLayout;
+use warpint_mersenne::{EngineFamily, Residue, Shift};
+
+/// The generator of a case: the same seed gives the same numbers on every machine.
+pub type Random = ChaCha8Rng;
+
+/// A generator from a seed.
+#[must_use]
+pub fn random(seed: u64) -> Random {
+    ChaCha8Rng::seed_from_u64(seed)
+}
+
+/// The two smallest exponents of a family and `count` more up to `largest`,
+/// spread evenly in log p. Not all are prime: an engine needs no prime, and a
+/// multiple of 64 or of the length puts word boundaries where others do not.
+pub fn exponents(
+    family: &dyn EngineFamily,
+    rng: &mut Random,
+    count: usize,
+    largest: u32,
+) -> Vec<u32> {
+    let range = family.exponent_range();
+    let (from, to) = (*range.start(), largest.clamp(*range.start(), *range.end()));
+    let mut drawn: Vec<u32> = (0..count).map(|_| log_uniform(rng, from, to)).collect();
+    drawn.extend([from, (from + 1).min(to)]);
+    drawn.sort_unstable();
+    drawn.dedup();
+    drawn
+}
+
+/// `count` prime exponents of a family up to `largest`, spread evenly in log p.
+pub fn prime_exponents(
+    family: &dyn EngineFamily,
+    rng: &mut Random,
+    count: usize,
+    largest: u32,
+) -> Vec<u32> {
+    exponents(family, rng, count, largest)
+        .into_iter()
+        .map(u64::from)
+        // There is a prime between n and 2n (Chebyshev); downward from a drawn
+        // number it may fall out of the range, and is dropped then.
+        .filter_map(|p| (2..=p).rev().find(|&q| primes::is_prime(q)))
+        .map(|q| q as u32)
+        .filter(|q| family.exponent_range().contains(q))
+        .collect()
+}
+
+/// An integer in from..=to whose logarithm is uniform.
+fn log_uniform(rng: &mut Random, from: u32, to: u32) -> u32 {
+    let (low, high) = (f64::from(from).ln(), (f64::from(to) + 1.0).ln());
+    (rng.random_range(low..=high).exp() as u32).clamp(from, to)
+}
+
+/// The lengths with enough margin for p in `from..=to`, ascending.
+#[must_use]
+pub fn safe_lengths(family: &dyn EngineFamily, p: u32, from: usize, to: usize) -> Vec<usize> {
+    let mut lengths = family.lengths(from, to);
+    lengths.retain(|&n| family.margin(p, n).is_ok_and(|m| m.bits >= 0.0));
+    lengths
+}
+
+/// The shortest length with enough margin, or a message that there is none.
+pub fn shortest_length(family: &dyn EngineFamily, p: u32) -> Result<usize, String> {
+    safe_lengths(family, p, 1, p as usize)
+        .first()
+        .copied()
+        .ok_or_else(|| format!("{} has no length for M{p}, which is in its range", family.name()))
+}
+
+/// A residue with every bit drawn.
+pub fn residue(rng: &mut Random, p: u32) -> Residue {
+    let x: Vec<u64> = (0..limbs::limbs_for_bits(p)).map(|_| rng.random()).collect();
+    Residue::from_limbs(p, &x)
+}
+
+/// The shifts 0, 1, p − 1 and one drawn.
+pub fn shifts(rng: &mut Random, p: u32) -> [Shift; 4] {
+    [0, 1, p - 1, rng.random_range(0..p)].map(|s| Shift::new(s, p))
+}
+
+/// Residues that send carries through every word, cancel, or fill words to
+/// their limits, each with a name; `length` is that of the engine under test.
+pub fn patterns(rng: &mut Random, p: u32, length: usize) -> Vec<(String, Residue)> {
+    let repeated = |limb: u64| Residue::from_limbs(p, &vec![limb; limbs::limbs_for_bits(p)]);
+    let mut out: Vec<(String, Residue)> = vec![
+        ("0".into(), Residue::from_u64(p, 0)),
+        ("1".into(), Residue::from_u64(p, 1)),
+        ("2".into(), Residue::from_u64(p, 2)),
+        ("2^p − 2".into(), minus(p, 1)),
+        ("2^p − 3".into(), minus(p, 2)),
+        ("bits 01 repeated".into(), repeated(0x5555_5555_5555_5555)),
+        ("bits 10 repeated".into(), repeated(0xAAAA_AAAA_AAAA_AAAA)),
+        ("bits 0011 repeated".into(), repeated(0x3333_3333_3333_3333)),
+        ("32 ones, 32 zeros repeated".into(), repeated(0xFFFF_FFFF)),
+    ];
+    for k in boundary_bits(rng, p, length) {
+        out.push((format!("2^{k}"), power_of_two(p, k)));
+        out.push((format!("2^{k} − 1"), difference(p, &power_of_two(p, k), 1)));
+        out.push((format!("−2^{k}"), difference(p, &Residue::from_u64(p, 0), 1).rotated_left(k)));
+    }
+    out.extend(extreme_words(rng, p, length));
+    out
+}
+
+/// Bits at, just below and just above the borders of a few words and limbs.
+fn boundary_bits(rng: &mut Random, p: u32, length: usize) -> Vec<u32> {
+    let mut bits = vec![1, p / 2, p - 1, 63 % p, 64 % p];
+    if length > 1 {
+        let layout = WordLayout::new(p, length);
+        for j in [1, length / 2, length - 1, rng.random_range(0..length)] {
+            let k = layout.offset(j) as u32;
+            bits.extend([k.saturating_sub(1), k, (k + 1) % p]);
+        }
+    }
+    bits.sort_unstable();
+    bits.dedup();
+    bits
+}
+
+/// Residues whose balanced digits are all at an end of their range, where
+/// convolution sums (+), cancellation (±) and worst signs are largest.
+fn extreme_words(rng: &mut Random, p: u32, length: usize) -> Vec<(String, Residue)> {
+    const LARGEST_WORD: f64 = 30.0;
+    if length == 1 || f64::from(p) / length as f64 > LARGEST_WORD {
+        return vec![];
+    }
+    let layout = WordLayout::new(p, length);
+    // 2^(b−1) on one side only: the digit −2^(b−1) + … stays in balanced range.
+    let half = |j: usize| (1i32 << layout.bits(j)) / 2;
+    let signs: Vec<bool> = (0..length).map(|_| rng.random()).collect();
+    let digits = |name: &str, digit: &dyn Fn(usize) -> i32| {
+        let d: Vec<i32> = (0..length).map(digit).collect();
+        (format!("words at {name}"), layout.residue(&d))
+    };
+    vec![
+        digits("+half − 1", &|j| half(j) - 1),
+        digits("−half", &|j| -half(j)),
+        digits("±half alternating", &|j| if j % 2 == 0 { half(j) - 1 } else { -half(j) }),
+        digits("±half at random", &|j| if signs[j] { half(j) - 1 } else { -half(j) }),
+    ]
+}
+
+/// 2^k mod M_p, k < p.
+fn power_of_two(p: u32, k: u32) -> Residue {
+    Residue::from_u64(p, 1).rotated_left(k)
+}
+
+/// −v mod M_p.
+fn minus(p: u32, v: u64) -> Residue {
+    difference(p, &Residue::from_u64(p, 0), v)
+}
+
+/// x − v mod M_p.
+fn difference(p: u32, x: &Residue, v: u64) -> Residue {
+    let v = Residue::from_u64(p, v);
+    Residue::from_limbs(p, &limbs::sub_mod(x.limbs(), v.limbs(), p))
+}

@@ -1,0 +1,44 @@
+//! The two sequences of a Mersenne test, straight on a register machine: no
+//! checks, no checkpoints, nothing that could hide a wrong engine.
+
+use warpint_mersenne::{Engine, EngineError, LlStart, Residue, Shift, Step};
+
+/// s_0 of a Lucas–Lehmer sequence mod M_p, or `None` for 2/3 when 3 divides
+/// M_p (that is, when p is even).
+#[must_use]
+pub fn ll_start(p: u32, start: LlStart) -> Option<Residue> {
+    match start {
+        LlStart::Four => Some(Residue::from_u64(p, 4)),
+        LlStart::Ten => Some(Residue::from_u64(p, 10)),
+        LlStart::TwoThirds => Residue::from_u64(p, 2).divided_by(3),
+    }
+}
+
+/// s_n of the sequence s_(i+1) = s_i² − 2 mod M_p from s_0, held at `shift`.
+///
+/// Uses register 0; n squarings.
+pub fn ll_residue(
+    engine: &mut dyn Engine,
+    s_0: &Residue,
+    n: u64,
+    shift: Shift,
+) -> Result<Residue, EngineError> {
+    let p = engine.exponent();
+    engine.write(0, s_0, shift)?;
+    engine.square(0, n, Step::SquareMinusTwo, shift)?;
+    engine.read(0, shift.after_squarings(n, p))
+}
+
+/// 3^(2^n) mod M_p. Uses register 0; n squarings.
+pub fn power_residue(engine: &mut dyn Engine, n: u64) -> Result<Residue, EngineError> {
+    engine.set(0, 3, Shift::ZERO)?;
+    engine.square(0, n, Step::Square, Shift::ZERO)?;
+    engine.read(0, Shift::ZERO)
+}
+
+/// 3^(M_p − 1) = 3^(2^p)/9 mod M_p, the PRP residue of type 1, or `None` when
+/// 3 divides M_p. Uses register 0; p squarings.
+pub fn prp_residue(engine: &mut dyn Engine) -> Result<Option<Residue>, EngineError> {
+    let p = u64::from(engine.exponent());
+    Ok(power_residue(engine, p)?.divided_by(9))
+}

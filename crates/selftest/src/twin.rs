@@ -1,0 +1,152 @@
+//! An engine and the oracle, given the same operations and compared.
+
+use std::fmt;
+
+use warpint_mersenne::{BuildOptions, Engine, EngineError, EngineFamily, Residue, Shift, Step};
+
+use crate::oracle::Limbs;
+use crate::sample;
+
+/// Registers of a [`Twin`].
+pub const REGISTERS: usize = 3;
+
+/// What a comparison ends with when it does not simply agree.
+#[derive(Debug)]
+pub enum Trouble {
+    /// The engine itself noticed that it cannot be trusted here: allowed where
+    /// a case forces a length to its limit, a failure elsewhere.
+    RoundOff(String),
+    /// A wrong value, or an error that has no business there.
+    Failure(String),
+}
+
+impl From<Trouble> for String {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::RoundOff(message) | Trouble::Failure(message) => message,
+        }
+    }
+}
+
+/// An engine under test beside the oracle for the same exponent.
+///
+/// Every message says family, exponent, length and seed, which is all it takes
+/// to see the failure again.
+pub struct Twin {
+    place: String,
+    engine: Box<dyn Engine>,
+    oracle: Box<dyn Engine>,
+}
+
+impl Twin {
+    /// Builds both, on one thread.
+    pub fn new(
+        family: &dyn EngineFamily,
+        p: u32,
+        length: usize,
+        seed: u64,
+    ) -> Result<Self, Trouble> {
+        let place = format!("{} M{p} length {length} seed {seed}", family.name());
+        let options = BuildOptions { registers: REGISTERS, threads: 1 };
+        let built = |e: EngineError| Trouble::Failure(format!("{place}: not built: {e}"));
+        let engine = family.build(p, length, options).map_err(built)?;
+        let oracle = Limbs.build(p, 1, options).map_err(built)?;
+        if (engine.exponent(), engine.length(), engine.registers()) != (p, length, REGISTERS) {
+            return Err(Trouble::Failure(format!(
+                "{place}: built with exponent {}, length {}, {} registers",
+                engine.exponent(),
+                engine.length(),
+                engine.registers()
+            )));
+        }
+        Ok(Self { place, engine, oracle })
+    }
+
+    /// Builds both at the shortest length with enough margin.
+    pub fn shortest(family: &dyn EngineFamily, p: u32, seed: u64) -> Result<Self, Trouble> {
+        let length = sample::shortest_length(family, p).map_err(Trouble::Failure)?;
+        Self::new(family, p, length, seed)
+    }
+
+    /// p.
+    #[must_use]
+    pub fn exponent(&self) -> u32 {
+        self.oracle.exponent()
+    }
+
+    /// N of the engine under test.
+    #[must_use]
+    pub fn length(&self) -> usize {
+        self.engine.length()
+    }
+
+    /// Does the same to both.
+    pub fn both<T>(
+        &mut self,
+        what: &dyn fmt::Display,
+        op: impl Fn(&mut dyn Engine) -> Result<T, EngineError>,
+    ) -> Result<(T, T), Trouble> {
+        let found = op(self.engine.as_mut()).map_err(|e| {
+            let message = format!("{}: {what}: {e}", self.place);
+            match e {
+                EngineError::RoundOff { .. } => Trouble::RoundOff(message),
+                EngineError::Unusable { .. } => Trouble::Failure(message),
+            }
+        })?;
+        let expected = op(self.oracle.as_mut())
+            .map_err(|e| Trouble::Failure(format!("{}: {what}: oracle: {e}", self.place)))?;
+        Ok((found, expected))
+    }
+
+    /// `r[reg]` ← x·2^shift in both.
+    pub fn write(&mut self, reg: usize, x: &Residue, shift: Shift) -> Result<(), Trouble> {
+        self.both(&"write", |e| e.write(reg, x, shift)).map(drop)
+    }
+
+    /// Squares `r[reg]` n times with a step, then compares the register.
+    pub fn square(
+        &mut self,
+        what: &dyn fmt::Display,
+        reg: usize,
+        n: u64,
+        step: Step,
+        shift: Shift,
+    ) -> Result<(), Trouble> {
+        let what = format!("{what}, {step:?} {n} times at shift {}", shift.bits());
+        self.both(&what, |e| e.square(reg, n, step, shift))?;
+        self.same(&what, reg, shift.after_squarings(n, self.exponent()))
+    }
+
+    /// Reads a register of both and compares.
+    pub fn same(
+        &mut self,
+        what: &dyn fmt::Display,
+        reg: usize,
+        shift: Shift,
+    ) -> Result<(), Trouble> {
+        let (found, expected) = self.both(what, |e| e.read(reg, shift))?;
+        self.equal(&format!("{what}: r[{reg}]"), &found, &expected)
+    }
+
+    /// Compares two residues.
+    pub fn equal(
+        &self,
+        what: &dyn fmt::Display,
+        found: &Residue,
+        expected: &Residue,
+    ) -> Result<(), Trouble> {
+        if found == expected {
+            return Ok(());
+        }
+        Err(Trouble::Failure(format!(
+            "{}: {what} is {found:?}, not {expected:?} (first wrong limb {})",
+            self.place,
+            first_difference(found.limbs(), expected.limbs())
+        )))
+    }
+}
+
+/// The index of the first limb in which two residues differ.
+fn first_difference(a: &[u64], b: &[u64]) -> usize {
+    a.iter().zip(b).take_while(|(x, y)| x == y).count()
+}

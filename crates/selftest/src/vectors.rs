@@ -1,0 +1,143 @@
+//! The known answers of `tests/vectors`, compiled into the program.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+/// `mersenne_primes.toml`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MersennePrimes {
+    /// Where the list is from.
+    pub source: String,
+    /// The exponents p of the Mersenne primes 2^p − 1, ascending; complete up
+    /// to the last but for what is said in `source`.
+    pub exponents: Vec<u32>,
+}
+
+/// `small_residues.toml`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SmallResidues {
+    /// What computed them.
+    pub source: String,
+    /// One for every odd prime p < 2,000, ascending.
+    pub residues: Vec<SmallResidue>,
+}
+
+/// The residues of one exponent.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SmallResidue {
+    /// p.
+    pub p: u32,
+    /// res64 of s_(p−2), s_0 = 4: 16 upper-case hexadecimal digits.
+    pub ll: String,
+    /// res64 of 3^(M_p − 1).
+    pub prp: String,
+}
+
+/// `residues.toml`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InterimResidues {
+    /// What computed them.
+    pub source: String,
+    /// The residues.
+    pub residues: Vec<InterimResidue>,
+}
+
+/// The res64 of a sequence after some iterations.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InterimResidue {
+    /// p.
+    pub p: u32,
+    /// Which sequence.
+    pub test: Sequence,
+    /// n.
+    pub iterations: u64,
+    /// 16 upper-case hexadecimal digits.
+    pub res64: String,
+}
+
+/// The sequence that a test iterates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sequence {
+    /// s_n of Lucas–Lehmer from s_0 = 4.
+    Ll,
+    /// 3^(2^n).
+    Prp,
+}
+
+/// A file of known answers that cannot be read.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("tests/vectors/{file}: {source}")]
+pub struct VectorError {
+    /// Its name.
+    file: &'static str,
+    /// Why.
+    source: toml::de::Error,
+}
+
+macro_rules! vector_file {
+    ($file:literal) => {
+        ($file, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/", $file)))
+    };
+}
+
+/// The exponents of the known Mersenne primes.
+pub fn mersenne_primes() -> Result<MersennePrimes, VectorError> {
+    parse(vector_file!("mersenne_primes.toml"))
+}
+
+/// LL and PRP residues of the odd primes p < 2,000.
+pub fn small_residues() -> Result<SmallResidues, VectorError> {
+    parse(vector_file!("small_residues.toml"))
+}
+
+/// Residues of large exponents after 10,000 iterations.
+pub fn interim_residues() -> Result<InterimResidues, VectorError> {
+    parse(vector_file!("residues.toml"))
+}
+
+fn parse<T: DeserializeOwned>((file, text): (&'static str, &str)) -> Result<T, VectorError> {
+    toml::from_str(text).map_err(|source| VectorError { file, source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warpint_arith::primes;
+
+    fn is_res64(text: &str) -> bool {
+        text.len() == 16 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'A'..=b'F'))
+    }
+
+    #[test]
+    fn every_file_parses_and_is_complete() {
+        let known = mersenne_primes().unwrap();
+        assert!(known.exponents.is_sorted_by(|a, b| a < b));
+        assert!(known.exponents.iter().all(|&p| primes::is_prime(u64::from(p))));
+
+        let small = small_residues().unwrap().residues;
+        let exponents: Vec<u64> = small.iter().map(|r| u64::from(r.p)).collect();
+        assert_eq!(exponents, primes::primes_between(3, 1_999).collect::<Vec<_>>());
+        for r in &small {
+            assert!(is_res64(&r.ll) && is_res64(&r.prp), "M{}", r.p);
+            let prime = known.exponents.contains(&r.p);
+            assert_eq!(r.ll == "0000000000000000", prime, "M{}", r.p);
+            assert_eq!(r.prp == "0000000000000001", prime, "M{}", r.p);
+        }
+
+        for r in interim_residues().unwrap().residues {
+            assert!(is_res64(&r.res64) && r.iterations < u64::from(r.p), "M{}", r.p);
+        }
+    }
+
+    #[test]
+    fn says_which_file_is_wrong() {
+        let error = parse::<SmallResidues>(("some.toml", "source = 3")).unwrap_err();
+        assert!(error.to_string().starts_with("tests/vectors/some.toml: "), "{error}");
+    }
+}

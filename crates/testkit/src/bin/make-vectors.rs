@@ -1,0 +1,7 @@
+//! Prints `tests/vectors/small_residues.toml` as GMP computes it:
+//!
+//! `cargo run -p warpint-testkit --bin make-vectors > tests/vectors/small_residues.toml`
+
+fn main() {
+    print!("{}", warpint_testkit::vectors::small_residues());
+}

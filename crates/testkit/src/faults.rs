@@ -1,0 +1,170 @@
+//! Engine families that go wrong on purpose, to see that a test recovers.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use warpint_mersenne::{
+    BuildOptions, Engine, EngineError, EngineFamily, Health, Margin, Residue, Shift, Step,
+};
+
+/// What goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Fault {
+    /// After that many products of the family, a bit of the last one flips: once.
+    FlippedBit {
+        /// Products before it.
+        after: u64,
+        /// The bit, taken mod p.
+        bit: u32,
+    },
+    /// A bit of every product is 1, whatever it should be.
+    StuckBit {
+        /// The bit, taken mod p.
+        bit: u32,
+    },
+    /// Margins are reported so many bits too good.
+    Optimism {
+        /// Bits added to every margin.
+        bits: f64,
+    },
+}
+
+/// A family that is sound but for one fault.
+pub struct Faulty {
+    inner: &'static dyn EngineFamily,
+    fault: Fault,
+    /// Products of all engines built so far.
+    products: Arc<AtomicU64>,
+}
+
+impl Faulty {
+    /// A family for the rest of the process: plans hold families by `'static`.
+    #[must_use]
+    pub fn leaked(inner: &'static dyn EngineFamily, fault: Fault) -> &'static Self {
+        Box::leak(Box::new(Self { inner, fault, products: Arc::default() }))
+    }
+
+    /// The products that all engines of this family have made.
+    #[must_use]
+    pub fn products(&self) -> u64 {
+        self.products.load(Ordering::Relaxed)
+    }
+}
+
+impl EngineFamily for Faulty {
+    fn name(&self) -> &'static str {
+        "faulty"
+    }
+
+    fn exponent_range(&self) -> RangeInclusive<u32> {
+        self.inner.exponent_range()
+    }
+
+    fn lengths(&self, from: usize, to: usize) -> Vec<usize> {
+        self.inner.lengths(from, to)
+    }
+
+    fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError> {
+        let margin = self.inner.margin(p, length)?;
+        let more = if let Fault::Optimism { bits } = self.fault { bits } else { 0.0 };
+        Ok(Margin { bits: margin.bits + more, ..margin })
+    }
+
+    fn build(
+        &self,
+        p: u32,
+        length: usize,
+        options: BuildOptions,
+    ) -> Result<Box<dyn Engine>, EngineError> {
+        let inner = self.inner.build(p, length, options)?;
+        Ok(Box::new(FaultyEngine { inner, fault: self.fault, products: self.products.clone() }))
+    }
+}
+
+struct FaultyEngine {
+    inner: Box<dyn Engine>,
+    fault: Fault,
+    products: Arc<AtomicU64>,
+}
+
+impl FaultyEngine {
+    /// Lets the fault happen to the product that has just gone to `reg`.
+    fn after_product(&mut self, reg: usize) -> Result<(), EngineError> {
+        let made = self.products.fetch_add(1, Ordering::Relaxed) + 1;
+        match self.fault {
+            Fault::FlippedBit { after, bit } if made == after => self.change(reg, bit, |x| !x),
+            Fault::StuckBit { bit } => self.change(reg, bit, |_| true),
+            _ => Ok(()),
+        }
+    }
+
+    fn change(
+        &mut self,
+        reg: usize,
+        bit: u32,
+        new: impl Fn(bool) -> bool,
+    ) -> Result<(), EngineError> {
+        let p = self.inner.exponent();
+        let (limb, place) = (((bit % p) / 64) as usize, (bit % p) % 64);
+        let mut limbs = self.inner.read(reg, Shift::ZERO)?.limbs().to_vec();
+        let old = limbs[limb] >> place & 1;
+        limbs[limb] ^= (old ^ u64::from(new(old == 1))) << place;
+        self.inner.write(reg, &Residue::from_limbs(p, &limbs), Shift::ZERO)
+    }
+}
+
+impl Engine for FaultyEngine {
+    fn name(&self) -> &'static str {
+        "faulty"
+    }
+
+    fn exponent(&self) -> u32 {
+        self.inner.exponent()
+    }
+
+    fn length(&self) -> usize {
+        self.inner.length()
+    }
+
+    fn registers(&self) -> usize {
+        self.inner.registers()
+    }
+
+    fn copy(&mut self, dst: usize, src: usize) -> Result<(), EngineError> {
+        self.inner.copy(dst, src)
+    }
+
+    fn square(&mut self, reg: usize, n: u64, step: Step, shift: Shift) -> Result<(), EngineError> {
+        let p = self.inner.exponent();
+        (0..n).try_for_each(|i| {
+            self.inner.square(reg, 1, step, shift.after_squarings(i, p))?;
+            self.after_product(reg)
+        })
+    }
+
+    fn mul(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
+        self.inner.mul(dst, a, b)?;
+        self.after_product(dst)
+    }
+
+    fn add(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
+        self.inner.add(dst, a, b)
+    }
+
+    fn sub(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
+        self.inner.sub(dst, a, b)
+    }
+
+    fn read(&mut self, reg: usize, shift: Shift) -> Result<Residue, EngineError> {
+        self.inner.read(reg, shift)
+    }
+
+    fn write(&mut self, reg: usize, x: &Residue, shift: Shift) -> Result<(), EngineError> {
+        self.inner.write(reg, x, shift)
+    }
+
+    fn health(&self) -> Health {
+        self.inner.health()
+    }
+}

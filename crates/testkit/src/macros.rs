@@ -1,0 +1,35 @@
+//! The suite against GMP, as tests.
+
+/// A module with one `#[test]` for every case of [`crate::cases`], for the
+/// `&'static dyn EngineFamily` given.
+///
+/// `gmp_engine_suite!(word, &warpint_mersenne::engine::word::Word);`
+#[macro_export]
+macro_rules! gmp_engine_suite {
+    ($module:ident, $family:expr) => {
+        $crate::gmp_engine_suite! {
+            @tests $module $family;
+            squares
+            products
+            carry_patterns
+            forced_lengths
+            lucas_lehmer_of_small_primes
+            lucas_lehmer_starts
+            prp_of_small_primes
+            large_primes
+        }
+    };
+    (@tests $module:ident $family:expr; $($case:ident)*) => {
+        mod $module {
+            use super::*;
+            $(
+                #[test]
+                fn $case() {
+                    if let Err(message) = $crate::cases::$case($family) {
+                        panic!("{message}");
+                    }
+                }
+            )*
+        }
+    };
+}

@@ -1,0 +1,64 @@
+//! Whole tests of M_p, just as the program runs them but without files.
+
+use std::sync::mpsc;
+
+use warpint_arith::primes;
+use warpint_mersenne::{
+    EngineFamily, Event, Exponent, Finished, LlStart, Outcome, Plan, RunOptions, StopToken,
+    TestError, TestKind, TestSpec, Verdict, engine, test,
+};
+
+/// A test from its plan to its outcome, with all its events.
+pub fn run(plan: Plan, kind: TestKind) -> (Result<Outcome, TestError>, Vec<Event>) {
+    run_to(plan, kind, None)
+}
+
+/// The same as far as some iteration.
+pub fn run_to(
+    plan: Plan,
+    kind: TestKind,
+    iterations: Option<u64>,
+) -> (Result<Outcome, TestError>, Vec<Event>) {
+    let spec = TestSpec { kind, exponent: plan.exponent(), iterations };
+    let (sender, events) = mpsc::channel();
+    let finished = test::run(&spec, plan, None, &sender, &StopToken::new(), &RunOptions::default());
+    drop(sender);
+    let outcome = finished.map(|finished| match finished {
+        Finished::Done(outcome) => *outcome,
+        Finished::Stopped { .. } => unreachable!("nobody holds the stop token"),
+    });
+    (outcome, events.into_iter().collect())
+}
+
+/// The plan of a family for p on one thread, or what is wrong with it.
+pub fn plan(family: &'static dyn EngineFamily, p: u64) -> Result<Plan, String> {
+    let exponent = Exponent::new(p).map_err(|e| e.to_string())?;
+    Plan::of_family(exponent, family, None, Some(1)).map_err(|e| e.to_string())
+}
+
+/// Whether M_p is prime, by Lucas–Lehmer from 4 on one thread; below 64 bits
+/// the family `word` stands in. The outcome must be free of errors.
+pub fn is_mersenne_prime(family: &'static dyn EngineFamily, p: u64) -> Result<bool, String> {
+    let family = if p < 64 { &engine::word::Word } else { family };
+    let (outcome, _) = run(plan(family, p)?, TestKind::Ll(LlStart::Four));
+    let outcome = outcome.map_err(|e| format!("M{p}: {e}"))?;
+    if outcome.errors != Default::default() {
+        return Err(format!("M{p} by {}: {:?}", family.name(), outcome.errors));
+    }
+    match outcome.verdict {
+        Verdict::Prime => Ok(true),
+        Verdict::Composite => Ok(false),
+        other => Err(format!("M{p} by {}: {other:?} is no verdict of LL", family.name())),
+    }
+}
+
+/// The primes p in `from..=to` for which [`is_mersenne_prime`] holds.
+pub fn sweep(family: &'static dyn EngineFamily, from: u64, to: u64) -> Result<Vec<u32>, String> {
+    let mut found = Vec::new();
+    for p in primes::primes_between(from, to) {
+        if is_mersenne_prime(family, p)? {
+            found.push(p as u32);
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,29 @@
+//! The known answers that GMP computes.
+
+use std::fmt::Write;
+
+use warpint_arith::primes;
+use warpint_mersenne::LlStart;
+
+use crate::gmp::Ring;
+
+/// The text of `tests/vectors/small_residues.toml`: res64 of s_(p−2), s_0 = 4,
+/// and of 3^(M_p − 1) for every odd prime p < 2,000.
+#[must_use]
+pub fn small_residues() -> String {
+    let mut text = String::from(
+        "# Made by `cargo run -p warpint-testkit --bin make-vectors`.\n\
+         # ll: the low 64 bits of s_(p-2), s_0 = 4; prp: of 3^(M_p - 1); both mod M_p = 2^p - 1.\n\
+         source = \"GMP: squarings with reduction for ll, its modular power for prp\"\n\
+         residues = [\n",
+    );
+    for p in primes::primes_between(3, 1_999) {
+        let ring = Ring::new(p as u32);
+        let ll = ring.ll_residue(LlStart::Four, p - 2).res64_hex();
+        let prp = ring.fermat_residue().res64_hex();
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "    {{ p = {p}, ll = \"{ll}\", prp = \"{prp}\" }},");
+    }
+    text.push_str("]\n");
+    text
+}

@@ -1,0 +1,90 @@
+//! Residues on the way, as the program reports them with `--iterations`.
+
+use rug::Integer;
+use warpint_arith::primes;
+use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks, word::Word};
+use warpint_mersenne::{
+    EngineFamily, LlStart, Plan, PlanRequest, Residue, Shift, Step, TestKind, Verdict,
+};
+use warpint_selftest::vectors::{self, Sequence};
+use warpint_testkit::gmp::{self, Ring};
+use warpint_testkit::tests::{plan, run, run_to};
+
+const FAMILIES: [&dyn EngineFamily; 2] = [&Fp64, &Goldilocks];
+
+/// x_n of a test's sequence by GMP.
+fn on_the_way(p: u32, kind: TestKind, n: u64) -> Residue {
+    let ring = Ring::new(p);
+    match kind {
+        TestKind::Ll(start) => ring.ll_residue(start, n),
+        TestKind::Prp => {
+            gmp::residue(&ring.square(Integer::from(3), n, Step::Square, Shift::ZERO), p)
+        }
+    }
+}
+
+#[test]
+fn interim_residues_are_those_of_the_sequence() {
+    let kinds = [TestKind::Prp, TestKind::Ll(LlStart::Four), TestKind::Ll(LlStart::TwoThirds)];
+    for family in FAMILIES {
+        for (p, n) in [(67, 1), (67, 64), (1_277, 1), (1_277, 35), (1_277, 36), (9_949, 4_000)] {
+            for kind in kinds {
+                let what = format!("{} M{p} {kind:?} {n}", family.name());
+                let (outcome, _) = run_to(plan(family, p).unwrap(), kind, Some(n));
+                let outcome = outcome.unwrap();
+                assert_eq!(outcome.verdict, Verdict::Interim, "{what}");
+                assert_eq!(outcome.iterations, n, "{what}");
+                assert_eq!(outcome.residue, on_the_way(p as u32, kind, n), "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_start_of_lucas_lehmer_ends_as_with_gmp() {
+    let cases: [(&'static dyn EngineFamily, u64, u64); 3] =
+        [(&Word, 3, 63), (&Fp64, 64, 700), (&Goldilocks, 64, 700)];
+    for (family, from, to) in cases {
+        for p in primes::primes_between(from, to) {
+            for start in [LlStart::Four, LlStart::Ten, LlStart::TwoThirds] {
+                let what = format!("{} M{p} from {start:?}", family.name());
+                let (outcome, _) = run(plan(family, p).unwrap(), TestKind::Ll(start));
+                let expected = Ring::new(p as u32).ll_residue(start, p - 2);
+                assert_eq!(outcome.unwrap().residue, expected, "{what}");
+            }
+        }
+    }
+}
+
+/// The residues of `tests/vectors/residues.toml` for 6,972,593, on all threads.
+fn reaches_the_residues_of_another_program(family: &'static str) {
+    let known = vectors::interim_residues().map(|r| r.residues).unwrap_or_default();
+    let of_p: Vec<_> = known.iter().filter(|r| r.p == 6_972_593).collect();
+    assert_eq!(of_p.len(), 2);
+    for r in of_p {
+        let kind = match r.test {
+            Sequence::Ll => TestKind::Ll(LlStart::Four),
+            Sequence::Prp => TestKind::Prp,
+        };
+        let request = PlanRequest { engine: Some(family), ..PlanRequest::default() };
+        let plan = warpint_mersenne::Exponent::new(u64::from(r.p))
+            .map_err(|e| e.to_string())
+            .and_then(|p| Plan::measured(p, &request).map_err(|e| e.to_string()));
+        let outcome = plan
+            .and_then(|plan| run_to(plan, kind, Some(r.iterations)).0.map_err(|e| e.to_string()));
+        let found = outcome.map(|o| o.residue.res64_hex());
+        assert_eq!(found.as_ref(), Ok(&r.res64), "M{} {kind} by {family}", r.p);
+    }
+}
+
+#[test]
+#[ignore = "about two minutes: run with --release --ignored"]
+fn fp64_reaches_the_residues_of_another_program() {
+    reaches_the_residues_of_another_program("fp64");
+}
+
+#[test]
+#[ignore = "some minutes: run with --release --ignored"]
+fn goldilocks_reaches_the_residues_of_another_program() {
+    reaches_the_residues_of_another_program("goldilocks");
+}

@@ -1,0 +1,29 @@
+//! The suites themselves: an engine that is wrong must not pass them.
+
+use warpint_selftest::{cases::CASES, oracle::Limbs, run_case};
+use warpint_testkit::cases;
+use warpint_testkit::faults::{Fault, Faulty};
+
+#[test]
+fn a_stuck_bit_fails_every_case_that_makes_products() {
+    // Refusing a length makes no product; two engines wrong alike do agree.
+    const WITHOUT: [&str; 2] = ["refused_lengths", "thread_counts"];
+    let family = Faulty::leaked(&Limbs, Fault::StuckBit { bit: 1 });
+    for case in CASES.iter().filter(|c| !WITHOUT.contains(&c.name)) {
+        assert!(run_case(family, case.name).is_err(), "{} sees nothing wrong", case.name);
+    }
+    assert!(cases::squares(family).is_err());
+    assert!(cases::products(family).is_err());
+    assert!(cases::carry_patterns(family).is_err());
+    assert!(cases::forced_lengths(family).is_err());
+    assert!(cases::lucas_lehmer_of_small_primes(family).is_err());
+    assert!(cases::prp_of_small_primes(family).is_err());
+}
+
+#[test]
+fn a_single_flipped_bit_fails_the_squares() {
+    for bit in [0, 63, 20_000] {
+        let family = Faulty::leaked(&Limbs, Fault::FlippedBit { after: 50, bit });
+        assert!(run_case(family, "squares").is_err(), "bit {bit}");
+    }
+}

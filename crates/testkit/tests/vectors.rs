@@ -1,0 +1,10 @@
+//! The files of known answers are what GMP computes.
+
+use warpint_testkit::vectors;
+
+#[test]
+fn small_residues_are_as_made() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/small_residues.toml");
+    let kept = std::fs::read_to_string(path).unwrap();
+    assert!(kept == vectors::small_residues(), "make tests/vectors/small_residues.toml again");
+}

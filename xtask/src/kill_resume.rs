@@ -1,0 +1,235 @@
+//! SIGKILL at random moments: the same command must go on and end in the same residue.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use clap::{Args, ValueEnum};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde_json::Value;
+
+/// Time between checkpoints, short, so that many kills hit one being saved.
+const CHECKPOINT_SECONDS: f64 = 0.2;
+/// Between two looks at whether the test has ended by itself.
+const POLL: Duration = Duration::from_millis(2);
+
+/// The test to kill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    Prp,
+    Ll,
+}
+
+/// The options of `kill-resume`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// The exponent
+    #[arg(long, default_value_t = 86_243)]
+    exponent: u32,
+    /// How often the running test is killed
+    #[arg(long, default_value_t = 50)]
+    kills: u32,
+    /// The test
+    #[arg(long, value_enum, default_value_t = Kind::Prp)]
+    kind: Kind,
+    /// The seed of the random moments; by default another each time, and printed
+    #[arg(long)]
+    seed: Option<u64>,
+    /// The program
+    #[arg(long, default_value = "target/release/warpint")]
+    program: PathBuf,
+}
+
+/// An uninterrupted run, then one that is killed again and again; an error if
+/// residues or results files differ.
+pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
+    let program = fs::canonicalize(&options.program).with_context(|| {
+        format!("{} is not there: cargo build --release", options.program.display())
+    })?;
+    let seed = options.seed.unwrap_or_else(rand::random);
+    println!("seed {seed}");
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let scratch = Scratch::new(seed)?;
+    let test = Test { program, options, root: &scratch.0 };
+
+    let begin = Instant::now();
+    let right = test.to_the_end("whole", &mut test.start("whole")?)?;
+    let whole = begin.elapsed();
+    println!("uninterrupted: res64 {right} in {:.1} s", whole.as_secs_f64());
+
+    let mut tally = Tally::default();
+    while tally.kills < options.kills {
+        let mut child = test.start("killed")?;
+        let delay = moment(&mut rng, whole, options.kills);
+        match wait(&mut child, delay)? {
+            None => {
+                child.kill()?;
+                child.wait()?;
+                tally.killed(&test.files("killed")?)?;
+            }
+            Some(status) => {
+                // It was done before the kill: begin again from nothing.
+                ensure!(status.success(), "a resumed run ended with {status}");
+                test.check("killed", &right)?;
+                fs::remove_dir_all(scratch.0.join("killed"))?;
+                tally.finished += 1;
+            }
+        }
+    }
+    let last = test.to_the_end("killed", &mut test.start("killed")?)?;
+    ensure!(last == right, "res64 {last} after {} kills, not {right}", tally.kills);
+    test.check("killed", &right)?;
+    println!(
+        "{} kills ({} before a first checkpoint, {} with a file half written), {} tests ended \
+         before their kill: every residue is {right}, one line of results each",
+        tally.kills,
+        tally.before_checkpoint,
+        tally.half_written,
+        tally.finished + 1
+    );
+    Ok(())
+}
+
+/// A moment to kill at: one in five at the start, one in three right about a
+/// checkpoint, the others anywhere; on average the test gets a little further.
+fn moment(rng: &mut ChaCha8Rng, whole: Duration, kills: u32) -> Duration {
+    let share = (whole.as_secs_f64() * 3.0 / f64::from(kills.max(1))).max(0.3);
+    let seconds = match rng.random_range(0..15) {
+        0..3 => rng.random_range(0.0..0.05),
+        3..8 => {
+            let nth = f64::from(rng.random_range(1u32..=3));
+            nth * CHECKPOINT_SECONDS + rng.random_range(-0.01..0.04)
+        }
+        _ => rng.random_range(0.0..share),
+    };
+    Duration::from_secs_f64(seconds)
+}
+
+/// Waits at most so long for a process to end by itself.
+fn wait(child: &mut Child, most: Duration) -> anyhow::Result<Option<ExitStatus>> {
+    let end = Instant::now() + most;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(None);
+        }
+        thread::sleep(left.min(POLL));
+    }
+}
+
+/// The command under test, in directories of a scratch directory.
+struct Test<'a> {
+    program: PathBuf,
+    options: &'a Options,
+    root: &'a Path,
+}
+
+impl Test<'_> {
+    fn start(&self, dir: &str) -> anyhow::Result<Child> {
+        let kind = match self.options.kind {
+            Kind::Prp => "prp",
+            Kind::Ll => "ll",
+        };
+        let dir = self.root.join(dir);
+        fs::create_dir_all(&dir)?;
+        let output = fs::File::create(dir.join("stdout"))?;
+        let log = fs::File::options().create(true).append(true).open(dir.join("stderr"))?;
+        Command::new(&self.program)
+            .args([kind, &self.options.exponent.to_string(), "--json", "--no-tf"])
+            .args(["--checkpoint-interval", &CHECKPOINT_SECONDS.to_string()])
+            .arg("--dir")
+            .arg(&dir)
+            .current_dir(self.root)
+            .stdin(Stdio::null())
+            .stdout(output)
+            .stderr(log)
+            .spawn()
+            .with_context(|| format!("starting {}", self.program.display()))
+    }
+
+    /// Waits for the end; the res64 that was printed.
+    fn to_the_end(&self, dir: &str, child: &mut Child) -> anyhow::Result<String> {
+        let status = child.wait()?;
+        let file = |name: &str| fs::read_to_string(self.root.join(dir).join(name));
+        ensure!(status.success(), "the test ended with {status}:\n{}", file("stderr")?);
+        res64(&file("stdout")?)
+    }
+
+    /// results.txt holds one line, and its residue is right.
+    fn check(&self, dir: &str, right: &str) -> anyhow::Result<()> {
+        let path = self.root.join(dir).join("results.txt");
+        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        let lines = text.lines().count();
+        ensure!(lines == 1, "{} has {lines} lines:\n{text}", path.display());
+        let found = res64(&text)?;
+        ensure!(found == right, "{} has res64 {found}, not {right}", path.display());
+        Ok(())
+    }
+
+    /// The names of the files in the test's checkpoint directory.
+    fn files(&self, dir: &str) -> anyhow::Result<Vec<String>> {
+        let dir = self.root.join(dir).join(format!("M{}", self.options.exponent));
+        if !dir.exists() {
+            return Ok(vec![]);
+        }
+        fs::read_dir(dir)?.map(|f| Ok(f?.file_name().to_string_lossy().into_owned())).collect()
+    }
+}
+
+/// The field `res64` of the last line of JSON.
+fn res64(text: &str) -> anyhow::Result<String> {
+    let line = text.lines().last().context("no output")?;
+    let value: Value = serde_json::from_str(line).with_context(|| format!("not JSON: {line}"))?;
+    match value.get("res64").and_then(Value::as_str) {
+        Some(res64) => Ok(res64.to_owned()),
+        None => bail!("no res64 in {line}"),
+    }
+}
+
+/// Where the kills fell.
+#[derive(Default)]
+struct Tally {
+    kills: u32,
+    before_checkpoint: u32,
+    half_written: u32,
+    finished: u32,
+}
+
+impl Tally {
+    /// Notes what a kill left behind: nothing that a resumed test found bad.
+    fn killed(&mut self, files: &[String]) -> anyhow::Result<()> {
+        self.kills += 1;
+        if let Some(bad) = files.iter().find(|f| f.ends_with(".bad")) {
+            bail!("after {} kills a checkpoint was found bad: {bad}", self.kills);
+        }
+        self.half_written += u32::from(files.iter().any(|f| f.ends_with(".tmp")));
+        let checkpoints = files.iter().any(|f| !f.ends_with(".tmp") && !f.contains("lock"));
+        self.before_checkpoint += u32::from(!checkpoints);
+        Ok(())
+    }
+}
+
+/// A directory that goes when the run does.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(seed: u64) -> anyhow::Result<Self> {
+        let path = std::env::temp_dir().join(format!("warpint-kill-resume-{seed:016x}"));
+        fs::create_dir(&path).with_context(|| path.display().to_string())?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What stays in a temporary directory harms nobody.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
