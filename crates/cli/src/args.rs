@@ -66,6 +66,15 @@ pub(crate) enum Command {
         #[command(subcommand)]
         what: Bench,
     },
+    /// Check the arithmetic of this program on this machine; about a minute.
+    ///
+    /// Every engine against slow, obvious oracles and known answers. Exit code 1 if a case fails.
+    #[command(after_help = "Examples:\n  warpint selftest\n  warpint selftest fp64::")]
+    Selftest {
+        /// Only the cases whose family::case contains this text.
+        #[arg(value_name = "FILTER")]
+        filter: Option<String>,
+    },
     /// Print a completion script for a shell.
     #[command(
         after_help = "Example:\n  warpint completions bash > ~/.local/share/bash-completion/completions/warpint"
