@@ -66,6 +66,15 @@ pub(crate) enum Command {
         #[command(subcommand)]
         what: Bench,
     },
+    /// Check the arithmetic of this program on this machine; about a minute.
+    ///
+    /// Every engine against slow, obvious oracles and known answers. Exit code 1 if a case fails.
+    #[command(after_help = "Examples:\n  warpint selftest\n  warpint selftest fp64::")]
+    Selftest {
+        /// Only the cases whose family::case contains this text.
+        #[arg(value_name = "FILTER")]
+        filter: Option<String>,
+    },
     /// Print a completion script for a shell.
     #[command(
         after_help = "Example:\n  warpint completions bash > ~/.local/share/bash-completion/completions/warpint"
@@ -110,8 +119,8 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = units::parse_seconds)]
     pub(crate) checkpoint_interval: Duration,
 
-    /// Stop after K iterations and print the residue; nothing goes into the results file, and no
-    /// factor is looked for.
+    /// Stop after K iterations and print the residue; no factor is looked for, and nothing goes
+    /// into the results file before the last iteration.
     #[arg(long, value_name = "K", value_parser = at_least_one)]
     pub(crate) iterations: Option<u64>,
 
@@ -305,7 +314,7 @@ mod tests {
             ),
             (
                 "prp 7 --checkpoint-interval 0",
-                "error: --checkpoint-interval: '0' is not a number of seconds above 0",
+                "error: --checkpoint-interval: '0' is not a number of seconds above 0 and up to a day",
             ),
             ("completions tcsh", "error: 'tcsh' is none of bash, elvish, fish, powershell, zsh"),
         ] {

@@ -48,13 +48,13 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
     if asked_too_much { Exit::BadInput } else { Exit::Failed }
 }
 
-/// The error and its causes, each once: some messages already end with their cause.
+/// The error and its causes, each once: some messages already quote their cause.
 fn one_line(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
         if text.is_empty() {
             text = cause;
-        } else if !text.ends_with(&cause) {
+        } else if !text.contains(&cause) {
             text = format!("{text}: {cause}");
         }
     }

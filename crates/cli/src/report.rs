@@ -203,7 +203,10 @@ impl Display for TestReport {
         }
         let time = Duration::try_from_secs_f64(self.seconds).unwrap_or_default();
         write!(f, ", {}", units::elapsed(time))?;
-        write!(f, ", {engine} {}", units::count_words(self.fft_length))?;
+        match self.fft_length {
+            1 => write!(f, ", engine {engine}"),
+            n => write!(f, ", {engine} {}", units::count_words(n)),
+        }?;
         match self.round_off {
             Some(RoundOff { max, mean, .. }) => {
                 write!(f, ", round-off max {max:.4} mean {mean:.4}")?;

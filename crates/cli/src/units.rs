@@ -31,13 +31,14 @@ pub(crate) fn parse_words(text: &str) -> Result<usize, String> {
     }
 }
 
-/// A time interval in seconds, decimals allowed.
+/// A time interval in seconds, decimals allowed, at most a day.
 pub(crate) fn parse_seconds(text: &str) -> Result<Duration, String> {
+    const DAY: Duration = Duration::from_secs(86_400);
     text.parse()
         .ok()
         .and_then(|s| Duration::try_from_secs_f64(s).ok())
-        .filter(|d| !d.is_zero())
-        .ok_or_else(|| format!("'{text}' is not a number of seconds above 0"))
+        .filter(|d| !d.is_zero() && *d <= DAY)
+        .ok_or_else(|| format!("'{text}' is not a number of seconds above 0 and up to a day"))
 }
 
 /// How long something took: `1.23 ms`, `35.2 s`, `12 min 5 s`, `3 h 12 min`, `2 d 3 h`.
@@ -110,9 +111,9 @@ mod tests {
     }
 
     #[test]
-    fn seconds_are_positive_and_finite() {
+    fn seconds_are_positive_and_at_most_a_day() {
         assert_eq!(parse_seconds("0.25"), Ok(Duration::from_millis(250)));
-        for text in ["0", "-1", "nan", "inf", "1e300", "", "x"] {
+        for text in ["0", "-1", "nan", "inf", "86401", "1e300", "", "x"] {
             assert!(parse_seconds(text).is_err(), "{text}");
         }
     }

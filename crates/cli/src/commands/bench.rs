@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use warpint::mersenne::engine::families;
+use warpint::mersenne::engine::fp64::floor::real_fft_pair;
 use warpint::mersenne::{EngineError, Exponent, Plan, PlanError, PlanRequest};
 
 use crate::args::BenchArgs;
@@ -90,11 +91,6 @@ fn floor(p: Exponent, threads: usize) -> Option<Duration> {
     let request = PlanRequest { engine: Some("fp64"), length: None, threads: Some(threads) };
     let plan = Plan::measured(p, &request).ok()?;
     real_fft_pair(plan.length())
-}
-
-/// `None` while the library cannot time it.
-fn real_fft_pair(_length: usize) -> Option<Duration> {
-    None
 }
 
 const HEADER: &str =

@@ -4,6 +4,7 @@ mod bench;
 mod completions;
 mod ll;
 mod prp;
+mod selftest;
 
 use crate::args::{Bench, Command};
 use crate::exit::Exit;
@@ -13,6 +14,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Prp { test } => prp::run(&test),
         Command::Ll { start, test } => ll::run(start, &test),
         Command::Bench { what: Bench::Mersenne(args) } => bench::mersenne(&args),
+        Command::Selftest { filter } => selftest::run(filter.as_deref()),
         Command::Completions { shell } => completions::run(shell),
     }
 }

@@ -1,0 +1,54 @@
+//! Running the program.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+pub(crate) const WARPINT: &str = env!("CARGO_BIN_EXE_warpint");
+
+/// What a run left behind.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Ran {
+    /// The one JSON object on standard output.
+    pub(crate) fn json(&self) -> Value {
+        assert_eq!(self.out.lines().count(), 1, "{self:?}");
+        serde_json::from_str(&self.out).unwrap()
+    }
+
+    pub(crate) fn res64(&self) -> String {
+        self.json()["res64"].as_str().unwrap().to_owned()
+    }
+
+    /// The only line on standard error, which is an error.
+    pub(crate) fn error(&self) -> &str {
+        assert_eq!(self.err.lines().count(), 1, "{self:?}");
+        self.err.trim_end().strip_prefix("error: ").unwrap()
+    }
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+}
+
+/// `warpint <args>` with a working directory.
+pub(crate) fn command<A: AsRef<OsStr>>(dir: &Path, args: impl IntoIterator<Item = A>) -> Command {
+    let mut command = Command::new(WARPINT);
+    command.current_dir(dir).args(args);
+    command
+}
+
+/// Runs `warpint <line>`, the line split at spaces.
+pub(crate) fn warpint(dir: &Path, line: &str) -> Ran {
+    command(dir, line.split(' ')).output().unwrap().into()
+}

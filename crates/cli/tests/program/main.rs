@@ -1,0 +1,11 @@
+//! The program as its users meet it: arguments in, files, output and exit code out.
+
+#[cfg(test)]
+mod bad_input;
+#[cfg(test)]
+mod common;
+#[cfg(test)]
+mod results;
+#[cfg(unix)]
+#[cfg(test)]
+mod sittings;

@@ -1,0 +1,218 @@
+//! Tests that are stopped, killed, damaged or starved of disk, and go on to the
+//! same residue.
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::common::{Ran, WARPINT, command, warpint};
+
+/// A test that takes some seconds.
+const P: u32 = 86_243;
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !done() {
+        assert!(begin.elapsed() < PATIENCE, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Checkpoints of a test, newest first.
+fn checkpoints(dir: &Path, kind: &str) -> Vec<PathBuf> {
+    let Ok(files) = fs::read_dir(dir.join(format!("warpint-work/M{P}"))) else { return vec![] };
+    let mut files: Vec<_> = files
+        .map(|f| f.unwrap().path())
+        .filter(|f| {
+            let name = f.file_name().unwrap().to_str().unwrap();
+            name.starts_with(&format!("{kind}-0"))
+                && !name.ends_with("tmp")
+                && !name.ends_with("bad")
+        })
+        .collect();
+    files.sort();
+    files.reverse();
+    files
+}
+
+/// Starts a test and waits for its `n`th checkpoint.
+fn start(dir: &Path, kind: &str, n: usize) -> Child {
+    let p = P.to_string();
+    let mut child = command(dir, [kind, &p, "--no-tf", "--json", "--checkpoint-interval", "0.05"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_until("checkpoints", || {
+        assert!(child.try_wait().unwrap().is_none(), "{:?}", checkpoints(dir, kind));
+        checkpoints(dir, kind).len() >= n
+    });
+    child
+}
+
+fn signal(child: &Child, name: &str) {
+    let status = Command::new("kill").args(["-s", name, &child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+}
+
+fn end(child: Child) -> Ran {
+    child.wait_with_output().unwrap().into()
+}
+
+/// Stops a test with Ctrl-C's signal; the iteration it stopped at.
+fn interrupted(dir: &Path, kind: &str, n: usize) -> u64 {
+    let child = start(dir, kind, n);
+    signal(&child, "INT");
+    let ran = end(child);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.err.contains("the same command goes on from there"), "{ran:?}");
+    let json = ran.json();
+    assert_eq!((&json["status"], &json["saved"]), (&"stopped".into(), &true.into()));
+    json["iterations"].as_u64().unwrap()
+}
+
+/// The residue after `k` iterations, and what was said on the way there.
+fn interim(dir: &Path, kind: &str, k: u64) -> Ran {
+    let ran = warpint(dir, &format!("{kind} {P} --iterations {k} --json"));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(ran.json()["iterations"], k);
+    ran
+}
+
+/// The same, in one sitting.
+fn reference(kind: &str, k: u64) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    interim(dir.path(), kind, k).res64()
+}
+
+#[test]
+fn an_interrupted_test_goes_on_to_the_same_residue() {
+    for kind in ["prp", "ll"] {
+        let dir = tempfile::tempdir().unwrap();
+        let k = interrupted(dir.path(), kind, 1) + 1500;
+        let ran = interim(dir.path(), kind, k);
+        assert!(ran.err.contains("going on at iteration"), "{ran:?}");
+        assert_eq!(ran.res64(), reference(kind, k), "{kind} to {k}");
+    }
+}
+
+#[test]
+fn a_killed_test_goes_on_to_the_same_residue() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut child = start(dir.path(), "prp", 2);
+    let pid = child.id();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let name = checkpoints(dir.path(), "prp")[0].file_stem().unwrap().to_owned();
+    let k = name.to_str().unwrap()["prp-".len()..].parse::<u64>().unwrap() + 1500;
+    let ran = interim(dir.path(), "prp", k);
+    assert!(ran.err.contains(&format!("lock of process {pid}")), "{ran:?}");
+    assert_eq!(ran.res64(), reference("prp", k));
+}
+
+#[test]
+fn fewer_iterations_than_are_done_is_bad_input() {
+    let dir = tempfile::tempdir().unwrap();
+    let done = interrupted(dir.path(), "ll", 1);
+    let ran = warpint(dir.path(), &format!("ll {P} --iterations {} --quiet", done - 1));
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.error().contains(&format!("at iteration {done}, past the")), "{ran:?}");
+}
+
+#[test]
+fn restart_begins_at_the_beginning() {
+    let dir = tempfile::tempdir().unwrap();
+    interrupted(dir.path(), "ll", 1);
+    let ran = warpint(dir.path(), &format!("ll {P} --iterations 2 --restart --json"));
+    assert_eq!(ran.res64(), "00000000000000C2", "{ran:?}");
+}
+
+#[test]
+fn unsound_checkpoints_are_set_aside_each_with_a_line() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    interrupted(elsewhere.path(), "prp", 1);
+    let foreign = fs::read(&checkpoints(elsewhere.path(), "prp")[0]).unwrap();
+
+    let dir = tempfile::tempdir().unwrap();
+    let k = interrupted(dir.path(), "ll", 3) + 1500;
+    let files = checkpoints(dir.path(), "ll");
+    assert_eq!(files.len(), 3, "{files:?}");
+    let newest = fs::read(&files[0]).unwrap();
+    let mut flipped = newest.clone();
+    let middle = flipped.len() / 2;
+    flipped[middle] ^= 16;
+    fs::write(&files[0], flipped).unwrap();
+    let second = fs::read(&files[1]).unwrap();
+    fs::write(&files[1], &second[..second.len() - 7]).unwrap();
+    // The oldest stays sound; a fourth, the newest of all, is of another test.
+    let name = format!("ll-{:010}.ckpt", k - 1);
+    fs::write(files[0].with_file_name(&name), foreign).unwrap();
+
+    let ran = interim(dir.path(), "ll", k);
+    for path in [&files[0], &files[1], &files[0].with_file_name(name)] {
+        let bad = format!("{}.bad", path.file_name().unwrap().to_str().unwrap());
+        assert_eq!(ran.err.lines().filter(|l| l.contains(&bad)).count(), 1, "{bad}: {ran:?}");
+        assert!(path.with_file_name(bad).exists());
+    }
+    let oldest = files[2].file_name().unwrap().to_str().unwrap();
+    assert!(ran.err.lines().any(|l| l.contains("going on at") && l.contains(oldest)), "{ran:?}");
+    assert_eq!(ran.res64(), reference("ll", k));
+}
+
+#[test]
+fn a_second_process_on_the_same_directory_stops() {
+    let dir = tempfile::tempdir().unwrap();
+    let child = start(dir.path(), "prp", 1);
+    let second = warpint(dir.path(), &format!("prp {P} --no-tf"));
+    assert_eq!(second.code, Some(1), "{second:?}");
+    assert!(second.error().contains(&format!("process {}", child.id())), "{second:?}");
+    signal(&child, "TERM");
+    assert_eq!(end(child).code, Some(3));
+}
+
+#[test]
+fn a_full_disk_does_not_stop_a_test() {
+    let k = 12_000;
+    let dir = tempfile::tempdir().unwrap();
+    // Files end at 4 or 8 KiB, less than a checkpoint; the write fails with EFBIG.
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 8; exec {WARPINT} ll {P} --iterations {k} --checkpoint-interval 0.05 --json"
+    );
+    let ran = Ran::from(
+        Command::new("sh").args(["-c", &script]).current_dir(dir.path()).output().unwrap(),
+    );
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.err.contains("a checkpoint could not be saved"), "{ran:?}");
+    assert_eq!(checkpoints(dir.path(), "ll"), Vec::<PathBuf>::new());
+    assert_eq!(ran.res64(), reference("ll", k));
+}
+
+#[test]
+fn a_signal_before_there_is_anything_to_save_ends_it_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    // M127 is prime: the search for a factor would go on for hours.
+    let mut child = command(dir.path(), ["prp", "127", "--tf-limit", "1000000000000"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    // Bit 1 of the caught signals is SIGINT: the handler is there.
+    let caught = || {
+        let text = fs::read_to_string(&status).ok()?;
+        let mask = text.lines().find_map(|l| l.strip_prefix("SigCgt:"))?;
+        Some(u64::from_str_radix(mask.trim(), 16).ok()? & 2 != 0)
+    };
+    if Path::new(&status).exists() {
+        wait_until("the signal handler", || {
+            assert!(child.try_wait().unwrap().is_none());
+            caught() == Some(true)
+        });
+    } else {
+        std::thread::sleep(Duration::from_secs(2));
+    }
+    signal(&child, "INT");
+    assert_eq!(end(child).code, Some(3));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+}
