@@ -131,7 +131,7 @@ fn check_all(engine: &mut dyn Engine, rng: &mut ChaCha8Rng) {
     }
 }
 
-/// The largest p (not nec. prime: no engine cares) with margin at that length.
+/// The largest p (prime or not: an engine does not care) with margin at that length.
 fn tightest(length: usize) -> u32 {
     let fits = |p: u32| Fp64.margin(p, length).is_ok_and(|m| m.bits >= 0.0);
     let (mut low, mut high) = (length as u32, 25 * length as u32);
@@ -176,7 +176,7 @@ fn rows_and_columns_of_every_shape() {
         (6, 56),
         (4, 128),
         (3, 160),
-        (16, 136),
+        (16, 144),
     ] {
         let length = 2 * rows * columns;
         let tight = tightest(length);
