@@ -322,3 +322,13 @@ proptest! {
         prop_assert_eq!(engine.read(dst, Shift::ZERO).unwrap(), difference);
     }
 }
+
+#[test]
+fn every_long_length_has_rows_and_columns_alike() {
+    for length in Fp64.lengths(threshold::ROW_COLUMN, lengths::LONGEST) {
+        let rows = RowColumn::suitable_rows(length);
+        let columns = length / 2 / rows;
+        assert_eq!(2 * rows * columns, length);
+        assert!(rows <= 3 * columns && columns <= 3 * rows, "{length} = 2·{rows}·{columns}");
+    }
+}
