@@ -7,16 +7,38 @@
 //!
 //! σ = c·2^−53·√(log2 N)·√N·4^β.
 //!
+//! c was found by squaring random residues on a CPU with AVX2 and FMA. The
+//! mean over products of the largest error, over what N Gaussian errors of this
+//! σ give:
+//!
+//! | N | β at margin 0 | σ | measured/model |
+//! |---|---|---|---|
+//! | 1080 | 21.20 | 0.0483 | 0.65 |
+//! | 4096 | 21.07 | 0.0477 | 0.81 |
+//! | 12288 | 20.49 | 0.0472 | 1.00 |
+//! | 65536 | 19.95 | 0.0465 | 0.85 |
+//! | 98304 | 19.66 | 0.0464 | 0.93 |
+//! | 368640 | 18.92 | 0.0459 | 0.89 |
+//! | 393216 | 19.11 | 0.0458 | 0.83 |
+//! | 1048576 | 18.85 | 0.0455 | 0.92 |
+//! | 2211840 | 18.14 | 0.0452 | 0.56 |
+//! | 4194304 | 18.31 | 0.0450 | 0.99 |
+//!
+//! It is the same three bits below the margin: the model has the right power
+//! of β. `cargo test -p warpint-mersenne calibration -- --ignored --nocapture`
+//! prints the table. At margin 0 the largest error of a product is about 0.24.
+//!
 //! Percival's worst-case bound (2002) has N in place of √N, and holds for
 //! powers of two only: nothing here is proven, and round-off is measured at
 //! every product.
+
 use std::f64::consts::{LN_2, PI};
 
 /// c in the formula above for N a power of two.
-const DEVIATION: f64 = 0.65;
+const DEVIATION: f64 = 0.4;
 
 /// What every odd prime factor of N adds to c.
-const DEVIATION_PER_ODD_FACTOR: f64 = 0.1;
+const DEVIATION_PER_ODD_FACTOR: f64 = 0.08;
 
 /// 3/(12·ln 4): the root mean square of a word of a product of random digits,
 /// in units of √N·4^β.
@@ -173,17 +195,17 @@ mod tests {
     fn measured_errors_follow_the_model() {
         for (n, least) in [(1024usize, 1.0), (1080, 0.0), (5120, 0.0), (16384, 2.0), (98304, 0.0)] {
             let ratio = measured_over_model(longest(n, least) | 1, n, 64);
-            assert!((0.3..1.1).contains(&ratio), "{n} words: {ratio}");
+            assert!((0.4..1.1).contains(&ratio), "{n} words: {ratio}");
         }
     }
 
     #[test]
     fn longest_words() {
-        // Within a bit of what a program with its own FFTs ventures (19.4 bits
+        // Within half a bit of what a program with its own FFTs ventures (19.4 bits
         // at 384K, 18.34 at 4.5M), and shorter the longer the transform.
         let beta = |n: usize| f64::from(longest(n, 0.0)) / n as f64;
-        assert!((18.6..19.4).contains(&beta(393_216)), "{}", beta(393_216));
-        assert!((17.3..18.34).contains(&beta(4_718_592)), "{}", beta(4_718_592));
+        assert!((18.9..19.4).contains(&beta(393_216)), "{}", beta(393_216));
+        assert!((17.84..18.34).contains(&beta(4_718_592)), "{}", beta(4_718_592));
         let powers: Vec<f64> = (11..=26).map(|k| beta(1 << k)).collect();
         assert!(powers.is_sorted_by(|a, b| a > b), "{powers:?}");
     }

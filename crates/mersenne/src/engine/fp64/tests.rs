@@ -131,7 +131,7 @@ fn check_all(engine: &mut dyn Engine, rng: &mut ChaCha8Rng) {
     }
 }
 
-/// The largest p (not nec. prime: no engine cares) with margin at that length.
+/// The largest p (prime or not: an engine does not care) with margin at that length.
 fn tightest(length: usize) -> u32 {
     let fits = |p: u32| Fp64.margin(p, length).is_ok_and(|m| m.bits >= 0.0);
     let (mut low, mut high) = (length as u32, 25 * length as u32);
@@ -176,7 +176,7 @@ fn rows_and_columns_of_every_shape() {
         (6, 56),
         (4, 128),
         (3, 160),
-        (16, 136),
+        (16, 144),
     ] {
         let length = 2 * rows * columns;
         let tight = tightest(length);
@@ -320,5 +320,15 @@ proptest! {
         engine.sub(dst, a, b).unwrap();
         let difference = residue(p, &limbs::sub_mod(values[a].limbs(), values[b].limbs(), p));
         prop_assert_eq!(engine.read(dst, Shift::ZERO).unwrap(), difference);
+    }
+}
+
+#[test]
+fn every_long_length_has_rows_and_columns_alike() {
+    for length in Fp64.lengths(threshold::ROW_COLUMN, lengths::LONGEST) {
+        let rows = RowColumn::suitable_rows(length);
+        let columns = length / 2 / rows;
+        assert_eq!(2 * rows * columns, length);
+        assert!(rows <= 3 * columns && columns <= 3 * rows, "{length} = 2·{rows}·{columns}");
     }
 }

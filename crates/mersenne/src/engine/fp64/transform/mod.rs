@@ -5,10 +5,12 @@
 //! | [`whole`] | one complex FFT of N/2 points | short lengths |
 //! | [`row_column`] | rows and columns, two passes over memory a squaring | long ones |
 
+mod block;
 pub(crate) mod buffer;
 pub(crate) mod pairing;
 pub(crate) mod roots;
 pub(crate) mod row_column;
+mod team;
 pub(crate) mod whole;
 
 use super::carry::Subtrahend;

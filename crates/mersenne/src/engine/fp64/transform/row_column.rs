@@ -20,31 +20,25 @@
 //!
 //! Memory holds the points block by block, in a block row by row.
 
+mod rows;
+
 use std::ops::Range;
 use std::sync::Arc;
 
-use multiversion::multiversion;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use rustfft::num_complex::Complex;
 use rustfft::{Fft, FftPlanner};
 
 use super::Transform;
+use super::block::{GAP, WIDTH, gather, scatter, twist, untwist};
 use super::buffer::{Buffer, Shared};
-use super::pairing::{multiply_mirrored, multiply_row_zero, square_mirrored, square_row_zero};
 use super::roots::Roots;
+use super::team::{Team, Worker};
 use crate::engine::fp64::carry::lanes::{self, RowWeights};
 use crate::engine::fp64::carry::{Observed, Subtrahend};
 use crate::engine::fp64::weights::{Bases, Weight};
 use crate::layout::WordLayout;
 
 type C64 = Complex<f64>;
-
-/// Columns of a block: a row of a block is two cache lines.
-const WIDTH: usize = 8;
-
-/// Elements between columns in a worker's copy of a block, beyond R: columns
-/// of 2^k points would otherwise fall on the same cache sets.
-const GAP: usize = 4;
 
 /// A transform of N/2 = R·C points.
 pub(crate) struct RowColumn {
@@ -89,15 +83,6 @@ struct Group {
     errors: Vec<f64>,
     energy: Vec<f64>,
     foreign: u64,
-}
-
-/// A thread's own memory.
-struct Worker {
-    block: Buffer,
-    scratch: Buffer,
-    rows: [Buffer; 2],
-    factor_rows: [Buffer; 2],
-    zeros: Vec<f64>,
 }
 
 /// Where and what to subtract: from the carries into `column`, row `row`.
@@ -145,7 +130,7 @@ impl RowColumn {
                 foreign: 0,
             })
             .collect();
-        let team = Team::new(&plan, threads)?;
+        let team = Team::new(rows, columns, plan.scratch_len(), threads)?;
         Ok(Self { points: Buffer::new(blocks * plan.stride), factor: None, plan, groups, team })
     }
 
@@ -269,6 +254,13 @@ impl Plan {
         }
     }
 
+    /// The scratch memory that the longest FFT needs.
+    fn scratch_len(&self) -> usize {
+        let ffts =
+            [&self.column_forward, &self.column_inverse, &self.row_forward, &self.row_inverse];
+        ffts.iter().map(|f| f.get_inplace_scratch_len()).max().unwrap_or(0)
+    }
+
     fn injection(&self, s: Subtrahend) -> Injection {
         let (row, i) = (s.word / (2 * self.columns), s.word % (2 * self.columns));
         // Chains start at even words: what an odd word is to lose is taken from
@@ -292,12 +284,12 @@ impl Plan {
                         C64::new(f64::from(d[0]), f64::from(d[1]));
                 }
             }
-            worker.zeros.fill(0.0);
+            worker.carry.fill(0.0);
             self.weigh_block(block, points, worker);
         });
     }
 
-    /// A worker's block of digits, and the carries into it in its `zeros`:
+    /// A worker's block of digits, and the carries into it in its `carry`:
     /// weighted, transformed, and stored.
     fn weigh_block(&self, block: usize, points: &mut [C64], worker: &mut Worker) {
         for w in 0..WIDTH {
@@ -309,7 +301,7 @@ impl Plan {
                 &self.row_weights,
                 words,
                 self.bases,
-                &mut worker.zeros,
+                &mut worker.carry,
                 last,
             );
             self.column_forward.process_with_scratch(column, &mut worker.scratch);
@@ -379,7 +371,7 @@ impl Plan {
         let block = group.blocks.start;
         let points = &mut points[..self.stride];
         gather(points, self.rows, &mut worker.block);
-        worker.zeros.copy_from_slice(carry);
+        worker.carry.copy_from_slice(carry);
         if !to_digits {
             return self.weigh_block(block, points, worker);
         }
@@ -389,189 +381,10 @@ impl Plan {
                 &self.row_weights,
                 self.words(block * WIDTH + w),
                 self.bases,
-                &mut worker.zeros,
+                &mut worker.carry,
                 w + 1 == WIDTH,
             );
         }
         scatter(&worker.block, self.rows, points);
-    }
-
-    /// Rows k1 and R − k1: transformed, squared or multiplied, transformed back.
-    ///
-    /// # Safety
-    /// Nothing else may touch these two rows meanwhile.
-    unsafe fn row_pair(
-        &self,
-        k1: usize,
-        points: &Shared<'_>,
-        factor: Option<&Shared<'_>>,
-        worker: &mut Worker,
-    ) {
-        let partner = (self.rows - k1) % self.rows;
-        let Worker { rows: [low, high], factor_rows: [low2, high2], scratch, .. } = worker;
-        let single = partner == k1;
-        // SAFETY: rows k1 and R − k1 are the caller's.
-        unsafe {
-            self.fetch(points, k1, low, scratch);
-            if !single {
-                self.fetch(points, partner, high, scratch);
-            }
-            if let Some(factor) = factor {
-                self.fetch(factor, k1, low2, scratch);
-                if !single {
-                    self.fetch(factor, partner, high2, scratch);
-                }
-            }
-        }
-        let w = self.row_root[k1];
-        let (quarter, half) = (&self.quarter, self.columns / 2);
-        match (factor.is_some(), k1 == 0, single) {
-            (false, true, _) => square_row_zero(low, quarter),
-            (true, true, _) => multiply_row_zero(low, low2, quarter),
-            // C is even: row R/2 is paired with itself in two halves.
-            (false, false, true) => {
-                let (a, b) = low.split_at_mut(half);
-                square_mirrored(a, b, w, &quarter[..half]);
-            }
-            (true, false, true) => {
-                let (a, b) = low.split_at_mut(half);
-                let (a2, b2) = low2.split_at(half);
-                multiply_mirrored(a, b, a2, b2, w, &quarter[..half]);
-            }
-            (false, false, false) => square_mirrored(low, high, w, quarter),
-            (true, false, false) => multiply_mirrored(low, high, low2, high2, w, quarter),
-        }
-        // SAFETY: as above.
-        unsafe {
-            self.put_back(points, k1, low, scratch);
-            if !single {
-                self.put_back(points, partner, high, scratch);
-            }
-        }
-    }
-
-    /// A row into contiguous memory, and its FFT.
-    ///
-    /// # Safety
-    /// Nothing else may write this row meanwhile.
-    unsafe fn fetch(&self, points: &Shared<'_>, k1: usize, row: &mut [C64], scratch: &mut [C64]) {
-        for (block, part) in row.chunks_exact_mut(WIDTH).enumerate() {
-            // SAFETY: the row is the caller's.
-            let segment = unsafe { points.segment(block * self.stride + k1 * WIDTH, WIDTH) };
-            part.copy_from_slice(segment);
-        }
-        self.row_forward.process_with_scratch(row, scratch);
-    }
-
-    /// The inverse FFT of a row, and its way back.
-    ///
-    /// # Safety
-    /// Nothing else may touch this row meanwhile.
-    unsafe fn put_back(
-        &self,
-        points: &Shared<'_>,
-        k1: usize,
-        row: &mut [C64],
-        scratch: &mut [C64],
-    ) {
-        self.row_inverse.process_with_scratch(row, scratch);
-        for (block, part) in row.chunks_exact(WIDTH).enumerate() {
-            // SAFETY: the row is the caller's.
-            let segment = unsafe { points.segment(block * self.stride + k1 * WIDTH, WIDTH) };
-            segment.copy_from_slice(part);
-        }
-    }
-}
-
-/// Threads and their memory; without a pool all work is the caller's.
-struct Team {
-    pool: Option<ThreadPool>,
-    workers: Vec<Worker>,
-}
-
-impl Team {
-    fn new(plan: &Plan, threads: usize) -> Result<Self, String> {
-        let pool = (threads > 1)
-            .then(|| ThreadPoolBuilder::new().num_threads(threads).build())
-            .transpose()
-            .map_err(|e| format!("no threads: {e}"))?;
-        let ffts =
-            [&plan.column_forward, &plan.column_inverse, &plan.row_forward, &plan.row_inverse];
-        let scratch = ffts.iter().map(|f| f.get_inplace_scratch_len()).max().unwrap_or(0);
-        let pair = || [Buffer::new(plan.columns), Buffer::new(plan.columns)];
-        let worker = || Worker {
-            block: Buffer::new(WIDTH * (plan.rows + GAP)),
-            scratch: Buffer::new(scratch),
-            rows: pair(),
-            factor_rows: pair(),
-            zeros: vec![0.0; plan.rows],
-        };
-        Ok(Self { pool, workers: (0..threads.max(1)).map(|_| worker()).collect() })
-    }
-
-    /// Does every item, each worker its share of neighbours.
-    fn share<T: Send>(
-        &mut self,
-        items: impl IntoIterator<Item = T>,
-        work: impl Fn(&mut Worker, T) + Sync,
-    ) {
-        match (&self.pool, self.workers.as_mut_slice()) {
-            (Some(pool), workers) => {
-                let items: Vec<T> = items.into_iter().collect();
-                let each = items.len().div_ceil(workers.len());
-                let mut items = items.into_iter();
-                let work = &work;
-                pool.scope(|scope| {
-                    for worker in workers {
-                        let mine: Vec<T> = items.by_ref().take(each).collect();
-                        scope.spawn(move |_| mine.into_iter().for_each(|item| work(worker, item)));
-                    }
-                });
-            }
-            (None, [worker, ..]) => items.into_iter().for_each(|item| work(worker, item)),
-            (None, []) => {}
-        }
-    }
-}
-
-/// From a block row by row to its columns, each times the conjugate twiddle.
-#[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
-fn untwist(points: &[C64], base: &[C64], step: &[C64], block: &mut [C64]) {
-    let stride = base.len() + GAP;
-    let rows = points.chunks_exact(WIDTH).zip(step.chunks_exact(WIDTH)).zip(base);
-    for (r, ((points, step), &base)) in rows.enumerate() {
-        for w in 0..WIDTH {
-            block[w * stride + r] = points[w] * (base * step[w]).conj();
-        }
-    }
-}
-
-/// The way back: columns times twiddles into a block row by row.
-#[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
-fn twist(block: &[C64], base: &[C64], step: &[C64], points: &mut [C64]) {
-    let stride = base.len() + GAP;
-    let rows = points.chunks_exact_mut(WIDTH).zip(step.chunks_exact(WIDTH)).zip(base);
-    for (r, ((points, step), &base)) in rows.enumerate() {
-        for w in 0..WIDTH {
-            points[w] = block[w * stride + r] * (base * step[w]);
-        }
-    }
-}
-
-/// As `untwist`, without twiddles.
-fn gather(points: &[C64], rows: usize, block: &mut [C64]) {
-    for (r, points) in points.chunks_exact(WIDTH).take(rows).enumerate() {
-        for (w, &z) in points.iter().enumerate() {
-            block[w * (rows + GAP) + r] = z;
-        }
-    }
-}
-
-/// As `twist`, without twiddles.
-fn scatter(block: &[C64], rows: usize, points: &mut [C64]) {
-    for (r, points) in points.chunks_exact_mut(WIDTH).take(rows).enumerate() {
-        for (w, z) in points.iter_mut().enumerate() {
-            *z = block[w * (rows + GAP) + r];
-        }
     }
 }

@@ -1,0 +1,97 @@
+//! The row pass: pairs of rows transformed, multiplied and transformed back.
+
+use super::{C64, Plan};
+use crate::engine::fp64::transform::block::WIDTH;
+use crate::engine::fp64::transform::buffer::Shared;
+use crate::engine::fp64::transform::pairing::{
+    multiply_mirrored, multiply_row_zero, square_mirrored, square_row_zero,
+};
+use crate::engine::fp64::transform::team::Worker;
+
+impl Plan {
+    /// Rows k1 and R − k1: transformed, squared or multiplied, transformed back.
+    ///
+    /// # Safety
+    /// Nothing else may touch these two rows meanwhile.
+    pub(super) unsafe fn row_pair(
+        &self,
+        k1: usize,
+        points: &Shared<'_>,
+        factor: Option<&Shared<'_>>,
+        worker: &mut Worker,
+    ) {
+        let partner = (self.rows - k1) % self.rows;
+        let Worker { rows: [low, high], factor_rows: [low2, high2], scratch, .. } = worker;
+        let single = partner == k1;
+        // SAFETY: rows k1 and R − k1 are the caller's.
+        unsafe {
+            self.fetch(points, k1, low, scratch);
+            if !single {
+                self.fetch(points, partner, high, scratch);
+            }
+            if let Some(factor) = factor {
+                self.fetch(factor, k1, low2, scratch);
+                if !single {
+                    self.fetch(factor, partner, high2, scratch);
+                }
+            }
+        }
+        let w = self.row_root[k1];
+        let (quarter, half) = (&self.quarter, self.columns / 2);
+        match (factor.is_some(), k1 == 0, single) {
+            (false, true, _) => square_row_zero(low, quarter),
+            (true, true, _) => multiply_row_zero(low, low2, quarter),
+            // C is even: row R/2 is paired with itself in two halves.
+            (false, false, true) => {
+                let (a, b) = low.split_at_mut(half);
+                square_mirrored(a, b, w, &quarter[..half]);
+            }
+            (true, false, true) => {
+                let (a, b) = low.split_at_mut(half);
+                let (a2, b2) = low2.split_at(half);
+                multiply_mirrored(a, b, a2, b2, w, &quarter[..half]);
+            }
+            (false, false, false) => square_mirrored(low, high, w, quarter),
+            (true, false, false) => multiply_mirrored(low, high, low2, high2, w, quarter),
+        }
+        // SAFETY: as above.
+        unsafe {
+            self.put_back(points, k1, low, scratch);
+            if !single {
+                self.put_back(points, partner, high, scratch);
+            }
+        }
+    }
+
+    /// A row into contiguous memory, and its FFT.
+    ///
+    /// # Safety
+    /// Nothing else may write this row meanwhile.
+    unsafe fn fetch(&self, points: &Shared<'_>, k1: usize, row: &mut [C64], scratch: &mut [C64]) {
+        for (block, part) in row.chunks_exact_mut(WIDTH).enumerate() {
+            // SAFETY: the row is the caller's.
+            let segment = unsafe { points.segment(block * self.stride + k1 * WIDTH, WIDTH) };
+            part.copy_from_slice(segment);
+        }
+        self.row_forward.process_with_scratch(row, scratch);
+    }
+
+    /// The inverse FFT of a row, and its way back.
+    ///
+    /// # Safety
+    /// Nothing else may touch this row meanwhile.
+    unsafe fn put_back(
+        &self,
+        points: &Shared<'_>,
+        k1: usize,
+        row: &mut [C64],
+        scratch: &mut [C64],
+    ) {
+        self.row_inverse.process_with_scratch(row, scratch);
+        for (block, part) in row.chunks_exact(WIDTH).enumerate() {
+            // SAFETY: the row is the caller's.
+            let segment = unsafe { points.segment(block * self.stride + k1 * WIDTH, WIDTH) };
+            segment.copy_from_slice(part);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The threads of a transform, and what each needs for itself.
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use super::block::{GAP, WIDTH};
+use super::buffer::Buffer;
+
+/// A thread's own memory.
+pub(super) struct Worker {
+    pub(super) block: Buffer,
+    pub(super) scratch: Buffer,
+    pub(super) rows: [Buffer; 2],
+    pub(super) factor_rows: [Buffer; 2],
+    pub(super) carry: Vec<f64>,
+}
+
+/// Threads and their memory; without a pool all work is the caller's.
+pub(super) struct Team {
+    pool: Option<ThreadPool>,
+    workers: Vec<Worker>,
+}
+
+impl Team {
+    /// Threads for R rows and C columns, each with so much scratch memory. An
+    /// error if they cannot be started.
+    pub(super) fn new(
+        rows: usize,
+        columns: usize,
+        scratch: usize,
+        threads: usize,
+    ) -> Result<Self, String> {
+        let pool = (threads > 1)
+            .then(|| ThreadPoolBuilder::new().num_threads(threads).build())
+            .transpose()
+            .map_err(|e| format!("no threads: {e}"))?;
+        let pair = || [Buffer::new(columns), Buffer::new(columns)];
+        let worker = || Worker {
+            block: Buffer::new(WIDTH * (rows + GAP)),
+            scratch: Buffer::new(scratch),
+            rows: pair(),
+            factor_rows: pair(),
+            carry: vec![0.0; rows],
+        };
+        Ok(Self { pool, workers: (0..threads.max(1)).map(|_| worker()).collect() })
+    }
+
+    /// Does every item, each worker its share of neighbours.
+    pub(super) fn share<T: Send>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+        work: impl Fn(&mut Worker, T) + Sync,
+    ) {
+        match (&self.pool, self.workers.as_mut_slice()) {
+            (Some(pool), workers) => {
+                let items: Vec<T> = items.into_iter().collect();
+                let each = items.len().div_ceil(workers.len());
+                let mut items = items.into_iter();
+                let work = &work;
+                pool.scope(|scope| {
+                    for worker in workers {
+                        let mine: Vec<T> = items.by_ref().take(each).collect();
+                        scope.spawn(move |_| mine.into_iter().for_each(|item| work(worker, item)));
+                    }
+                });
+            }
+            (None, [worker, ..]) => items.into_iter().for_each(|item| work(worker, item)),
+            (None, []) => {}
+        }
+    }
+}
