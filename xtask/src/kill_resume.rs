@@ -84,8 +84,8 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     ensure!(last == right, "res64 {last} after {} kills, not {right}", tally.kills);
     test.check("killed", &right)?;
     println!(
-        "{} kills ({} before a first checkpoint, {} with a file half written), {} tests ended \
-         before their kill: every residue is {right}, one line of results each",
+        "{} kills ({} before a first checkpoint, {} with a file half written), tests finished \
+         between them: {}; every residue is {right}, one line of results each",
         tally.kills,
         tally.before_checkpoint,
         tally.half_written,

@@ -59,13 +59,13 @@ fn prp_takes_the_known_primes_to_11213_for_primes() {
 }
 
 #[test]
-#[ignore = "about a minute: run with --ignored"]
+#[ignore = "up to a minute: run with --ignored"]
 fn fp64_proves_44497_and_86243() {
     proves(&Fp64, 44_497, 86_243);
 }
 
 #[test]
-#[ignore = "some minutes: run with --ignored"]
+#[ignore = "up to a minute: run with --ignored"]
 fn goldilocks_proves_44497_and_86243() {
     proves(&Goldilocks, 44_497, 86_243);
 }

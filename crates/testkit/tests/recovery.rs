@@ -48,9 +48,9 @@ fn an_error_that_repeats_itself_stops_the_test() {
 
 #[test]
 fn too_short_a_length_is_left_for_a_longer_one() {
-    // Large enough for two lengths in a row to be too short for the same p.
+    // Large enough for lengths to lie closer together than two bits of margin.
     let p: u32 = 9_941;
-    for bits in [1.0, 2.0, 4.0] {
+    for bits in [4.0, 8.0, 16.0] {
         let optimist = Faulty::leaked(&Fp64, Fault::Optimism { bits });
         let too_short = plan(optimist, u64::from(p)).unwrap();
         assert!(too_short.length() < plan(&Fp64, u64::from(p)).unwrap().length());
@@ -72,8 +72,8 @@ fn too_short_a_length_is_left_for_a_longer_one() {
             assert!(lengthened.iter().all(|(from, to)| to > from), "{kind}: {lengthened:?}");
             let last = lengthened.last().map_or(too_short.length(), |l| l.1);
             assert_eq!(outcome.length, last, "{kind}");
-            if bits >= 4.0 {
-                assert!(!lengthened.is_empty(), "{kind}: four bits too many cannot go unnoticed");
+            if bits >= 16.0 {
+                assert!(!lengthened.is_empty(), "{kind}: {bits} bits cannot go unnoticed");
             }
         }
     }
