@@ -1,12 +1,57 @@
-//! goldilocks
+//! Products in exact integers: the irrational-base weighted transform over the
+//! field modulo q = 2^64 − 2^32 + 1 (Hérault 2025, §2–4).
+//!
+//! | file | subject |
+//! |---|---|
+//! | `margin` | how long words may be: the bound and its proof |
+//! | `shape` | N = rows × columns |
+//! | `lanes`, `avx2` | one element, and four side by side |
+//! | `butterfly`, `fft` | short transforms in registers, and a whole column or row |
+//! | `transform` | one product: weights, columns, rows, columns, carries |
+//! | `carry` | carries through a register's digits |
+//! | `machine` | the register machine |
+//! | `pool`, `shared` | threads, and a slice they share |
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod butterfly;
+mod carry;
+mod fft;
+mod lanes;
+mod machine;
+mod margin;
+mod pool;
+mod shape;
+mod shared;
+mod transform;
+
+#[cfg(test)]
+mod tests;
 
 use std::ops::RangeInclusive;
 
 use super::{BuildOptions, Engine, EngineError, EngineFamily, Margin};
+use crate::layout::WordLayout;
+use lanes::Lanes;
+use machine::Machine;
+use shape::Shape;
+use transform::Transform;
+use warpint_arith::goldilocks::nth_root_of_two;
 
-/// The family `goldilocks`.
+/// The family `goldilocks`: 64 ≤ p < 2^31 in N = 2^k words, 3 ≤ k ≤ 26, or
+/// N = 5·2^k, 1 ≤ k ≤ 25, with N ≤ p and words of at most 31 bits.
+///
+/// A squaring is exact whatever the digits, and has no round-off. One
+/// squaring costs two transforms of N points; memory is 24·N bytes and 4·N for
+/// every register (32·N from the first product of two registers on).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Goldilocks;
+
+/// log2 of the longest transform 2^k: 2 has a 2^26-th root, and no further.
+const MAX_LOG2: u32 = 26;
+
+/// log2 of the largest 2^k in 5·2^k: enough for p = 2^31 − 1.
+const MAX_LOG2_OF_FIFTH: u32 = 25;
 
 impl EngineFamily for Goldilocks {
     fn name(&self) -> &'static str {
@@ -17,21 +62,72 @@ impl EngineFamily for Goldilocks {
         64..=(1 << 31) - 1
     }
 
-    fn lengths(&self, _from: usize, _to: usize) -> Vec<usize> {
-        vec![]
+    fn lengths(&self, from: usize, to: usize) -> Vec<usize> {
+        let powers = (3..=MAX_LOG2).map(|k| 1usize << k);
+        let fifths = (1..=MAX_LOG2_OF_FIFTH).map(|k| 5usize << k);
+        let mut lengths: Vec<usize> =
+            powers.chain(fifths).filter(|n| (from..=to).contains(n)).collect();
+        lengths.sort_unstable();
+        lengths
     }
 
+    /// `bits` is log2 of the limit over the bound on a word of a product: see
+    /// the source of `margin` for the proof. Half of it are bits that
+    /// the words could be longer.
     fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError> {
-        let reason = String::from("not written yet");
-        Err(EngineError::Unusable { engine: self.name(), exponent: p, length, reason })
+        let unusable = |reason: String| EngineError::Unusable {
+            engine: self.name(),
+            exponent: p,
+            length,
+            reason,
+        };
+        if !self.exponent_range().contains(&p) {
+            return Err(unusable("exponents are from 64 to 2^31 − 1".into()));
+        }
+        if self.lengths(length, length).is_empty() {
+            let reason = match nth_root_of_two(length as u64) {
+                Err(no_root) => no_root.to_string(),
+                Ok(_) => format!(
+                    "lengths are 2^k from 8 to 2^{MAX_LOG2} and 5·2^k from 10 to \
+                     5·2^{MAX_LOG2_OF_FIFTH}"
+                ),
+            };
+            return Err(unusable(reason));
+        }
+        if length > p as usize {
+            return Err(unusable("there are more words than bits".into()));
+        }
+        if p as usize > 31 * length {
+            return Err(unusable("words are of 31 bits at most".into()));
+        }
+        Ok(Margin { bits: margin::spare_bits(p, length), proven: true })
     }
 
     fn build(
         &self,
         p: u32,
         length: usize,
-        _options: BuildOptions,
+        options: BuildOptions,
     ) -> Result<Box<dyn Engine>, EngineError> {
-        self.margin(p, length).map(|_| unreachable!())
+        self.margin(p, length)?;
+        let layout = WordLayout::new(p, length);
+        #[cfg(target_arch = "x86_64")]
+        if avx2::Four::available()
+            && let Some(engine) = with_lanes::<avx2::Four>(layout, options)
+        {
+            return Ok(engine);
+        }
+        with_lanes::<u64>(layout, options).ok_or_else(|| EngineError::Unusable {
+            engine: self.name(),
+            exponent: p,
+            length,
+            reason: "the field has no transform of this length".into(),
+        })
     }
+}
+
+/// An engine that works on lanes of type `V`, if the length fills them.
+fn with_lanes<V: Lanes>(layout: WordLayout, options: BuildOptions) -> Option<Box<dyn Engine>> {
+    let shape = Shape::new(layout.len(), V::WIDTH)?;
+    Some(Box::new(Machine::new(Transform::<V>::new(layout, shape)?, options)))
 }

@@ -1,0 +1,160 @@
+//! The field Z/qZ, q = 2^64 − 2^32 + 1 = 2^32·3·5·17·257·65537 + 1 (prime).
+//!
+//! Two facts make it fast: 2^64 ≡ 2^32 − 1 and 2^96 ≡ −1, so that a 128-bit
+//! product reduces by shifts and adds (Solinas 1999, *Generalized Mersenne
+//! Numbers*), and multiplication by any root of unity whose order divides 192
+//! is a shift.
+//!
+//! # Representations
+//!
+//! *Canonical*: a `u64` x with 0 ≤ x < q. *Lazy*: any `u64`, standing for
+//! x mod q; the 2^32 − 1 values from q up are second names of 0 … 2^32 − 2.
+//! Every function here takes canonical operands and returns canonical results
+//! unless its doc says otherwise; [`canonical`] leads from lazy to canonical.
+
+mod roots;
+
+pub use roots::{GENERATOR, NoRoot, nth_root_of_two, root_of_unity};
+
+/// q = 2^64 − 2^32 + 1.
+pub const Q: u64 = 0xffff_ffff_0000_0001;
+
+/// ε = 2^64 mod q = 2^32 − 1.
+pub const EPSILON: u64 = 0xffff_ffff;
+
+/// x mod q for a lazy x.
+#[inline(always)]
+#[must_use]
+pub const fn canonical(x: u64) -> u64 {
+    // x < 2^64 < 2q: one subtraction is enough.
+    if x >= Q { x - Q } else { x }
+}
+
+/// a + b.
+#[inline(always)]
+#[must_use]
+pub const fn add(a: u64, b: u64) -> u64 {
+    // b ≤ q − 1, so q − b does not wrap, and neither does a + b − q ≥ 0.
+    sub(a, Q - b)
+}
+
+/// a − b; b may also be q itself.
+#[inline(always)]
+#[must_use]
+pub const fn sub(a: u64, b: u64) -> u64 {
+    let (d, borrow) = a.overflowing_sub(b);
+    // With a borrow d stands for a − b + 2^64, and q = 2^64 − ε.
+    d.wrapping_sub(EPSILON * borrow as u64)
+}
+
+/// −a.
+#[inline(always)]
+#[must_use]
+pub const fn neg(a: u64) -> u64 {
+    sub(0, a)
+}
+
+/// 2a.
+#[inline(always)]
+#[must_use]
+pub const fn double(a: u64) -> u64 {
+    add(a, a)
+}
+
+/// a/2.
+#[inline(always)]
+#[must_use]
+pub const fn halve(a: u64) -> u64 {
+    // An odd a is made even by q: (a + q)/2 = (a − 1)/2 + (q + 1)/2 < q.
+    (a >> 1) + (a & 1) * Q.div_ceil(2)
+}
+
+/// a·b. Lazy operands are welcome; the result is canonical.
+#[inline(always)]
+#[must_use]
+pub const fn mul(a: u64, b: u64) -> u64 {
+    reduce(a as u128 * b as u128)
+}
+
+/// a². A lazy operand is welcome; the result is canonical.
+#[inline(always)]
+#[must_use]
+pub const fn square(a: u64) -> u64 {
+    mul(a, a)
+}
+
+/// x mod q for any 128-bit x.
+///
+/// With x = l + 2^64·m + 2^96·h (m, h < 2^32) it is l + ε·m − h.
+#[inline(always)]
+#[must_use]
+pub const fn reduce(x: u128) -> u64 {
+    let low = x as u64;
+    let (m, h) = ((x >> 64) as u64 & EPSILON, (x >> 96) as u64);
+    let (d, borrow) = low.overflowing_sub(h);
+    // A borrow leaves d ≥ 2^64 − 2^32 + 1 > ε: the correction cannot wrap.
+    let d = d.wrapping_sub(EPSILON * borrow as u64);
+    // ε·m ≤ ε² = 2^64 − 2^33 + 1: after a carry the sum is below q − ε, and
+    // the correction cannot carry again.
+    let (s, carry) = d.overflowing_add(EPSILON * m);
+    canonical(s.wrapping_add(EPSILON * carry as u64))
+}
+
+/// 2^k·a for any k, as shifts: 2 has order 192 and 2^96 = −1.
+#[inline(always)]
+#[must_use]
+pub const fn mul_pow2(a: u64, k: u32) -> u64 {
+    let k = k % 192;
+    let (k, negative) = if k >= 96 { (k - 96, true) } else { (k, false) };
+    let (plus, minus) = if k <= 64 {
+        (reduce((a as u128) << k), 0)
+    } else {
+        // 2^k = −2^−m with m = 96 − k < 32. For t = a mod 2^m, a − t·q is
+        // divisible by 2^m because q ≡ 1 mod 2^32, and so
+        // a/2^m = ⌊a/2^m⌋ + t·2^(32−m) − t·2^(64−m), all canonical.
+        let m = 96 - k;
+        let top = a << (64 - m);
+        (top, (a >> m) + (top >> 32))
+    };
+    if negative { sub(minus, plus) } else { sub(plus, minus) }
+}
+
+/// a^e, with 0^0 = 1. Cost: at most 2·log2(e) products.
+#[must_use]
+pub const fn pow(a: u64, e: u64) -> u64 {
+    let (mut power, mut base, mut e) = (1, a, e);
+    while e > 0 {
+        if e & 1 == 1 {
+            power = mul(power, base);
+        }
+        base = square(base);
+        e >>= 1;
+    }
+    power
+}
+
+/// 1/a = a^(q−2), or `None` for 0.
+#[must_use]
+pub const fn inverse(a: u64) -> Option<u64> {
+    if a == 0 { None } else { Some(pow(a, Q - 2)) }
+}
+
+/// v mod q.
+#[inline(always)]
+#[must_use]
+pub const fn from_i64(v: i64) -> u64 {
+    // |v| ≤ 2^63 < q.
+    let magnitude = v.unsigned_abs();
+    if v < 0 { Q - magnitude } else { magnitude }
+}
+
+/// The v ≡ a with |v| ≤ (q − 1)/2.
+#[inline(always)]
+#[must_use]
+pub const fn to_i64(a: u64) -> i64 {
+    // Read as two's complement, a − q is a + ε.
+    if a > Q / 2 { a.wrapping_add(EPSILON) as i64 } else { a as i64 }
+}
+
+#[cfg(test)]
+mod tests;

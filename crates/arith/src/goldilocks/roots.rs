@@ -1,0 +1,174 @@
+//! Roots of unity, and roots of 2.
+
+use super::{Q, pow};
+
+/// 554 generates the multiplicative group, and its 64-th root of unity is the
+/// number 8 (Hérault 2025, §2): transforms up to length 64 need shifts only.
+pub const GENERATOR: u64 = 554;
+
+/// q − 1 = 2^32·3·5·17·257·65537.
+const GROUP: u64 = Q - 1;
+
+/// The order of 2: 2^96 ≡ −1.
+const ORDER_OF_TWO: u64 = 192;
+
+/// ω_n = 554^((q−1)/n), an element of order exactly n; `None` unless n divides
+/// q − 1.
+///
+/// All are powers of one another: ω_n = ω_mn^m. In particular ω_64 = 8,
+/// ω_8 = 2^24 and ω_4 = 2^48.
+#[must_use]
+pub const fn root_of_unity(n: u64) -> Option<u64> {
+    if n == 0 || !GROUP.is_multiple_of(n) { None } else { Some(pow(GENERATOR, GROUP / n)) }
+}
+
+/// Why there is no n-th root of 2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoRoot {
+    /// There is no 0-th root.
+    #[error("there is no 0-th root of 2")]
+    Zero,
+    /// 2 is not an n-th power.
+    #[error(
+        "2 has no {n}-th root modulo 2^64 − 2^32 + 1: gcd({n}, q − 1) = {gcd} does not divide \
+         (q − 1)/192 = 2^26·5·17·257·65537"
+    )]
+    NotAPower {
+        /// n.
+        n: u64,
+        /// gcd(n, q − 1).
+        gcd: u64,
+    },
+}
+
+/// An r with r^n = 2.
+///
+/// It exists exactly when g = gcd(n, q − 1) divides
+/// (q − 1)/192 = 2^26·5·17·257·65537: the group is cyclic, so the n-th powers
+/// are the g-th powers, which are the elements whose order divides (q − 1)/g;
+/// and 2 has order 192. Among transform lengths (divisors of q − 1) these are
+/// 2^k and 5·2^k for k ≤ 26, while no multiple of 3 or of 2^27 has one.
+///
+/// For n dividing (q − 1)/192 the root is ω_(192n)^t, with the one t for
+/// which 2 = ω_192^t.
+pub const fn nth_root_of_two(n: u64) -> Result<u64, NoRoot> {
+    if n == 0 {
+        return Err(NoRoot::Zero);
+    }
+    let g = gcd(n, GROUP);
+    if !(GROUP / ORDER_OF_TWO).is_multiple_of(g) {
+        return Err(NoRoot::NotAPower { n, gcd: g });
+    }
+    // 2 = GENERATOR^e. Wanted: y with n·y ≡ e mod q − 1, that is
+    // (n/g)·y ≡ e/g mod (q − 1)/g. There n/g is a unit: 2 divides n at most 26
+    // times, 3 does not divide it, and any other prime of q − 1 is gone from
+    // (q − 1)/g as soon as it divides n.
+    let e = GROUP / ORDER_OF_TWO * log_of_two();
+    let modulus = GROUP / g;
+    let y = mul_mod(e / g % modulus, inverse_mod(n / g % modulus, modulus), modulus);
+    Ok(pow(GENERATOR, y))
+}
+
+/// The t in 1..192 with ω_192^t = 2.
+const fn log_of_two() -> u64 {
+    let omega = pow(GENERATOR, GROUP / ORDER_OF_TWO);
+    let mut t = 1;
+    while pow(omega, t) != 2 {
+        t += 1;
+    }
+    t
+}
+
+const fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+const fn mul_mod(a: u64, b: u64, m: u64) -> u64 {
+    (a as u128 * b as u128 % m as u128) as u64
+}
+
+/// 1/a mod m for coprime a and m (0 when m = 1), by Euclid's algorithm.
+const fn inverse_mod(a: u64, m: u64) -> u64 {
+    // Each remainder is ≡ (its coefficient)·a mod m, |coefficient| ≤ m.
+    let (mut r0, mut r1) = (m as i128, a as i128);
+    let (mut c0, mut c1) = (0i128, 1i128);
+    while r1 != 0 {
+        let quotient = r0 / r1;
+        (r0, r1) = (r1, r0 - quotient * r1);
+        (c0, c1) = (c1, c0 - quotient * c1);
+    }
+    c0.rem_euclid(m as i128) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{inverse, mul, mul_pow2};
+    use super::*;
+
+    const PRIME_FACTORS: [u64; 6] = [2, 3, 5, 17, 257, 65537];
+
+    #[test]
+    fn the_generator_has_full_order() {
+        assert_eq!((1u64 << 32) * 3 * 5 * 17 * 257 * 65537, GROUP);
+        for f in PRIME_FACTORS {
+            assert_ne!(pow(GENERATOR, GROUP / f), 1, "554 is an {f}-th power");
+        }
+        assert_eq!(pow(GENERATOR, GROUP), 1);
+    }
+
+    #[test]
+    fn small_roots_are_shifts() {
+        for (n, bits) in [(2, 96), (4, 48), (8, 24), (16, 12), (32, 6), (64, 3)] {
+            assert_eq!(root_of_unity(n), Some(mul_pow2(1, bits)), "ω_{n}");
+        }
+    }
+
+    #[test]
+    fn roots_have_exactly_their_order() {
+        let lengths = (0..=32).flat_map(|k| [1u64 << k, 3 << k, 5 << k]);
+        for n in lengths {
+            let omega = root_of_unity(n).unwrap();
+            assert_eq!(pow(omega, n), 1, "ω_{n}");
+            for f in PRIME_FACTORS.into_iter().filter(|f| n.is_multiple_of(*f)) {
+                assert_ne!(pow(omega, n / f), 1, "ω_{n}");
+                assert_eq!(pow(omega, f), root_of_unity(n / f).unwrap());
+            }
+        }
+        for n in [0, 7, 9, 25, 1 << 33, 3 * 9] {
+            assert_eq!(root_of_unity(n), None, "{n} does not divide q − 1");
+        }
+    }
+
+    #[test]
+    fn roots_of_two() {
+        for k in 0..=26 {
+            for n in [1u64 << k, 5 << k, 17 << k, (5 * 257) << k] {
+                let r = nth_root_of_two(n).unwrap();
+                assert_eq!(pow(r, n), 2, "n = {n}");
+                assert_eq!(mul(r, inverse(r).unwrap()), 1);
+            }
+        }
+        // Exponents with no factor in common with q − 1, or with other factors beside.
+        for n in [7u64, 11, 49, 7 * 32, 25, 34 * 17, u64::MAX / 3 / 257] {
+            match nth_root_of_two(n) {
+                Ok(r) => assert_eq!(pow(r, n), 2, "n = {n}"),
+                Err(e) => assert!(two_is_no_nth_power(n), "{e}"),
+            }
+        }
+        for n in [3u64, 6, 15, 1 << 27, 5 << 27, 1 << 40, 9] {
+            assert!(two_is_no_nth_power(n));
+            let error = nth_root_of_two(n).unwrap_err();
+            assert_eq!(error, NoRoot::NotAPower { n, gcd: gcd(n, GROUP) });
+            assert!(error.to_string().contains("does not divide"));
+        }
+        assert_eq!(nth_root_of_two(0), Err(NoRoot::Zero));
+    }
+
+    /// Euler's criterion.
+    fn two_is_no_nth_power(n: u64) -> bool {
+        pow(2, GROUP / gcd(n, GROUP)) != 1
+    }
+}

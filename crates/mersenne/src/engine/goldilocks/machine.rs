@@ -1,0 +1,141 @@
+//! The register machine.
+
+use super::super::{BuildOptions, Engine, EngineError, EngineFamily, Health, Step};
+use super::lanes::Lanes;
+use super::pool::Pool;
+use super::transform::Transform;
+use super::{Goldilocks, carry};
+use crate::{Residue, Shift};
+
+/// Words from which more than one thread pays.
+const PARALLEL_FROM: usize = 1 << 13;
+
+/// Registers of balanced digits, and a transform to multiply them.
+pub(super) struct Machine<V: Lanes> {
+    transform: Transform<V>,
+    pool: Pool,
+    registers: Vec<Vec<i32>>,
+    work: Vec<V>,
+    /// A second spectrum, from the first product of two registers on.
+    work_2: Vec<V>,
+}
+
+impl<V: Lanes> Machine<V> {
+    pub(super) fn new(transform: Transform<V>, options: BuildOptions) -> Self {
+        let n = transform.layout().len();
+        let threads = if n < PARALLEL_FROM { 1 } else { options.threads };
+        Self {
+            pool: Pool::new(threads),
+            registers: vec![vec![0; n]; options.registers],
+            work: transform.spectrum(),
+            work_2: vec![],
+            transform,
+        }
+    }
+
+    /// r[dst] ← Σ f(a_j, b_j)·2^⌈pj/N⌉.
+    fn wordwise(&mut self, dst: usize, a: usize, b: usize, f: impl Fn(i64, i64) -> i64) {
+        let mut out = std::mem::take(&mut self.registers[dst]);
+        let word = |reg: usize, out: &[i32], j: usize| {
+            i64::from(if reg == dst { out[j] } else { self.registers[reg][j] })
+        };
+        let values: Vec<i64> =
+            (0..out.len()).map(|j| f(word(a, &out, j), word(b, &out, j))).collect();
+        carry::balance(self.transform.layout(), values.into_iter(), &mut out);
+        self.registers[dst] = out;
+    }
+}
+
+impl<V: Lanes> Engine for Machine<V> {
+    fn name(&self) -> &'static str {
+        Goldilocks.name()
+    }
+
+    fn exponent(&self) -> u32 {
+        self.transform.layout().exponent()
+    }
+
+    fn length(&self) -> usize {
+        self.transform.layout().len()
+    }
+
+    fn registers(&self) -> usize {
+        self.registers.len()
+    }
+
+    fn copy(&mut self, dst: usize, src: usize) -> Result<(), EngineError> {
+        assert!(src < self.registers.len(), "there is no register {src}");
+        if dst != src {
+            let mut out = std::mem::take(&mut self.registers[dst]);
+            out.copy_from_slice(&self.registers[src]);
+            self.registers[dst] = out;
+        }
+        Ok(())
+    }
+
+    fn square(&mut self, reg: usize, n: u64, step: Step, shift: Shift) -> Result<(), EngineError> {
+        let layout = *self.transform.layout();
+        let digits = &mut self.registers[reg];
+        let mut shift = shift;
+        for _ in 0..n {
+            shift = shift.after_squarings(1, layout.exponent());
+            self.transform.square(&self.pool, digits, &mut self.work);
+            match step {
+                Step::Square => {}
+                Step::SquareMinusTwo => {
+                    let (j, bit) = layout.word_at_bit(shift.bits());
+                    carry::add_at(&layout, digits, j, -2i64 << bit);
+                }
+                Step::SquareTimes(m) => {
+                    let values: Vec<i64> =
+                        digits.iter().map(|&d| i64::from(d) * i64::from(m)).collect();
+                    carry::balance(&layout, values.into_iter(), digits);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn mul(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
+        if a == b {
+            self.copy(dst, a)?;
+            self.transform.square(&self.pool, &mut self.registers[dst], &mut self.work);
+            return Ok(());
+        }
+        if self.work_2.is_empty() {
+            self.work_2 = self.transform.spectrum();
+        }
+        self.transform.multiply(
+            &self.pool,
+            &mut self.registers,
+            [dst, a, b],
+            [&mut self.work, &mut self.work_2],
+        );
+        Ok(())
+    }
+
+    fn add(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
+        self.wordwise(dst, a, b, |x, y| x + y);
+        Ok(())
+    }
+
+    fn sub(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
+        self.wordwise(dst, a, b, |x, y| x - y);
+        Ok(())
+    }
+
+    fn read(&mut self, reg: usize, shift: Shift) -> Result<Residue, EngineError> {
+        let x = self.transform.layout().residue(&self.registers[reg]);
+        Ok(x.rotated_right(shift.bits()))
+    }
+
+    fn write(&mut self, reg: usize, x: &Residue, shift: Shift) -> Result<(), EngineError> {
+        let digits = self.transform.layout().balanced_digits(&x.rotated_left(shift.bits()));
+        self.registers[reg].copy_from_slice(&digits);
+        Ok(())
+    }
+
+    fn health(&self) -> Health {
+        Health::default()
+    }
+}

@@ -1,0 +1,38 @@
+//! How N words are cut into rows and columns.
+
+/// N = R·C: word r·C + c stands in row r and column c.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shape {
+    /// R = 2^a or 5·2^a, the length of a column.
+    pub(super) rows: usize,
+    /// C, a power of two, the length of a row.
+    pub(super) columns: usize,
+}
+
+impl Shape {
+    /// The cut for N = 2^k or 5·2^k words and lanes of width W; `None` if N is
+    /// too small to fill the lanes.
+    ///
+    /// W adjacent columns, and W adjacent rows, go through the transforms side
+    /// by side, so W must divide both. A row is as long as a column as far as
+    /// this leaves both in the first-level cache and as many points as possible
+    /// to blocks of 64, which need no multiplications.
+    pub(super) fn new(n: usize, width: usize) -> Option<Self> {
+        let (five, power) = if n.is_multiple_of(5) { (5usize, n / 5) } else { (1, n) };
+        if !power.is_power_of_two() {
+            return None;
+        }
+        let k = power.trailing_zeros();
+        let a = match k {
+            0..6 => k / 2,
+            6..12 => k.div_ceil(2).min(6),
+            12..17 => 6,
+            17..21 => k - 10,
+            _ => k / 2,
+        };
+        let rows = five << a;
+        let columns = power >> a;
+        let fits = rows.is_multiple_of(width) && columns.is_multiple_of(width);
+        fits.then_some(Self { rows, columns })
+    }
+}

@@ -1,0 +1,341 @@
+//! One product of digits: weights, transform by columns and rows, carry.
+//!
+//! With j = r·C + c, the transform of N = R·C points is (Bailey 1990, *FFTs in
+//! external or hierarchical memory*) a transform of length R down each column,
+//! a multiplication by ω_N^(c·k) in column c at column frequency k, and a
+//! transform of length C along each row. Spectra stay in whatever order these
+//! leave.
+//!
+//! The weight of word j is 2^(e_j/N) with e_j = −p·j mod N. As
+//! e_j = e_{rC} + e_c, less N if that is N or more, it is the product of a
+//! weight of the row, a weight of the column, and perhaps ½. The column's
+//! commutes with the transform down the column and is part of the
+//! multiplication by ω_N^(c·k); digits meet the row's only.
+//!
+//! A product passes over the data three times: columns (digits → weights →
+//! transforms), rows (transforms, squares, inverse transforms), columns
+//! (inverse transforms → weights → carries → digits).
+
+use super::fft::Fft;
+use super::lanes::{Kernel, Lanes, Words};
+use super::shape::Shape;
+use super::shared::Shared;
+use super::{carry, pool::Pool};
+use crate::layout::WordLayout;
+use warpint_arith::goldilocks as field;
+
+/// Columns that go through a pass together, so that their digits are read by
+/// whole cache lines.
+const TILE: usize = 16;
+
+/// Extra entries at the end of a group of rows, against addresses that differ by
+/// a power of two and crowd the same cache sets.
+const PAD: usize = 16;
+
+/// All tables for products of one exponent and length.
+///
+/// A *spectrum* is a vector of R/W groups of C + [`PAD`] entries; lane i of
+/// entry c in group g belongs to row position g·W + i and column c.
+pub(super) struct Transform<V: Lanes> {
+    layout: WordLayout,
+    shape: Shape,
+    words: Words,
+    columns_fft: Fft,
+    rows_fft: Fft,
+    /// ω_N^(c·k) times the column's weight, at g·C + c, k being the column
+    /// frequency at position g·W + lane.
+    forward: Vec<V::Factor>,
+    /// Its inverse, over N.
+    inverse: Vec<V::Factor>,
+    /// The weight of each row, and half of it.
+    row_weights: Vec<[u64; 2]>,
+    /// 1/weight for each row of a group, and twice that.
+    row_unweights: Vec<[V::Factor; 2]>,
+    /// e_{rC}.
+    row_exponents: Vec<i64>,
+    /// e_c.
+    column_exponents: Vec<i64>,
+}
+
+impl<V: Lanes> Transform<V> {
+    /// Tables for p and N = `layout.len()`, cut as `shape`; `None` if the field
+    /// has no N-th root of unity or of 2. Cost O(N) products.
+    pub(super) fn new(layout: WordLayout, shape: Shape) -> Option<Self> {
+        let (n, w) = (layout.len(), V::WIDTH);
+        let (columns_fft, rows_fft) = (Fft::new(shape.rows)?, Fft::new(shape.columns)?);
+        let omega = field::root_of_unity(n as u64)?;
+        let root = field::nth_root_of_two(n as u64).ok()?;
+        let root_inverse = field::inverse(root)?;
+        let half = field::halve(1);
+
+        let row_exponent = |r: usize| layout.weight_numerator(r * shape.columns);
+        let row_weights = (0..shape.rows)
+            .map(|r| field::pow(root, row_exponent(r)))
+            .map(|weight| [weight, field::mul(weight, half)])
+            .collect();
+        let unweights: Vec<u64> =
+            (0..shape.rows).map(|r| field::pow(root_inverse, row_exponent(r))).collect();
+        let row_unweights = unweights
+            .chunks_exact(w)
+            .map(|x| {
+                let doubled: Vec<u64> = x.iter().map(|&x| field::double(x)).collect();
+                [V::factors(x), V::factors(&doubled)]
+            })
+            .collect();
+
+        let order = columns_fft.spectrum();
+        let middle = |omega: u64, root: u64, first: u64| {
+            let mut table = Vec::with_capacity(n / w);
+            let column_weights: Vec<u64> = (0..shape.columns)
+                .map(|c| field::mul(first, field::pow(root, layout.weight_numerator(c))))
+                .collect();
+            for group in order.chunks_exact(w) {
+                let steps: Vec<u64> = group.iter().map(|&k| field::pow(omega, k as u64)).collect();
+                let mut twiddles = vec![1; w];
+                for weight in &column_weights {
+                    let entry: Vec<u64> =
+                        twiddles.iter().map(|&t| field::mul(t, *weight)).collect();
+                    table.push(V::factors(&entry));
+                    for (t, step) in twiddles.iter_mut().zip(&steps) {
+                        *t = field::mul(*t, *step);
+                    }
+                }
+            }
+            table
+        };
+        let forward = middle(omega, root, 1);
+        let inverse = middle(field::inverse(omega)?, root_inverse, field::inverse(n as u64)?);
+
+        Some(Self {
+            layout,
+            shape,
+            words: Words {
+                n: n as i64,
+                bits: layout.exponent() / n as u32,
+                long_below: i64::from(layout.exponent()) % n as i64,
+            },
+            columns_fft,
+            rows_fft,
+            forward,
+            inverse,
+            row_weights,
+            row_unweights,
+            row_exponents: (0..shape.rows).map(|r| row_exponent(r) as i64).collect(),
+            column_exponents: (0..shape.columns)
+                .map(|c| layout.weight_numerator(c) as i64)
+                .collect(),
+        })
+    }
+
+    pub(super) fn layout(&self) -> &WordLayout {
+        &self.layout
+    }
+
+    /// A vector for a spectrum.
+    pub(super) fn spectrum(&self) -> Vec<V> {
+        vec![V::splat(0); self.shape.rows / V::WIDTH * self.pitch()]
+    }
+
+    /// Entries from one group of rows to the next.
+    fn pitch(&self) -> usize {
+        self.shape.columns + PAD
+    }
+
+    fn tile(&self) -> usize {
+        TILE.min(self.shape.columns)
+    }
+
+    /// digits ← the balanced digits of their square.
+    pub(super) fn square(&self, pool: &Pool, digits: &mut [i32], work: &mut [V]) {
+        self.columns(pool, digits, work);
+        pool.each_chunk(work, self.pitch(), |_, group| {
+            V::enter(SquareRows { transform: self, group });
+        });
+        self.inverse_columns(pool, work, digits);
+    }
+
+    /// registers\[dst\] ← the balanced digits of registers\[a\]·registers\[b\].
+    pub(super) fn multiply(
+        &self,
+        pool: &Pool,
+        registers: &mut [Vec<i32>],
+        [dst, a, b]: [usize; 3],
+        [work, other]: [&mut [V]; 2],
+    ) {
+        self.columns(pool, &registers[a], work);
+        self.columns(pool, &registers[b], other);
+        let other = &*other;
+        pool.each_chunk(work, self.pitch(), |g, group| {
+            let other = &other[g * self.pitch()..(g + 1) * self.pitch()];
+            V::enter(MultiplyRows { transform: self, group, other });
+        });
+        self.inverse_columns(pool, work, &mut registers[dst]);
+    }
+
+    /// Digits to weighted, column-transformed, twiddled entries.
+    fn columns(&self, pool: &Pool, digits: &[i32], work: &mut [V]) {
+        let work = Shared::new(work);
+        pool.each_range(self.shape.columns / self.tile(), |tiles| {
+            V::enter(Columns { transform: self, digits, work: &work, tiles });
+        });
+    }
+
+    /// The way back, with carries.
+    fn inverse_columns(&self, pool: &Pool, work: &[V], digits: &mut [i32]) {
+        let shared = Shared::new(digits);
+        let carries = pool.each_range(self.shape.columns / self.tile(), |tiles| {
+            let end = tiles.end * self.tile();
+            let mut out = vec![0; self.shape.rows];
+            let carries = &mut out[..];
+            V::enter(InverseColumns { transform: self, work, digits: &shared, tiles, carries });
+            (end, out)
+        });
+        // Each range of columns started without a carry: what left the columns
+        // before it is added now, and what leaves a row enters the next one.
+        for (end, out) in carries {
+            for (r, carry) in out.into_iter().enumerate() {
+                let j = r * self.shape.columns + end;
+                let j = if j == self.layout.len() { 0 } else { j };
+                carry::add_at(&self.layout, digits, j, carry);
+            }
+        }
+    }
+}
+
+struct Columns<'a, V: Lanes> {
+    transform: &'a Transform<V>,
+    digits: &'a [i32],
+    work: &'a Shared<'a, V>,
+    tiles: std::ops::Range<usize>,
+}
+
+impl<V: Lanes> Kernel<V> for Columns<'_, V> {
+    #[inline(always)]
+    fn run(self) {
+        let t = self.transform;
+        let (w, Shape { rows, columns }) = (V::WIDTH, t.shape);
+        let mut buffer = vec![V::splat(0); rows * t.tile() / w];
+        for tile in self.tiles {
+            let first = tile * t.tile();
+            for r in 0..rows {
+                let wrap = t.words.n - t.row_exponents[r];
+                let at = r * columns + first;
+                let digits = self.digits[at..at + t.tile()].chunks_exact(w);
+                let exponents = t.column_exponents[first..first + t.tile()].chunks_exact(w);
+                for (v, (d, e)) in digits.zip(exponents).enumerate() {
+                    buffer[v * rows + r] = V::weigh(d, V::ints(e), wrap, t.row_weights[r]);
+                }
+            }
+            for (v, column) in buffer.chunks_exact_mut(rows).enumerate() {
+                t.columns_fft.forward(column);
+                let c = first + v * w;
+                for (g, square) in column.chunks_exact_mut(w).enumerate() {
+                    V::transpose(square);
+                    let factors = &t.forward[g * columns + c..][..w];
+                    // SAFETY: tiles do not overlap, and every tile is in one range.
+                    let out = unsafe { self.work.piece(g * t.pitch() + c, w) };
+                    for ((out, x), f) in out.iter_mut().zip(square).zip(factors) {
+                        *out = x.mul(*f);
+                    }
+                }
+            }
+        }
+    }
+}
+
+struct SquareRows<'a, V: Lanes> {
+    transform: &'a Transform<V>,
+    group: &'a mut [V],
+}
+
+impl<V: Lanes> Kernel<V> for SquareRows<'_, V> {
+    #[inline(always)]
+    fn run(self) {
+        let t = self.transform;
+        let row = &mut self.group[..t.shape.columns];
+        t.rows_fft.forward(row);
+        for x in row.iter_mut() {
+            *x = x.mul(x.to_factor());
+        }
+        t.rows_fft.inverse(row);
+    }
+}
+
+struct MultiplyRows<'a, V: Lanes> {
+    transform: &'a Transform<V>,
+    group: &'a mut [V],
+    other: &'a [V],
+}
+
+impl<V: Lanes> Kernel<V> for MultiplyRows<'_, V> {
+    #[inline(always)]
+    fn run(self) {
+        let t = self.transform;
+        let row = &mut self.group[..t.shape.columns];
+        let mut other = self.other[..t.shape.columns].to_vec();
+        t.rows_fft.forward(row);
+        t.rows_fft.forward(&mut other);
+        for (x, y) in row.iter_mut().zip(&other) {
+            *x = x.mul(y.to_factor());
+        }
+        t.rows_fft.inverse(row);
+    }
+}
+
+struct InverseColumns<'a, V: Lanes> {
+    transform: &'a Transform<V>,
+    work: &'a [V],
+    digits: &'a Shared<'a, i32>,
+    tiles: std::ops::Range<usize>,
+    /// The carry that leaves the last tile, for every row.
+    carries: &'a mut [i64],
+}
+
+impl<V: Lanes> Kernel<V> for InverseColumns<'_, V> {
+    #[inline(always)]
+    fn run(self) {
+        let t = self.transform;
+        let (w, Shape { rows, columns }) = (V::WIDTH, t.shape);
+        let mut buffer = vec![V::splat(0); rows * t.tile() / w];
+        let mut carries = vec![V::splat_int(0); rows / w];
+        let mut digits = vec![V::splat_int(0); w];
+        let mut square_out = vec![0i32; w * w];
+        for tile in self.tiles {
+            let first = tile * t.tile();
+            for (v, column) in buffer.chunks_exact_mut(rows).enumerate() {
+                let c = first + v * w;
+                for (g, square) in column.chunks_exact_mut(w).enumerate() {
+                    let x = &self.work[g * t.pitch() + c..][..w];
+                    let factors = &t.inverse[g * columns + c..][..w];
+                    for ((out, x), f) in square.iter_mut().zip(x).zip(factors) {
+                        *out = x.mul(*f);
+                    }
+                    V::transpose(square);
+                }
+                t.columns_fft.inverse(column);
+            }
+            for (g, carry) in carries.iter_mut().enumerate() {
+                let row_exponents = V::ints(&t.row_exponents[g * w..][..w]);
+                let unweights = &t.row_unweights[g];
+                for v in 0..t.tile() / w {
+                    let c = first + v * w;
+                    let square = &mut buffer[v * rows + g * w..][..w];
+                    V::transpose(square);
+                    let exponents = &t.column_exponents[c..c + w];
+                    for ((out, x), e) in digits.iter_mut().zip(square).zip(exponents) {
+                        *out = x.settle(row_exponents, *e, unweights, t.words, carry);
+                    }
+                    V::store_digits(&mut digits, &mut square_out);
+                    for (i, four) in square_out.chunks_exact(w).enumerate() {
+                        // SAFETY: tiles do not overlap, and every tile is in one range.
+                        let out = unsafe { self.digits.piece((g * w + i) * columns + c, w) };
+                        out.copy_from_slice(four);
+                    }
+                }
+            }
+        }
+        for (carry, out) in carries.iter().zip(self.carries.chunks_exact_mut(w)) {
+            V::store_ints(*carry, out);
+        }
+    }
+}
