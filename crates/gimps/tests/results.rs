@@ -79,7 +79,8 @@ proptest! {
 fn fields_are_those_of_gimps() {
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     let res2048 = "0".repeat(511) + "1";
-    let mut line = ResultLine::prp(127, Status::Prime, "0000000000000001".into(), res2048.clone(), 8, 2);
+    let mut line =
+        ResultLine::prp(127, Status::Prime, "0000000000000001".into(), res2048.clone(), 8, 2);
     line.timestamp = "2026-01-02 03:04:05".into();
     let expected = r#"{"status":"P","exponent":127,"worktype":"PRP-3","res64":"0000000000000001","residue-type":1,"res2048":"RES2048","fft-length":8,"shift-count":0,"errors":{"gerbicz":2},"program":{"name":"warpint","version":"VERSION"},"timestamp":"2026-01-02 03:04:05"}"#
         .replace("RES2048", &res2048)

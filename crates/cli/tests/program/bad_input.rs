@@ -34,9 +34,9 @@ fn what_makes_no_sense_is_refused() {
 #[test]
 fn a_length_too_short_is_refused_with_one_that_is_not() {
     let dir = tempfile::tempdir().unwrap();
-    let ran = warpint(dir.path(), "ll 44497 --no-tf --engine goldilocks --length 64");
+    let ran = warpint(dir.path(), "ll 44497 --no-tf --engine fp64 --length 1792");
     assert_eq!(ran.code, Some(2), "{ran:?}");
-    assert!(ran.error().contains("length 64 is too short for M44497"), "{ran:?}");
+    assert!(ran.error().contains("length 1792 is too short for M44497"), "{ran:?}");
 }
 
 #[test]

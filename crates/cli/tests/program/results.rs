@@ -211,3 +211,16 @@ fn the_bench_is_a_table_or_an_object() {
         assert!(row["us-per-squaring"].as_f64().unwrap() > 0.0, "{row}");
     }
 }
+
+#[test]
+fn the_selftest_names_its_cases() {
+    let dir = tempfile::tempdir().unwrap();
+    let ran = warpint(dir.path(), "selftest word::");
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
+    let (cases, summary) = ran.out.trim_end().rsplit_once('\n').unwrap();
+    assert!(cases.lines().all(|l| l.starts_with("word::") && l.ends_with("  ok")), "{ran:?}");
+    assert_eq!(summary, format!("{} passed, 0 failed", cases.lines().count()));
+    let ran = warpint(dir.path(), "selftest no-such-case");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""));
+    assert_eq!(ran.error(), "no case has 'no-such-case' in its name");
+}
