@@ -26,7 +26,8 @@ pub(super) struct Driver<'a> {
     /// Time of earlier sittings.
     earlier: Duration,
     begun: Instant,
-    next_save: Instant,
+    /// `None`: never, the interval being too long for the clock.
+    next_save: Option<Instant>,
     next_progress: Instant,
     pace: Pace,
     failures: Failures,
@@ -52,7 +53,7 @@ impl<'a> Driver<'a> {
             errors: ErrorCounts::default(),
             earlier: Duration::ZERO,
             begun: now,
-            next_save: now + options.checkpoint_interval,
+            next_save: now.checked_add(options.checkpoint_interval),
             next_progress: now,
             pace: Pace::new(),
             failures: Failures::default(),
@@ -108,7 +109,7 @@ impl<'a> Driver<'a> {
                 let saved = self.save(good);
                 return Ok(Finished::Stopped { iteration: good.iteration, saved });
             }
-            if Instant::now() >= self.next_save {
+            if self.next_save.is_some_and(|due| Instant::now() >= due) {
                 *good = self.snapshot(sequence, engine)?;
                 self.save(good);
             }
@@ -211,7 +212,7 @@ impl<'a> Driver<'a> {
             };
             self.send(event);
         }
-        self.next_save = Instant::now() + wait;
+        self.next_save = Instant::now().checked_add(wait);
         saved
     }
 
