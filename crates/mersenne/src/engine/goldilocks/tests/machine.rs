@@ -29,7 +29,7 @@ fn usable(p: u32, max: usize) -> Vec<usize> {
 
 /// The longest exponent, prime to 10, whose products of N words are exact.
 fn longest_exponent(n: usize) -> u32 {
-    let enough = |p: &u32| p % 2 == 1 && p % 5 != 0 && margin::spare_bits(*p, n) >= 0.0;
+    let enough = |p: &u32| p % 2 == 1 && !p.is_multiple_of(5) && margin::spare_bits(*p, n) >= 0.0;
     (20 * n as u32..31 * n as u32).rev().find(enough).unwrap()
 }
 
