@@ -151,6 +151,7 @@ impl Lanes for Four {
     type Int = Plain;
 
     fn enter<K: Kernel<Self>>(kernel: K) {
+        #[inline(never)]
         #[target_feature(enable = "avx2")]
         fn with_avx2<K: Kernel<Four>>(kernel: K) {
             kernel.run();
