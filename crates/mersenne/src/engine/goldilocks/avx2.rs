@@ -100,6 +100,23 @@ fn canonical(x: __m256i) -> __m256i {
     plus(x, shift_right(greater(x, splat((Q - 1) ^ SIGN)), 32))
 }
 
+/// a + b for a with 2^63 added and b plain, both canonical; 2^63 is added to
+/// the result.
+#[inline(always)]
+fn add_plain(a: __m256i, b: __m256i) -> __m256i {
+    let below_q = greater(minus(splat(Q.wrapping_add(SIGN)), b), a);
+    plus(plus(a, b), choose(below_q, splat(0), splat(EPSILON)))
+}
+
+/// a − b for a with 2^63 added and b < 2^63 plain, both canonical; 2^63 is
+/// added to the result.
+#[inline(always)]
+fn sub_small(a: __m256i, b: __m256i) -> __m256i {
+    // A borrow shows as a difference that grew; a − b + q is a − b − ε.
+    let difference = minus(a, b);
+    minus(difference, shift_right(greater(difference, a), 32))
+}
+
 /// l + 2^64·h of a product below 2^64·q, as a canonical number plus 2^63.
 #[inline(always)]
 fn reduce(low: __m256i, high: __m256i) -> __m256i {
@@ -134,6 +151,7 @@ impl Lanes for Four {
     type Int = Plain;
 
     fn enter<K: Kernel<Self>>(kernel: K) {
+        #[inline(never)]
         #[target_feature(enable = "avx2")]
         fn with_avx2<K: Kernel<Four>>(kernel: K) {
             kernel.run();
@@ -206,34 +224,28 @@ impl Lanes for Four {
     fn mul_pow2(self, k: u32) -> Self {
         let (k, negative) = if k >= 96 { (k - 96, true) } else { (k, false) };
         let x = flip_sign(self.0);
-        // plus − minus, both canonical.
-        let (positive, subtrahend) = if k == 0 {
-            (self, Self::splat(0))
+        let power = if k == 0 {
+            self.0
         } else if k < 32 {
             // x·2^k = low + 2^64·h with h < 2^31, and 2^64·h ≡ ε·h < q.
             let h = shift_right(x, 64 - k);
-            let low = Self(canonical(flip_sign(shift_left(x, k))));
-            let carried = Self(flip_sign(minus(shift_left(h, 32), h)));
-            (low.add(carried), Self::splat(0))
+            let low = canonical(flip_sign(shift_left(x, k)));
+            add_plain(low, minus(shift_left(h, 32), h))
         } else if k <= 64 {
             // The low word is a multiple of 2^32 and so at most q − 1; the
-            // high word h = h1·2^32 + h0 is worth h0·2^32 − h0 − h1.
+            // high word h = h1·2^32 + h0 is worth h0·2^32 − (h0 + h1).
             let low = if k == 64 { splat(0) } else { shift_left(x, k) };
             let h = if k == 64 { x } else { shift_right(x, 64 - k) };
-            let sum = Self(flip_sign(low)).add(Self(flip_sign(shift_left(h, 32))));
-            (sum, Self(flip_sign(plus(and(h, splat(EPSILON)), shift_right(h, 32)))))
+            let sum = add_plain(flip_sign(low), shift_left(h, 32));
+            sub_small(sum, plus(and(h, splat(EPSILON)), shift_right(h, 32)))
         } else {
             // As in `goldilocks::mul_pow2`: −2^−m with m = 96 − k.
             let top = shift_left(x, k - 32);
             let rest = plus(shift_right(x, 96 - k), shift_right(top, 32));
-            (Self(flip_sign(top)), Self(flip_sign(rest)))
+            let (top, rest) = (Self(flip_sign(top)), Self(flip_sign(rest)));
+            return if negative { rest.sub(top) } else { top.sub(rest) };
         };
-        match (k < 32, negative) {
-            (true, false) => positive,
-            (true, true) => subtrahend.sub(positive),
-            (false, false) => positive.sub(subtrahend),
-            (false, true) => subtrahend.sub(positive),
-        }
+        if negative { Self::splat(0).sub(Self(power)) } else { Self(power) }
     }
 
     #[inline(always)]
@@ -254,10 +266,10 @@ impl Lanes for Four {
         // makes l and ε·h1 at most 2^63 − 2^31: both terms are below q.
         let high = mul_low(size, shift_right(w, 32));
         let first = plus(mul_low(size, w), mul_low(shift_right(high, 32), splat(EPSILON)));
-        let product = Self(flip_sign(first)).add(Self(flip_sign(shift_left(high, 32))));
+        let product = add_plain(flip_sign(first), shift_left(high, 32));
         // Where d is negative the product is not 0, and q − product is canonical.
-        let opposite = minus(splat(Q), product.0);
-        Self(choose(greater(splat(0), d), opposite, product.0))
+        let opposite = minus(splat(Q), product);
+        Self(choose(greater(splat(0), d), opposite, product))
     }
 
     #[inline(always)]

@@ -23,19 +23,20 @@ pub(super) fn add_at(layout: &WordLayout, digits: &mut [i32], j: usize, carry: i
     digits[j] += carry as i32;
 }
 
-/// The balanced digits of Σ v_j·2^⌈pj/N⌉ for any |v_j| < 2^62. Cost O(N).
-pub(super) fn balance(layout: &WordLayout, values: impl Iterator<Item = i64>, digits: &mut [i32]) {
+/// Replaces digits d_j by the balanced digits of Σ v_j·2^⌈pj/N⌉, where
+/// v_j = `value`(j, d_j) is any number with |v_j| < 2^62. Cost O(N).
+pub(super) fn balance(layout: &WordLayout, digits: &mut [i32], value: impl Fn(usize, i64) -> i64) {
     let n = layout.len() as u64;
     let (p, base) = (u64::from(layout.exponent()), layout.exponent() / layout.len() as u32);
     // The weight exponent goes down by p mod N a word, and a word is long
     // where it would fall below 0.
     let step = p % n;
     let (mut e, mut carry) = (0u64, 0i64);
-    for (d, v) in digits.iter_mut().zip(values) {
+    for (j, d) in digits.iter_mut().enumerate() {
         let long = e < step;
         let bits = base + u32::from(long);
         e = if long { e + n - step } else { e - step };
-        let v = v + carry;
+        let v = value(j, i64::from(*d)) + carry;
         carry = carry_out(v, bits);
         *d = (v - (carry << bits)) as i32;
     }
@@ -94,7 +95,7 @@ mod tests {
             let n = words.clamp((p as usize).div_ceil(31), p as usize);
             let layout = WordLayout::new(p, n);
             let mut digits = vec![0; n];
-            balance(&layout, values[..n].iter().copied(), &mut digits);
+            balance(&layout, &mut digits, |j, _| values[j]);
             let mut sum = Residue::from_u64(p, 0);
             for (j, &v) in values[..n].iter().enumerate() {
                 let term = residue_of_i64(p, v).rotated_left((layout.offset(j) % u64::from(p)) as u32);

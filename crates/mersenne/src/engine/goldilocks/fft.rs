@@ -9,7 +9,7 @@
 //! is a power of ω_64 = 8: a shift.
 
 use super::butterfly::{Fifth, dft2, dft4, dft8, dft16};
-use super::lanes::Lanes;
+use super::lanes::{Kernel, Lanes};
 use warpint_arith::goldilocks as field;
 
 /// Tables for one length.
@@ -94,17 +94,36 @@ impl Fft {
     }
 
     /// The forward transform.
-    #[inline(always)]
     pub(super) fn forward<V: Lanes>(&self, x: &mut [V]) {
         assert!(x.len() == self.len);
-        let mut power = self.len;
-        if let Some((fifth, pass)) = &self.fifth {
-            forward_5(x, fifth, pass);
+        V::enter(Forward { fft: self, x });
+    }
+
+    /// n times the inverse transform.
+    pub(super) fn inverse<V: Lanes>(&self, x: &mut [V]) {
+        assert!(x.len() == self.len);
+        V::enter(Inverse { fft: self, x });
+    }
+}
+
+/// A kernel of its own, so that its long code is compiled once and not in every
+/// place that transforms something.
+struct Forward<'a, V> {
+    fft: &'a Fft,
+    x: &'a mut [V],
+}
+
+impl<V: Lanes> Kernel<V> for Forward<'_, V> {
+    #[inline(always)]
+    fn run(self) {
+        let mut power = self.fft.len;
+        if let Some((fifth, pass)) = &self.fft.fifth {
+            forward_5(self.x, fifth, pass);
             power /= 5;
         }
-        for part in x.chunks_exact_mut(power) {
+        for part in self.x.chunks_exact_mut(power) {
             let mut rest = power;
-            for pass in &self.passes {
+            for pass in &self.fft.passes {
                 for block in part.chunks_exact_mut(pass.block) {
                     match pass.radix {
                         2 => forward_2(block, &pass.forward),
@@ -120,18 +139,24 @@ impl Fft {
             }
         }
     }
+}
 
-    /// n times the inverse transform.
+struct Inverse<'a, V> {
+    fft: &'a Fft,
+    x: &'a mut [V],
+}
+
+impl<V: Lanes> Kernel<V> for Inverse<'_, V> {
     #[inline(always)]
-    pub(super) fn inverse<V: Lanes>(&self, x: &mut [V]) {
-        assert!(x.len() == self.len);
-        let power = if self.fifth.is_some() { self.len / 5 } else { self.len };
+    fn run(self) {
+        let Self { fft, x } = self;
+        let power = if fft.fifth.is_some() { fft.len / 5 } else { fft.len };
         for part in x.chunks_exact_mut(power) {
-            let rest = self.passes.last().map_or(power, |pass| pass.block / pass.radix);
+            let rest = fft.passes.last().map_or(power, |pass| pass.block / pass.radix);
             for block in part.chunks_exact_mut(rest) {
                 inverse_shifts(block);
             }
-            for pass in self.passes.iter().rev() {
+            for pass in fft.passes.iter().rev() {
                 for block in part.chunks_exact_mut(pass.block) {
                     match pass.radix {
                         2 => inverse_2(block, &pass.inverse),
@@ -142,7 +167,7 @@ impl Fft {
                 }
             }
         }
-        if let Some((fifth, pass)) = &self.fifth {
+        if let Some((fifth, pass)) = &fft.fifth {
             inverse_5(x, fifth, pass);
         }
     }

@@ -96,6 +96,7 @@ impl Lanes for u64 {
     type Factor = u64;
     type Int = i64;
 
+    #[inline(never)]
     fn enter<K: Kernel<Self>>(kernel: K) {
         kernel.run();
     }

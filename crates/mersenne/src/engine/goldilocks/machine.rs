@@ -7,8 +7,9 @@ use super::transform::Transform;
 use super::{Goldilocks, carry};
 use crate::{Residue, Shift};
 
-/// Words from which more than one thread pays.
-const PARALLEL_FROM: usize = 1 << 13;
+/// Words from which more than one thread pays: below, a squaring takes less
+/// than half a millisecond, and handing out its three passes eats up the gain.
+const PARALLEL_FROM: usize = 1 << 15;
 
 /// Registers of balanced digits, and a transform to multiply them.
 pub(super) struct Machine<V: Lanes> {
@@ -36,12 +37,12 @@ impl<V: Lanes> Machine<V> {
     /// r[dst] ← Σ f(a_j, b_j)·2^⌈pj/N⌉.
     fn wordwise(&mut self, dst: usize, a: usize, b: usize, f: impl Fn(i64, i64) -> i64) {
         let mut out = std::mem::take(&mut self.registers[dst]);
-        let word = |reg: usize, out: &[i32], j: usize| {
-            i64::from(if reg == dst { out[j] } else { self.registers[reg][j] })
+        let word = |reg: usize, j: usize, own: i64| {
+            if reg == dst { own } else { i64::from(self.registers[reg][j]) }
         };
-        let values: Vec<i64> =
-            (0..out.len()).map(|j| f(word(a, &out, j), word(b, &out, j))).collect();
-        carry::balance(self.transform.layout(), values.into_iter(), &mut out);
+        carry::balance(self.transform.layout(), &mut out, |j, own| {
+            f(word(a, j, own), word(b, j, own))
+        });
         self.registers[dst] = out;
     }
 }
@@ -87,9 +88,7 @@ impl<V: Lanes> Engine for Machine<V> {
                     carry::add_at(&layout, digits, j, -2i64 << bit);
                 }
                 Step::SquareTimes(m) => {
-                    let values: Vec<i64> =
-                        digits.iter().map(|&d| i64::from(d) * i64::from(m)).collect();
-                    carry::balance(&layout, values.into_iter(), digits);
+                    carry::balance(&layout, digits, |_, d| d * i64::from(m));
                 }
             }
         }

@@ -24,9 +24,9 @@ use super::{carry, pool::Pool};
 use crate::layout::WordLayout;
 use warpint_arith::goldilocks as field;
 
-/// Columns that go through a pass together, so that their digits are read by
-/// whole cache lines.
-const TILE: usize = 16;
+/// Columns that go through a pass together: enough that their digits fill half a
+/// cache line, few enough that columns of 320 stay in the first-level cache.
+const TILE: usize = 8;
 
 /// Extra entries at the end of a group of rows, against addresses that differ by
 /// a power of two and crowd the same cache sets.

@@ -10,12 +10,12 @@ pub(super) fn convolution(layout: &WordLayout, x: &[i64], y: &[i64]) -> Vec<i128
     let n = layout.len();
     let e = |j: usize| layout.weight_numerator(j);
     let mut z = vec![0i128; n];
-    for i in 0..n {
-        for j in 0..n {
+    for (i, &a) in x.iter().enumerate() {
+        for (j, &b) in y.iter().enumerate() {
             let k = (i + j) % n;
             let doublings = e(i) + e(j) - e(k);
             assert_eq!(doublings % n as u64, 0, "the power of two is whole");
-            z[k] += (i128::from(x[i]) * i128::from(y[j])) << (doublings / n as u64);
+            z[k] += (i128::from(a) * i128::from(b)) << (doublings / n as u64);
         }
     }
     z
@@ -27,7 +27,7 @@ fn the_worst_digits_come_close_to_the_bound() {
         for beta in [8u32, 17, 20] {
             // An exponent prime to N, some way between two whole numbers of bits.
             let p = beta * n as u32 + n as u32 / 3 * 2 + 1;
-            let p = (p..).find(|p| p % 2 == 1 && p % 5 != 0).unwrap();
+            let p = (p..).find(|p| p % 2 == 1 && !p.is_multiple_of(5)).unwrap();
             let layout = WordLayout::new(p, n);
             let worst: Vec<i64> = (0..n).map(|j| -(1i64 << layout.bits(j) >> 1)).collect();
             let largest = convolution(&layout, &worst, &worst).into_iter().max().unwrap();
