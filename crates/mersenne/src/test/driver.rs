@@ -82,6 +82,7 @@ impl<'a> Driver<'a> {
         let mut built = self.plan.build(sequence.registers())?;
         let engine = built.as_mut();
         sequence.load(engine, good)?;
+        self.pace.skip();
         loop {
             let before = sequence.iteration();
             match sequence.advance(engine, self.pace.stride())? {
@@ -261,22 +262,28 @@ impl<'a> Driver<'a> {
 /// How fast the run is, and so how many squarings fill a stride.
 struct Pace {
     lap: Instant,
-    /// Seconds per squaring, smoothed; 0 until measured.
+    /// Time and squarings lately: of what was a lap ago, e^(−lap/[`LATELY`]) counts.
     seconds: f64,
+    squarings: f64,
 }
+
+/// The time over which a pace is averaged.
+const LATELY: Duration = Duration::from_secs(3);
 
 impl Pace {
     fn new() -> Self {
-        Self { lap: Instant::now(), seconds: 0.0 }
+        Self { lap: Instant::now(), seconds: 0.0, squarings: 0.0 }
+    }
+
+    /// Leaves the time since the last lap out of the account.
+    fn skip(&mut self) {
+        self.lap = Instant::now();
     }
 
     fn stride(&self) -> u64 {
-        if self.seconds > 0.0 {
-            // From 1 to 2^20, whatever the clock says.
-            (STRIDE.as_secs_f64() / self.seconds).clamp(1.0, 1_048_576.0) as u64
-        } else {
-            1
-        }
+        let strides = STRIDE.as_secs_f64() * self.squarings / self.seconds;
+        // From 1 to 2^20, whatever the clock says (0/0 at first is 1).
+        if strides.is_finite() { strides.clamp(1.0, 1_048_576.0) as u64 } else { 1 }
     }
 
     /// n squarings of the sequence have been done since the last call; time
@@ -285,16 +292,16 @@ impl Pace {
         if n == 0 {
             return;
         }
-        let now = Instant::now();
-        let lap = now.duration_since(self.lap).as_secs_f64();
-        self.lap = now;
-        // A lap of w seconds counts as much as w/(w+2) of all before.
-        let weight = if self.seconds > 0.0 { lap / (lap + 2.0) } else { 1.0 };
-        self.seconds += (lap / n as f64 - self.seconds) * weight;
+        let lap = self.lap.elapsed().as_secs_f64();
+        self.skip();
+        let kept = (-lap / LATELY.as_secs_f64()).exp();
+        self.seconds = self.seconds * kept + lap;
+        self.squarings = self.squarings * kept + n as f64;
     }
 
     fn per_iteration(&self) -> Duration {
-        Duration::from_secs_f64(self.seconds)
+        let seconds = self.seconds / self.squarings.max(1.0);
+        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::ZERO)
     }
 }
 
