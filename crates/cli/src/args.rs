@@ -89,7 +89,7 @@ pub(crate) enum Command {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Bench {
     /// Time a squaring mod 2^P − 1 with each engine, beside the floor: the bare real FFT and its
-    /// inverse at the length that fp64 uses.
+    /// inverse, on one thread, at the length that fp64 uses.
     Mersenne(BenchArgs),
 }
 

@@ -89,6 +89,7 @@ impl Plan {
     /// takes less than the measurement.
     pub fn measured(exponent: Exponent, request: &PlanRequest) -> Result<Self, PlanError> {
         const SMALLEST: u32 = 100_000;
+        const EACH: Duration = Duration::from_millis(50);
         let shortest = Self::new(exponent, request)?;
         if request.length.is_some() || exponent.get() < SMALLEST {
             return Ok(shortest);
@@ -100,7 +101,7 @@ impl Plan {
             .filter_map(|n| {
                 let plan =
                     Self::of_family(exponent, shortest.family, Some(n), request.threads).ok()?;
-                plan.time_per_squaring().ok().map(|t| (t, plan))
+                plan.time_per_squaring(EACH).ok().map(|t| (t, plan))
             })
             .min_by_key(|(t, _)| *t);
         Ok(fastest.map_or(shortest, |(_, plan)| plan))
@@ -170,21 +171,27 @@ impl Plan {
         self.family.build(self.exponent.get(), self.length, options)
     }
 
-    /// The least time of a squaring over about 50 ms, on a residue of mixed bits.
-    pub fn time_per_squaring(&self) -> Result<Duration, EngineError> {
+    /// The least time of a squaring over `budget`, on a residue of mixed bits,
+    /// in laps of four squarings or 10 ms: other processes only ever add time.
+    pub fn time_per_squaring(&self, budget: Duration) -> Result<Duration, EngineError> {
+        const LAP: f64 = 0.01;
+        let begin = Instant::now();
         let mut engine = self.build(1)?;
         engine.set(0, 3, Shift::ZERO)?;
         // Enough squarings of 3 to fill every word.
         let fill = u64::from(self.exponent.get().ilog2()) + 2;
         engine.square(0, fill, Step::Square, Shift::ZERO)?;
-        let begin = Instant::now();
-        let mut least = Duration::MAX;
-        while begin.elapsed() < Duration::from_millis(50) {
+        let (mut least, mut squarings) = (Duration::MAX, 4u64);
+        loop {
             let lap = Instant::now();
-            engine.square(0, 4, Step::Square, Shift::ZERO)?;
-            least = least.min(lap.elapsed() / 4);
+            engine.square(0, squarings, Step::Square, Shift::ZERO)?;
+            let seconds = lap.elapsed().as_secs_f64() / squarings as f64;
+            least = least.min(Duration::from_secs_f64(seconds));
+            if begin.elapsed() > budget {
+                return Ok(least);
+            }
+            squarings = ((LAP / seconds) as u64).clamp(4, 1 << 20);
         }
-        Ok(least)
     }
 
     /// p.

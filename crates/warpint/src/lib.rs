@@ -3,6 +3,28 @@
 //! * [`mersenne`]: Lucas–Lehmer and PRP tests of 2^p − 1.
 //! * [`gimps`]: the files that programs around GIMPS read and write.
 //! * [`arith`]: exact scalar arithmetic.
+//!
+//! A whole Lucas–Lehmer test, with an engine and a transform length that suit
+//! the exponent:
+//!
+//! ```
+//! use std::sync::mpsc;
+//! use warpint::mersenne::{
+//!     Exponent, Finished, LlStart, Plan, PlanRequest, RunOptions, StopToken, TestKind, TestSpec,
+//!     Verdict, test,
+//! };
+//!
+//! let exponent: Exponent = "2203".parse()?;
+//! let plan = Plan::new(exponent, &PlanRequest::default())?;
+//! let spec = TestSpec { kind: TestKind::Ll(LlStart::Four), exponent, iterations: None };
+//! let (events, _progress) = mpsc::channel();
+//! // No store: nothing is saved. `CheckpointStore::open` makes a test resumable.
+//! let finished =
+//!     test::run(&spec, plan, None, &events, &StopToken::new(), &RunOptions::default())?;
+//! let Finished::Done(outcome) = finished else { unreachable!("nobody asked for a stop") };
+//! assert_eq!(outcome.verdict, Verdict::Prime);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub use warpint_arith as arith;
 pub use warpint_gimps as gimps;

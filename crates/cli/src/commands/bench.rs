@@ -35,7 +35,7 @@ struct Row {
     bits_per_word: f64,
     margin_bits: f64,
     us_per_squaring: f64,
-    /// A bare real FFT and its inverse at the length that fp64 uses.
+    /// A bare real FFT and its inverse on one thread, at the length that fp64 uses.
     fft_floor_us: Option<f64>,
     ratio_to_floor: Option<f64>,
 }
@@ -53,9 +53,7 @@ pub(crate) fn mersenne(args: &BenchArgs) -> anyhow::Result<Exit> {
         report::write_out(format!("{line}\n\n{HEADER}\n").as_bytes())?;
     }
     for p in exponents {
-        let floor = floor(p, threads);
-        for plan in plans(p, args, threads)? {
-            let row = Row::measure(&plan, floor)?;
+        for row in measure(&plans(p, args, threads)?)? {
             if !args.json {
                 report::write_out(format!("{}\n", row.line()).as_bytes())?;
             }
@@ -85,26 +83,31 @@ fn plans(p: Exponent, args: &BenchArgs, threads: usize) -> Result<Vec<Plan>, Pla
     }
 }
 
-/// The time of a bare real FFT and its inverse at the length that fp64 uses
-/// for p, by the same library: what no squaring by fp64 can be faster than.
-fn floor(p: Exponent, threads: usize) -> Option<Duration> {
-    let request = PlanRequest { engine: Some("fp64"), length: None, threads: Some(threads) };
-    let plan = Plan::measured(p, &request).ok()?;
-    real_fft_pair(plan.length())
+/// Times plans of one exponent, and the bare real FFT at the length of fp64's:
+/// in turns, so that a slow moment of the machine strikes none alone.
+fn measure(plans: &[Plan]) -> Result<Vec<Row>, EngineError> {
+    const ROUNDS: usize = 4;
+    const EACH: Duration = Duration::from_millis(300);
+    let fft_length = plans.iter().find(|plan| plan.engine() == "fp64").map(Plan::length);
+    let mut times = vec![Duration::MAX; plans.len()];
+    let mut floor: Option<Duration> = None;
+    for _ in 0..ROUNDS {
+        for (plan, time) in plans.iter().zip(&mut times) {
+            *time = plan.time_per_squaring(EACH)?.min(*time);
+        }
+        let pair = fft_length.and_then(|length| real_fft_pair(length, EACH));
+        floor = floor.into_iter().chain(pair).min();
+    }
+    Ok(plans.iter().zip(times).map(|(plan, time)| Row::new(plan, time, floor)).collect())
 }
 
 const HEADER: &str =
     "         p  engine        words  bits/word  margin  µs/squaring  FFT floor  ratio";
 
 impl Row {
-    fn measure(plan: &Plan, floor: Option<Duration>) -> Result<Self, EngineError> {
-        // The least of several: other processes only ever add time.
-        let mut time = plan.time_per_squaring()?;
-        for _ in 0..2 {
-            time = time.min(plan.time_per_squaring()?);
-        }
+    fn new(plan: &Plan, time: Duration, floor: Option<Duration>) -> Self {
         let micros = |t: Duration| t.as_secs_f64() * 1e6;
-        Ok(Self {
+        Self {
             exponent: plan.exponent().get(),
             engine: plan.engine(),
             fft_length: plan.length(),
@@ -113,7 +116,7 @@ impl Row {
             us_per_squaring: micros(time),
             fft_floor_us: floor.map(micros),
             ratio_to_floor: floor.map(|floor| micros(time) / micros(floor)),
-        })
+        }
     }
 
     fn line(&self) -> String {

@@ -1,15 +1,15 @@
-//! The time below which a transform engine cannot be expected to get.
+//! The time that a squaring on one thread cannot be expected to get below.
 
 use std::time::{Duration, Instant};
 
 use realfft::RealFftPlanner;
 
-/// The least time, over about 50 ms, of a bare real FFT of `length` doubles and
+/// The least time, over `budget`, of a bare real FFT of `length` doubles and
 /// its inverse (`realfft`, one thread): no weights, no squaring, no carries.
 ///
 /// `None` if `length` is odd or zero.
 #[must_use]
-pub fn real_fft_pair(length: usize) -> Option<Duration> {
+pub fn real_fft_pair(length: usize, budget: Duration) -> Option<Duration> {
     if length == 0 || !length.is_multiple_of(2) {
         return None;
     }
@@ -27,7 +27,7 @@ pub fn real_fft_pair(length: usize) -> Option<Duration> {
         forward.process_with_scratch(&mut signal, &mut spectrum, &mut scratch).ok()?;
         inverse.process_with_scratch(&mut spectrum, &mut signal, &mut scratch).ok()?;
         least = least.min(lap.elapsed());
-        if begin.elapsed() > Duration::from_millis(50) {
+        if begin.elapsed() > budget {
             return Some(least);
         }
         // Keeps the numbers bounded, outside the time measured.
