@@ -16,6 +16,7 @@ pub mod layout;
 mod outcome;
 pub mod plan;
 mod residue;
+mod sealed;
 mod shift;
 pub mod test;
 
@@ -25,5 +26,6 @@ pub use exponent::{Exponent, ExponentError, trial_factor};
 pub use outcome::{ErrorCounts, Outcome, Verdict};
 pub use plan::{Plan, PlanError, PlanRequest};
 pub use residue::{Residue, ResidueError};
+pub use sealed::Sealed;
 pub use shift::Shift;
 pub use test::{Finished, LlStart, RunOptions, TestError, TestKind, TestSpec};

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::engine::{self, BuildOptions, Engine, EngineError, EngineFamily, Margin, Step};
-use crate::{Exponent, Shift};
+use crate::{Exponent, Residue, Shift};
 
 /// What the user asks of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -29,6 +29,12 @@ pub struct Plan {
 /// Why there is no plan.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PlanError {
+    /// There is no such family.
+    #[error("there is no engine {engine}")]
+    NoEngine {
+        /// What was asked for.
+        engine: &'static str,
+    },
     /// The family does not take this exponent.
     #[error("engine {engine} takes exponents from {from} to {to}, not {exponent}")]
     OutOfRange {
@@ -78,33 +84,42 @@ impl Plan {
     pub fn new(exponent: Exponent, request: &PlanRequest) -> Result<Self, PlanError> {
         let p = exponent.get();
         let name = request.engine.unwrap_or(if p < 64 { "word" } else { "fp64" });
-        let family = engine::family(name).unwrap_or(&engine::fp64::Fp64);
+        let family = engine::family(name).ok_or(PlanError::NoEngine { engine: name })?;
         Self::of_family(exponent, family, request.length, request.threads)
     }
 
-    /// The fastest plan for p by a measurement of some tenths of a second.
+    /// The fastest plan for p, by a measurement that takes some tenths of a
+    /// second, and as long as about twenty squarings where one takes longer.
     ///
-    /// Only lengths at most an eighth longer than the shortest are tried, and
-    /// none if the request names a length or p is so small that a whole test
-    /// takes less than the measurement.
+    /// Only lengths at most an eighth longer than the shortest are tried, and a
+    /// longer one must be faster by 3 %. None is tried if the request names a
+    /// length, if p is so small that a whole test takes less time than the
+    /// measurement, or so large that it would take minutes.
     pub fn measured(exponent: Exponent, request: &PlanRequest) -> Result<Self, PlanError> {
-        const SMALLEST: u32 = 100_000;
+        const WORTH_IT: std::ops::Range<u32> = 100_000..200_000_000;
         const EACH: Duration = Duration::from_millis(50);
+        const GAIN: f64 = 0.97;
         let shortest = Self::new(exponent, request)?;
-        if request.length.is_some() || exponent.get() < SMALLEST {
+        if request.length.is_some() || !WORTH_IT.contains(&exponent.get()) {
             return Ok(shortest);
         }
-        let fastest = shortest
-            .family
-            .lengths(shortest.length, shortest.length + shortest.length / 8)
-            .into_iter()
-            .filter_map(|n| {
-                let plan =
-                    Self::of_family(exponent, shortest.family, Some(n), request.threads).ok()?;
-                plan.time_per_squaring(EACH).ok().map(|t| (t, plan))
-            })
-            .min_by_key(|(t, _)| *t);
-        Ok(fastest.map_or(shortest, |(_, plan)| plan))
+        let time = |plan: &Self| {
+            let worst = Duration::MAX.as_secs_f64();
+            plan.time_per_squaring(EACH).map_or(worst, |t| t.as_secs_f64())
+        };
+        let (mut best, mut best_time) = (shortest, GAIN * time(&shortest));
+        let longest = shortest.length + shortest.length / 8;
+        for length in shortest.family.lengths(shortest.length + 1, longest) {
+            let (family, threads) = (shortest.family, request.threads);
+            let Ok(plan) = Self::of_family(exponent, family, Some(length), threads) else {
+                continue;
+            };
+            let seconds = time(&plan);
+            if seconds < best_time {
+                (best, best_time) = (plan, seconds);
+            }
+        }
+        Ok(best)
     }
 
     /// The plan for p with a given family, which need not be a built-in one.
@@ -157,12 +172,17 @@ impl Plan {
         let p = self.exponent.get();
         let (length, margin) = self
             .family
-            .lengths(self.length + 1, p as usize)
+            .lengths(self.length.saturating_add(1), p as usize)
             .into_iter()
             .filter_map(|n| Some((n, self.family.margin(p, n).ok()?)))
             .find(|(_, margin)| margin.bits >= 0.0)
             .ok_or(PlanError::NoLength { engine: self.family.name(), exponent: p })?;
         Ok(Self { length, margin, ..*self })
+    }
+
+    /// The same engine at the shortest safe length of at least `length` words.
+    pub fn at_least(&self, length: usize) -> Result<Self, PlanError> {
+        Self { length: length.saturating_sub(1), ..*self }.longer()
     }
 
     /// Builds the engine.
@@ -177,10 +197,14 @@ impl Plan {
         const LAP: f64 = 0.01;
         let begin = Instant::now();
         let mut engine = self.build(1)?;
-        engine.set(0, 3, Shift::ZERO)?;
-        // Enough squarings of 3 to fill every word.
-        let fill = u64::from(self.exponent.get().ilog2()) + 2;
-        engine.square(0, fill, Step::Square, Shift::ZERO)?;
+        let p = self.exponent.get();
+        // Every word full of mixed bits: multiples of 2^64 divided by the golden ratio.
+        let limbs: Vec<u64> = (1..=u64::from(p).div_ceil(64))
+            .map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+            .map(|x| x ^ (x >> 29))
+            .collect();
+        engine.write(0, &Residue::from_limbs(p, &limbs), Shift::ZERO)?;
+        engine.square(0, 2, Step::Square, Shift::ZERO)?;
         let (mut least, mut squarings) = (Duration::MAX, 4u64);
         loop {
             let lap = Instant::now();

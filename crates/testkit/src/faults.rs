@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use warpint_mersenne::{
     BuildOptions, Engine, EngineError, EngineFamily, Health, Margin, Residue, Shift, Step,
+    StopToken,
 };
 
 /// What goes wrong.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum Fault {
     /// After that many products of the family, a bit of the last one flips: once.
     FlippedBit {
@@ -23,6 +24,30 @@ pub enum Fault {
         /// The bit, taken mod p.
         bit: u32,
     },
+    /// Every product after that many has a wrong bit, now here, now there.
+    Unreliable {
+        /// Products before the first.
+        after: u64,
+    },
+    /// Every product after that many is zero.
+    Dead {
+        /// Products before the first.
+        after: u64,
+    },
+    /// Every product after that many has too much round-off at a short length.
+    RoundOff {
+        /// Products before the first.
+        after: u64,
+        /// The shortest length that is free of it.
+        enough: usize,
+    },
+    /// No fault: somebody asks for a stop after that many products.
+    Interrupted {
+        /// Products before.
+        after: u64,
+        /// Whom to ask.
+        stop: StopToken,
+    },
     /// Margins are reported so many bits too good.
     Optimism {
         /// Bits added to every margin.
@@ -30,7 +55,7 @@ pub enum Fault {
     },
 }
 
-/// A family that is sound but for one fault.
+/// A family that is sound but for one fault; several faults are families within families.
 pub struct Faulty {
     inner: &'static dyn EngineFamily,
     fault: Fault,
@@ -78,7 +103,8 @@ impl EngineFamily for Faulty {
         options: BuildOptions,
     ) -> Result<Box<dyn Engine>, EngineError> {
         let inner = self.inner.build(p, length, options)?;
-        Ok(Box::new(FaultyEngine { inner, fault: self.fault, products: self.products.clone() }))
+        let (fault, products) = (self.fault.clone(), self.products.clone());
+        Ok(Box::new(FaultyEngine { inner, fault, products }))
     }
 }
 
@@ -92,9 +118,20 @@ impl FaultyEngine {
     /// Lets the fault happen to the product that has just gone to `reg`.
     fn after_product(&mut self, reg: usize) -> Result<(), EngineError> {
         let made = self.products.fetch_add(1, Ordering::Relaxed) + 1;
-        match self.fault {
-            Fault::FlippedBit { after, bit } if made == after => self.change(reg, bit, |x| !x),
-            Fault::StuckBit { bit } => self.change(reg, bit, |_| true),
+        match &self.fault {
+            &Fault::FlippedBit { after, bit } if made == after => self.change(reg, bit, |x| !x),
+            &Fault::StuckBit { bit } => self.change(reg, bit, |_| true),
+            &Fault::Unreliable { after } if made > after => {
+                self.change(reg, (made % 59) as u32, |x| !x)
+            }
+            &Fault::Dead { after } if made > after => self.inner.set(reg, 0, Shift::ZERO),
+            &Fault::RoundOff { after, enough } if made > after && self.length() < enough => {
+                Err(EngineError::RoundOff { measured: 0.45, limit: 0.4, length: self.length() })
+            }
+            Fault::Interrupted { after, stop } if made == *after => {
+                stop.stop();
+                Ok(())
+            }
             _ => Ok(()),
         }
     }

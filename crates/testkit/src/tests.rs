@@ -3,6 +3,7 @@
 use std::sync::mpsc;
 
 use warpint_arith::primes;
+use warpint_mersenne::checkpoint::CheckpointStore;
 use warpint_mersenne::{
     EngineFamily, Event, Exponent, Finished, LlStart, Outcome, Plan, RunOptions, StopToken,
     TestError, TestKind, TestSpec, Verdict, engine, test,
@@ -19,15 +20,28 @@ pub fn run_to(
     kind: TestKind,
     iterations: Option<u64>,
 ) -> (Result<Outcome, TestError>, Vec<Event>) {
-    let spec = TestSpec { kind, exponent: plan.exponent(), iterations };
-    let (sender, events) = mpsc::channel();
-    let finished = test::run(&spec, plan, None, &sender, &StopToken::new(), &RunOptions::default());
-    drop(sender);
+    let (finished, events) = sitting(plan, kind, iterations, None, &StopToken::new());
     let outcome = finished.map(|finished| match finished {
         Finished::Done(outcome) => *outcome,
         Finished::Stopped { .. } => unreachable!("nobody holds the stop token"),
     });
-    (outcome, events.into_iter().collect())
+    (outcome, events)
+}
+
+/// One sitting of a test, from the newest checkpoint of the store to the end or
+/// to a stop.
+pub fn sitting(
+    plan: Plan,
+    kind: TestKind,
+    iterations: Option<u64>,
+    store: Option<&mut CheckpointStore>,
+    stop: &StopToken,
+) -> (Result<Finished, TestError>, Vec<Event>) {
+    let spec = TestSpec { kind, exponent: plan.exponent(), iterations };
+    let (sender, events) = mpsc::channel();
+    let finished = test::run(&spec, plan, store, &sender, stop, &RunOptions::default());
+    drop(sender);
+    (finished, events.into_iter().collect())
 }
 
 /// The plan of a family for p on one thread, or what is wrong with it.

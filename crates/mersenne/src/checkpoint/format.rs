@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use crate::{ErrorCounts, Residue, ResidueError, TestKind};
+use crate::test::LARGEST_BLOCK;
+use crate::{ErrorCounts, Residue, ResidueError, Sealed, TestKind};
 
 /// A test at some iteration, as it is kept on the host and on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,8 +25,19 @@ pub struct State {
     pub elapsed: Duration,
     /// Errors met and overcome so far.
     pub errors: ErrorCounts,
+    /// The length that round-off has made necessary on the way, if it has.
+    pub least_length: Option<LeastLength>,
     /// PRP: what the next Gerbicz–Li check needs.
     pub gerbicz: Option<GerbiczState>,
+}
+
+/// Shorter transforms of this engine have failed in this test.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeastLength {
+    /// The family's name.
+    pub engine: String,
+    /// Words.
+    pub length: usize,
 }
 
 /// The Gerbicz–Li product of the squarings since the last verified iteration v:
@@ -37,7 +49,7 @@ pub struct GerbiczState {
     /// v.
     pub verified_iteration: u64,
     /// x_v.
-    pub verified: Residue,
+    pub verified: Sealed,
     /// The iteration of the last factor of D.
     pub product_iteration: u64,
     /// D.
@@ -61,6 +73,12 @@ pub enum FormatError {
     /// The SHA-256 does not match.
     #[error("its checksum does not match: some byte has changed")]
     Checksum,
+    /// A later version of this program has written it.
+    #[error("it was written by a later version of warpint (format {found})")]
+    Version {
+        /// The format's version.
+        found: String,
+    },
     /// It is of another test.
     #[error("it belongs to another test ({found})")]
     Foreign {
@@ -92,6 +110,12 @@ impl State {
         (MAX_HEADER + CHECKSUM + 3 * Residue::byte_len(exponent)) as u64
     }
 
+    /// Whether the sealed residue is still what it was.
+    #[must_use]
+    pub fn is_intact(&self) -> bool {
+        self.gerbicz.as_ref().is_none_or(|g| g.verified.is_intact())
+    }
+
     /// The file: a header of text lines up to an empty one, then the residues
     /// (x; for PRP also x_v and D) of ⌈p/8⌉ little-endian bytes each, then the
     /// SHA-256 of everything before it.
@@ -118,6 +142,9 @@ impl State {
         line(format_args!("elapsed-ms: {}", self.elapsed.as_millis()));
         line(format_args!("gerbicz-errors: {}", self.errors.gerbicz));
         line(format_args!("round-off-errors: {}", self.errors.round_off));
+        if let Some(least) = &self.least_length {
+            line(format_args!("least-length: {} {}", least.engine, least.length));
+        }
         if let Some(g) = &self.gerbicz {
             line(format_args!("block: {}", g.block));
             line(format_args!("verified-iteration: {}", g.verified_iteration));
@@ -127,7 +154,7 @@ impl State {
         let mut bytes = header.into_bytes();
         bytes.extend(self.residue.to_le_bytes());
         if let Some(g) = &self.gerbicz {
-            bytes.extend(g.verified.to_le_bytes());
+            bytes.extend(g.verified.residue().to_le_bytes());
             bytes.extend(g.product.to_le_bytes());
         }
         let checksum = Sha256::digest(&bytes);
@@ -154,8 +181,7 @@ impl State {
         };
         let header = Header { text };
         let first = text.lines().next().unwrap_or_default();
-        let of_this_test = header.get("version") == Some(VERSION)
-            && header.get("test") == Some(kind.slug())
+        let of_this_test = header.get("test") == Some(kind.slug())
             && header.get("exponent") == Some(exponent.to_string().as_str());
         let residues = if kind == TestKind::Prp { 3 } else { 1 };
         let size = Residue::byte_len(exponent);
@@ -165,6 +191,12 @@ impl State {
         // Say "foreign" only of a file that is whole in itself.
         let (content, checksum) = bytes.split_at(bytes.len() - CHECKSUM.min(bytes.len()));
         let sound = Sha256::digest(content).as_slice() == checksum;
+        if sound
+            && let Some(found) = header.get("version")
+            && found != VERSION
+        {
+            return Err(FormatError::Version { found: found.to_owned() });
+        }
         if !of_this_test && sound {
             return Err(FormatError::Foreign { found: first.to_owned() });
         }
@@ -186,7 +218,7 @@ impl State {
             let block = header
                 .number("block")
                 .and_then(|b| u32::try_from(b).ok())
-                .filter(|&b| b > 0)
+                .filter(|&b| b > 0 && u64::from(b) <= LARGEST_BLOCK)
                 .ok_or(field("block"))?;
             let product_iteration = header
                 .number("product-iteration")
@@ -202,7 +234,7 @@ impl State {
             Some(GerbiczState {
                 block,
                 verified_iteration,
-                verified: residue(1)?,
+                verified: Sealed::new(residue(1)?),
                 product_iteration,
                 product: residue(2)?,
             })
@@ -224,6 +256,14 @@ impl State {
                 gerbicz: count("gerbicz-errors").ok_or(field("gerbicz-errors"))?,
                 round_off: count("round-off-errors").ok_or(field("round-off-errors"))?,
             },
+            least_length: header
+                .get("least-length")
+                .map(|text| {
+                    let (engine, length) = text.split_once(' ')?;
+                    Some(LeastLength { engine: engine.into(), length: length.parse().ok()? })
+                })
+                .map(|least| least.ok_or(field("least-length")))
+                .transpose()?,
             gerbicz,
         })
     }
@@ -264,10 +304,11 @@ mod tests {
             shift: 0,
             elapsed: Duration::from_millis(1234),
             errors: ErrorCounts { gerbicz: 1, round_off: 2 },
+            least_length: Some(LeastLength { engine: "fp64".into(), length: 8 }),
             gerbicz: Some(GerbiczState {
                 block: 11,
                 verified_iteration: 22,
-                verified: Residue::from_u64(p, 5),
+                verified: Sealed::new(Residue::from_u64(p, 5)),
                 product_iteration: 55,
                 product: Residue::from_limbs(p, &[u64::MAX, 9]),
             }),
@@ -275,7 +316,12 @@ mod tests {
     }
 
     fn ll_state() -> State {
-        State { kind: TestKind::Ll(LlStart::Four), gerbicz: None, ..prp_state() }
+        State {
+            kind: TestKind::Ll(LlStart::Four),
+            least_length: None,
+            gerbicz: None,
+            ..prp_state()
+        }
     }
 
     #[test]
@@ -336,6 +382,12 @@ mod tests {
         };
         assert_eq!(text("\niteration: 57", "\niteration: 128"), Err(field("iteration")));
         assert_eq!(text("block: 11", "block: 0"), Err(field("block")));
+        assert_eq!(text("block: 11", "block: 1001"), Err(field("block")));
+        assert_eq!(text("least-length: fp64 8", "least-length: 8"), Err(field("least-length")));
+        assert_eq!(
+            text("version: 1", "version: 2"),
+            Err(FormatError::Version { found: "2".into() })
+        );
         assert_eq!(
             text("product-iteration: 55", "product-iteration: 58"),
             Err(field("product-iteration"))

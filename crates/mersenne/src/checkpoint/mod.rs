@@ -11,5 +11,5 @@ mod format;
 mod lock;
 mod store;
 
-pub use format::{FormatError, GerbiczState, State};
+pub use format::{FormatError, GerbiczState, LeastLength, State};
 pub use store::{CheckpointError, CheckpointStore, Saved};

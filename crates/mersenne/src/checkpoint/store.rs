@@ -4,12 +4,15 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::format::State;
+use super::format::{FormatError, State};
 use super::lock::{Attempt, DirectoryLock};
 use crate::{Event, TestKind};
 
-/// Generations kept of each sort, verified and unverified.
+/// The newest generations, kept of each sort, verified and unverified.
 const GENERATIONS: usize = 3;
+/// Where older ones are worth keeping, each is this many times as far as the
+/// one before it: less than ten in the longest test.
+const SPREAD: u64 = 4;
 const LOCK_FILE: &str = "lock";
 const UNVERIFIED: &str = "ckpt";
 const VERIFIED: &str = "verified";
@@ -39,6 +42,22 @@ pub enum CheckpointError {
         path: PathBuf,
         /// Why.
         source: io::Error,
+    },
+    /// A checkpoint is there but cannot be read.
+    #[error("cannot read the checkpoint {}: {source}; nothing has been changed", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A checkpoint of a later version of this program.
+    #[error("{}: {reason}; use that version, or another --dir", path.display())]
+    Later {
+        /// The file.
+        path: PathBuf,
+        /// Which.
+        reason: String,
     },
     /// Another process works there.
     #[error(
@@ -124,20 +143,27 @@ impl CheckpointStore {
             return Err(e);
         }
         // An old generation that cannot be removed does no harm.
-        let _ = self.prune();
+        let _ = self.prune(&path);
         Ok(Saved { path, verified })
     }
 
     /// The newest sound checkpoint. Unsound ones that are newer are set aside
-    /// as `.bad`, each with a notice.
+    /// as `.bad`, each with a notice. One that cannot be read at all, or is of a
+    /// later version, is an error: going back further would throw work away.
     pub fn load_newest(&mut self) -> Result<Option<(State, PathBuf)>, CheckpointError> {
         let mut entries = self.entries().map_err(|source| self.directory_error(source))?;
         entries.sort_by_key(|e| (e.iteration, e.verified));
         for entry in entries.into_iter().rev() {
-            match self.read(&entry.path) {
+            let bytes = self.read(&entry.path)?;
+            match State::from_bytes(&bytes, self.kind, self.exponent) {
                 Ok(state) => return Ok(Some((state, entry.path))),
-                Err(reason) => {
+                Err(FormatError::Version { found }) => {
+                    let reason = FormatError::Version { found }.to_string();
+                    return Err(CheckpointError::Later { path: entry.path, reason });
+                }
+                Err(unsound) => {
                     let path = set_aside(&entry.path);
+                    let reason = unsound.to_string();
                     self.notices.push(Event::BadCheckpoint { path, reason });
                 }
             }
@@ -166,13 +192,14 @@ impl CheckpointStore {
         CheckpointError::Directory { path: self.dir.clone(), source }
     }
 
-    fn read(&self, path: &Path) -> Result<State, String> {
+    /// At most as many bytes as a checkpoint can have, and one.
+    fn read(&self, path: &Path) -> Result<Vec<u8>, CheckpointError> {
         let limit = State::max_file_size(self.exponent);
         let mut bytes = Vec::new();
         File::open(path)
             .and_then(|f| f.take(limit + 1).read_to_end(&mut bytes))
-            .map_err(|e| format!("it cannot be read: {e}"))?;
-        State::from_bytes(&bytes, self.kind, self.exponent).map_err(|e| e.to_string())
+            .map_err(|source| CheckpointError::Unreadable { path: path.to_owned(), source })?;
+        Ok(bytes)
     }
 
     fn files(&self) -> io::Result<Vec<PathBuf>> {
@@ -196,13 +223,23 @@ impl CheckpointStore {
         Ok(self.files()?.into_iter().filter_map(entry).collect())
     }
 
-    fn prune(&self) -> io::Result<()> {
-        for sort in [false, true] {
+    /// Keeps the newest generations of each sort, the one just saved, and of
+    /// the states worth going back to far (verified ones, and all of a test
+    /// without checks) some that are spread over the whole run.
+    fn prune(&self, just_saved: &Path) -> io::Result<()> {
+        for verified in [false, true] {
             let mut entries = self.entries()?;
-            entries.retain(|e| e.verified == sort);
-            entries.sort_by_key(|e| std::cmp::Reverse(e.iteration));
-            for old in entries.into_iter().skip(GENERATIONS) {
-                fs::remove_file(old.path)?;
+            entries.retain(|e| e.verified == verified);
+            entries.sort_by_key(|e| e.iteration);
+            let older = entries.len().saturating_sub(GENERATIONS);
+            let spread = verified || self.kind != TestKind::Prp;
+            let mut next_kept = 0;
+            for old in &entries[..older] {
+                if spread && old.iteration >= next_kept {
+                    next_kept = old.iteration.saturating_mul(SPREAD).max(1);
+                } else if old.path != just_saved {
+                    fs::remove_file(&old.path)?;
+                }
             }
         }
         Ok(())
@@ -232,7 +269,8 @@ fn set_aside(path: &Path) -> PathBuf {
 mod tests {
     use super::*;
     use crate::checkpoint::GerbiczState;
-    use crate::{ErrorCounts, LlStart, Residue};
+    use crate::{ErrorCounts, LlStart, Residue, Sealed};
+    use sha2::{Digest, Sha256};
     use std::time::Duration;
 
     const P: u32 = 127;
@@ -246,19 +284,20 @@ mod tests {
             shift: 0,
             elapsed: Duration::from_secs(iteration),
             errors: ErrorCounts::default(),
+            least_length: None,
             gerbicz: None,
         }
     }
 
     fn prp(iteration: u64, verified_iteration: u64) -> State {
         let residue = Residue::from_u64(P, iteration + 1000);
-        let verified = Residue::from_u64(P, verified_iteration + 1000);
+        let product = Residue::from_u64(P, verified_iteration + 1000);
         let gerbicz = GerbiczState {
             block: 100,
             verified_iteration,
             product_iteration: verified_iteration,
-            product: verified.clone(),
-            verified,
+            verified: Sealed::new(product.clone()),
+            product,
         };
         State { kind: TestKind::Prp, residue, gerbicz: Some(gerbicz), ..ll(iteration) }
     }
@@ -279,21 +318,69 @@ mod tests {
         names
     }
 
+    /// The iterations that are on disk.
+    fn kept(store: &CheckpointStore) -> Vec<u64> {
+        let mut kept: Vec<u64> = store.entries().unwrap().iter().map(|e| e.iteration).collect();
+        kept.sort_unstable();
+        kept
+    }
+
     #[test]
-    fn keeps_three_generations_and_loads_the_newest() {
+    fn keeps_the_newest_generations_and_loads_the_newest() {
         let root = tempfile::tempdir().unwrap();
-        let mut store = open(root.path(), ll(0).kind);
+        let mut store = open(root.path(), TestKind::Prp);
         assert_eq!(store.load_newest().unwrap(), None);
         for k in [10, 20, 30, 40] {
-            assert!(!store.save(&ll(k)).unwrap().verified);
+            assert!(!store.save(&prp(k, 0)).unwrap().verified);
         }
-        assert_eq!(
-            names(&store),
-            ["ll-0000000020.ckpt", "ll-0000000030.ckpt", "ll-0000000040.ckpt"]
-        );
-        assert_eq!(store.load_newest().unwrap().unwrap().0, ll(40));
+        assert_eq!(kept(&store), [20, 30, 40]);
+        assert_eq!(store.load_newest().unwrap().unwrap().0, prp(40, 0));
         store.remove_all().unwrap();
         assert_eq!(store.load_newest().unwrap(), None);
+    }
+
+    #[test]
+    fn a_test_without_checks_also_keeps_some_from_long_ago() {
+        let root = tempfile::tempdir().unwrap();
+        let mut store = open(root.path(), ll(0).kind);
+        for k in 1..=125 {
+            store.save(&ll(k)).unwrap();
+        }
+        assert_eq!(kept(&store), [1, 4, 16, 64, 123, 124, 125]);
+    }
+
+    #[test]
+    fn what_was_just_saved_stays_even_if_later_ones_are_there() {
+        let root = tempfile::tempdir().unwrap();
+        let mut store = open(root.path(), TestKind::Prp);
+        for k in [90, 91, 92, 30] {
+            store.save(&prp(k, 0)).unwrap();
+        }
+        assert_eq!(kept(&store), [30, 90, 91, 92]);
+    }
+
+    #[test]
+    fn an_unreadable_or_later_checkpoint_is_an_error_and_stays() {
+        let root = tempfile::tempdir().unwrap();
+        let mut store = open(root.path(), ll(0).kind);
+        store.save(&ll(10)).unwrap();
+        // A directory under a checkpoint's name can be opened but not read.
+        let unreadable = store.dir().join("ll-0000000020.ckpt");
+        fs::create_dir(&unreadable).unwrap();
+        assert!(matches!(store.load_newest(), Err(CheckpointError::Unreadable { .. })));
+        fs::remove_dir(&unreadable).unwrap();
+
+        let mut later = ll(30).to_bytes();
+        let at = later.windows(10).position(|w| w == b"version: 1").unwrap();
+        later[at + 9] = b'2';
+        let content = later.len() - 32;
+        let checksum = Sha256::digest(&later[..content]);
+        later[content..].copy_from_slice(&checksum);
+        let path = store.dir().join("ll-0000000030.ckpt");
+        fs::write(&path, later).unwrap();
+        assert!(matches!(store.load_newest(), Err(CheckpointError::Later { .. })));
+        assert!(path.exists());
+        assert!(store.take_notices().is_empty());
     }
 
     #[test]

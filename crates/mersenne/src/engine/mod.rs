@@ -178,7 +178,7 @@ pub trait EngineFamily: Sync {
     ) -> Result<Box<dyn Engine>, EngineError>;
 }
 
-/// Every family of this program, slowest range first: `word`, `fp64`, `goldilocks`.
+/// Every family of this program.
 #[must_use]
 pub fn families() -> [&'static dyn EngineFamily; 3] {
     [&word::Word, &fp64::Fp64, &goldilocks::Goldilocks]

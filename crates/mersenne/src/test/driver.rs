@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use super::sequence::{Advance, Sequence};
 use super::{Finished, RunOptions, TestError, TestKind};
-use crate::checkpoint::{CheckpointStore, State};
-use crate::{Engine, EngineError, ErrorCounts, Event, Outcome, Plan, Residue, StopToken};
+use crate::checkpoint::{CheckpointStore, LeastLength, State};
+use crate::{Engine, EngineError, ErrorCounts, Event, Outcome, Plan, Residue, StopToken, Verdict};
 
 /// Work between two looks at the clock and the stop token.
 const STRIDE: Duration = Duration::from_millis(200);
@@ -23,6 +23,7 @@ pub(super) struct Driver<'a> {
     stop: &'a StopToken,
     options: &'a RunOptions,
     errors: ErrorCounts,
+    least_length: Option<LeastLength>,
     /// Time of earlier sittings.
     earlier: Duration,
     begun: Instant,
@@ -51,6 +52,7 @@ impl<'a> Driver<'a> {
             stop,
             options,
             errors: ErrorCounts::default(),
+            least_length: None,
             earlier: Duration::ZERO,
             begun: now,
             next_save: now.checked_add(options.checkpoint_interval),
@@ -66,7 +68,7 @@ impl<'a> Driver<'a> {
         loop {
             match self.drive_engine(sequence, &mut good) {
                 Err(TestError::Engine(EngineError::RoundOff { measured, .. })) => {
-                    self.lengthen(measured, &good)?;
+                    self.lengthen(measured, &mut good)?;
                 }
                 other => return other,
             }
@@ -79,6 +81,7 @@ impl<'a> Driver<'a> {
         sequence: &mut dyn Sequence,
         good: &mut State,
     ) -> Result<Finished, TestError> {
+        check_seal(good)?;
         let mut built = self.plan.build(sequence.registers())?;
         let engine = built.as_mut();
         sequence.load(engine, good)?;
@@ -91,15 +94,22 @@ impl<'a> Driver<'a> {
                     self.failures.clear();
                     self.send(Event::Verified { iteration: sequence.iteration() });
                     *good = self.snapshot(sequence, engine)?;
-                    self.save(good);
+                    self.save(good)?;
                 }
                 Advance::CheckFailed { iteration, res64 } => {
                     if let Some(state) = self.after_failure(sequence, iteration, res64)? {
                         sequence.load(engine, &state)?;
                         *good = state;
+                        // The counts must outlive a kill.
+                        self.save(good)?;
                     }
                 }
                 Advance::Finished(last) => {
+                    self.check_possible(sequence, &last)?;
+                    if sequence.verdict(last.clone()).0 == Verdict::Interim {
+                        *good = self.snapshot(sequence, engine)?;
+                        self.save(good)?;
+                    }
                     return Ok(Finished::Done(Box::new(self.outcome(sequence, engine, last))));
                 }
             }
@@ -107,12 +117,12 @@ impl<'a> Driver<'a> {
             self.progress(sequence, engine);
             if self.stop.is_stopped() {
                 *good = self.snapshot(sequence, engine)?;
-                let saved = self.save(good);
+                let saved = self.save(good)?;
                 return Ok(Finished::Stopped { iteration: good.iteration, saved });
             }
             if self.next_save.is_some_and(|due| Instant::now() >= due) {
                 *good = self.snapshot(sequence, engine)?;
-                self.save(good);
+                self.save(good)?;
             }
         }
     }
@@ -136,12 +146,19 @@ impl<'a> Driver<'a> {
         }
         self.errors = state.errors;
         self.earlier = state.elapsed;
+        self.least_length = state.least_length.clone();
+        if let Some(least) = &state.least_length
+            && least.engine == self.plan.engine()
+            && least.length > self.plan.length()
+        {
+            self.plan = self.plan.at_least(least.length)?;
+        }
         self.send(Event::Started { iteration: state.iteration, total: wanted, resumed_from });
         Ok(state)
     }
 
     /// Takes the next longer transform, to go on from the last good state.
-    fn lengthen(&mut self, measured: f64, good: &State) -> Result<(), TestError> {
+    fn lengthen(&mut self, measured: f64, good: &mut State) -> Result<(), TestError> {
         let longer = self.plan.longer()?;
         self.errors.round_off += 1;
         self.send(Event::Lengthened {
@@ -152,6 +169,11 @@ impl<'a> Driver<'a> {
         });
         self.plan = longer;
         self.pace = Pace::new();
+        self.least_length =
+            Some(LeastLength { engine: self.plan.engine().to_owned(), length: self.plan.length() });
+        *good = self.stamped(good.clone());
+        // The length and the counts must outlive a kill.
+        self.save(good)?;
         Ok(())
     }
 
@@ -160,13 +182,14 @@ impl<'a> Driver<'a> {
         &mut self,
         sequence: &dyn Sequence,
         iteration: u64,
-        res64: u64,
+        res64: [u64; 3],
     ) -> Result<Option<State>, TestError> {
         let Some(state) = sequence.verified() else { return Ok(None) };
         let verified = state.iteration;
         self.errors.gerbicz += 1;
+        check_seal(&state)?;
         if self.failures.repeats(iteration, res64) {
-            let res64 = format!("{res64:016X}");
+            let res64 = format!("{:016X}", res64[0]);
             return Err(TestError::RepeatedError { iteration, verified, res64 });
         }
         if self.failures.count > FAILURES_ALLOWED {
@@ -186,17 +209,29 @@ impl<'a> Driver<'a> {
         &self,
         sequence: &dyn Sequence,
         engine: &mut dyn Engine,
-    ) -> Result<State, EngineError> {
-        Ok(self.stamped(sequence.snapshot(engine)?))
+    ) -> Result<State, TestError> {
+        let state = sequence.snapshot(engine)?;
+        self.check_possible(sequence, &state.residue)?;
+        Ok(self.stamped(state))
     }
 
-    /// A state with the time and errors up to now.
+    fn check_possible(&self, sequence: &dyn Sequence, residue: &Residue) -> Result<(), TestError> {
+        if sequence.impossible(residue) {
+            let (iteration, res64) = (sequence.iteration(), residue.res64_hex());
+            return Err(TestError::Impossible { iteration, res64 });
+        }
+        Ok(())
+    }
+
+    /// A state with the time, errors and length up to now.
     fn stamped(&self, state: State) -> State {
-        State { elapsed: self.elapsed(), errors: self.errors, ..state }
+        let least_length = self.least_length.clone();
+        State { elapsed: self.elapsed(), errors: self.errors, least_length, ..state }
     }
 
     /// Whether the state is now on disk.
-    fn save(&mut self, state: &State) -> bool {
+    fn save(&mut self, state: &State) -> Result<bool, TestError> {
+        check_seal(state)?;
         let mut wait = self.options.checkpoint_interval;
         let mut saved = false;
         if let Some(store) = self.store.as_deref_mut() {
@@ -214,7 +249,7 @@ impl<'a> Driver<'a> {
             self.send(event);
         }
         self.next_save = Instant::now().checked_add(wait);
-        saved
+        Ok(saved)
     }
 
     fn progress(&mut self, sequence: &dyn Sequence, engine: &dyn Engine) {
@@ -256,6 +291,14 @@ impl<'a> Driver<'a> {
     fn send(&self, event: Event) {
         // Nobody listening is no reason to stop computing.
         let _ = self.events.send(event);
+    }
+}
+
+/// Refuses a state that memory has changed since it was verified.
+fn check_seal(state: &State) -> Result<(), TestError> {
+    match &state.gerbicz {
+        Some(g) if !state.is_intact() => Err(TestError::Memory { verified: g.verified_iteration }),
+        _ => Ok(()),
     }
 }
 
@@ -309,12 +352,12 @@ impl Pace {
 #[derive(Default)]
 struct Failures {
     count: u32,
-    seen: Vec<(u64, u64)>,
+    seen: Vec<(u64, [u64; 3])>,
 }
 
 impl Failures {
     /// Notes a failure; whether the same residue has failed here before.
-    fn repeats(&mut self, iteration: u64, res64: u64) -> bool {
+    fn repeats(&mut self, iteration: u64, res64: [u64; 3]) -> bool {
         let repeated = self.seen.contains(&(iteration, res64));
         self.count += 1;
         self.seen.push((iteration, res64));
@@ -323,5 +366,35 @@ impl Failures {
 
     fn clear(&mut self) {
         *self = Self::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checkpoint::GerbiczState;
+    use crate::test::prp::Prp;
+    use crate::{Residue, Sealed};
+
+    #[test]
+    fn a_state_whose_seal_is_broken_is_neither_used_nor_saved() {
+        let sound = Prp::new(61, 61).first();
+        assert!(check_seal(&sound).is_ok());
+        let changed = sound.gerbicz.map(|g| GerbiczState {
+            verified: Sealed::new(Residue::from_u64(61, 3)).changed_to(Residue::from_u64(61, 5)),
+            ..g
+        });
+        let broken = State { gerbicz: changed, ..Prp::new(61, 61).first() };
+        assert!(matches!(check_seal(&broken), Err(TestError::Memory { verified: 0 })));
+    }
+
+    #[test]
+    fn the_same_failure_again_is_told_from_another_one() {
+        let mut failures = Failures::default();
+        assert!(!failures.repeats(100, [1, 2, 3]));
+        assert!(!failures.repeats(100, [1, 2, 4]));
+        assert!(failures.repeats(100, [1, 2, 3]));
+        failures.clear();
+        assert!(!failures.repeats(100, [1, 2, 3]));
     }
 }

@@ -4,8 +4,6 @@
 //! (Lucas–Lehmer, or PRP with its Gerbicz–Li checks) → engine operations.
 
 mod driver;
-#[cfg(test)]
-mod faults;
 mod ll;
 mod prp;
 mod sequence;
@@ -22,6 +20,7 @@ use crate::{
     Verdict,
 };
 use driver::Driver;
+pub(crate) use prp::LARGEST_BLOCK;
 
 /// The first term of a Lucas–Lehmer sequence. Each of these is a universal
 /// starting value: s_(p−2) = 0 exactly when M_p is prime, for every odd p.
@@ -143,6 +142,27 @@ pub enum TestError {
         found: u64,
         /// The iterations asked for.
         wanted: u64,
+    },
+    /// A Lucas–Lehmer sequence got to 0, 2 or −2 before its end, or to zero in a
+    /// PRP test: no sound computation does.
+    #[error(
+        "the residue at iteration {iteration} is impossible (res64 {res64}): this machine computes \
+         unreliably; the same command goes on from the last checkpoint, or try --engine goldilocks"
+    )]
+    Impossible {
+        /// Where it was seen.
+        iteration: u64,
+        /// Its low 64 bits.
+        res64: String,
+    },
+    /// The state a test would go back to has changed in memory.
+    #[error(
+        "the copy in memory of the verified state at iteration {verified} has changed: this \
+         machine's memory is unreliable; the same command goes on from the last checkpoint"
+    )]
+    Memory {
+        /// The last verified iteration.
+        verified: u64,
     },
     /// The same wrong residue twice: not chance, but the hardware or the program.
     #[error(

@@ -21,10 +21,10 @@ use std::time::Duration;
 use super::TestKind;
 use super::sequence::{Advance, Sequence};
 use crate::checkpoint::{GerbiczState, State};
-use crate::{Engine, EngineError, ErrorCounts, Residue, Shift, Step, Verdict};
+use crate::{Engine, EngineError, ErrorCounts, Residue, Sealed, Shift, Step, Verdict};
 
 /// Largest block: one product per 1,000 squarings, a check every 10^6.
-const LARGEST_BLOCK: u64 = 1000;
+pub(crate) const LARGEST_BLOCK: u64 = 1000;
 
 // Registers.
 /// x_k.
@@ -48,7 +48,7 @@ pub(super) struct Prp {
     iteration: u64,
     first_shift: Shift,
     block: u64,
-    verified: (u64, Residue),
+    verified: (u64, Sealed),
     product_iteration: u64,
     /// The shift of D: the sum of its factors' shifts.
     product_shift: Shift,
@@ -62,7 +62,15 @@ struct Check {
     /// Squarings done: B of D_(t−1), then at the end of the run E − T of x_T.
     done: u64,
     /// x_k, which the check is to confirm.
-    residue: Residue,
+    residue: Sealed,
+}
+
+/// B for the stretch that begins with `left` squarings to go: all of them in
+/// one check, or 10^6.
+fn block_for(left: u64) -> u64 {
+    let root = left.isqrt();
+    let ceiling = if root * root < left { root + 1 } else { root };
+    ceiling.clamp(1, LARGEST_BLOCK)
 }
 
 impl Prp {
@@ -72,8 +80,8 @@ impl Prp {
             target,
             iteration: 0,
             first_shift: Shift::ZERO,
-            block: target.isqrt().clamp(1, LARGEST_BLOCK),
-            verified: (0, Residue::from_u64(p, 3)),
+            block: block_for(target),
+            verified: (0, Sealed::new(Residue::from_u64(p, 3))),
             product_iteration: 0,
             product_shift: Shift::ZERO,
             last: None,
@@ -95,8 +103,9 @@ impl Prp {
             shift: self.first_shift.bits(),
             elapsed: Duration::ZERO,
             errors: ErrorCounts::default(),
+            least_length: None,
             gerbicz: Some(GerbiczState {
-                // At most LARGEST_BLOCK, or read from a u32.
+                // At most LARGEST_BLOCK.
                 block: self.block as u32,
                 verified_iteration: self.verified.0,
                 verified: self.verified.1.clone(),
@@ -106,18 +115,20 @@ impl Prp {
         }
     }
 
-    /// Takes x_k as the verified state, with D = x_k.
+    /// Takes x_k as the verified state, with D = x_k and a block for what is left.
     fn take_verified(
         &mut self,
         engine: &mut dyn Engine,
-        residue: Residue,
+        verified: Sealed,
     ) -> Result<(), EngineError> {
-        engine.write(X, &residue, self.shift_at(self.iteration))?;
-        engine.write(V, &residue, Shift::ZERO)?;
-        engine.write(D, &residue, Shift::ZERO)?;
-        self.verified = (self.iteration, residue);
+        let residue = verified.residue();
+        engine.write(X, residue, self.shift_at(self.iteration))?;
+        engine.write(V, residue, Shift::ZERO)?;
+        engine.write(D, residue, Shift::ZERO)?;
+        self.verified = (self.iteration, verified);
         self.product_iteration = self.iteration;
         self.product_shift = Shift::ZERO;
+        self.block = block_for(self.target.saturating_sub(self.iteration));
         Ok(())
     }
 
@@ -132,8 +143,8 @@ impl Prp {
             self.product_iteration = self.iteration;
             return Ok(());
         }
-        let residue = engine.read(X, shift)?;
-        engine.write(X, &residue, shift)?;
+        let residue = Sealed::new(engine.read(X, shift)?);
+        engine.write(X, residue.residue(), shift)?;
         engine.mul(NEXT, D, X)?;
         engine.copy(POWER, D)?;
         self.check = Some(Check { done: 0, residue });
@@ -161,8 +172,12 @@ impl Prp {
             self.check = Some(check);
             return Ok(Advance::Going);
         }
-        let res64 = check.residue.res64();
-        let failed = Ok(Advance::CheckFailed { iteration: self.iteration, res64 });
+        let reached = check.residue.residue().clone();
+        let iteration = self.iteration;
+        let failed = |a: &Residue, b: &Residue| {
+            let res64 = [reached.res64(), a.res64(), b.res64()];
+            Ok(Advance::CheckFailed { iteration, res64 })
+        };
         if register == POWER {
             let shift = self.product_shift.after_squarings(self.block, self.p);
             engine.mul(POWER, POWER, V)?;
@@ -171,23 +186,31 @@ impl Prp {
             let next = engine.read(NEXT, shift)?;
             // 0 satisfies every such equation, and no power of 3 is 0 mod M_p.
             if power != next || next.is(0) {
-                return failed;
+                return failed(&power, &next);
             }
             let Some(last) = &self.last else {
                 self.take_verified(engine, check.residue)?;
                 return Ok(Advance::Verified);
             };
+            // The register was copied at T: a second reading of the same number.
+            let again = engine.read(LAST, self.shift_at(self.target))?;
+            if again != *last {
+                return failed(&again, last);
+            }
             engine.write(LAST, last, Shift::ZERO)?;
             if tail > 0 {
                 self.check = Some(check);
                 return Ok(Advance::Going);
             }
         }
-        match &self.last {
-            Some(last) if engine.read(LAST, Shift::ZERO)? == check.residue => {
-                Ok(Advance::Finished(last.clone()))
+        let raised = engine.read(LAST, Shift::ZERO)?;
+        match self.last.clone() {
+            Some(last) if raised == reached => {
+                self.iteration = self.target;
+                self.take_verified(engine, Sealed::new(last.clone()))?;
+                Ok(Advance::Finished(last))
             }
-            _ => failed,
+            _ => failed(&raised, &reached),
         }
     }
 }
@@ -211,14 +234,22 @@ impl Sequence for Prp {
         self.first_shift = Shift::new(state.shift, self.p);
         self.check = None;
         self.product_shift = Shift::ZERO;
-        self.last = (state.iteration == self.target).then(|| state.residue.clone());
+        self.last = None;
+        if state.iteration == self.target {
+            self.last = Some(state.residue.clone());
+            engine.write(LAST, &state.residue, self.shift_at(self.target))?;
+        }
         engine.write(X, &state.residue, self.shift_at(state.iteration))?;
         if let Some(g) = &state.gerbicz {
             self.block = u64::from(g.block);
             self.verified = (g.verified_iteration, g.verified.clone());
             self.product_iteration = g.product_iteration;
-            engine.write(V, &g.verified, Shift::ZERO)?;
+            engine.write(V, g.verified.residue(), Shift::ZERO)?;
             engine.write(D, &g.product, Shift::ZERO)?;
+            // Nothing is bound to an old block at the start of a stretch.
+            if g.verified_iteration == state.iteration {
+                self.block = block_for(self.target - state.iteration);
+            }
         }
         Ok(())
     }
@@ -235,6 +266,7 @@ impl Sequence for Prp {
         self.iteration += n;
         if self.iteration == self.target {
             let shift = self.shift_at(self.iteration);
+            engine.copy(LAST, X)?;
             let last = engine.read(X, shift)?;
             engine.write(X, &last, shift)?;
             self.last = Some(last);
@@ -259,12 +291,17 @@ impl Sequence for Prp {
     }
 
     fn verified(&self) -> Option<State> {
-        let (iteration, residue) = self.verified.clone();
-        let mut state = self.state(iteration, residue.clone(), residue);
+        let iteration = self.verified.0;
+        let residue = self.verified.1.residue();
+        let mut state = self.state(iteration, residue.clone(), residue.clone());
         if let Some(g) = &mut state.gerbicz {
             g.product_iteration = iteration;
         }
         Some(state)
+    }
+
+    fn impossible(&self, residue: &Residue) -> bool {
+        residue.is(0)
     }
 
     fn verdict(&self, last: Residue) -> (Verdict, Residue) {
@@ -275,5 +312,29 @@ impl Sequence for Prp {
         let residue = last.divided_by(9).unwrap_or(last);
         let verdict = if residue.is(1) { Verdict::ProbablePrime } else { Verdict::Composite };
         (verdict, residue)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verified_state_that_memory_has_changed_is_known() {
+        let p = 61;
+        let mut prp = Prp::new(p, 61);
+        assert!(prp.verified().is_some_and(|state| state.is_intact()));
+        let sealed = Sealed::new(Residue::from_u64(p, 3)).changed_to(Residue::from_u64(p, 7));
+        prp.verified = (0, sealed);
+        assert!(prp.verified().is_some_and(|state| !state.is_intact()));
+    }
+
+    #[test]
+    fn one_check_covers_a_test_of_up_to_a_million_squarings() {
+        for left in (0..2000).chain([216_091, 999_999, 1_000_000, 82_589_933]) {
+            let block = block_for(left);
+            assert!(block * block >= left.min(1_000_000), "{left}");
+            assert!((1..=LARGEST_BLOCK).contains(&block));
+        }
     }
 }

@@ -26,11 +26,15 @@ pub(super) trait Sequence {
     /// Squarings of the sequence done so far (at most the target).
     fn iteration(&self) -> u64;
 
-    /// The state to save; its `elapsed` and `errors` are the driver's to fill in.
+    /// The state to save; `elapsed`, `errors` and `least_length` are the driver's
+    /// to fill in. After the end it is the state at the target.
     fn snapshot(&self, engine: &mut dyn Engine) -> Result<State, EngineError>;
 
     /// The last verified state, for a sequence that has checks.
     fn verified(&self) -> Option<State>;
+
+    /// Whether no sound computation can have this residue at the present iteration.
+    fn impossible(&self, residue: &Residue) -> bool;
 
     /// The answer a final residue gives, and the residue to report.
     fn verdict(&self, last: Residue) -> (Verdict, Residue);
@@ -43,8 +47,9 @@ pub(super) enum Advance {
     Going,
     /// A check passed at the present iteration.
     Verified,
-    /// A check failed here; `res64` tells the wrong residue from another one.
-    CheckFailed { iteration: u64, res64: u64 },
+    /// A check failed here; `res64` are those of all that was compared, which
+    /// tell an error that repeats itself from another one.
+    CheckFailed { iteration: u64, res64: [u64; 3] },
     /// The sequence at the target, checked as far as the test can.
     Finished(Residue),
 }

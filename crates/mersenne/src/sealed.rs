@@ -1,0 +1,71 @@
+//! A residue kept in memory for hours, and a digest that tells if it has changed.
+
+use sha2::{Digest, Sha256};
+
+use crate::Residue;
+
+/// A residue with the SHA-256 it had when it was sealed.
+///
+/// A test may go back to its last verified state after many hours; a bit that
+/// memory has flipped in the meantime would satisfy every later check, for the
+/// checks begin with this very state. Making and checking a seal costs one
+/// SHA-256 of p/8 bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sealed {
+    residue: Residue,
+    digest: [u8; 32],
+}
+
+impl Sealed {
+    /// Seals a residue that has just been computed, or read with its checksum.
+    #[must_use]
+    pub fn new(residue: Residue) -> Self {
+        let digest = digest(&residue);
+        Self { residue, digest }
+    }
+
+    /// As if memory had changed the residue since it was sealed.
+    #[cfg(test)]
+    pub(crate) fn changed_to(self, residue: Residue) -> Self {
+        Self { residue, ..self }
+    }
+
+    /// The residue, unchecked.
+    #[must_use]
+    pub fn residue(&self) -> &Residue {
+        &self.residue
+    }
+
+    /// Whether it is still what was sealed.
+    #[must_use]
+    pub fn is_intact(&self) -> bool {
+        digest(&self.residue) == self.digest
+    }
+}
+
+fn digest(x: &Residue) -> [u8; 32] {
+    let mut hasher = Sha256::new();
+    for limb in x.limbs() {
+        hasher.update(limb.to_le_bytes());
+    }
+    hasher.finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_flipped_bit_breaks_the_seal() {
+        let p = 127;
+        let right = Residue::from_limbs(p, &[0x0123_4567_89ab_cdef, 42]);
+        let sealed = Sealed::new(right.clone());
+        assert!(sealed.is_intact());
+        for bit in 0..p {
+            let mut limbs = right.limbs().to_vec();
+            limbs[bit as usize / 64] ^= 1 << (bit % 64);
+            let changed = sealed.clone().changed_to(Residue::from_limbs(p, &limbs));
+            assert!(!changed.is_intact(), "bit {bit}");
+        }
+    }
+}
