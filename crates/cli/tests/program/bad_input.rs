@@ -18,7 +18,7 @@ fn what_makes_no_sense_is_refused() {
         ("prp 7 --length 12x", "--length: '12x' is not a length"),
         ("prp 7 --length 4K", "cannot hold M7 in 4096 words"),
         ("prp 7 --engine fp64", "engine fp64 takes exponents from 64"),
-        ("prp 7 --engine gpu", "--engine: 'gpu' is none of auto, fp64, goldilocks, word"),
+        ("prp 7 --engine gpu", "--engine: 'gpu' is none of auto, word, fp64, goldilocks"),
         ("prp 89 --engine word", "engine word takes exponents from 2 to 63, not 89"),
         ("ll 7 --start 5", "--start: '5' is none of 4, 10, 2/3"),
         ("ll 7 --threads 0", "--threads: '0' is not a number of threads"),
