@@ -105,6 +105,8 @@ pub(crate) struct TestArgs {
     pub(crate) arithmetic: ArithmeticArgs,
 
     /// Use this transform length, in words: 393216, 384K, 4M [default: the fastest safe one].
+    /// fp64 has even ones with no prime factor above 7 (not all), goldilocks 2^k and 5·2^k; one
+    /// that cannot be used is answered with its neighbours.
     #[arg(long, value_name = "N", value_parser = units::parse_words)]
     pub(crate) length: Option<usize>,
 

@@ -10,6 +10,7 @@ use warpint::mersenne::{
 
 use crate::args::TestArgs;
 use crate::exit::Exit;
+use crate::lengths;
 use crate::progress;
 use crate::report::{self, FactorReport, StopReport, TestReport};
 use crate::signals::Signals;
@@ -24,7 +25,7 @@ pub(crate) fn run(kind: TestKind, args: &TestArgs) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     // A request that no plan can meet is refused before anything is touched.
-    Plan::new(exponent, &args.plan_request())?;
+    Plan::new(exponent, &args.plan_request()).map_err(lengths::explain)?;
     let signals = Signals::install()?;
     if let Some(factor) = small_factor(args) {
         report::print(&FactorReport::new(p, factor), args.json)?;

@@ -16,7 +16,11 @@ fn what_makes_no_sense_is_refused() {
         ("ll 4294967296", "4294967296 is too large"),
         ("prp 99999999999999999999999", "99999999999999999999999 is too large"),
         ("prp 7 --length 12x", "--length: '12x' is not a length"),
-        ("prp 7 --length 4K", "cannot hold M7 in 4096 words"),
+        (
+            "prp 7 --length 4K",
+            "cannot hold M7 in 4096 words: the only length is 1; near it, 1 would do",
+        ),
+        ("prp 216091 --length 12000", "near it, 11520 and 12096 would do"),
         ("prp 7 --engine fp64", "engine fp64 takes exponents from 64"),
         ("prp 7 --engine gpu", "--engine: 'gpu' is none of auto, word, fp64, goldilocks"),
         ("prp 89 --engine word", "engine word takes exponents from 2 to 63, not 89"),
