@@ -17,6 +17,9 @@ use crate::signals::Signals;
 use crate::stored::{Loaded, StoredResult};
 use crate::units;
 
+/// Above this exponent it takes seconds to choose a transform length.
+const SLOW_TO_PLAN: u32 = 10_000_000;
+
 /// Runs the test and prints what came of it.
 pub(crate) fn run(kind: TestKind, args: &TestArgs) -> anyhow::Result<Exit> {
     let (exponent, p) = (args.exponent, args.exponent.get());
@@ -32,7 +35,6 @@ pub(crate) fn run(kind: TestKind, args: &TestArgs) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
 
-    let stop = signals.save_first();
     let mut store = CheckpointStore::open(&args.dir, p, kind)?;
     let stored = StoredResult::new(store.dir(), kind, p);
     if args.restart {
@@ -46,7 +48,12 @@ pub(crate) fn run(kind: TestKind, args: &TestArgs) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
 
+    if p > SLOW_TO_PLAN && args.length.is_none() {
+        say(args, || format!("M{p}, {kind}: choosing a transform length…"));
+    }
     let plan = Plan::measured(exponent, &args.plan_request())?;
+    // Until now there was nothing new to save, and a signal ended it at once.
+    let stop = signals.save_first();
     say(args, || describe(&plan, kind));
     let spec = TestSpec { kind, exponent, iterations: args.iterations };
     match compute(&spec, plan, &mut store, stop, args)? {

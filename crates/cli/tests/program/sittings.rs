@@ -1,6 +1,7 @@
 //! Tests that are stopped, killed, damaged or starved of disk, and go on to the
 //! same residue.
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -186,6 +187,22 @@ fn a_full_disk_does_not_stop_a_test() {
     assert!(ran.err.contains("a checkpoint could not be saved"), "{ran:?}");
     assert_eq!(checkpoints(dir.path(), "ll"), Vec::<PathBuf>::new());
     assert_eq!(ran.res64(), reference("ll", k));
+}
+
+#[test]
+fn a_signal_while_a_length_is_chosen_ends_it_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut child = command(dir.path(), ["prp", "20996011", "--no-tf", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut said).unwrap();
+    assert_eq!(said, "M20996011, PRP-3: choosing a transform length…\n");
+    signal(&child, "INT");
+    let ran = end(child);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(3), ""), "{ran:?}");
 }
 
 #[test]
