@@ -139,7 +139,7 @@ pub(crate) struct TestArgs {
     #[arg(long)]
     pub(crate) restart: bool,
 
-    /// Print nothing but the result, and errors.
+    /// Print nothing but the result, and what goes wrong.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 

@@ -102,12 +102,10 @@ fn load(stored: &StoredResult, args: &TestArgs) -> anyhow::Result<Option<TestRep
             Ok(Some(*report))
         }
         Loaded::Bad { aside, reason } => {
-            say(args, || {
-                let aside = aside.display();
-                format!(
-                    "M{p}: the stored result is not sound ({reason}): set aside as {aside}, testing again"
-                )
-            });
+            let aside = aside.display();
+            report::notice(&format!(
+                "M{p}: the stored result is not sound ({reason}): set aside as {aside}, testing again"
+            ));
             Ok(None)
         }
     }
@@ -121,15 +119,12 @@ fn compute(
     args: &TestArgs,
 ) -> anyhow::Result<Finished> {
     let (sender, events) = mpsc::channel::<Event>();
-    // Quiet: the receiver is dropped, and the test ignores that.
-    let view = (!args.quiet).then(|| progress::show(spec.exponent.get(), events, stop.clone()));
+    let view = progress::show(spec.exponent.get(), events, stop.clone(), args.quiet);
     let options = RunOptions { checkpoint_interval: args.checkpoint_interval };
     let finished = test::run(spec, plan, Some(store), &sender, stop, &options);
     drop(sender);
-    if let Some(view) = view {
-        // A view that failed has no part in the result.
-        let _ = view.join();
-    }
+    // A view that failed has no part in the result.
+    let _ = view.join();
     Ok(finished?)
 }
 

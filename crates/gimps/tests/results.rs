@@ -183,47 +183,51 @@ fn lines_too_long_are_passed_over() {
     assert_eq!(append_result(&path, &line).unwrap(), Appended::AlreadyThere);
 }
 
-/// Calls that must not wait, in a thread of their own.
 #[cfg(unix)]
-fn at_once<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
-    let (sender, receiver) = std::sync::mpsc::channel();
-    std::thread::spawn(move || sender.send(call()));
-    receiver.recv_timeout(std::time::Duration::from_secs(20)).expect("it waits")
-}
+#[cfg(test)]
+mod special_files {
+    use super::*;
 
-#[cfg(unix)]
-#[test]
-fn what_can_never_be_a_results_file_is_refused_at_once() {
-    let dir = tempfile::tempdir().unwrap();
-    let (fifo, socket) = (dir.path().join("fifo"), dir.path().join("socket"));
-    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
-    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
-    for (path, found) in [(fifo, "a FIFO"), (socket, "a socket")] {
-        let errors = at_once(move || {
-            let line = ResultLine::ll(67, Status::Composite, "7".into(), 4);
-            [
-                append_result(&path, &line).map(drop),
-                check_results_path(&path),
-                try_results_file(&path),
-            ]
-        });
-        for error in errors {
-            let Err(ResultsError::NotAFile { what, .. }) = error else { panic!("{error:?}") };
-            assert_eq!(what, found);
+    /// A call that must not wait, in a thread of its own.
+    fn at_once<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        std::thread::spawn(move || sender.send(call()));
+        receiver.recv_timeout(std::time::Duration::from_secs(20)).unwrap()
+    }
+
+    #[test]
+    fn what_can_never_be_a_results_file_is_refused_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let (fifo, socket) = (dir.path().join("fifo"), dir.path().join("socket"));
+        assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        for (path, found) in [(fifo, "a FIFO"), (socket, "a socket")] {
+            let errors = at_once(move || {
+                let line = ResultLine::ll(67, Status::Composite, "7".into(), 4);
+                [
+                    append_result(&path, &line).map(drop),
+                    check_results_path(&path),
+                    try_results_file(&path),
+                ]
+            });
+            for error in errors {
+                let Err(ResultsError::NotAFile { what, .. }) = error else { panic!("{error:?}") };
+                assert_eq!(what, found);
+            }
         }
     }
-}
 
-#[cfg(target_os = "linux")]
-#[test]
-fn devices_are_written_to_and_not_read() {
-    let line = ResultLine::ll(67, Status::Composite, "7".into(), 4);
-    for path in ["/dev/null", "/dev/full"] {
-        check_results_path(path.as_ref()).unwrap();
-        try_results_file(path.as_ref()).unwrap();
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn devices_are_written_to_and_not_read() {
+        let line = ResultLine::ll(67, Status::Composite, "7".into(), 4);
+        for path in ["/dev/null", "/dev/full"] {
+            check_results_path(path.as_ref()).unwrap();
+            try_results_file(path.as_ref()).unwrap();
+        }
+        assert_eq!(append_result("/dev/null".as_ref(), &line).unwrap(), Appended::Written);
+        // Endless when read, full when written.
+        let full = at_once(move || append_result("/dev/full".as_ref(), &line));
+        assert!(matches!(full, Err(ResultsError::Write { .. })), "{full:?}");
     }
-    assert_eq!(append_result("/dev/null".as_ref(), &line).unwrap(), Appended::Written);
-    // Endless when read, full when written.
-    let full = at_once(move || append_result("/dev/full".as_ref(), &line));
-    assert!(matches!(full, Err(ResultsError::Write { .. })), "{full:?}");
 }

@@ -120,11 +120,13 @@ fn a_damaged_stored_result_is_set_aside() {
     let mut bytes = fs::read(&stored).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
-    fs::write(&stored, &bytes).unwrap();
-    let ran = warpint(dir.path(), "prp 31 --json");
-    assert_eq!((ran.code, ran.res64()), (Some(0), first));
-    assert_eq!(ran.err.matches("checksum").count(), 1, "{ran:?}");
-    assert_eq!(fs::read(stored.with_extension("json.bad")).unwrap(), bytes);
+    for line in ["prp 31 --json", "prp 31 --json --quiet"] {
+        fs::write(&stored, &bytes).unwrap();
+        let ran = warpint(dir.path(), line);
+        assert_eq!((ran.code, ran.res64()), (Some(0), first.clone()));
+        assert_eq!(ran.err.matches("checksum").count(), 1, "{ran:?}");
+        assert_eq!(fs::read(stored.with_extension("json.bad")).unwrap(), bytes);
+    }
     assert!(warpint(dir.path(), "prp 31").err.contains("finished before"));
 }
 

@@ -175,18 +175,34 @@ fn a_second_process_on_the_same_directory_stops() {
 #[test]
 fn a_full_disk_does_not_stop_a_test() {
     let k = 12_000;
+    for quiet in ["", "--quiet"] {
+        let dir = tempfile::tempdir().unwrap();
+        // Files end at 4 or 8 KiB, less than a checkpoint; the write fails with EFBIG.
+        let script = format!(
+            "trap '' XFSZ; ulimit -f 8; \
+             exec {WARPINT} ll {P} --iterations {k} --checkpoint-interval 0.05 --json {quiet}"
+        );
+        let ran = Ran::from(
+            Command::new("sh").args(["-c", &script]).current_dir(dir.path()).output().unwrap(),
+        );
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert_eq!(ran.err.matches("a checkpoint could not be saved").count(), 1, "{ran:?}");
+        assert_eq!(ran.err.lines().count() == 1, !quiet.is_empty(), "{ran:?}");
+        assert_eq!(checkpoints(dir.path(), "ll"), Vec::<PathBuf>::new());
+        assert_eq!(ran.res64(), reference("ll", k));
+    }
+}
+
+#[test]
+fn quiet_does_not_hide_an_unsound_checkpoint() {
     let dir = tempfile::tempdir().unwrap();
-    // Files end at 4 or 8 KiB, less than a checkpoint; the write fails with EFBIG.
-    let script = format!(
-        "trap '' XFSZ; ulimit -f 8; exec {WARPINT} ll {P} --iterations {k} --checkpoint-interval 0.05 --json"
-    );
-    let ran = Ran::from(
-        Command::new("sh").args(["-c", &script]).current_dir(dir.path()).output().unwrap(),
-    );
+    interrupted(dir.path(), "ll", 1);
+    let newest = &checkpoints(dir.path(), "ll")[0];
+    fs::write(newest, "torn").unwrap();
+    let ran = warpint(dir.path(), &format!("ll {P} --iterations 30000 --json --quiet"));
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(ran.err.contains("a checkpoint could not be saved"), "{ran:?}");
-    assert_eq!(checkpoints(dir.path(), "ll"), Vec::<PathBuf>::new());
-    assert_eq!(ran.res64(), reference("ll", k));
+    let bad = format!("{}.bad", newest.file_name().unwrap().to_str().unwrap());
+    assert!(ran.err.lines().count() == 1 && ran.err.contains(&bad), "{ran:?}");
 }
 
 #[test]
