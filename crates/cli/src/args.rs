@@ -4,9 +4,10 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use warpint::mersenne::{Exponent, LlStart, PlanRequest};
+use warpint::mersenne::{Exponent, LlStart, PlanRequest, engine};
 
 use crate::exit::Exit;
 use crate::{report, units};
@@ -104,6 +105,8 @@ pub(crate) struct TestArgs {
     pub(crate) arithmetic: ArithmeticArgs,
 
     /// Use this transform length, in words: 393216, 384K, 4M [default: the fastest safe one].
+    /// fp64 has even ones with no prime factor above 7 (not all), goldilocks 2^k and 5·2^k; one
+    /// that cannot be used is answered with its neighbours.
     #[arg(long, value_name = "N", value_parser = units::parse_words)]
     pub(crate) length: Option<usize>,
 
@@ -136,7 +139,7 @@ pub(crate) struct TestArgs {
     #[arg(long)]
     pub(crate) restart: bool,
 
-    /// Print nothing but the result, and errors.
+    /// Print nothing but the result, and what goes wrong.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 
@@ -151,9 +154,15 @@ const TF_LIMIT: u64 = 2_000_000;
 /// What every computation shares.
 #[derive(Debug, Args)]
 pub(crate) struct ArithmeticArgs {
-    /// The arithmetic: auto, fp64, goldilocks or word (P below 64).
-    #[arg(long, value_enum, default_value_t, value_name = "ENGINE", hide_possible_values = true)]
-    pub(crate) engine: EngineName,
+    #[arg(
+        long,
+        value_name = "ENGINE",
+        default_value = AUTO,
+        value_parser = engine_parser(),
+        hide_possible_values = true,
+        help = engine_help(),
+    )]
+    engine: EngineName,
 
     /// Threads [default: one for each core].
     #[arg(long, value_name = "N", value_parser = threads)]
@@ -174,13 +183,32 @@ pub(crate) struct BenchArgs {
     pub(crate) json: bool,
 }
 
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
-pub(crate) enum EngineName {
-    #[default]
-    Auto,
-    Fp64,
-    Goldilocks,
-    Word,
+/// An engine family by name; `None` lets the plan choose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct EngineName(Option<&'static str>);
+
+const AUTO: &str = "auto";
+
+/// Takes `auto` and the name of every family that there is.
+fn engine_parser() -> impl TypedValueParser<Value = EngineName> {
+    let families = engine::families().into_iter().map(|family| family.name());
+    PossibleValuesParser::new([AUTO].into_iter().chain(families))
+        .map(|name| EngineName(engine::family(&name).map(|family| family.name())))
+}
+
+/// `The arithmetic: auto, word (P up to 63), fp64, …`
+fn engine_help() -> String {
+    const LARGEST: u32 = (1 << 31) - 1;
+    let families = engine::families().into_iter().map(|family| {
+        let (name, range) = (family.name(), family.exponent_range());
+        if *range.end() < LARGEST {
+            format!("{name} (P up to {})", range.end())
+        } else {
+            name.into()
+        }
+    });
+    let names: Vec<String> = [AUTO.to_owned()].into_iter().chain(families).collect();
+    format!("The arithmetic: {}", names.join(", "))
 }
 
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
@@ -207,12 +235,7 @@ impl From<Start> for LlStart {
 impl ArithmeticArgs {
     /// The family's name; `None` for `auto`.
     pub(crate) fn engine(&self) -> Option<&'static str> {
-        match self.engine {
-            EngineName::Auto => None,
-            EngineName::Fp64 => Some("fp64"),
-            EngineName::Goldilocks => Some("goldilocks"),
-            EngineName::Word => Some("word"),
-        }
+        self.engine.0
     }
 }
 
@@ -302,7 +325,7 @@ mod tests {
             ("prp 12x", "error: '12x' is not a whole number"),
             ("prp -7", "error: '-7' is not a whole number"),
             ("ll 7 --start 5", "error: --start: '5' is none of 4, 10, 2/3"),
-            ("ll 7 --engine fft", "error: --engine: 'fft' is none of auto, fp64, goldilocks, word"),
+            ("ll 7 --engine fft", "error: --engine: 'fft' is none of auto, word, fp64, goldilocks"),
             (
                 "prp 7 --threads 0",
                 "error: --threads: '0' is not a number of threads from 1 to 1024",
@@ -322,5 +345,27 @@ mod tests {
             let error = Cli::try_parse_from(words).unwrap_err();
             assert_eq!(bad_value(&error).as_deref(), Some(expected), "{args}");
         }
+    }
+
+    #[test]
+    fn every_family_can_be_asked_for_and_is_in_the_help() {
+        let help = engine_help();
+        let mut names = vec![AUTO];
+        for family in engine::families() {
+            let args = ["warpint", "prp", "7", "--engine", family.name()];
+            let Command::Prp { test } = Cli::try_parse_from(args).unwrap().command else {
+                panic!()
+            };
+            assert_eq!(test.plan_request().engine, Some(family.name()));
+            assert!(help.contains(family.name()), "{help}");
+            names.push(family.name());
+        }
+        let valid: Vec<_> = engine_parser().possible_values().unwrap().collect();
+        assert_eq!(valid.iter().map(|v| v.get_name()).collect::<Vec<_>>(), names);
+        let Command::Ll { test, .. } = Cli::try_parse_from(["warpint", "ll", "7"]).unwrap().command
+        else {
+            panic!()
+        };
+        assert_eq!(test.plan_request().engine, None);
     }
 }

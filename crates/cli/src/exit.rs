@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use warpint::gimps::ResultsError;
 use warpint::mersenne::{ExponentError, PlanError, TestError};
 
 /// What the program tells the shell.
@@ -42,6 +43,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
         cause.is::<ExponentError>()
             || cause.is::<PlanError>()
             || matches!(cause.downcast_ref(), Some(TestError::PastTarget { .. }))
+            || matches!(cause.downcast_ref(), Some(ResultsError::NotAFile { .. }))
     });
     // A plan that fails in mid-run (`TestError::Plan`, which hides the
     // `PlanError` from the chain) is no fault of the request.
@@ -85,6 +87,8 @@ mod tests {
         assert_eq!(report(&Exponent::new(4).unwrap_err().into()), Exit::BadInput);
         assert_eq!(report(&no_length.clone().into()), Exit::BadInput);
         assert_eq!(report(&past.into()), Exit::BadInput);
+        let folder = ResultsError::NotAFile { path: "folder".into(), what: "a directory" };
+        assert_eq!(report(&folder.into()), Exit::BadInput);
         assert_eq!(report(&TestError::Plan(no_length).into()), Exit::Failed);
         assert_eq!(report(&anyhow!("disk on fire")), Exit::Failed);
     }

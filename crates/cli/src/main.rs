@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod exit;
+mod lengths;
 mod progress;
 mod report;
 mod run;

@@ -1,4 +1,5 @@
-//! A running test on standard error: a bar on a terminal, lines elsewhere.
+//! A running test on standard error: a bar on a terminal, lines elsewhere;
+//! when quiet, only what goes wrong.
 
 use std::io::{self, IsTerminal};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -13,14 +14,21 @@ use crate::units;
 
 /// Without a terminal, a line this often.
 const LINE_EVERY: Duration = Duration::from_secs(10);
+/// A disk that stays full is told of this often.
+const SAVE_FAILED_EVERY: Duration = Duration::from_secs(600);
 /// How soon a request to stop is answered with a line.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Shows the events of the test of M_p in a thread of its own, which ends when
 /// the sender is gone.
-pub(crate) fn show(p: u32, events: Receiver<Event>, stop: StopToken) -> JoinHandle<()> {
+pub(crate) fn show(
+    p: u32,
+    events: Receiver<Event>,
+    stop: StopToken,
+    quiet: bool,
+) -> JoinHandle<()> {
     thread::spawn(move || {
-        let mut view = View::new(p);
+        let mut view = View::new(p, quiet);
         let mut told = false;
         loop {
             match events.recv_timeout(LOOK_EVERY) {
@@ -28,7 +36,7 @@ pub(crate) fn show(p: u32, events: Receiver<Event>, stop: StopToken) -> JoinHand
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            if stop.is_stopped() && !told {
+            if stop.is_stopped() && !told && !quiet {
                 view.say("stopping: a checkpoint is being saved (a second Ctrl-C leaves at once)");
                 told = true;
             }
@@ -39,34 +47,38 @@ pub(crate) fn show(p: u32, events: Receiver<Event>, stop: StopToken) -> JoinHand
 
 struct View {
     p: u32,
-    /// `None` without a terminal.
+    /// `None` without a terminal, or when quiet.
     bar: Option<ProgressBar>,
+    news: News,
     last_line: Instant,
     verified: Option<u64>,
 }
 
 impl View {
-    fn new(p: u32) -> Self {
-        let bar = io::stderr().is_terminal().then(|| {
+    fn new(p: u32, quiet: bool) -> Self {
+        let bar = (!quiet && io::stderr().is_terminal()).then(|| {
             let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr());
             let style = ProgressStyle::with_template("[{bar:24}] {msg}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar
         });
-        Self { p, bar, last_line: Instant::now(), verified: None }
+        let news = News { quiet, save_failed: None };
+        Self { p, bar, news, last_line: Instant::now(), verified: None }
     }
 
     fn take(&mut self, event: Event) {
         match event {
-            Event::Progress { iteration, total, per_iteration, round_off } => {
+            Event::Progress { iteration, total, per_iteration, round_off } if !self.news.quiet => {
                 self.progress(iteration, total, per_iteration, round_off);
             }
             Event::Verified { iteration } => self.verified = Some(iteration),
             Event::CheckFailed { back_to, .. } | Event::Lengthened { back_to, .. } => {
                 self.verified = self.verified.map(|v| v.min(back_to));
-                self.say_event(&event);
             }
-            _ => self.say_event(&event),
+            _ => {}
+        }
+        if let Some(text) = self.news.line(&event, Instant::now()) {
+            self.say(&text);
         }
     }
 
@@ -94,12 +106,6 @@ impl View {
         }
     }
 
-    fn say_event(&self, event: &Event) {
-        if let Some(text) = describe(event) {
-            self.say(&text);
-        }
-    }
-
     fn say(&self, text: &str) {
         let line = format!("M{}: {text}", self.p);
         match &self.bar {
@@ -112,6 +118,35 @@ impl View {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// Which events get a line.
+struct News {
+    /// Only trouble.
+    quiet: bool,
+    /// When a failed save was last told of.
+    save_failed: Option<Instant>,
+}
+
+impl News {
+    fn line(&mut self, event: &Event, now: Instant) -> Option<String> {
+        let told = match event {
+            Event::SaveFailed { .. } => {
+                let told_lately = self
+                    .save_failed
+                    .is_some_and(|t| now.saturating_duration_since(t) < SAVE_FAILED_EVERY);
+                if !told_lately {
+                    self.save_failed = Some(now);
+                }
+                !told_lately
+            }
+            Event::BadCheckpoint { .. } | Event::CheckFailed { .. } | Event::Lengthened { .. } => {
+                true
+            }
+            _ => !self.quiet,
+        };
+        if told { describe(event) } else { None }
     }
 }
 
@@ -191,5 +226,41 @@ mod tests {
             describe(&Event::Saved { iteration: 1, path: "f".into(), verified: true }),
             None
         );
+    }
+
+    #[test]
+    fn quiet_is_silent_of_routine_but_not_of_trouble() {
+        let trouble = [
+            Event::SaveFailed { reason: "no space left".into() },
+            Event::BadCheckpoint { path: "f.bad".into(), reason: "cut short".into() },
+            Event::Lengthened { from: 12_288, to: 14_336, round_off: 0.45, back_to: 7 },
+            Event::CheckFailed { iteration: 9, back_to: 7 },
+        ];
+        let routine = [
+            Event::Started { iteration: 7, total: 9, resumed_from: Some("f".into()) },
+            Event::StaleLock { pid: 7 },
+        ];
+        for quiet in [false, true] {
+            let mut news = News { quiet, save_failed: None };
+            for event in &trouble {
+                assert_eq!(news.line(event, Instant::now()), describe(event), "{event:?}");
+            }
+            for event in &routine {
+                assert_eq!(news.line(event, Instant::now()).is_some(), !quiet, "{event:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_disk_that_stays_full_is_told_of_now_and_then() {
+        let failed = Event::SaveFailed { reason: "no space left".into() };
+        for quiet in [false, true] {
+            let mut news = News { quiet, save_failed: None };
+            let begin = Instant::now();
+            let told: Vec<u64> = (0..30)
+                .filter(|m| news.line(&failed, begin + Duration::from_secs(60 * m)).is_some())
+                .collect();
+            assert_eq!(told, [0, 10, 20]);
+        }
     }
 }

@@ -162,6 +162,11 @@ impl TestReport {
     }
 }
 
+/// Whether the results of such a test go into the results file.
+pub(crate) fn is_recorded(kind: TestKind) -> bool {
+    matches!(kind, TestKind::Prp | TestKind::Ll(LlStart::Four))
+}
+
 /// The starting value of a Lucas–Lehmer test, as text.
 fn start(kind: TestKind) -> Option<String> {
     let start = match kind {
@@ -371,6 +376,11 @@ mod tests {
     fn only_results_that_gimps_can_read_have_a_line() {
         let has_line =
             |kind, verdict| TestReport::new(&outcome(kind, verdict, 7)).result_line().is_some();
+        for start in [LlStart::Four, LlStart::Ten, LlStart::TwoThirds] {
+            let kind = TestKind::Ll(start);
+            assert_eq!(is_recorded(kind), has_line(kind, Verdict::Composite));
+        }
+        assert!(is_recorded(TestKind::Prp));
         assert!(has_line(TestKind::Prp, Verdict::Composite));
         assert!(has_line(TestKind::Ll(LlStart::Four), Verdict::Composite));
         assert!(!has_line(TestKind::Ll(LlStart::Ten), Verdict::Composite));

@@ -10,11 +10,15 @@ use warpint::mersenne::{
 
 use crate::args::TestArgs;
 use crate::exit::Exit;
+use crate::lengths;
 use crate::progress;
 use crate::report::{self, FactorReport, StopReport, TestReport};
 use crate::signals::Signals;
 use crate::stored::{Loaded, StoredResult};
 use crate::units;
+
+/// Above this exponent it takes seconds to choose a transform length.
+const SLOW_TO_PLAN: u32 = 10_000_000;
 
 /// Runs the test and prints what came of it.
 pub(crate) fn run(kind: TestKind, args: &TestArgs) -> anyhow::Result<Exit> {
@@ -24,14 +28,14 @@ pub(crate) fn run(kind: TestKind, args: &TestArgs) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     // A request that no plan can meet is refused before anything is touched.
-    Plan::new(exponent, &args.plan_request())?;
+    Plan::new(exponent, &args.plan_request()).map_err(lengths::explain)?;
+    gimps::check_results_path(&args.results_path())?;
     let signals = Signals::install()?;
     if let Some(factor) = small_factor(args) {
         report::print(&FactorReport::new(p, factor), args.json)?;
         return Ok(Exit::Done);
     }
 
-    let stop = signals.save_first();
     let mut store = CheckpointStore::open(&args.dir, p, kind)?;
     let stored = StoredResult::new(store.dir(), kind, p);
     if args.restart {
@@ -40,12 +44,20 @@ pub(crate) fn run(kind: TestKind, args: &TestArgs) -> anyhow::Result<Exit> {
     }
     let whole = args.iterations.is_none_or(|k| k >= kind.iterations(p));
     if whole && let Some(finished) = load(&stored, args)? {
-        report::print(&finished, args.json)?;
-        record(&finished, &stored, args)?;
-        return Ok(Exit::Done);
+        let printed = report::print(&finished, args.json);
+        let recorded = record(&finished, &stored, args);
+        return printed.and(recorded.map(|_| Exit::Done));
+    }
+    if whole && report::is_recorded(kind) {
+        try_results(&stored, args);
     }
 
+    if p > SLOW_TO_PLAN && args.length.is_none() {
+        say(args, || format!("M{p}, {kind}: choosing a transform length…"));
+    }
     let plan = Plan::measured(exponent, &args.plan_request())?;
+    // Until now there was nothing new to save, and a signal ended it at once.
+    let stop = signals.save_first();
     say(args, || describe(&plan, kind));
     let spec = TestSpec { kind, exponent, iterations: args.iterations };
     match compute(&spec, plan, &mut store, stop, args)? {
@@ -90,12 +102,10 @@ fn load(stored: &StoredResult, args: &TestArgs) -> anyhow::Result<Option<TestRep
             Ok(Some(*report))
         }
         Loaded::Bad { aside, reason } => {
-            say(args, || {
-                let aside = aside.display();
-                format!(
-                    "M{p}: the stored result is not sound ({reason}): set aside as {aside}, testing again"
-                )
-            });
+            let aside = aside.display();
+            report::notice(&format!(
+                "M{p}: the stored result is not sound ({reason}): set aside as {aside}, testing again"
+            ));
             Ok(None)
         }
     }
@@ -109,20 +119,17 @@ fn compute(
     args: &TestArgs,
 ) -> anyhow::Result<Finished> {
     let (sender, events) = mpsc::channel::<Event>();
-    // Quiet: the receiver is dropped, and the test ignores that.
-    let view = (!args.quiet).then(|| progress::show(spec.exponent.get(), events, stop.clone()));
+    let view = progress::show(spec.exponent.get(), events, stop.clone(), args.quiet);
     let options = RunOptions { checkpoint_interval: args.checkpoint_interval };
     let finished = test::run(spec, plan, Some(store), &sender, stop, &options);
     drop(sender);
-    if let Some(view) = view {
-        // A view that failed has no part in the result.
-        let _ = view.join();
-    }
+    // A view that failed has no part in the result.
+    let _ = view.join();
     Ok(finished?)
 }
 
-/// Keeps, records and prints a result, in an order that loses it at no instant;
-/// the checkpoints go last, once the result is stored.
+/// Keeps, prints and records a result, in an order that loses it at no instant
+/// and shows it whatever becomes of the results file; the checkpoints go last.
 fn finish(
     report: &TestReport,
     stored: &StoredResult,
@@ -130,27 +137,39 @@ fn finish(
     args: &TestArgs,
 ) -> anyhow::Result<()> {
     let kept = stored.keep(report);
-    let recorded = record(report, stored, args);
     let printed = report::print(report, args.json);
+    let recorded = record(report, stored, args);
     if let Err(e) = kept {
-        let recorded = if recorded.is_ok() { "recorded" } else { "printed only" };
+        let recorded = if matches!(recorded, Ok(true)) { "recorded" } else { "printed only" };
         anyhow::bail!(
             "{e}; the result is {recorded}, and the checkpoints stay: the same command ends the test again"
         );
     }
     if let Err(e) = store.remove_all() {
-        say(args, || format!("M{}: the result is safe, but {e}", args.exponent));
+        report::notice(&format!("M{}: the result is safe, but {e}", args.exponent));
     }
-    recorded.and(printed)
+    printed.and(recorded.map(drop))
 }
 
-/// Sees to it that the results file has the result.
-fn record(report: &TestReport, stored: &StoredResult, args: &TestArgs) -> anyhow::Result<()> {
+/// Says at once, not after the test, that its result cannot be recorded: it is
+/// kept all the same, so the test need not wait for it.
+fn try_results(stored: &StoredResult, args: &TestArgs) {
+    if let Err(e) = gimps::try_results_file(&args.results_path()) {
+        let stored = stored.path().display();
+        report::notice(&format!(
+            "M{}: warning: {e}; the test goes on, and its result will be kept in {stored}",
+            args.exponent
+        ));
+    }
+}
+
+/// Sees to it that the results file has the result; whether it is one for that file.
+fn record(report: &TestReport, stored: &StoredResult, args: &TestArgs) -> anyhow::Result<bool> {
     let Some(line) = report.result_line() else {
-        return Ok(());
+        return Ok(false);
     };
     match gimps::append_result(&args.results_path(), &line) {
-        Ok(_) => Ok(()),
+        Ok(_) => Ok(true),
         Err(e) => anyhow::bail!(
             "{e}; the result is kept in {}, and the same command will try again",
             stored.path().display()

@@ -2,9 +2,11 @@
 //!
 //! * [`ResultLine`]: one line of `results.txt`, a JSON object.
 //! * [`append_result`]: puts it there so that nothing written before is lost.
+//! * [`check_results_path`], [`try_results_file`]: whether it could, before a long test.
 
 mod results;
 
 pub use results::{
-    Appended, ErrorTally, Program, ResultLine, ResultsError, Status, append_result, utc_now,
+    Appended, ErrorTally, Program, ResultLine, ResultsError, Status, append_result,
+    check_results_path, try_results_file, utc_now,
 };

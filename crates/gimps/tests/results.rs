@@ -3,7 +3,10 @@
 use std::fs;
 
 use proptest::prelude::*;
-use warpint_gimps::{Appended, ErrorTally, ResultLine, Status, append_result, utc_now};
+use warpint_gimps::{
+    Appended, ErrorTally, ResultLine, ResultsError, Status, append_result, check_results_path,
+    try_results_file, utc_now,
+};
 
 fn status() -> impl Strategy<Value = Status> {
     prop_oneof![Just(Status::Prime), Just(Status::Composite)]
@@ -129,9 +132,102 @@ fn errors_name_the_path_and_the_reason() {
     let dir = tempfile::tempdir().unwrap();
     let line = ResultLine::ll(67, Status::Composite, "7".into(), 4);
     let missing = dir.path().join("missing").join("results.txt");
-    for (path, verb) in [(missing.as_path(), "write"), (dir.path(), "read")] {
-        let message = append_result(path, &line).unwrap_err().to_string();
-        let start = format!("cannot {verb} the results file {}: ", path.display());
-        assert!(message.starts_with(&start) && message.len() > start.len(), "{message}");
+    let message = append_result(&missing, &line).unwrap_err().to_string();
+    let start = format!("cannot write the results file {}: ", missing.display());
+    assert!(message.starts_with(&start) && message.len() > start.len(), "{message}");
+    assert_eq!(try_results_file(&missing).unwrap_err().to_string(), message);
+
+    let message = append_result(dir.path(), &line).unwrap_err().to_string();
+    let whole = format!("the results file {} is a directory, not a file", dir.path().display());
+    assert_eq!(message, whole);
+    assert_eq!(check_results_path(dir.path()).unwrap_err().to_string(), whole);
+    assert!(check_results_path(&missing).is_ok(), "there may be a folder by then");
+}
+
+#[test]
+fn a_trial_makes_the_file_and_changes_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("results.txt");
+    check_results_path(&path).unwrap();
+    assert!(!path.exists());
+    try_results_file(&path).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"");
+    fs::write(&path, "torn").unwrap();
+    try_results_file(&path).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"torn");
+}
+
+#[test]
+fn lines_too_long_are_passed_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("results.txt");
+    let line = ResultLine::ll(67, Status::Composite, "7".into(), 4);
+    let text = serde_json::to_string(&line).unwrap();
+    let blanks = " ".repeat(1 << 16);
+    // In one too long: at its start, in its middle, at its end.
+    for long in [format!("{text}{blanks}"), format!("{blanks}{text}{blanks}")] {
+        fs::write(&path, format!("{long}\n")).unwrap();
+        assert_eq!(append_result(&path, &line).unwrap(), Appended::Written);
+        assert_eq!(append_result(&path, &line).unwrap(), Appended::AlreadyThere);
+        assert_eq!(fs::read_to_string(&path).unwrap(), format!("{long}\n{text}\n"));
+    }
+    // A torn one is ended first.
+    for length in [(1 << 16) - 1, 1 << 16, (1 << 16) + 1, 1 << 18] {
+        let torn = "x".repeat(length);
+        fs::write(&path, &torn).unwrap();
+        assert_eq!(append_result(&path, &line).unwrap(), Appended::Written);
+        assert_eq!(fs::read_to_string(&path).unwrap(), format!("{torn}\n{text}\n"));
+    }
+    // The longest that is read.
+    fs::write(&path, format!("{text:<0$}\n", (1 << 16) - 1)).unwrap();
+    assert_eq!(append_result(&path, &line).unwrap(), Appended::AlreadyThere);
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod special_files {
+    use super::*;
+
+    /// A call that must not wait, in a thread of its own.
+    fn at_once<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        std::thread::spawn(move || sender.send(call()));
+        receiver.recv_timeout(std::time::Duration::from_secs(20)).unwrap()
+    }
+
+    #[test]
+    fn what_can_never_be_a_results_file_is_refused_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let (fifo, socket) = (dir.path().join("fifo"), dir.path().join("socket"));
+        assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        for (path, found) in [(fifo, "a FIFO"), (socket, "a socket")] {
+            let errors = at_once(move || {
+                let line = ResultLine::ll(67, Status::Composite, "7".into(), 4);
+                [
+                    append_result(&path, &line).map(drop),
+                    check_results_path(&path),
+                    try_results_file(&path),
+                ]
+            });
+            for error in errors {
+                let Err(ResultsError::NotAFile { what, .. }) = error else { panic!("{error:?}") };
+                assert_eq!(what, found);
+            }
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn devices_are_written_to_and_not_read() {
+        let line = ResultLine::ll(67, Status::Composite, "7".into(), 4);
+        for path in ["/dev/null", "/dev/full"] {
+            check_results_path(path.as_ref()).unwrap();
+            try_results_file(path.as_ref()).unwrap();
+        }
+        assert_eq!(append_result("/dev/null".as_ref(), &line).unwrap(), Appended::Written);
+        // Endless when read, full when written.
+        let full = at_once(move || append_result("/dev/full".as_ref(), &line));
+        assert!(matches!(full, Err(ResultsError::Write { .. })), "{full:?}");
     }
 }

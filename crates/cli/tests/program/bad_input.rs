@@ -4,6 +4,8 @@
 use std::fs;
 
 use crate::common::warpint;
+#[cfg(unix)]
+use crate::common::{command, in_time};
 
 #[test]
 fn what_makes_no_sense_is_refused() {
@@ -16,9 +18,13 @@ fn what_makes_no_sense_is_refused() {
         ("ll 4294967296", "4294967296 is too large"),
         ("prp 99999999999999999999999", "99999999999999999999999 is too large"),
         ("prp 7 --length 12x", "--length: '12x' is not a length"),
-        ("prp 7 --length 4K", "cannot hold M7 in 4096 words"),
+        (
+            "prp 7 --length 4K",
+            "cannot hold M7 in 4096 words: the only length is 1; near it, 1 would do",
+        ),
+        ("prp 216091 --length 12000", "near it, 11520 and 12096 would do"),
         ("prp 7 --engine fp64", "engine fp64 takes exponents from 64"),
-        ("prp 7 --engine gpu", "--engine: 'gpu' is none of auto, fp64, goldilocks, word"),
+        ("prp 7 --engine gpu", "--engine: 'gpu' is none of auto, word, fp64, goldilocks"),
         ("prp 89 --engine word", "engine word takes exponents from 2 to 63, not 89"),
         ("ll 7 --start 5", "--start: '5' is none of 4, 10, 2/3"),
         ("ll 7 --threads 0", "--threads: '0' is not a number of threads"),
@@ -37,6 +43,38 @@ fn a_length_too_short_is_refused_with_one_that_is_not() {
     let ran = warpint(dir.path(), "ll 44497 --no-tf --engine fp64 --length 1792");
     assert_eq!(ran.code, Some(2), "{ran:?}");
     assert!(ran.error().contains("length 1792 is too short for M44497"), "{ran:?}");
+}
+
+#[test]
+fn a_results_path_that_no_file_can_have_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir_all(dir.path().join("work/results.txt")).unwrap();
+    for (line, says) in [
+        ("prp 61 --results work", "work is a directory, not a file"),
+        ("ll 61 --dir work --quiet", "work/results.txt is a directory, not a file"),
+    ] {
+        let ran = warpint(dir.path(), line);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{line}: {ran:?}");
+        assert!(ran.error().contains(says), "{line}: {ran:?}");
+    }
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "a refused request leaves nothing");
+    assert_eq!(fs::read_dir(dir.path().join("work")).unwrap().count(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_fifo_or_socket_for_results_is_refused_before_the_test() {
+    let dir = tempfile::tempdir().unwrap();
+    let fifo = dir.path().join("fifo");
+    assert!(std::process::Command::new("mkfifo").arg(fifo).status().unwrap().success());
+    let _socket = std::os::unix::net::UnixListener::bind(dir.path().join("socket")).unwrap();
+    for what in ["fifo", "socket"] {
+        let ran = in_time(command(dir.path(), ["prp", "61", "--results", what]));
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{ran:?}");
+        let says = format!("{what} is a {}, not a file", what.replace("fifo", "FIFO"));
+        assert!(ran.error().contains(&says), "{ran:?}");
+    }
+    assert!(!dir.path().join("warpint-work").exists());
 }
 
 #[test]

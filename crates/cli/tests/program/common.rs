@@ -2,7 +2,8 @@
 
 use std::ffi::OsStr;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -51,4 +52,19 @@ pub(crate) fn command<A: AsRef<OsStr>>(dir: &Path, args: impl IntoIterator<Item 
 /// Runs `warpint <line>`, the line split at spaces.
 pub(crate) fn warpint(dir: &Path, line: &str) -> Ran {
     command(dir, line.split(' ')).output().unwrap().into()
+}
+
+/// Runs a command that might wait forever or grow without end.
+pub(crate) fn in_time(mut command: Command) -> Ran {
+    const PATIENCE: Duration = Duration::from_secs(20);
+    let begin = Instant::now();
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while child.try_wait().unwrap().is_none() {
+        if begin.elapsed() > PATIENCE {
+            child.kill().unwrap();
+            panic!("no end: {:?}", Ran::from(child.wait_with_output().unwrap()));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.wait_with_output().unwrap().into()
 }

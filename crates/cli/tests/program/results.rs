@@ -6,6 +6,8 @@
 use std::fs;
 use std::path::Path;
 
+#[cfg(target_os = "linux")]
+use crate::common::in_time;
 use crate::common::{Ran, command, warpint};
 use serde_json::Value;
 
@@ -118,11 +120,13 @@ fn a_damaged_stored_result_is_set_aside() {
     let mut bytes = fs::read(&stored).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
-    fs::write(&stored, &bytes).unwrap();
-    let ran = warpint(dir.path(), "prp 31 --json");
-    assert_eq!((ran.code, ran.res64()), (Some(0), first));
-    assert_eq!(ran.err.matches("checksum").count(), 1, "{ran:?}");
-    assert_eq!(fs::read(stored.with_extension("json.bad")).unwrap(), bytes);
+    for line in ["prp 31 --json", "prp 31 --json --quiet"] {
+        fs::write(&stored, &bytes).unwrap();
+        let ran = warpint(dir.path(), line);
+        assert_eq!((ran.code, ran.res64()), (Some(0), first.clone()));
+        assert_eq!(ran.err.matches("checksum").count(), 1, "{ran:?}");
+        assert_eq!(fs::read(stored.with_extension("json.bad")).unwrap(), bytes);
+    }
     assert!(warpint(dir.path(), "prp 31").err.contains("finished before"));
 }
 
@@ -157,18 +161,60 @@ fn other_starts_are_kept_but_not_recorded() {
 #[test]
 fn a_results_file_that_cannot_be_written_costs_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    fs::create_dir(dir.path().join("folder")).unwrap();
     for attempt in 0..2 {
-        let ran = warpint(dir.path(), "prp 61 --results folder");
+        let ran = warpint(dir.path(), "prp 61 --results nowhere/mine.txt");
         assert_eq!(ran.code, Some(1), "attempt {attempt}: {ran:?}");
         assert!(ran.out.contains("M61 is a probable prime"), "{ran:?}");
         let error = ran.err.lines().last().unwrap();
-        assert!(error.starts_with("error: ") && error.contains("folder"), "{error}");
+        assert!(error.starts_with("error: ") && error.contains("nowhere/mine.txt"), "{error}");
         assert!(error.contains("M61/prp-result.json") && error.contains("again"), "{error}");
     }
     let ran = warpint(dir.path(), "prp 61 --results mine.txt");
     assert_eq!(ran.code, Some(0));
     assert_eq!(lines(&dir.path().join("mine.txt")).len(), 1);
+}
+
+#[test]
+fn a_results_file_that_cannot_be_written_is_warned_of_before_the_test() {
+    let dir = tempfile::tempdir().unwrap();
+    let ran = warpint(dir.path(), "prp 61 --results nowhere/mine.txt");
+    let said: Vec<_> = ran.err.lines().collect();
+    assert!(said[0].starts_with("M61: warning: cannot write the results file nowhere/mine.txt: "));
+    assert!(said[0].contains("M61/prp-result.json"), "{ran:?}");
+    assert!(said[1].starts_with("M61, PRP-3: engine word"), "{ran:?}");
+    // Not hidden by --quiet, and not said where nothing would be recorded.
+    let ran = warpint(dir.path(), "ll 61 --quiet --results nowhere/mine.txt");
+    assert!(ran.err.starts_with("M61: warning: "), "{ran:?}");
+    for line in ["ll 31 --start 10", "prp 31 --iterations 5"] {
+        let ran = warpint(dir.path(), &format!("{line} --quiet --results nowhere/mine.txt"));
+        assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{line}");
+    }
+}
+
+#[test]
+fn the_answer_is_printed_before_it_is_recorded() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("both.txt");
+    let out = fs::OpenOptions::new().create(true).append(true).open(&path).unwrap();
+    let args = ["prp", "61", "--json", "--results", "both.txt"];
+    assert!(command(dir.path(), args).stdout(out).status().unwrap().success());
+    let [printed, recorded] = &lines(&path)[..] else { panic!() };
+    assert_eq!(printed["iterations"], 61);
+    assert_eq!(recorded["iterations"], Value::Null);
+    assert_eq!(printed["res64"], recorded["res64"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn devices_take_results_as_far_as_they_can() {
+    let dir = tempfile::tempdir().unwrap();
+    let to = |device| in_time(command(dir.path(), ["prp", "61", "--quiet", "--results", device]));
+    let ran = to("/dev/null");
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
+    let ran = to("/dev/full");
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.out.contains("M61 is a probable prime"), "{ran:?}");
+    assert!(ran.error().contains("cannot write the results file /dev/full"), "{ran:?}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Tests that are stopped, killed, damaged or starved of disk, and go on to the
 //! same residue.
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -174,18 +175,50 @@ fn a_second_process_on_the_same_directory_stops() {
 #[test]
 fn a_full_disk_does_not_stop_a_test() {
     let k = 12_000;
+    for quiet in ["", "--quiet"] {
+        let dir = tempfile::tempdir().unwrap();
+        // Files end at 4 or 8 KiB, less than a checkpoint; the write fails with EFBIG.
+        let script = format!(
+            "trap '' XFSZ; ulimit -f 8; \
+             exec {WARPINT} ll {P} --iterations {k} --checkpoint-interval 0.05 --json {quiet}"
+        );
+        let ran = Ran::from(
+            Command::new("sh").args(["-c", &script]).current_dir(dir.path()).output().unwrap(),
+        );
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert_eq!(ran.err.matches("a checkpoint could not be saved").count(), 1, "{ran:?}");
+        assert_eq!(ran.err.lines().count() == 1, !quiet.is_empty(), "{ran:?}");
+        assert_eq!(checkpoints(dir.path(), "ll"), Vec::<PathBuf>::new());
+        assert_eq!(ran.res64(), reference("ll", k));
+    }
+}
+
+#[test]
+fn quiet_does_not_hide_an_unsound_checkpoint() {
     let dir = tempfile::tempdir().unwrap();
-    // Files end at 4 or 8 KiB, less than a checkpoint; the write fails with EFBIG.
-    let script = format!(
-        "trap '' XFSZ; ulimit -f 8; exec {WARPINT} ll {P} --iterations {k} --checkpoint-interval 0.05 --json"
-    );
-    let ran = Ran::from(
-        Command::new("sh").args(["-c", &script]).current_dir(dir.path()).output().unwrap(),
-    );
+    interrupted(dir.path(), "ll", 1);
+    let newest = &checkpoints(dir.path(), "ll")[0];
+    fs::write(newest, "torn").unwrap();
+    let ran = warpint(dir.path(), &format!("ll {P} --iterations 30000 --json --quiet"));
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(ran.err.contains("a checkpoint could not be saved"), "{ran:?}");
-    assert_eq!(checkpoints(dir.path(), "ll"), Vec::<PathBuf>::new());
-    assert_eq!(ran.res64(), reference("ll", k));
+    let bad = format!("{}.bad", newest.file_name().unwrap().to_str().unwrap());
+    assert!(ran.err.lines().count() == 1 && ran.err.contains(&bad), "{ran:?}");
+}
+
+#[test]
+fn a_signal_while_a_length_is_chosen_ends_it_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut child = command(dir.path(), ["prp", "20996011", "--no-tf", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut said).unwrap();
+    assert_eq!(said, "M20996011, PRP-3: choosing a transform length…\n");
+    signal(&child, "INT");
+    let ran = end(child);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(3), ""), "{ran:?}");
 }
 
 #[test]
