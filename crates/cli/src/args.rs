@@ -52,7 +52,7 @@ pub(crate) enum Command {
     },
     /// Prove 2^P − 1 prime or composite by Lucas–Lehmer.
     ///
-    /// The result of a start other than 4 is kept in DIR/M<P>/ but not appended to the results
+    /// The result of a start other than 4 is kept beside its checkpoints but not appended to the results
     /// file, whose readers take every LL residue for that of 4.
     #[command(after_help = TEST_EXAMPLES)]
     Ll {

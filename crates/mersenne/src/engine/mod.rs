@@ -54,32 +54,32 @@ pub trait Engine: Send {
     /// The number of registers.
     fn registers(&self) -> usize;
 
-    /// r[dst] ← r[src].
+    /// `r[dst]` ← `r[src]`.
     fn copy(&mut self, dst: usize, src: usize) -> Result<(), EngineError>;
 
-    /// r[reg] ← the n-fold `step` of r[reg].
+    /// `r[reg]` ← the n-fold `step` of `r[reg]`.
     ///
-    /// `shift` is that of r[reg] before the call; it doubles mod p with each
+    /// `shift` is that of `r[reg]` before the call; it doubles mod p with each
     /// squaring (so [`Step::SquareMinusTwo`] subtracts 2·2^s at the bit where
     /// the square then stands), and is `shift.after_squarings(n, p)` at the end.
     fn square(&mut self, reg: usize, n: u64, step: Step, shift: Shift) -> Result<(), EngineError>;
 
-    /// r[dst] ← r[a]·r[b]. Any two or all three may be the same register.
+    /// `r[dst]` ← `r[a]`·`r[b]`. Any two or all three may be the same register.
     fn mul(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError>;
 
-    /// r[dst] ← r[a] + r[b]. Any two or all three may be the same register.
+    /// `r[dst]` ← `r[a]` + `r[b]`. Any two or all three may be the same register.
     fn add(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError>;
 
-    /// r[dst] ← r[a] − r[b]. Any two or all three may be the same register.
+    /// `r[dst]` ← `r[a]` − `r[b]`. Any two or all three may be the same register.
     fn sub(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError>;
 
     /// The canonical residue x of a register that holds x·2^shift.
     fn read(&mut self, reg: usize, shift: Shift) -> Result<Residue, EngineError>;
 
-    /// r[reg] ← x·2^shift.
+    /// `r[reg]` ← x·2^shift.
     fn write(&mut self, reg: usize, x: &Residue, shift: Shift) -> Result<(), EngineError>;
 
-    /// r[reg] ← v·2^shift, v a small number.
+    /// `r[reg]` ← v·2^shift, v a small number.
     fn set(&mut self, reg: usize, v: u64, shift: Shift) -> Result<(), EngineError> {
         let x = Residue::from_u64(self.exponent(), v);
         self.write(reg, &x, shift)
