@@ -52,8 +52,8 @@ pub(crate) enum Command {
     },
     /// Prove 2^P − 1 prime or composite by Lucas–Lehmer.
     ///
-    /// The result of a start other than 4 is kept beside its checkpoints but not appended to the results
-    /// file, whose readers take every LL residue for that of 4.
+    /// The result of a start other than 4 is kept beside its checkpoints but not appended to the
+    /// results file, whose readers take every LL residue for that of 4.
     #[command(after_help = TEST_EXAMPLES)]
     Ll {
         /// The first term of the sequence: 4, 10 or 2/3.
