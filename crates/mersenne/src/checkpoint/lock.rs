@@ -37,9 +37,12 @@ impl DirectoryLock {
         if !taken {
             return Ok(Attempt::Held { pid: pid.unwrap_or(0) });
         }
-        file.set_len(0)?;
-        file.seek(SeekFrom::Start(0))?;
-        writeln!(file, "{}", std::process::id())?;
+        // The lock holds whether or not its file can say for whom: a full disk
+        // is no reason not to go on.
+        let _ = file
+            .set_len(0)
+            .and_then(|()| file.seek(SeekFrom::Start(0)))
+            .and_then(|_| writeln!(file, "{}", std::process::id()));
         Ok(Attempt::Taken { lock: Self { file }, stale: pid })
     }
 }
