@@ -184,6 +184,11 @@ fn describe(event: &Event) -> Option<String> {
             units::count_words(*from),
             units::count_words(*to)
         ),
+        Event::LengthKept { from, to } => format!(
+            "{} were too short in an earlier sitting: going on with {}",
+            units::count_words(*from),
+            units::count_words(*to)
+        ),
         Event::CheckFailed { iteration, back_to } => format!(
             "the Gerbicz check at iteration {iteration} failed: going back to iteration {back_to}, which is verified"
         ),

@@ -142,7 +142,7 @@ fn finish(
     if let Err(e) = kept {
         let recorded = if matches!(recorded, Ok(true)) { "recorded" } else { "printed only" };
         anyhow::bail!(
-            "{e}; the result is {recorded}, and the checkpoints stay: the same command ends the test again"
+            "{e}; the result is {recorded}, and checkpoints, where there are any, stay: the same command ends the test again"
         );
     }
     if let Err(e) = store.remove_all() {

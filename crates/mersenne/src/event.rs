@@ -69,6 +69,14 @@ pub enum Event {
         /// The iteration of the last good state.
         back_to: u64,
     },
+    /// Shorter transforms have failed in an earlier sitting: the one planned is
+    /// left for that which served.
+    LengthKept {
+        /// The length planned.
+        from: usize,
+        /// The length used.
+        to: usize,
+    },
     /// A Gerbicz–Li check passed: everything up to `iteration` is verified.
     Verified {
         /// The iteration.

@@ -106,9 +106,10 @@ impl WordLayout {
 
     /// Adds a carry out of word N − 1 into word 0 and on as far as it ripples.
     ///
-    /// Should a carry still be alive after two rounds (possible only with words
-    /// of one bit), it stays in the digit it has reached: the value is right
-    /// whatever range a digit lies in.
+    /// Two rounds are enough for p ≥ 64 and |carry| < 2^62: the first leaves a
+    /// carry of −1, 0 or 1, and where it has passed on, words at the opposite end
+    /// of their range, in which the second ends. Should more ever come, it stays
+    /// in word 0: the value is right whatever range a digit lies in.
     pub fn wrap_carry(&self, digits: &mut [i32], mut carry: i64) {
         for j in (0..self.n).chain(0..self.n) {
             if carry == 0 {

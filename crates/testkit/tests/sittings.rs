@@ -3,8 +3,9 @@
 #![cfg(test)]
 
 use std::path::Path;
+use std::time::Duration;
 
-use warpint_mersenne::checkpoint::CheckpointStore;
+use warpint_mersenne::checkpoint::{CheckpointStore, State};
 use warpint_mersenne::engine::{fp64::Fp64, word::Word};
 use warpint_mersenne::{
     EngineFamily, ErrorCounts, Event, Finished, LlStart, Outcome, PlanError, Residue, StopToken,
@@ -241,4 +242,32 @@ fn a_target_behind_the_checkpoint_is_refused() {
     let refused = go(39, &mut store);
     assert!(matches!(refused, Err(TestError::PastTarget { found: 40, wanted: 39 })));
     assert_eq!(done(go(40, &mut store).unwrap()).iterations, 40);
+}
+
+#[test]
+fn a_checkpoint_with_an_impossible_residue_is_set_aside() {
+    let p = 61;
+    let root = tempfile::tempdir().unwrap();
+    let mut store = store(root.path(), p, LL);
+    let state = |iteration, value| State {
+        kind: LL,
+        exponent: 61,
+        iteration,
+        residue: Residue::from_u64(61, value),
+        shift: 0,
+        elapsed: Duration::ZERO,
+        errors: ErrorCounts::default(),
+        least_length: None,
+        gerbicz: None,
+    };
+    // s_2 = 194, and what a broken machine may have left.
+    for (iteration, value) in [(2, 194), (10, 0), (20, 2)] {
+        store.save(&state(iteration, value)).unwrap();
+    }
+    let sound = plan(&Word, p).unwrap();
+    let (finished, events) = sitting(sound, LL, None, Some(&mut store), &StopToken::new());
+    assert!(done(finished.unwrap()).residue.is(0));
+    let aside = events.iter().filter(|e| matches!(e, Event::BadCheckpoint { .. }));
+    assert_eq!(aside.count(), 2);
+    assert!(events.iter().any(|e| matches!(e, Event::Started { iteration: 2, .. })));
 }

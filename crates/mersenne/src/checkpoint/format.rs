@@ -241,6 +241,16 @@ impl State {
         } else {
             None
         };
+        // Where two of the three are the same number, they must say so.
+        if let Some(g) = &gerbicz {
+            let verified = g.verified.residue();
+            let product_is_new = g.product_iteration == g.verified_iteration;
+            if product_is_new && g.product != *verified
+                || g.verified_iteration == iteration && residue(0)? != *verified
+            {
+                return Err(field("verified-iteration"));
+            }
+        }
         let count = |name| header.number(name).and_then(|n| u32::try_from(n).ok());
         Ok(Self {
             kind,
@@ -365,6 +375,28 @@ mod tests {
         };
         assert!(foreign(TestKind::Prp, 89));
         assert!(foreign(TestKind::Ll(LlStart::Four), 127));
+    }
+
+    #[test]
+    fn numbers_that_must_be_equal_are_compared() {
+        let refused = |change: &dyn Fn(&mut State, &mut GerbiczState)| {
+            let mut state = prp_state();
+            let mut g = state.gerbicz.take().unwrap();
+            change(&mut state, &mut g);
+            state.gerbicz = Some(g);
+            State::from_bytes(&state.to_bytes(), TestKind::Prp, 127)
+                == Err(field("verified-iteration"))
+        };
+        let right = Residue::from_u64(127, 5);
+        assert!(refused(&|state, g| (state.iteration, g.product_iteration) = (30, 22)));
+        assert!(refused(&|state, g| {
+            (state.iteration, g.product_iteration) = (22, 22);
+            g.product = right.clone();
+        }));
+        assert!(!refused(&|state, g| {
+            (state.iteration, g.product_iteration) = (22, 22);
+            (state.residue, g.product) = (right.clone(), right.clone());
+        }));
     }
 
     #[test]

@@ -135,15 +135,15 @@ impl CheckpointStore {
         let name = format!("{}-{:010}.{extension}", self.kind.slug(), state.iteration);
         let path = self.dir.join(&name);
         let tmp = self.dir.join(format!("{name}.tmp"));
-        let written = write_synced(&tmp, &state.to_bytes())
-            .and_then(|()| fs::rename(&tmp, &path))
-            .and_then(|()| sync_directory(&self.dir));
+        let written = write_synced(&tmp, &state.to_bytes()).and_then(|()| fs::rename(&tmp, &path));
         if let Err(e) = written {
             let _ = fs::remove_file(&tmp);
             return Err(e);
         }
+        let synced = sync_directory(&self.dir);
         // An old generation that cannot be removed does no harm.
         let _ = self.prune(&path);
+        synced?;
         Ok(Saved { path, verified })
     }
 
@@ -162,13 +162,17 @@ impl CheckpointStore {
                     return Err(CheckpointError::Later { path: entry.path, reason });
                 }
                 Err(unsound) => {
-                    let path = set_aside(&entry.path);
-                    let reason = unsound.to_string();
-                    self.notices.push(Event::BadCheckpoint { path, reason });
+                    self.set_aside(&entry.path, &unsound.to_string());
                 }
             }
         }
         Ok(None)
+    }
+
+    /// Sets a checkpoint aside as `.bad`, with a notice.
+    pub(crate) fn set_aside(&mut self, path: &Path, reason: &str) {
+        let path = set_aside(path);
+        self.notices.push(Event::BadCheckpoint { path, reason: reason.into() });
     }
 
     /// Removes the unverified checkpoints after a verified iteration: a failed
@@ -252,9 +256,17 @@ fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Makes a rename durable. Only Unix can (and must) sync a directory.
+/// Makes a rename durable. Only Unix can (and must) sync a directory, and not
+/// on every file system.
 fn sync_directory(dir: &Path) -> io::Result<()> {
-    if cfg!(unix) { File::open(dir)?.sync_all() } else { Ok(()) }
+    use io::ErrorKind::{InvalidInput, Unsupported};
+    if !cfg!(unix) {
+        return Ok(());
+    }
+    match File::open(dir)?.sync_all() {
+        Err(e) if matches!(e.kind(), InvalidInput | Unsupported) => Ok(()),
+        synced => synced,
+    }
 }
 
 /// Renames to `….bad`; where that fails, the file stays under its name.

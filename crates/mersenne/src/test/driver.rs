@@ -132,6 +132,13 @@ impl<'a> Driver<'a> {
         let mut found = None;
         if let Some(store) = self.store.as_deref_mut() {
             found = store.load_newest()?;
+            while let Some((state, path)) = &found {
+                if !sequence.impossible(state.iteration, &state.residue) {
+                    break;
+                }
+                store.set_aside(path, "no sound computation has its residue");
+                found = store.load_newest()?;
+            }
             for notice in store.take_notices() {
                 self.send(notice);
             }
@@ -151,7 +158,9 @@ impl<'a> Driver<'a> {
             && least.engine == self.plan.engine()
             && least.length > self.plan.length()
         {
-            self.plan = self.plan.at_least(least.length)?;
+            let from = self.plan.length();
+            self.plan = self.plan.at_least(least.length).unwrap_or(self.plan);
+            self.send(Event::LengthKept { from, to: self.plan.length() });
         }
         self.send(Event::Started { iteration: state.iteration, total: wanted, resumed_from });
         Ok(state)
@@ -160,7 +169,7 @@ impl<'a> Driver<'a> {
     /// Takes the next longer transform, to go on from the last good state.
     fn lengthen(&mut self, measured: f64, good: &mut State) -> Result<(), TestError> {
         let longer = self.plan.longer()?;
-        self.errors.round_off += 1;
+        self.errors.round_off = self.errors.round_off.saturating_add(1);
         self.send(Event::Lengthened {
             from: self.plan.length(),
             to: longer.length(),
@@ -186,7 +195,7 @@ impl<'a> Driver<'a> {
     ) -> Result<Option<State>, TestError> {
         let Some(state) = sequence.verified() else { return Ok(None) };
         let verified = state.iteration;
-        self.errors.gerbicz += 1;
+        self.errors.gerbicz = self.errors.gerbicz.saturating_add(1);
         check_seal(&state)?;
         if self.failures.repeats(iteration, res64) {
             let res64 = format!("{:016X}", res64[0]);
@@ -216,7 +225,7 @@ impl<'a> Driver<'a> {
     }
 
     fn check_possible(&self, sequence: &dyn Sequence, residue: &Residue) -> Result<(), TestError> {
-        if sequence.impossible(residue) {
+        if sequence.impossible(sequence.iteration(), residue) {
             let (iteration, res64) = (sequence.iteration(), residue.res64_hex());
             return Err(TestError::Impossible { iteration, res64 });
         }

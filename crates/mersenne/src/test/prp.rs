@@ -11,10 +11,11 @@
 //! anywhere in the stretch spoils the equation (Gerbicz; Li 2017).
 //!
 //! The run goes on past its last iteration T to the end E of that block, so
-//! that a check covers it; x_T, set aside at T, is then squared E − T times and
-//! compared with x_E. Whatever is reported or kept is read to the host first
-//! and written back into the registers that the check reads, so that an error
-//! in reading is found too.
+//! that a check covers it. Then x_T as it was read must be the square of x_(T−1),
+//! which a register has kept, and squared E − T times it must be x_E: the second
+//! alone would let −x_T pass. Whatever is reported or kept is read to the host
+//! first and written back into the registers that the check reads, so that an
+//! error in reading is found too.
 
 use std::time::Duration;
 
@@ -37,7 +38,7 @@ const V: usize = 2;
 const NEXT: usize = 3;
 /// D_(t−1)^(2^j) during the check.
 const POWER: usize = 4;
-/// x_T.
+/// x_(T−1), then x_T.
 const LAST: usize = 5;
 
 /// x_0, x_1, … as far as x_target, checked.
@@ -52,6 +53,8 @@ pub(super) struct Prp {
     product_iteration: u64,
     /// The shift of D: the sum of its factors' shifts.
     product_shift: Shift,
+    /// x_(target−1), once k has reached it; then LAST holds it too.
+    before_last: Option<Residue>,
     /// x_target, once k has reached it.
     last: Option<Residue>,
     check: Option<Check>,
@@ -84,6 +87,7 @@ impl Prp {
             verified: (0, Sealed::new(Residue::from_u64(p, 3))),
             product_iteration: 0,
             product_shift: Shift::ZERO,
+            before_last: None,
             last: None,
             check: None,
         }
@@ -113,6 +117,17 @@ impl Prp {
                 product,
             }),
         }
+    }
+
+    /// The last verified state.
+    fn verified_state(&self) -> State {
+        let iteration = self.verified.0;
+        let residue = self.verified.1.residue();
+        let mut state = self.state(iteration, residue.clone(), residue.clone());
+        if let Some(g) = &mut state.gerbicz {
+            g.product_iteration = iteration;
+        }
+        state
     }
 
     /// Takes x_k as the verified state, with D = x_k and a block for what is left.
@@ -192,7 +207,9 @@ impl Prp {
                 self.take_verified(engine, check.residue)?;
                 return Ok(Advance::Verified);
             };
-            // The register was copied at T: a second reading of the same number.
+            if self.before_last.is_some() {
+                engine.square(LAST, 1, Step::Square, self.shift_at(self.target - 1))?;
+            }
             let again = engine.read(LAST, self.shift_at(self.target))?;
             if again != *last {
                 return failed(&again, last);
@@ -207,6 +224,7 @@ impl Prp {
         match self.last.clone() {
             Some(last) if raised == reached => {
                 self.iteration = self.target;
+                self.before_last = None;
                 self.take_verified(engine, Sealed::new(last.clone()))?;
                 Ok(Advance::Finished(last))
             }
@@ -222,7 +240,8 @@ impl Sequence for Prp {
 
     fn first(&self) -> State {
         let three = Residue::from_u64(self.p, 3);
-        Self::new(self.p, self.target).state(0, three.clone(), three)
+        let first = Self { first_shift: self.first_shift, ..Self::new(self.p, self.target) };
+        first.state(0, three.clone(), three)
     }
 
     fn target(&self) -> u64 {
@@ -234,6 +253,7 @@ impl Sequence for Prp {
         self.first_shift = Shift::new(state.shift, self.p);
         self.check = None;
         self.product_shift = Shift::ZERO;
+        self.before_last = None;
         self.last = None;
         if state.iteration == self.target {
             self.last = Some(state.residue.clone());
@@ -258,15 +278,21 @@ impl Sequence for Prp {
         if let Some(check) = self.check.take() {
             return self.go_on_checking(engine, check, most);
         }
+        if self.iteration + 1 == self.target && self.before_last.is_none() {
+            engine.copy(LAST, X)?;
+            self.before_last = Some(engine.read(X, self.shift_at(self.iteration))?);
+        }
         let block_end = self.product_iteration + self.block;
-        let stop =
-            if self.iteration < self.target { block_end.min(self.target) } else { block_end };
+        let stop = match self.target.saturating_sub(self.iteration) {
+            0 => block_end,
+            1 => block_end.min(self.target),
+            _ => block_end.min(self.target - 1),
+        };
         let n = most.min(stop - self.iteration);
         engine.square(X, n, Step::Square, self.shift_at(self.iteration))?;
         self.iteration += n;
         if self.iteration == self.target {
             let shift = self.shift_at(self.iteration);
-            engine.copy(LAST, X)?;
             let last = engine.read(X, shift)?;
             engine.write(X, &last, shift)?;
             self.last = Some(last);
@@ -282,25 +308,24 @@ impl Sequence for Prp {
     }
 
     fn snapshot(&self, engine: &mut dyn Engine) -> Result<State, EngineError> {
+        if self.iteration == self.verified.0 {
+            return Ok(self.verified_state());
+        }
         let product = engine.read(D, self.product_shift)?;
-        let (iteration, residue) = match &self.last {
-            Some(last) => (self.target, last.clone()),
-            None => (self.iteration, engine.read(X, self.shift_at(self.iteration))?),
+        let (iteration, residue) = match (&self.before_last, &self.last) {
+            // From T − 1 a second sitting can check x_T as the first would have.
+            (Some(before), Some(_)) => (self.target - 1, before.clone()),
+            (None, Some(last)) => (self.target, last.clone()),
+            (_, None) => (self.iteration, engine.read(X, self.shift_at(self.iteration))?),
         };
         Ok(self.state(iteration, residue, product))
     }
 
     fn verified(&self) -> Option<State> {
-        let iteration = self.verified.0;
-        let residue = self.verified.1.residue();
-        let mut state = self.state(iteration, residue.clone(), residue.clone());
-        if let Some(g) = &mut state.gerbicz {
-            g.product_iteration = iteration;
-        }
-        Some(state)
+        Some(self.verified_state())
     }
 
-    fn impossible(&self, residue: &Residue) -> bool {
+    fn impossible(&self, _: u64, residue: &Residue) -> bool {
         residue.is(0)
     }
 
@@ -327,6 +352,36 @@ mod tests {
         let sealed = Sealed::new(Residue::from_u64(p, 3)).changed_to(Residue::from_u64(p, 7));
         prp.verified = (0, sealed);
         assert!(prp.verified().is_some_and(|state| !state.is_intact()));
+    }
+
+    #[test]
+    fn a_last_residue_of_the_wrong_sign_is_found() {
+        use crate::engine::{BuildOptions, EngineFamily, word::Word};
+        use warpint_arith::limbs;
+
+        let p = 59;
+        let options = BuildOptions { registers: 6, threads: 1 };
+        let mut engine = Word.build(p, 1, options).unwrap();
+        let mut prp = Prp::new(p, u64::from(p));
+        let first = prp.first();
+        prp.load(engine.as_mut(), &first).unwrap();
+        while prp.last.is_none() {
+            prp.advance(engine.as_mut(), 1).unwrap();
+        }
+        // Its squares are those of the right one.
+        let zero = Residue::from_u64(p, 0);
+        let right = prp.last.take().unwrap();
+        let wrong = limbs::sub_mod(zero.limbs(), right.limbs(), p);
+        let wrong = Residue::from_limbs(p, &wrong);
+        engine.write(X, &wrong, Shift::ZERO).unwrap();
+        prp.last = Some(wrong);
+        let end = loop {
+            match prp.advance(engine.as_mut(), 5).unwrap() {
+                Advance::Going => {}
+                end => break end,
+            }
+        };
+        assert!(matches!(end, Advance::CheckFailed { iteration: 64, .. }), "{end:?}");
     }
 
     #[test]

@@ -33,8 +33,8 @@ pub(super) trait Sequence {
     /// The last verified state, for a sequence that has checks.
     fn verified(&self) -> Option<State>;
 
-    /// Whether no sound computation can have this residue at the present iteration.
-    fn impossible(&self, residue: &Residue) -> bool;
+    /// Whether no sound computation can have this residue at this iteration.
+    fn impossible(&self, iteration: u64, residue: &Residue) -> bool;
 
     /// The answer a final residue gives, and the residue to report.
     fn verdict(&self, last: Residue) -> (Verdict, Residue);

@@ -32,8 +32,8 @@ const SIGN: u64 = 1 << 63;
 /// An intrinsic that has no other requirement than its instruction set.
 macro_rules! simd {
     ($($call:tt)*) => {
-        // SAFETY: `Four` is used only inside `Four::enter`, which its builder
-        // reaches only when `Four::available` says that AVX2 is there.
+        // SAFETY: `Four` serves transforms only, and one of four lanes is built
+        // only when `Four::available` has said that AVX2 is there.
         unsafe { $($call)* }
     };
 }
