@@ -47,7 +47,7 @@ pub struct Summary {
     pub failed: usize,
 }
 
-/// Runs every case of every family of the program, about a minute on two cores.
+/// Runs every case of every family of the program, about ten seconds on two cores.
 ///
 /// With a filter, only those whose `family::case` contains it. Each report is
 /// given as soon as its case has ended.
