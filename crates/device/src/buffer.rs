@@ -1,0 +1,78 @@
+//! Device memory.
+
+use std::marker::PhantomData;
+
+use bytemuck::Pod;
+
+use crate::{Device, DeviceError};
+
+/// `len` elements of type `T` in the memory of a device, freed when dropped.
+#[derive(Debug)]
+pub struct Buffer<T> {
+    device: Device,
+    address: u64,
+    len: usize,
+    of: PhantomData<T>,
+}
+
+impl<T: Pod> Buffer<T> {
+    pub(crate) fn new(device: &Device, len: usize) -> Result<Self, DeviceError> {
+        let address = device.backend().alloc(len * size_of::<T>())?;
+        Ok(Self { device: device.clone(), address, len, of: PhantomData })
+    }
+
+    /// The number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no element.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The address in the device's memory.
+    #[must_use]
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Copies from the host: element i ← `from[i]`.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn upload(&mut self, from: &[T]) -> Result<(), DeviceError> {
+        assert_eq!(from.len(), self.len, "a buffer of another length");
+        self.device.backend().upload(self.address, bytemuck::cast_slice(from))
+    }
+
+    /// Waits for all work, and copies to the host.
+    pub fn download(&self) -> Result<Vec<T>, DeviceError> {
+        let mut to = vec![T::zeroed(); self.len];
+        self.device.backend().download(self.address, bytemuck::cast_slice_mut(&mut to))?;
+        Ok(to)
+    }
+
+    /// Copies `from`, of the same device and length.
+    ///
+    /// # Panics
+    /// If the lengths or the devices differ.
+    pub fn copy_from(&mut self, from: &Self) -> Result<(), DeviceError> {
+        assert_eq!(from.len, self.len, "a buffer of another length");
+        assert!(self.device.is_same(&from.device), "a buffer of another device");
+        self.device.backend().copy(self.address, from.address, self.len * size_of::<T>())
+    }
+
+    /// Sets every byte to zero.
+    pub fn clear(&mut self) -> Result<(), DeviceError> {
+        self.device.backend().clear(self.address, self.len * size_of::<T>())
+    }
+}
+
+impl<T> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        self.device.backend().free(self.address);
+    }
+}

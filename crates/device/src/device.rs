@@ -1,0 +1,258 @@
+//! The handle to a device, and the interface that both kinds implement.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytemuck::Pod;
+
+use crate::{Arg, Buffer, DeviceError, Launch, Source};
+
+/// What is known of a device.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeviceInfo {
+    /// `cuda:0`, `sim`: how a user names it.
+    pub id: String,
+    /// The product's name: `NVIDIA H200`.
+    pub name: String,
+    /// Compute capability (major, minor); (0, 0) for the simulator.
+    pub compute_capability: (u32, u32),
+    /// Multiprocessors.
+    pub multiprocessors: u32,
+    /// Bytes of memory in all.
+    pub memory: u64,
+    /// Bytes of shared memory a block may have.
+    pub shared_memory_per_block: u32,
+    /// Bytes of shared memory of a multiprocessor.
+    pub shared_memory_per_multiprocessor: u32,
+    /// The clock of the multiprocessors, kHz; 0 if unknown.
+    pub clock_khz: u32,
+    /// The driver's version, `580.159.04 (CUDA 13.0)`; empty for the simulator.
+    pub driver: String,
+}
+
+/// A place where kernels run. Cheap to clone.
+#[derive(Clone)]
+pub struct Device(Arc<dyn Backend>);
+
+impl Device {
+    /// A device on a backend.
+    #[must_use]
+    pub fn new(backend: Arc<dyn Backend>) -> Self {
+        Self(backend)
+    }
+
+    pub(crate) fn backend(&self) -> &dyn Backend {
+        &*self.0
+    }
+
+    /// Whether both handles are of one device.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// What is known of it.
+    #[must_use]
+    pub fn info(&self) -> &DeviceInfo {
+        self.0.info()
+    }
+
+    /// (free, total) bytes of its memory.
+    pub fn memory(&self) -> Result<(u64, u64), DeviceError> {
+        self.0.memory()
+    }
+
+    /// Memory for `len` elements, its contents unspecified.
+    pub fn alloc<T: Pod>(&self, len: usize) -> Result<Buffer<T>, DeviceError> {
+        Buffer::new(self, len)
+    }
+
+    /// Memory that holds a copy of `from`.
+    pub fn upload<T: Pod>(&self, from: &[T]) -> Result<Buffer<T>, DeviceError> {
+        let mut buffer = self.alloc(from.len())?;
+        buffer.upload(from)?;
+        Ok(buffer)
+    }
+
+    /// Compiles a source, or takes it from the cache.
+    pub fn program(&self, source: &Source) -> Result<Program, DeviceError> {
+        Ok(Program { device: self.clone(), id: self.0.load(source)?, title: source.title() })
+    }
+
+    /// Compiles several sources at a time.
+    pub fn programs(&self, sources: &[Source]) -> Result<Vec<Program>, DeviceError> {
+        std::thread::scope(|scope| {
+            let threads: Vec<_> =
+                sources.iter().map(|source| scope.spawn(|| self.program(source))).collect();
+            threads
+                .into_iter()
+                .map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect()
+        })
+    }
+
+    /// Waits for all work, and reports what failed in it.
+    pub fn synchronize(&self) -> Result<(), DeviceError> {
+        self.0.synchronize()
+    }
+
+    /// Records the launches made by `work` through the [`Capture`], without running them.
+    pub fn capture(
+        &self,
+        work: impl FnOnce(&Capture<'_>) -> Result<(), DeviceError>,
+    ) -> Result<Graph, DeviceError> {
+        let mut nodes = vec![];
+        {
+            let recorded = std::cell::RefCell::new(&mut nodes);
+            work(&Capture { nodes: recorded })?;
+        }
+        Ok(Graph { device: self.clone(), id: self.0.graph(&nodes)? })
+    }
+
+    /// The time that the device takes for `work`, by its own clock.
+    pub fn time(
+        &self,
+        work: impl FnOnce() -> Result<(), DeviceError>,
+    ) -> Result<Duration, DeviceError> {
+        let mut work = Some(work);
+        self.0.time(&mut || work.take().map_or(Ok(()), |work| work()))
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.info().id, self.info().name)
+    }
+}
+
+/// A compiled [`Source`] on a device.
+#[derive(Debug)]
+pub struct Program {
+    device: Device,
+    id: u64,
+    title: String,
+}
+
+impl Program {
+    /// A kernel by name, allowed `shared_bytes` of dynamic shared memory.
+    pub fn kernel(&self, name: &'static str, shared_bytes: u32) -> Result<Kernel, DeviceError> {
+        let id = self.device.0.kernel(self.id, name, shared_bytes)?;
+        Ok(Kernel { device: self.device.clone(), id, name })
+    }
+
+    /// File and constants.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+}
+
+/// A kernel on a device; stays valid when its [`Program`] is dropped.
+#[derive(Debug, Clone)]
+pub struct Kernel {
+    device: Device,
+    id: u64,
+    name: &'static str,
+}
+
+impl Kernel {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Launches it. `args` must match its parameters in number and type, and
+    /// every pointer must be to enough memory of this device.
+    pub fn launch(&self, shape: Launch, args: &[Arg]) -> Result<(), DeviceError> {
+        self.device.0.launch(self.id, shape, args)
+    }
+}
+
+/// Where the launches of a [`Graph`] are recorded.
+#[derive(Debug)]
+pub struct Capture<'a> {
+    nodes: std::cell::RefCell<&'a mut Vec<GraphNode>>,
+}
+
+impl Capture<'_> {
+    /// Records a launch, which will come after all those recorded before it.
+    pub fn launch(&self, kernel: &Kernel, shape: Launch, args: &[Arg]) {
+        let node = GraphNode { kernel: kernel.id, shape, args: args.to_vec() };
+        self.nodes.borrow_mut().push(node);
+    }
+}
+
+/// A launch in a graph.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GraphNode {
+    /// What [`Backend::kernel`] returned.
+    pub kernel: u64,
+    /// Its shape.
+    pub shape: Launch,
+    /// Its arguments.
+    pub args: Vec<Arg>,
+}
+
+/// Launches that are made again and again in the same order.
+#[derive(Debug)]
+pub struct Graph {
+    device: Device,
+    id: u64,
+}
+
+impl Graph {
+    /// Makes its launches once.
+    pub fn launch(&self) -> Result<(), DeviceError> {
+        self.device.0.launch_graph(self.id)
+    }
+}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        self.device.0.free_graph(self.id);
+    }
+}
+
+/// What a kind of device provides; used through [`Device`].
+///
+/// Addresses and ids are those that its own calls returned. Work is in order.
+/// Programs and kernels live as long as the backend.
+pub trait Backend: Send + Sync {
+    /// What is known of it.
+    fn info(&self) -> &DeviceInfo;
+    /// (free, total) bytes of its memory.
+    fn memory(&self) -> Result<(u64, u64), DeviceError>;
+    /// Memory, aligned to 256 bytes; `bytes` may be 0.
+    fn alloc(&self, bytes: usize) -> Result<u64, DeviceError>;
+    /// Gives memory back after the work that uses it.
+    fn free(&self, address: u64);
+    /// Copies from the host.
+    fn upload(&self, to: u64, from: &[u8]) -> Result<(), DeviceError>;
+    /// Waits for all work and copies to the host.
+    fn download(&self, from: u64, to: &mut [u8]) -> Result<(), DeviceError>;
+    /// Copies on the device.
+    fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), DeviceError>;
+    /// Sets bytes to zero.
+    fn clear(&self, address: u64, bytes: usize) -> Result<(), DeviceError>;
+    /// Compiles a source; the same source gives the same id.
+    fn load(&self, source: &Source) -> Result<u64, DeviceError>;
+    /// A kernel of a program, allowed so much dynamic shared memory.
+    fn kernel(&self, program: u64, name: &str, shared_bytes: u32) -> Result<u64, DeviceError>;
+    /// Launches a kernel.
+    fn launch(&self, kernel: u64, shape: Launch, args: &[Arg]) -> Result<(), DeviceError>;
+    /// A chain of launches, each after the one before it.
+    fn graph(&self, nodes: &[GraphNode]) -> Result<u64, DeviceError>;
+    /// Makes the launches of a graph.
+    fn launch_graph(&self, graph: u64) -> Result<(), DeviceError>;
+    /// Gives a graph back.
+    fn free_graph(&self, graph: u64);
+    /// Waits for all work.
+    fn synchronize(&self) -> Result<(), DeviceError>;
+    /// The device's time for the work that `work` submits.
+    fn time(
+        &self,
+        work: &mut dyn FnMut() -> Result<(), DeviceError>,
+    ) -> Result<Duration, DeviceError>;
+}

@@ -1,0 +1,26 @@
+//! The one way to run a kernel.
+//!
+//! A [`Device`] takes kernels as CUDA C++ text ([`Source`]), specialised by
+//! constants, and runs them on memory of its own ([`Buffer`]). There are two
+//! kinds, behind one interface:
+//!
+//! | kind | how a kernel runs |
+//! |---|---|
+//! | CUDA | compiled by NVRTC for the device's own architecture, launched by the driver |
+//! | simulator (feature `sim`) | the same text compiled as host C++, a block's threads one after another |
+//!
+//! Work is asynchronous and in order: each call sees the effects of those
+//! before it. [`Buffer::download`] and [`Device::synchronize`] wait. A device
+//! may be shared between threads; the order is then that of the calls.
+
+mod buffer;
+mod device;
+mod error;
+mod launch;
+mod source;
+
+pub use buffer::Buffer;
+pub use device::{Backend, Capture, Device, DeviceInfo, Graph, GraphNode, Kernel, Program};
+pub use error::DeviceError;
+pub use launch::{Arg, Launch};
+pub use source::Source;

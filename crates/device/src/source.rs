@@ -1,0 +1,88 @@
+//! Kernels as text, with the constants that specialise them.
+
+use std::fmt::Write;
+
+/// A translation unit: CUDA C++ text, the headers that it includes, the
+/// constants defined before it, and the names of its kernels.
+///
+/// Kernels are declared `extern "C" __global__`, so that their names are
+/// those given here.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Source {
+    name: &'static str,
+    text: &'static str,
+    headers: Vec<(&'static str, &'static str)>,
+    defines: Vec<(&'static str, String)>,
+    kernels: Vec<&'static str>,
+}
+
+impl Source {
+    /// A text by the name of its file, which messages show.
+    #[must_use]
+    pub fn new(name: &'static str, text: &'static str, kernels: &[&'static str]) -> Self {
+        Self { name, text, headers: vec![], defines: vec![], kernels: kernels.to_vec() }
+    }
+
+    /// A header: `#include "name"` finds `text`.
+    #[must_use]
+    pub fn header(mut self, name: &'static str, text: &'static str) -> Self {
+        self.headers.push((name, text));
+        self
+    }
+
+    /// Several headers.
+    #[must_use]
+    pub fn headers(mut self, headers: &[(&'static str, &'static str)]) -> Self {
+        self.headers.extend_from_slice(headers);
+        self
+    }
+
+    /// A constant: `-D name=value`.
+    #[must_use]
+    pub fn define(mut self, name: &'static str, value: impl std::fmt::Display) -> Self {
+        self.defines.push((name, value.to_string()));
+        self
+    }
+
+    /// The name of the file.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn text(&self) -> &'static str {
+        self.text
+    }
+
+    /// Names and texts of the headers.
+    #[must_use]
+    pub fn header_texts(&self) -> &[(&'static str, &'static str)] {
+        &self.headers
+    }
+
+    /// Names and values of the constants.
+    #[must_use]
+    pub fn defines(&self) -> &[(&'static str, String)] {
+        &self.defines
+    }
+
+    /// The names of the kernels.
+    #[must_use]
+    pub fn kernels(&self) -> &[&'static str] {
+        &self.kernels
+    }
+
+    /// `name(A=1, B=2)`, for messages.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let mut title = format!("{}(", self.name);
+        for (i, (name, value)) in self.defines.iter().enumerate() {
+            let comma = if i == 0 { "" } else { ", " };
+            // Writing to a String cannot fail.
+            let _ = write!(title, "{comma}{name}={value}");
+        }
+        title + ")"
+    }
+}
