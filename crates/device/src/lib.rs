@@ -14,13 +14,16 @@
 //! may be shared between threads; the order is then that of the calls.
 
 mod buffer;
+mod cuda;
 mod device;
 mod error;
 mod launch;
+mod nvrtc;
 mod source;
 
 pub use buffer::Buffer;
 pub use device::{Backend, Capture, Device, DeviceInfo, Graph, GraphNode, Kernel, Program};
 pub use error::DeviceError;
 pub use launch::{Arg, Launch};
+pub use nvrtc::{Compiled, Nvrtc};
 pub use source::Source;

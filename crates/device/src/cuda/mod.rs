@@ -1,0 +1,6 @@
+//! Devices driven by NVIDIA's driver.
+
+mod driver;
+mod properties;
+
+pub(crate) use driver::Driver;
