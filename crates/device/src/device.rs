@@ -80,14 +80,20 @@ impl Device {
         Ok(Program { device: self.clone(), id: self.0.load(source)?, title: source.title() })
     }
 
-    /// Compiles several sources at a time.
+    /// Compiles several sources, as many at a time as there are cores.
     pub fn programs(&self, sources: &[Source]) -> Result<Vec<Program>, DeviceError> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let share = sources.len().div_ceil(cores).max(1);
         std::thread::scope(|scope| {
-            let threads: Vec<_> =
-                sources.iter().map(|source| scope.spawn(|| self.program(source))).collect();
+            let threads: Vec<_> = sources
+                .chunks(share)
+                .map(|share| {
+                    scope.spawn(|| share.iter().map(|s| self.program(s)).collect::<Vec<_>>())
+                })
+                .collect();
             threads
                 .into_iter()
-                .map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .flat_map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
                 .collect()
         })
     }

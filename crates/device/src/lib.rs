@@ -14,11 +14,14 @@
 //! may be shared between threads; the order is then that of the calls.
 
 mod buffer;
+mod cubin_cache;
 mod cuda;
 mod device;
 mod error;
+mod folders;
 mod launch;
 mod nvrtc;
+mod open;
 mod source;
 
 pub use buffer::Buffer;
@@ -26,4 +29,5 @@ pub use device::{Backend, Capture, Device, DeviceInfo, Graph, GraphNode, Kernel,
 pub use error::DeviceError;
 pub use launch::{Arg, Launch};
 pub use nvrtc::{Compiled, Nvrtc};
+pub use open::DeviceList;
 pub use source::Source;
