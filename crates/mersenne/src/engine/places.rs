@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use warpint_device::{Device, DeviceError};
 
+use super::goldilocks_gpu::GoldilocksOn;
 use super::{Engine, EngineError, EngineFamily, Step, families};
 use crate::{Residue, Shift};
 
@@ -110,14 +111,12 @@ pub fn families_on(id: DeviceId) -> Result<Families, DeviceError> {
 }
 
 fn open(id: DeviceId) -> Result<Device, DeviceError> {
-    let reason = format!("there is no device {id}: this build has no driver for devices");
-    Err(DeviceError::NoDevice(reason))
+    Device::open(&id.to_string())
 }
 
 /// Every family that computes on devices.
 fn families_of(device: &Device) -> Vec<Box<dyn EngineFamily>> {
-    let _ = device;
-    vec![]
+    vec![Box::new(GoldilocksOn::new(device.clone()))]
 }
 
 /// The families of the CPU.
