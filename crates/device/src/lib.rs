@@ -17,6 +17,8 @@ mod buffer;
 mod device;
 mod error;
 mod launch;
+#[cfg(feature = "sim")]
+pub mod sim;
 mod source;
 
 pub use buffer::Buffer;
