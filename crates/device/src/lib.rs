@@ -23,6 +23,8 @@ mod folders;
 mod launch;
 mod nvrtc;
 mod open;
+#[cfg(feature = "sim")]
+pub mod sim;
 mod source;
 
 pub use buffer::Buffer;
