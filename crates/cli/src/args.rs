@@ -76,6 +76,16 @@ pub(crate) enum Command {
         #[arg(value_name = "FILTER")]
         filter: Option<String>,
     },
+    /// List the GPUs, and what is missing to use them.
+    ///
+    /// Memory, compute capability, driver and run-time compiler (NVRTC) of each, and whether it
+    /// computes in FP64 at full rate, measured in a second. That there is none is no error.
+    #[command(after_help = "Examples:\n  warpint devices\n  warpint devices --json")]
+    Devices {
+        /// Print one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
     /// Print a completion script for a shell.
     #[command(
         after_help = "Example:\n  warpint completions bash > ~/.local/share/bash-completion/completions/warpint"

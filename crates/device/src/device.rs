@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytemuck::Pod;
+use rayon::prelude::*;
 
 use crate::{Arg, Buffer, DeviceError, Launch, Source};
 
@@ -82,20 +83,7 @@ impl Device {
 
     /// Compiles several sources, as many at a time as there are cores.
     pub fn programs(&self, sources: &[Source]) -> Result<Vec<Program>, DeviceError> {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let share = sources.len().div_ceil(cores).max(1);
-        std::thread::scope(|scope| {
-            let threads: Vec<_> = sources
-                .chunks(share)
-                .map(|share| {
-                    scope.spawn(|| share.iter().map(|s| self.program(s)).collect::<Vec<_>>())
-                })
-                .collect();
-            threads
-                .into_iter()
-                .flat_map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-                .collect()
-        })
+        sources.par_iter().map(|source| self.program(source)).collect()
     }
 
     /// Waits for all work, and reports what failed in it.
