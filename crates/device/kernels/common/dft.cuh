@@ -2,7 +2,7 @@
 // goldilocks.cuh: X_k = Σ_j x_j·ω^(jk), ω = 2^(192/n), so that every twiddle is a shift.
 //
 // Inputs are within ±2^65, outputs within ±2^72. x_0 enters every output with
-// the factor 1 and is itself never shifted: it may be `biased`, which makes all
+// the factor 1 and is itself never shifted: biased by 2^12·q, it makes all
 // outputs positive. The inverse (without 1/n) is X_(−k): callers renumber.
 #pragma once
 #include "goldilocks.cuh"
@@ -21,14 +21,14 @@ DEVICE void unrolled(F f) {
 }
 #define VALUE(index) decltype(index)::value
 
-// v·ω_n^e: the sign of 2^96 ≡ −1 apart, a shift.
+// v·ω_n^e for 0 ≤ v < 2^70: the sign of 2^96 ≡ −1 apart, a shift.
 template <int n, int e>
 DEVICE Wide times_root(Wide v) {
     constexpr int s = 192 / n * (e % n);
     if constexpr (s >= 96) {
-        return sub({0, 0, 0}, times_power<s - 96>(v));
+        return sub({0, 0, 0}, positive_times_power<s - 96>(v));
     } else {
-        return times_power<s>(v);
+        return positive_times_power<s>(v);
     }
 }
 
@@ -76,6 +76,8 @@ DEVICE void dft(Wide x[n]) {
         unrolled<0, 4>([&](auto b) {
             Wide t[P];
             unrolled<0, P>([&](auto a) { t[VALUE(a)] = x[4 * VALUE(a) + VALUE(b)]; });
+            // P terms of at most 2^65: what is shifted next is positive.
+            if constexpr (VALUE(b) > 0) t[0] = biased<4 * P>(t[0]);
             dft<P>(t);
             unrolled<0, P>([&](auto ka) {
                 x[4 * VALUE(ka) + VALUE(b)] = times_root<n, VALUE(ka) * VALUE(b)>(t[VALUE(ka)]);

@@ -70,26 +70,42 @@ DEVICE Wide fold(Wide v) {
 template <int s>
 DEVICE Wide times_power(Wide v) {
     constexpr int words = s / 32, r = s % 32;
+    // w2 must not lose bits.
+    if constexpr (r > 26) v = fold(v);
+    Wide y = shift_left<r>(v);
+    u32 sign = (u32)((i32)y.w2 >> 31);
     if constexpr (s == 0) {
         return v;
+    } else if constexpr (words == 0) {
+        return fold(y);
+    } else if constexpr (words == 1) {
+        // y0·B + y1·B^2 + y2·B^3 ≡ y0·B + y1·(B − 1) − y2.
+        return sub(multiply_add(y.w1, EPSILON, 0, y.w0), {y.w2, sign, sign});
     } else {
-        // w2 must not lose bits: |v|·2^r < 2^95.
-        if constexpr (r > 26) v = fold(v);
-        Wide y = shift_left<r>(v);
-        if constexpr (words == 0) {
-            return fold(y);
-        } else {
-            u32 sign = (u32)((i32)y.w2 >> 31);
-            if constexpr (words == 1) {
-                // y0·B + y1·B^2 + y2·B^3 ≡ y0·B + y1·(B − 1) − y2.
-                return sub(multiply_add(y.w1, EPSILON, 0, y.w0), {y.w2, sign, sign});
-            } else {
-                // y0·B^2 + y1·B^3 + y2·B^4 ≡ y0·(B − 1) − y1 − y2·B.
-                return sub(widen((u64)y.w0 * EPSILON), {y.w1, y.w2, sign});
-            }
-        }
+        // y0·B^2 + y1·B^3 + y2·B^4 ≡ y0·(B − 1) − y1 − y2·B.
+        return sub(widen((u64)y.w0 * EPSILON), {y.w1, y.w2, sign});
     }
 }
 
-// v + 2^12·q: makes any sum of few wides positive without changing it mod q.
-DEVICE Wide biased(Wide v) { return add(v, {4096, 0u - 4096, 4095}); }
+// The same for 0 ≤ v < 2^70, in fewer instructions; the result is within ±2^65.
+template <int s>
+DEVICE Wide positive_times_power(Wide v) {
+    constexpr int words = s / 32, r = s % 32;
+    if constexpr (r > 26) v = widen(reduce(v));
+    Wide y = shift_left<r>(v);
+    if constexpr (s == 0) {
+        return v;
+    } else if constexpr (words == 0) {
+        return multiply_add(y.w2, EPSILON, y.w0, y.w1);
+    } else if constexpr (words == 1) {
+        return sub(multiply_add(y.w1, EPSILON, 0, y.w0), {y.w2, 0, 0});
+    } else {
+        return sub(widen((u64)y.w0 * EPSILON), {y.w1, y.w2, 0});
+    }
+}
+
+// v + k·q: makes a sum of few wides positive without changing it mod q.
+template <u32 k>
+DEVICE Wide biased(Wide v) {
+    return add(v, {k, 0u - k, k - 1});
+}

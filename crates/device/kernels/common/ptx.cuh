@@ -41,9 +41,6 @@ DEVICE void multiply(u64 a, u64 b, u32 x[4]) {
     for (int i = 0; i < 4; i++) x[i] = (u32)(p >> 32 * i);
 }
 
-DEVICE u64 load_relaxed(const u64* p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
-DEVICE void store_relaxed(u64* p, u64 v) { __atomic_store_n(p, v, __ATOMIC_RELAXED); }
-
 #else
 
 // a + b and a − b mod 2^96.
@@ -102,7 +99,7 @@ DEVICE void multiply(u64 a, u64 b, u32 x[4]) {
         : "r"(low(a)), "r"(high(a)), "r"(low(b)), "r"(high(b)));
 }
 
-// A word that other blocks write, or read, while this one runs.
+// A word that other blocks write, or read, while this one runs (simt.h has these too).
 DEVICE u64 load_relaxed(const u64* p) {
     u64 v;
     asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
@@ -110,6 +107,16 @@ DEVICE u64 load_relaxed(const u64* p) {
 }
 DEVICE void store_relaxed(u64* p, u64 v) {
     asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+}
+
+// What a thread did before a release is done for those who acquire it.
+DEVICE u64 load_acquire(const u64* p) {
+    u64 v;
+    asm volatile("ld.acquire.gpu.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+    return v;
+}
+DEVICE void store_release(u64* p, u64 v) {
+    asm volatile("st.release.gpu.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
 }
 
 #endif

@@ -14,7 +14,8 @@
 // and added there into the first word and on. The last word of a tile keeps
 // what then arrives in it: it may lie outside the balanced range by a few
 // units, and nothing has to run on. The block of the first columns needs what
-// the last one hands on, so it does its work twice: at first only to hand on.
+// the last one hands on, so its work is done twice: by the first block only to
+// hand on, by the last one in full, which writes when the first has read.
 //
 // Blocks take their columns in the order in which they start (a ticket), so
 // that whoever waits, waits for a block that is running already.
@@ -43,6 +44,9 @@ constexpr u32 COARSE = FINE + FINE_COUNT;       // [i] ω_N^(i·FINE_COUNT)
 // Words of `addend`.
 constexpr u32 ADDEND_ROW = 1, ADDEND_COLUMN = 2, ADDEND_BIT = 3;
 
+// Words of `tickets`: the next ticket; that of the last block, when the first has read.
+constexpr u32 NEXT = 0, READ = 1;
+
 // What a block hands on: carry·2^TAG_BITS + tag, |carry| < 2^60.
 constexpr u32 TAG_BITS = 3, TAGS = 1 << TAG_BITS;
 
@@ -64,9 +68,9 @@ struct Factors {
     }
 };
 
-// v_k ← v_k·ω_N^(±j2·k1)·(the column's constant), k1 = g / WIDTH + k·Q·A:
-// what stands between the transforms of columns and rows.
-DEVICE void twist(const u64* __restrict__ tables, u32 g, u32 j2, u32 inverse, u64 v[B]) {
+// x_k ← x_k·ω_N^(±j2·k1)·(the column's constant), k1 = g / WIDTH + k·Q·A:
+// what stands between the transforms of columns and rows. x reduced; then narrow.
+DEVICE void twist(const u64* __restrict__ tables, u32 g, u32 j2, u32 inverse, Wide x[B]) {
     u32 e = g / WIDTH * j2;
     if (inverse && e != 0) e = LENGTH - e;
     const u64* column = tables + COLUMN + 4 * j2 + 2 * inverse;
@@ -75,7 +79,7 @@ DEVICE void twist(const u64* __restrict__ tables, u32 g, u32 j2, u32 inverse, u6
         u64 w = f.chain[VALUE(i)];
         unrolled<0, B / 4>([&](auto n) {
             constexpr int k = 4 * VALUE(n) + VALUE(i);
-            v[k] = settle(mul(v[k], w));
+            x[k] = mul(reduced(x[k]), w);
             if constexpr (k + 4 < B) w = settle(mul(w, f.step));
         });
     });
@@ -89,24 +93,25 @@ DEVICE void transform_b(u64* data, const u64* __restrict__ tables, u64* tile, u3
 #pragma unroll 1
     for (u32 g = threadIdx.x; g < U * A; g += THREADS) {
         u32 u = g % U, ka = g / U;
-        u64 v[B];
+        u64* slots = tile + Tile::at(u, ka, 0);
+        Wide x[B];
         if (inverse) {
-            unrolled<0, B>([&](auto k) { v[VALUE(k)] = spectrum[g + VALUE(k) * U * A]; });
+            unrolled<0, B>([&](auto k) { x[VALUE(k)] = widen(spectrum[g + VALUE(k) * U * A]); });
         } else {
-            gather<B>(tile, tables + TWIDDLES + ka, A, [&](u32 b) { return Tile::at(u, ka, b); }, v);
+            gather<B, Tile::STRIDE_B, A>(slots, tables + TWIDDLES + ka, x);
         }
 #pragma unroll 1
         for (u32 step = opaque(0); step < 2; step++) {
             if (step == inverse) {
-                transform<B>(v);
+                transform<B>(x);
             } else {
-                twist(tables, g, columns * WIDTH + u % WIDTH, inverse, v);
+                twist(tables, g, columns * WIDTH + u % WIDTH, inverse, x);
             }
         }
         if (inverse) {
-            unrolled<0, B>([&](auto k) { tile[Tile::at(u, ka, turned<B>(VALUE(k), 1))] = v[VALUE(k)]; });
+            scatter<B, Tile::STRIDE_B>(slots, 1, x);
         } else {
-            unrolled<0, B>([&](auto k) { spectrum[g + VALUE(k) * U * A] = v[VALUE(k)]; });
+            unrolled<0, B>([&](auto k) { spectrum[g + VALUE(k) * U * A] = settle(x[VALUE(k)]); });
         }
     }
 }
@@ -115,16 +120,16 @@ DEVICE void transform_b(u64* data, const u64* __restrict__ tables, u64* tile, u3
 DEVICE void transform_a(const u64* __restrict__ tables, u64* tile, u32 inverse) {
 #pragma unroll 1
     for (u32 h = threadIdx.x; h < U * B; h += THREADS) {
-        u32 u = h % U, b = h / U;
-        u64 v[A];
-        auto slot = [&](u32 a) { return Tile::at(u, a, b); };
+        u32 b = h / U;
+        u64* slots = tile + Tile::at(h % U, 0, b);
+        Wide x[A];
         if (inverse) {
-            gather<A>(tile, tables + TWIDDLES_INVERSE + b, B, slot, v);
+            gather<A, Tile::STRIDE_A, B>(slots, tables + TWIDDLES_INVERSE + b, x);
         } else {
-            unrolled<0, A>([&](auto a) { v[VALUE(a)] = tile[slot(VALUE(a))]; });
+            unrolled<0, A>([&](auto a) { x[VALUE(a)] = widen(slots[VALUE(a) * Tile::STRIDE_A]); });
         }
-        transform<A>(v);
-        unrolled<0, A>([&](auto k) { tile[slot(turned<A>(VALUE(k), inverse))] = v[VALUE(k)]; });
+        transform<A>(x);
+        scatter<A, Tile::STRIDE_A>(slots, inverse, x);
     }
 }
 
@@ -156,25 +161,33 @@ struct alignas(16) Pair {
 
 DEVICE u64 pack(i32 a, i32 b) { return join((u32)a, (u32)b); }
 
-// Weighted digits of row set m: the transform over q, × ω_ROWS^(kq·m), into slots (kq, a, b).
-DEVICE void write_rows(u64* tile, const u64* __restrict__ tables, u32 m, Wide x[Q][WIDTH]) {
-    u64 v[Q][WIDTH];
-    unrolled<0, WIDTH>([&](auto c) {
-        Wide y[Q];
-        unrolled<0, Q>([&](auto q) { y[VALUE(q)] = x[VALUE(q)][VALUE(c)]; });
-        dft_outer<Q>(y);
-        unrolled<0, Q>([&](auto k) {
-            v[VALUE(k)][VALUE(c)] = Q == 1 ? settle(y[VALUE(k)]) : reduce(biased(y[VALUE(k)]));
-            if constexpr (VALUE(k) > 0) {
-                u64 w = tables[OUTER + VALUE(k) * M + m];
-                v[VALUE(k)][VALUE(c)] = settle(mul(v[VALUE(k)][VALUE(c)], w));
+// The transform over q, × ω_ROWS^(kq·m) for all m; or the inverse.
+DEVICE void transform_outer(u64* tile, const u64* __restrict__ tables, u32 inverse) {
+    const u64* twiddles = tables + (inverse ? OUTER_INVERSE : OUTER);
+#pragma unroll 1
+    for (u32 g = threadIdx.x; g < WIDTH * M; g += THREADS) {
+        // Threads go through c, then b, then a.
+        u32 c = g % WIDTH, m = g / WIDTH;
+        u64* slots = tile + Tile::at(c, m / B, m % B);
+        Wide x[Q];
+        unrolled<0, Q>([&](auto q) { x[VALUE(q)] = widen(slots[VALUE(q) * WIDTH]); });
+#pragma unroll 1
+        for (u32 step = opaque(0); step < 2; step++) {
+            if (step == inverse) {
+                transform<Q>(x);
+            } else {
+                unrolled<1, Q>([&](auto k) {
+                    x[VALUE(k)] = mul(reduced(x[VALUE(k)]), twiddles[VALUE(k) * M + m]);
+                });
             }
-        });
-    });
-    unrolled<0, U / 2>([&](auto i) {
-        constexpr int q = 2 * VALUE(i) / WIDTH, c = 2 * VALUE(i) % WIDTH;
-        *(Pair*)(tile + Tile::at(2 * VALUE(i), m / B, m % B)) = {v[q][c], v[q][c + 1]};
-    });
+        }
+        if (inverse) {
+            scatter<Q, WIDTH>(slots, 1, x);
+        } else {
+            slots[0] = reduced(x[0]);
+            unrolled<1, Q>([&](auto k) { slots[VALUE(k) * WIDTH] = settle(x[VALUE(k)]); });
+        }
+    }
 }
 
 #if KIND == 0
@@ -187,19 +200,24 @@ enter(u64* data, const i32* __restrict__ digits, const u64* __restrict__ tables,
     u32 columns = blockIdx.x;
 #pragma unroll 1
     for (u32 m = threadIdx.x; m < M; m += THREADS) {
-        Wide x[Q][WIDTH];
-        unrolled<0, Q>([&](auto q) {
-            u32 row = VALUE(q) * M + m;
+#pragma unroll 1
+        for (u32 q = 0; q < Q; q++) {
+            u32 row = q * M + m;
             Words words(fractions, row, columns, 0, long_below);
+            const Pair weight = *(const Pair*)(tables + WEIGHTS + 2 * row);
             unrolled<0, WIDTH>([&](auto c) {
                 i32 d = digits[row * COLUMNS + columns * WIDTH + VALUE(c)];
-                x[VALUE(q)][VALUE(c)] = mul_digit(d, tables[WEIGHTS + 2 * row + words.wrapped()]);
+                u64 w = words.wrapped() ? weight.second : weight.first;
+                tile[Tile::at(q * WIDTH + VALUE(c), m / B, m % B)] = settle(mul_digit(d, w));
                 words.next();
             });
-        });
-        write_rows(tile, tables, m, x);
+        }
     }
     __syncthreads();
+    if constexpr (Q > 1) {
+        transform_outer(tile, tables, 0);
+        __syncthreads();
+    }
     transform_a(tables, tile, 0);
     __syncthreads();
     transform_b(data, tables, tile, columns, 0);
@@ -210,61 +228,56 @@ enter(u64* data, const i32* __restrict__ digits, const u64* __restrict__ tables,
 // The words of a tile: digits from carries within it, and what leaves it handed on.
 DEVICE void carry_within(u64* tile, const u64* __restrict__ tables, const u32* __restrict__ fractions,
                          u64* carries, const u64* __restrict__ addend, u32 columns, u32 tag,
-                         u32 base_bits, u32 long_below, u32 subtrahend, u32 multiplier) {
+                         u32 base_bits, u32 long_below, u32 subtrahend, u32 multiplier,
+                         bool hands_on) {
 #pragma unroll 1
     for (u32 m = threadIdx.x; m < M; m += THREADS) {
-        u64 v[Q][WIDTH];
-        unrolled<0, U / 2>([&](auto i) {
-            constexpr int q = 2 * VALUE(i) / WIDTH, c = 2 * VALUE(i) % WIDTH;
-            Pair pair = *(const Pair*)(tile + Tile::at(2 * VALUE(i), m / B, m % B));
-            v[q][c] = pair.first;
-            v[q][c + 1] = pair.second;
-        });
-        if constexpr (Q > 1) {
-            unrolled<0, WIDTH>([&](auto c) {
-                Wide y[Q];
-                y[0] = widen(v[0][VALUE(c)]);
-                unrolled<1, Q>([&](auto k) {
-                    u64 w = tables[OUTER_INVERSE + VALUE(k) * M + m];
-                    y[VALUE(k)] = mul(v[VALUE(k)][VALUE(c)], w);
-                });
-                dft_outer<Q>(y);
-                unrolled<0, Q>([&](auto k) {
-                    v[minus(VALUE(k), Q)][VALUE(c)] = reduce(biased(y[VALUE(k)]));
+#pragma unroll 1
+        for (u32 q = 0; q < Q; q++) {
+            u32 row = q * M + m;
+            Words words(fractions, row, columns, base_bits, long_below);
+            const Pair unweight = *(const Pair*)(tables + UNWEIGHTS + 2 * row);
+            i64 z[WIDTH];
+            u32 bits[WIDTH];
+            unrolled<0, WIDTH / 2>([&](auto i) {
+                Pair pair = *(const Pair*)(tile + Tile::at(q * WIDTH + 2 * VALUE(i), m / B, m % B));
+                unrolled<0, 2>([&](auto h) {
+                    constexpr int c = 2 * VALUE(i) + VALUE(h);
+                    u64 w = words.wrapped() ? unweight.second : unweight.first;
+                    i64 v = (i64)settle(mul(VALUE(h) == 0 ? pair.first : pair.second, w));
+                    // The residue nearest to 0.
+                    z[c] = v < 0 ? v + EPSILON : v;
+                    bits[c] = words.length();
+                    words.next();
                 });
             });
-        }
-        unrolled<0, Q>([&](auto q) {
-            u32 row = VALUE(q) * M + m;
-            Words words(fractions, row, columns, base_bits, long_below);
+            if (subtrahend != 0 && row == addend[ADDEND_ROW]) {
+                unrolled<0, WIDTH>([&](auto c) {
+                    if (columns * WIDTH + VALUE(c) == addend[ADDEND_COLUMN]) {
+                        z[VALUE(c)] -= (i64)subtrahend << addend[ADDEND_BIT];
+                    }
+                });
+            }
             i64 carry = 0;
             i32 digit[WIDTH];
-            unrolled<0, WIDTH>([&](auto c) {
-                u64 w = tables[UNWEIGHTS + 2 * row + words.wrapped()];
-                i64 z = (i64)settle(mul(v[VALUE(q)][VALUE(c)], w));
-                // The residue nearest to 0.
-                if (z < 0) z += EPSILON;
-                u32 bits = words.length();
-                if (subtrahend != 0 && row == addend[ADDEND_ROW] &&
-                    columns * WIDTH + VALUE(c) == addend[ADDEND_COLUMN]) {
-                    z -= (i64)subtrahend << addend[ADDEND_BIT];
-                }
-                if (multiplier == 1) {
-                    digit[VALUE(c)] = split(z + carry, bits, carry);
-                } else {
+            if (multiplier == 1) {
+                unrolled<0, WIDTH>([&](auto c) {
+                    digit[VALUE(c)] = split(z[VALUE(c)] + carry, bits[VALUE(c)], carry);
+                });
+            } else {
+                unrolled<0, WIDTH>([&](auto c) {
                     i64 up, more;
-                    i32 d = split(z, bits, up);
-                    digit[VALUE(c)] = split((i64)d * multiplier + carry, bits, more);
+                    i32 d = split(z[VALUE(c)], bits[VALUE(c)], up);
+                    digit[VALUE(c)] = split((i64)d * multiplier + carry, bits[VALUE(c)], more);
                     carry = up * multiplier + more;
-                }
-                words.next();
-            });
-            store_relaxed(&carries[columns * ROWS + row], (u64)carry << TAG_BITS | tag);
+                });
+            }
+            if (hands_on) store_relaxed(&carries[columns * ROWS + row], (u64)carry << TAG_BITS | tag);
             unrolled<0, WIDTH / 2>([&](auto i) {
-                tile[Tile::at(VALUE(q) * WIDTH + 2 * VALUE(i), m / B, m % B)] =
+                tile[Tile::at(q * WIDTH + 2 * VALUE(i), m / B, m % B)] =
                     pack(digit[2 * VALUE(i)], digit[2 * VALUE(i) + 1]);
             });
-        });
+        }
     }
 }
 
@@ -297,35 +310,40 @@ DEVICE void carry_between(u64* tile, const u64* __restrict__ tables, const u32* 
 
 #pragma unroll 1
     for (u32 m = threadIdx.x; m < M; m += THREADS) {
-#if KIND == 1
-        Wide x[Q][WIDTH];
-#endif
-        unrolled<0, Q>([&](auto q) {
-            u32 row = VALUE(q) * M + m;
+#pragma unroll 1
+        for (u32 q = 0; q < Q; q++) {
+            u32 row = q * M + m;
             Words words(fractions, row, columns, base_bits, long_below);
             i32 digit[WIDTH];
             i64 carry = 0;
             unrolled<0, WIDTH / 2>([&](auto i) {
-                u32 at = Tile::at(VALUE(q) * WIDTH + 2 * VALUE(i), m / B, m % B);
+                u32 at = Tile::at(q * WIDTH + 2 * VALUE(i), m / B, m % B);
                 Pair pair = *(const Pair*)(tile + at);
                 digit[2 * VALUE(i)] = (i32)low(pair.first);
                 digit[2 * VALUE(i) + 1] = (i32)high(pair.first);
                 if (VALUE(i) == 0) carry = (i64)pair.second >> TAG_BITS;
             });
+#if KIND == 1
+            const Pair weight = *(const Pair*)(tables + WEIGHTS + 2 * row);
+            u64 x[WIDTH];
+#endif
             unrolled<0, WIDTH>([&](auto c) {
                 i64 sum = digit[VALUE(c)] + carry;
                 i32 d = VALUE(c) + 1 < WIDTH ? split(sum, words.length(), carry) : (i32)sum;
 #if KIND == 1
-                x[VALUE(q)][VALUE(c)] = mul_digit(d, tables[WEIGHTS + 2 * row + words.wrapped()]);
+                x[VALUE(c)] = settle(mul_digit(d, words.wrapped() ? weight.second : weight.first));
 #else
                 digits[row * COLUMNS + columns * WIDTH + VALUE(c)] = d;
 #endif
                 words.next();
             });
-        });
 #if KIND == 1
-        write_rows(tile, tables, m, x);
+            unrolled<0, WIDTH / 2>([&](auto i) {
+                *(Pair*)(tile + Tile::at(q * WIDTH + 2 * VALUE(i), m / B, m % B)) = {
+                    x[2 * VALUE(i)], x[2 * VALUE(i) + 1]};
+            });
 #endif
+        }
     }
 }
 
@@ -347,30 +365,41 @@ leave(u64* data, i32* __restrict__ digits, const u64* __restrict__ tables,
       u32 multiplier) {
 #endif
     DYNAMIC_SHARED(u64, tile);
-    if (threadIdx.x == 0) tile[TILE] = atomicAdd(tickets, 1ull);
+    if (threadIdx.x == 0) tile[Tile::COUNT] = atomicAdd(&tickets[NEXT], 1ull);
     __syncthreads();
-    const u64 ticket = tile[TILE];
+    const u64 ticket = tile[Tile::COUNT];
     const u32 turn = (u32)(ticket % (TILES + 1)), tag = (u32)(ticket / (TILES + 1) + 1) % TAGS;
     const u32 columns_ = turn == TILES ? 0 : turn;
 
 #if KIND == 1
-    constexpr u32 STEPS = 4;
+    constexpr u32 STEPS = 6;
     i32* digits = nullptr;
 #else
-    constexpr u32 STEPS = 2;
+    constexpr u32 STEPS = 3;
 #endif
+    // B and A inverse; outer inverse, carries, outer; A and B.
 #pragma unroll 1
     for (u32 step = opaque(0); step < STEPS; step++) {
-        if (step == 0 || step == 3) {
-            transform_b(data, tables, tile, columns_, step == 0);
-        } else {
-            transform_a(tables, tile, step == 1);
+        const u32 inverse = step < 3;
+        if (step == 0 || step == 5) {
+            transform_b(data, tables, tile, columns_, inverse);
+        } else if (step == 1 || step == 4) {
+            transform_a(tables, tile, inverse);
+        } else if constexpr (Q > 1) {
+            transform_outer(tile, tables, inverse);
         }
-        __syncthreads();
-        if (step == 1) {
+        if (Q > 1 || (step != 2 && step != 3)) __syncthreads();
+        if (step == 2) {
             carry_within(tile, tables, fractions, carries, addend, columns_, tag, base_bits,
-                         long_below, subtrahend, multiplier);
-            if (turn == 0) return;
+                         long_below, subtrahend, multiplier, turn != TILES);
+            if (turn == 0) {
+                // A barrier ago the last of this block's reads was done.
+                if (threadIdx.x == 0) store_release(&tickets[READ], ticket + TILES);
+                return;
+            }
+            if (KIND == 1 && turn == TILES && threadIdx.x == 0) {
+                while (load_acquire(&tickets[READ]) != ticket) spin_pause();
+            }
             carry_between(tile, tables, fractions, carries, digits, columns_, tag, base_bits,
                           long_below);
             __syncthreads();

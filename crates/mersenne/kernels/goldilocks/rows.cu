@@ -43,37 +43,32 @@ DEVICE void advance(u64* addend, u32 p) {
 
 // Points of memory → slots, by the transform over q and the twiddles after it.
 DEVICE void outer_forward(const u64* data, const u64* __restrict__ tables, u64* tile, u32 first) {
-#pragma unroll 4
+#pragma unroll (Q > 4 ? 1 : 2)
     for (u32 g = threadIdx.x; g < LINES * M; g += THREADS) {
         u32 line = g / WIDTH % LINES, m = g % WIDTH + g / (WIDTH * LINES) * WIDTH;
+        u64* slots = tile + Tile::at(line, m / B, m % B);
         Wide x[Q];
         unrolled<0, Q>([&](auto q) {
             x[VALUE(q)] = widen(data[position(first + line, VALUE(q) * M + m)]);
         });
-        x[0] = biased(x[0]);
-        dft<Q>(x);
-        unrolled<0, Q>([&](auto k) {
-            u64 v = reduce(x[VALUE(k)]);
-            if constexpr (VALUE(k) > 0) v = settle(mul(v, tables[OUTER + VALUE(k) * M + m]));
-            tile[Tile::at(line + LINES * VALUE(k), m / B, m % B)] = v;
+        transform<Q>(x);
+        slots[0] = reduced(x[0]);
+        unrolled<1, Q>([&](auto k) {
+            slots[VALUE(k) * LINES] = settle(mul(reduced(x[VALUE(k)]), tables[OUTER + VALUE(k) * M + m]));
         });
     }
 }
 
 // Slots → points of memory, by the twiddles and the inverse transform over kq.
 DEVICE void outer_inverse(u64* data, const u64* __restrict__ tables, const u64* tile, u32 first) {
-#pragma unroll 4
+#pragma unroll (Q > 4 ? 1 : 2)
     for (u32 g = threadIdx.x; g < LINES * M; g += THREADS) {
         u32 line = g / WIDTH % LINES, m = g % WIDTH + g / (WIDTH * LINES) * WIDTH;
         Wide x[Q];
-        x[0] = biased(widen(tile[Tile::at(line, m / B, m % B)]));
-        unrolled<1, Q>([&](auto k) {
-            u64 v = tile[Tile::at(line + LINES * VALUE(k), m / B, m % B)];
-            x[VALUE(k)] = mul(v, tables[OUTER_INVERSE + VALUE(k) * M + m]);
-        });
-        dft<Q>(x);
+        gather<Q, LINES, M>(tile + Tile::at(line, m / B, m % B), tables + OUTER_INVERSE + m, x);
+        transform<Q>(x);
         unrolled<0, Q>([&](auto k) {
-            data[position(first + line, turned<Q>(VALUE(k), 1) * M + m)] = reduce(x[VALUE(k)]);
+            data[position(first + line, minus(VALUE(k), Q) * M + m)] = reduced(x[VALUE(k)]);
         });
     }
 }
@@ -89,19 +84,21 @@ DEVICE void transform_a(u64* data, const u64* __restrict__ tables, u64* tile, u3
             u = h / WIDTH % LINES;
             b = h % WIDTH + h / (WIDTH * LINES) * WIDTH;
         }
-        auto slot = [&](u32 a) { return Tile::at(u, a, b); };
-        auto point = [&](u32 a) { return position(first + u, a * B + b); };
-        u64 v[A];
+        u64* slots = tile + Tile::at(u, 0, b);
+        // Points B apart are B / WIDTH tiles apart.
+        constexpr u32 APART = Q == 1 ? B * ROWS : Tile::STRIDE_A;
+        u64* points = Q == 1 ? data + position(first + u, b) : slots;
+        Wide x[A];
         if (inverse) {
-            gather<A>(tile, tables + TWIDDLES_INVERSE + b, B, slot, v);
+            gather<A, Tile::STRIDE_A, B>(slots, tables + TWIDDLES_INVERSE + b, x);
         } else {
-            unrolled<0, A>([&](auto a) { v[VALUE(a)] = Q == 1 ? data[point(VALUE(a))] : tile[slot(VALUE(a))]; });
+            unrolled<0, A>([&](auto a) { x[VALUE(a)] = widen(points[VALUE(a) * APART]); });
         }
-        transform<A>(v);
-        if (Q == 1 && inverse) {
-            unrolled<0, A>([&](auto k) { data[point(turned<A>(VALUE(k), 1))] = v[VALUE(k)]; });
+        transform<A>(x);
+        if (inverse) {
+            unrolled<0, A>([&](auto k) { points[minus(VALUE(k), A) * APART] = reduced(x[VALUE(k)]); });
         } else {
-            unrolled<0, A>([&](auto k) { tile[slot(turned<A>(VALUE(k), inverse))] = v[VALUE(k)]; });
+            unrolled<0, A>([&](auto k) { slots[VALUE(k) * Tile::STRIDE_A] = reduced(x[VALUE(k)]); });
         }
     }
 }
@@ -112,28 +109,29 @@ DEVICE void middle(u64* data, const u64* __restrict__ factor, const u64* __restr
 #pragma unroll 1
     for (u32 h = threadIdx.x; h < U * A; h += THREADS) {
         u32 u = h % U, ka = h / U;
-        auto slot = [&](u32 b) { return Tile::at(u, ka, b); };
-        u64 v[B];
-        gather<B>(tile, tables + TWIDDLES + ka, A, slot, v);
+        u64* slots = tile + Tile::at(u, ka, 0);
+        Wide x[B];
+        gather<B, Tile::STRIDE_B, A>(slots, tables + TWIDDLES + ka, x);
 #if KIND == 1
-        transform<B>(v);
+        transform<B>(x);
         unrolled<0, B>([&](auto k) {
-            data[nth_position(first, VALUE(k) * U * A + h)] = v[VALUE(k)];
+            data[nth_position(first, VALUE(k) * U * A + h)] = reduced(x[VALUE(k)]);
         });
 #else
 #pragma unroll 1
         for (u32 step = opaque(0); step < 2; step++) {
-            transform<B>(v);
+            transform<B>(x);
             if (step == 1) continue;
             unrolled<0, B>([&](auto k) {
+                u64 v = reduced(x[VALUE(k)]);
 #if KIND == 0
-                v[VALUE(k)] = settle(mul(v[VALUE(k)], v[VALUE(k)]));
+                x[VALUE(k)] = mul(v, v);
 #else
-                v[VALUE(k)] = settle(mul(v[VALUE(k)], factor[nth_position(first, VALUE(k) * U * A + h)]));
+                x[VALUE(k)] = mul(v, factor[nth_position(first, VALUE(k) * U * A + h)]);
 #endif
             });
         }
-        unrolled<0, B>([&](auto k) { tile[slot(turned<B>(VALUE(k), 1))] = v[VALUE(k)]; });
+        scatter<B, Tile::STRIDE_B>(slots, 1, x);
 #endif
     }
 }

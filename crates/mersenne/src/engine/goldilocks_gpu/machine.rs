@@ -29,6 +29,7 @@ pub(super) struct Machine {
     scratch: Buffer<i32>,
     spectrum: Buffer<u64>,
     carries: Buffer<u64>,
+    /// The next block's, and how far the first has come.
     tickets: Buffer<u64>,
     /// Shift, and the word and bit at which it stands.
     addend: Buffer<u64>,
@@ -64,7 +65,7 @@ impl Machine {
             scratch: device.upload(&zero)?,
             spectrum,
             carries,
-            tickets: device.upload(&[0])?,
+            tickets: device.upload(&[0; 2])?,
             addend: device.upload(&[0; 4])?,
             column_tables: device.upload(&tables.columns)?,
             row_tables: device.upload(&tables.rows)?,

@@ -65,6 +65,8 @@ pub(super) struct Shape {
     pub(super) width: u32,
     /// Rows in a tile.
     pub(super) lines: u32,
+    /// How many times a thread goes through a step of a tile of usual size.
+    pub(super) turns: u32,
 }
 
 /// Shared memory that a block may have on every GPU of compute capability 7.5
@@ -76,6 +78,26 @@ const MAX_THREADS: u32 = 512;
 
 /// Registers of a multiprocessor.
 const REGISTERS: u32 = 1 << 16;
+
+/// Width, lines and turns to try.
+const TILES: [[u32; 3]; 16] = [
+    [4, 1, 1],
+    [4, 2, 1],
+    [4, 4, 1],
+    [4, 8, 1],
+    [8, 1, 1],
+    [8, 2, 1],
+    [8, 4, 1],
+    [8, 8, 1],
+    [4, 1, 2],
+    [4, 2, 2],
+    [4, 4, 2],
+    [4, 8, 2],
+    [8, 1, 2],
+    [8, 2, 2],
+    [8, 4, 2],
+    [8, 8, 2],
+];
 
 impl Shape {
     /// N.
@@ -105,22 +127,22 @@ impl Shape {
 
     /// Bytes of shared memory of a tile of columns, and a word beside it.
     pub(super) fn column_shared_bytes(&self) -> u32 {
-        self.rows() * self.width * 8 + 16
+        shared_bytes(self.column, self.width) + 16
     }
 
     /// Bytes of shared memory of a tile of rows.
     pub(super) fn row_shared_bytes(&self) -> u32 {
-        self.columns() * self.lines * 8
+        shared_bytes(self.row, self.lines)
     }
 
     /// Threads of a block of columns.
     pub(super) fn column_threads(&self) -> u32 {
-        threads(self.column, self.rows() * self.width)
+        threads(self.column, self.rows() * self.width, self.turns)
     }
 
     /// Threads of a block of rows.
     pub(super) fn row_threads(&self) -> u32 {
-        threads(self.row, self.columns() * self.lines)
+        threads(self.row, self.columns() * self.lines, self.turns)
     }
 
     /// Blocks of columns that a multiprocessor is to hold at a time.
@@ -141,15 +163,13 @@ impl Shape {
         for log in 3..=12 {
             let rows = (odd << log) as u32;
             let columns = n / rows as usize;
-            if !n.is_multiple_of(rows as usize) || columns > 1 << 14 || columns < 8 {
+            if !n.is_multiple_of(rows as usize) || !(8..=1 << 14).contains(&columns) {
                 continue;
             }
             for column in Line::of(rows) {
                 for row in Line::of(columns as u32) {
-                    for (width, lines) in
-                        [4, 8].into_iter().flat_map(|w| [1, 2, 4, 8].map(|l| (w, l)))
-                    {
-                        let shape = Self { column, row, width, lines };
+                    for [width, lines, turns] in TILES {
+                        let shape = Self { column, row, width, lines, turns };
                         if shape.is_sound() && shape.fits(shared_memory) {
                             shapes.push(shape);
                         }
@@ -194,26 +214,38 @@ impl Shape {
     }
 }
 
-/// Threads for tiles of so many points: each holds a radix of them.
-fn threads(line: Line, points: u32) -> u32 {
-    (points / line.points()).clamp(32, MAX_THREADS).next_multiple_of(32)
+/// Bytes of a tile of so many lines, with the padding of `Slots` in `tile.cuh`.
+fn shared_bytes(line: Line, lines: u32) -> u32 {
+    let side = lines * line.outer;
+    let padding = if side < 16 { side } else { 4 };
+    (side * line.a + padding) * line.b * 8
+}
+
+/// Threads for tiles of so many points: each holds a radix of them, `turns` times.
+fn threads(line: Line, points: u32, turns: u32) -> u32 {
+    (points / line.points() / turns).clamp(32, MAX_THREADS).next_multiple_of(32)
 }
 
 /// Blocks that fit on a multiprocessor by registers and shared memory.
 fn resident(line: Line, threads: u32, shared_bytes: u32) -> u32 {
-    let registers = if line.points() > 16 { 128 } else { 96 };
+    let registers = match line.points() {
+        ..=8 => 64,
+        16 => 80,
+        _ => 128,
+    };
     let by_registers = REGISTERS / (registers * threads);
     let by_memory = SHARED_MEMORY / (shared_bytes + 1024);
     by_registers.min(by_memory).clamp(1, 16)
 }
 
-/// `2048x2048 2.32.32/2.32.32 4x4`: rows × columns, the radices of both lines,
-/// columns × rows of the tiles.
+/// `2048x2048 2.32.32/2.32.32 4x4 1`: rows × columns, the radices of both lines,
+/// columns × rows of the tiles, turns.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = |l: Line| format!("{}.{}.{}", l.outer, l.a, l.b);
         let (column, row) = (line(self.column), line(self.row));
         let (rows, columns) = (self.rows(), self.columns());
-        write!(f, "{rows}x{columns} {column}/{row} {}x{}", self.width, self.lines)
+        let (width, lines, turns) = (self.width, self.lines, self.turns);
+        write!(f, "{rows}x{columns} {column}/{row} {width}x{lines} {turns}")
     }
 }
