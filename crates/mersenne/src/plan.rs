@@ -9,6 +9,8 @@ use crate::engine::{BuildOptions, Engine, EngineError, EngineFamily, Margin, Ste
 use crate::{Exponent, Residue, Shift};
 
 mod choose;
+#[cfg(test)]
+mod tests;
 pub use choose::{NoTimes, Settled, StoredTime, StoredTimes, TimingKey};
 
 /// What the user asks of a plan.

@@ -134,7 +134,7 @@ impl PlanRequest {
 }
 
 /// The GPU, if it suits and works; a warning if it only suits.
-fn device_or_cpu(
+pub(super) fn device_or_cpu(
     exponent: Exponent,
     id: DeviceId,
     families: Result<Families, warpint_device::DeviceError>,
@@ -203,7 +203,7 @@ impl Plan {
         Self::candidates_among(exponent, &families, &place, &request)
     }
 
-    fn candidates_among(
+    pub(super) fn candidates_among(
         exponent: Exponent,
         families: &[&'static dyn EngineFamily],
         place: &str,
