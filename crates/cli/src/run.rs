@@ -5,8 +5,8 @@ use std::sync::mpsc;
 use warpint::gimps;
 use warpint::mersenne::checkpoint::CheckpointStore;
 use warpint::mersenne::{
-    Event, Exponent, Finished, Plan, PlanRequest, RunOptions, StopToken, TestKind, TestSpec, test,
-    trial_factor,
+    Event, Exponent, Finished, Plan, PlanRequest, RunOptions, StopToken, TestKind, TestSpec,
+    TunedTimes, test, trial_factor,
 };
 
 use crate::args::TestArgs;
@@ -57,7 +57,11 @@ pub(crate) fn run(kind: TestKind, args: &TestArgs) -> anyhow::Result<Exit> {
     if p > SLOW_TO_PLAN && args.length.is_none() {
         say(args, || format!("M{p}, {kind}: choosing a transform length…"));
     }
-    let plan = Plan::measured(exponent, &request)?;
+    let tuned = TunedTimes::open();
+    let plan = Plan::fastest(exponent, &request, &tuned)?;
+    for warning in tuned.take_warnings() {
+        report::notice(&format!("M{p}: warning: {warning}"));
+    }
     // Until now there was nothing new to save, and a signal ended it at once.
     let stop = signals.save_first();
     say(args, || describe(&plan, kind));

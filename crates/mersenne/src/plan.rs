@@ -11,7 +11,9 @@ use crate::{Exponent, Residue, Shift};
 mod choose;
 #[cfg(test)]
 mod tests;
+mod tuned;
 pub use choose::{NoTimes, Settled, StoredTime, StoredTimes, TimingKey};
+pub use tuned::TunedTimes;
 
 /// What the user asks of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
