@@ -14,6 +14,7 @@
 //! may be shared between threads; the order is then that of the calls.
 
 mod buffer;
+pub mod common;
 mod cubin_cache;
 mod cuda;
 mod device;

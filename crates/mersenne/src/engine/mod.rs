@@ -11,6 +11,7 @@
 
 pub mod fp64;
 pub mod goldilocks;
+pub mod goldilocks_gpu;
 pub mod places;
 pub mod word;
 

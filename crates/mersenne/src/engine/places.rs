@@ -6,6 +6,7 @@ use std::{fmt, fs};
 
 use warpint_device::{Device, DeviceError, DeviceInfo};
 
+use super::goldilocks_gpu::GoldilocksOn;
 use super::{Engine, EngineError, EngineFamily, Step, families};
 use crate::{Residue, Shift};
 
@@ -123,8 +124,7 @@ pub fn families_on(id: DeviceId) -> Result<Families, DeviceError> {
 
 /// Every family that computes on devices.
 fn families_of(device: &Device) -> Vec<Box<dyn EngineFamily>> {
-    let _ = device;
-    vec![]
+    vec![Box::new(GoldilocksOn::new(device.clone()))]
 }
 
 /// Product and driver of a place: of the CPU, or of a device in use.
