@@ -67,14 +67,36 @@ pub(crate) enum Command {
         #[command(subcommand)]
         what: Bench,
     },
+    /// Find the fastest transforms on this machine and store their times.
+    ///
+    /// Times every engine of the device at every length worth trying and in every variant. Tests
+    /// choose by the stored times from then on, which hold for all exponents that need the same
+    /// lengths; without them a test begins with a short measurement.
+    #[command(
+        after_help = "Examples:\n  warpint tune\n  warpint tune 82589933 136279841 --device cuda"
+    )]
+    Tune(TuneArgs),
+    /// Keep a GPU or CPU busy with squarings whose results are checked.
+    ///
+    /// Powers of 3 under Gerbicz–Li checks at several transform lengths, each begun again from
+    /// time to time and compared with its first run. Exit code 1 if anything is ever wrong.
+    #[command(
+        after_help = "Examples:\n  warpint stress\n  warpint stress --device cuda:1 --time 3600 --json"
+    )]
+    Stress(StressArgs),
     /// Check the arithmetic of this program on this machine; about a minute.
     ///
-    /// Every engine against slow, obvious oracles and known answers. Exit code 1 if a case fails.
-    #[command(after_help = "Examples:\n  warpint selftest\n  warpint selftest fp64::")]
+    /// Every engine against slow, obvious oracles and known answers; with --device auto those of the
+    /// CPU and of a GPU, if there is one. Exit code 1 if a case fails.
+    #[command(
+        after_help = "Examples:\n  warpint selftest\n  warpint selftest fp64::\n  warpint selftest --device cuda"
+    )]
     Selftest {
         /// Only the cases whose family::case contains this text.
         #[arg(value_name = "FILTER")]
         filter: Option<String>,
+        #[command(flatten)]
+        device: DeviceArgs,
     },
     /// Print a completion script for a shell.
     #[command(
@@ -151,6 +173,15 @@ pub(crate) struct TestArgs {
 /// About a tenth of a second at the largest exponents.
 const TF_LIMIT: u64 = 2_000_000;
 
+/// Where to compute.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct DeviceArgs {
+    /// Where to compute: auto (a GPU if there is one that works and the exponent is large enough
+    /// for it, otherwise the CPU), cpu, cuda or cuda:N.
+    #[arg(long, value_name = "DEVICE", default_value_t)]
+    pub(crate) device: DeviceChoice,
+}
+
 /// What every computation shares.
 #[derive(Debug, Args)]
 pub(crate) struct ArithmeticArgs {
@@ -164,10 +195,8 @@ pub(crate) struct ArithmeticArgs {
     )]
     engine: EngineName,
 
-    /// Where to compute: auto (a GPU if there is one that works and the exponent is large enough
-    /// for it), cpu, cuda or cuda:N.
-    #[arg(long, value_name = "DEVICE", default_value_t)]
-    pub(crate) device: DeviceChoice,
+    #[command(flatten)]
+    device: DeviceArgs,
 
     /// Threads of the CPU [default: one for each core].
     #[arg(long, value_name = "N", value_parser = threads)]
@@ -184,6 +213,42 @@ pub(crate) struct BenchArgs {
     pub(crate) arithmetic: ArithmeticArgs,
 
     /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TuneArgs {
+    /// Exponents whose transform lengths are to be timed [default: of several sizes].
+    #[arg(value_name = "P", allow_negative_numbers = true)]
+    pub(crate) exponents: Vec<Exponent>,
+
+    #[command(flatten)]
+    pub(crate) arithmetic: ArithmeticArgs,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StressArgs {
+    #[command(flatten)]
+    pub(crate) arithmetic: ArithmeticArgs,
+
+    /// How long, in seconds.
+    #[arg(long, visible_alias = "seconds", value_name = "SECONDS", default_value = "60", value_parser = units::parse_seconds)]
+    pub(crate) time: Duration,
+
+    /// Only at this exponent [default: of several sizes, in turns].
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    pub(crate) exponent: Option<Exponent>,
+
+    /// At this transform length [default: the shortest safe one].
+    #[arg(long, value_name = "N", value_parser = units::parse_words, requires = "exponent")]
+    pub(crate) length: Option<usize>,
+
+    /// Print the tally as one JSON object, and no progress.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -240,7 +305,7 @@ impl From<Start> for LlStart {
 impl ArithmeticArgs {
     /// A plan of these, at a length or at the fastest.
     pub(crate) fn plan_request(&self, length: Option<usize>) -> PlanRequest {
-        let (engine, device, threads) = (self.engine.0, self.device, self.threads);
+        let (engine, device, threads) = (self.engine.0, self.device.device, self.threads);
         PlanRequest { engine, device, length, threads }
     }
 }

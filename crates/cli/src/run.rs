@@ -60,7 +60,7 @@ pub(crate) fn run(kind: TestKind, args: &TestArgs) -> anyhow::Result<Exit> {
     let tuned = TunedTimes::open();
     let plan = Plan::fastest(exponent, &request, &tuned)?;
     for warning in tuned.take_warnings() {
-        report::notice(&format!("M{p}: warning: {warning}"));
+        report::notice(&format!("warning: {warning}"));
     }
     // Until now there was nothing new to save, and a signal ended it at once.
     let stop = signals.save_first();
@@ -91,7 +91,7 @@ pub(crate) fn run(kind: TestKind, args: &TestArgs) -> anyhow::Result<Exit> {
 pub(crate) fn settle(request: &PlanRequest, exponent: Exponent) -> anyhow::Result<PlanRequest> {
     let settled = request.settled(exponent).map_err(|e| lengths::explain(e, request))?;
     if let Some(warning) = settled.warning {
-        report::notice(&format!("M{exponent}: warning: {warning}"));
+        report::notice(&format!("warning: {warning}"));
     }
     Ok(settled.request)
 }

@@ -5,6 +5,8 @@ mod completions;
 mod ll;
 mod prp;
 mod selftest;
+mod stress;
+mod tune;
 
 use crate::args::{Bench, Command};
 use crate::exit::Exit;
@@ -14,7 +16,9 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Prp { test } => prp::run(&test),
         Command::Ll { start, test } => ll::run(start, &test),
         Command::Bench { what: Bench::Mersenne(args) } => bench::mersenne(&args),
-        Command::Selftest { filter } => selftest::run(filter.as_deref()),
+        Command::Selftest { filter, device } => selftest::run(device.device, filter.as_deref()),
+        Command::Tune(args) => tune::run(&args),
+        Command::Stress(args) => stress::run(&args),
         Command::Completions { shell } => completions::run(shell),
     }
 }

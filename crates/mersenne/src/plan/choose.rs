@@ -118,6 +118,12 @@ impl PlanRequest {
         }
     }
 
+    /// Whether a request whose place is decided is one for the CPU.
+    #[must_use]
+    pub fn is_on_cpu(&self) -> bool {
+        !matches!(self.device, DeviceChoice::On(_))
+    }
+
     /// The families of the place and its name; that of `Auto` is the CPU.
     ///
     /// # Errors
