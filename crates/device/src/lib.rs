@@ -24,6 +24,8 @@ mod fp64_rate;
 mod launch;
 mod nvrtc;
 mod open;
+#[cfg(feature = "sim")]
+pub mod sim;
 mod source;
 mod tuning;
 

@@ -29,6 +29,10 @@ impl Device {
     /// # Errors
     /// [`DeviceError::NoDevice`], one line that says what is missing.
     pub fn open(name: &str) -> Result<Self, DeviceError> {
+        #[cfg(feature = "sim")]
+        if name == "sim" {
+            return Self::simulator();
+        }
         Self::cuda(cuda_index(name)?)
     }
 

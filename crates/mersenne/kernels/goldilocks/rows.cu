@@ -3,8 +3,8 @@
 // A block has LINES adjacent rows k1 of the spectrum [j2 / WIDTH][k1][j2 % WIDTH]
 // (see columns.cu), each of COLUMNS = Q·A·B points.
 //
-// KIND 0 `square`: x ← x²; 1 `forward`: the transform alone, its points in an
-// order of its own; 2 `multiply`: x ← x·y, y as `forward` left it.
+// KIND 0 `square_rows`: x ← x²; 1 `forward_rows`: the transform alone, its points in an
+// order of its own; 2 `multiply_rows`: x ← x·y, y as `forward_rows` left it.
 #include "tile.cuh"
 
 constexpr int Q = OUTER_RADIX, A = RADIX_A, B = RADIX_B;
@@ -25,6 +25,11 @@ constexpr u32 SHIFT = 0, ADDEND_ROW = 1, ADDEND_COLUMN = 2, ADDEND_BIT = 3;
 // Where point j2 of row k1 lies.
 DEVICE u32 position(u32 row, u32 j2) { return (j2 / WIDTH * ROWS + row) * WIDTH + j2 % WIDTH; }
 
+// Where the i-th of the points of LINES rows lies, as memory goes.
+DEVICE u32 nth_position(u32 first, u32 i) {
+    return position(first + i / WIDTH % LINES, i % WIDTH + i / (WIDTH * LINES) * WIDTH);
+}
+
 // The bit at which the number stands after one more squaring, and the word it lies in.
 DEVICE void advance(u64* addend, u32 p) {
     constexpr u64 length = (u64)ROWS * COLUMNS;
@@ -38,12 +43,12 @@ DEVICE void advance(u64* addend, u32 p) {
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 #if KIND == 0
-square(u64* data, const u64* __restrict__ tables, u64* addend, u32 p) {
+square_rows(u64* data, const u64* __restrict__ tables, u64* addend, u32 p) {
     if (blockIdx.x == 0 && threadIdx.x == 0 && p != 0) advance(addend, p);
 #elif KIND == 1
-forward(u64* data, const u64* __restrict__ tables) {
+forward_rows(u64* data, const u64* __restrict__ tables) {
 #else
-multiply(u64* data, const u64* __restrict__ factor, const u64* __restrict__ tables) {
+multiply_rows(u64* data, const u64* __restrict__ factor, const u64* __restrict__ tables) {
 #endif
     DYNAMIC_SHARED(u64, tile);
     const u32 first = blockIdx.x * LINES;
@@ -87,7 +92,7 @@ multiply(u64* data, const u64* __restrict__ factor, const u64* __restrict__ tabl
         dft<B>(x);
 #if KIND == 1
         unrolled<0, B>([&](auto k) {
-            data[(u64)blockIdx.x * Tile::COUNT + VALUE(k) * U * A + h] = reduce(x[VALUE(k)]);
+            data[nth_position(first, VALUE(k) * U * A + h)] = reduce(x[VALUE(k)]);
         });
     }
 #else
@@ -96,7 +101,7 @@ multiply(u64* data, const u64* __restrict__ factor, const u64* __restrict__ tabl
 #if KIND == 0
             x[VALUE(k)] = mul(v, v);
 #else
-            x[VALUE(k)] = mul(v, factor[(u64)blockIdx.x * Tile::COUNT + VALUE(k) * U * A + h]);
+            x[VALUE(k)] = mul(v, factor[nth_position(first, VALUE(k) * U * A + h)]);
 #endif
         });
         x[0] = biased(x[0]);

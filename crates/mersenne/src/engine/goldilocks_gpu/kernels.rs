@@ -35,13 +35,13 @@ impl Kernels {
         let shared = shape.column_shared_bytes();
         let programs = device.programs(&sources(shape)[..4])?;
         let [enter, columns, leave, square] = &programs[..] else {
-            return Err(missing("square"));
+            return Err(missing("square_rows"));
         };
         Ok(Self {
             enter: enter.kernel("enter", shared)?,
             columns: columns.kernel("columns", shared)?,
             leave: leave.kernel("leave", shared)?,
-            square: square.kernel("square", shape.row_shared_bytes())?,
+            square: square.kernel("square_rows", shape.row_shared_bytes())?,
         })
     }
 }
@@ -50,11 +50,11 @@ impl ProductKernels {
     pub(super) fn new(device: &Device, shape: &Shape) -> Result<Self, DeviceError> {
         let programs = device.programs(&sources(shape)[4..])?;
         let [forward, multiply] = &programs[..] else {
-            return Err(missing("multiply"));
+            return Err(missing("multiply_rows"));
         };
         Ok(Self {
-            forward: forward.kernel("forward", shape.row_shared_bytes())?,
-            multiply: multiply.kernel("multiply", shape.row_shared_bytes())?,
+            forward: forward.kernel("forward_rows", shape.row_shared_bytes())?,
+            multiply: multiply.kernel("multiply_rows", shape.row_shared_bytes())?,
         })
     }
 }
@@ -97,9 +97,9 @@ pub(super) fn sources(shape: &Shape) -> [Source; 6] {
         columns(0, &["enter"]),
         columns(1, &["columns"]),
         columns(2, &["leave"]),
-        rows(0, &["square"]),
-        rows(1, &["forward"]),
-        rows(2, &["multiply"]),
+        rows(0, &["square_rows"]),
+        rows(1, &["forward_rows"]),
+        rows(2, &["multiply_rows"]),
     ]
 }
 

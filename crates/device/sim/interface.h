@@ -1,0 +1,93 @@
+// Between a compiled kernel and the run time, and between both and the program
+// that loads them.
+#pragma once
+
+#include "vector_types.h"
+
+typedef unsigned long long simt_u64;
+
+#define SIMT_HIDDEN __attribute__((visibility("hidden")))
+
+namespace simt {
+
+struct Position {
+    uint3 thread;
+    uint3 block;
+};
+
+SIMT_HIDDEN extern Position* current;
+SIMT_HIDDEN extern dim3 block_size;
+SIMT_HIDDEN extern dim3 grid_size;
+
+SIMT_HIDDEN void* dynamic_shared();
+SIMT_HIDDEN int block_barrier(int operation, int value, const char* file, int line);
+SIMT_HIDDEN void pause(const char* file, int line);
+SIMT_HIDDEN simt_u64 clock();
+
+enum BarrierOperation { plain_barrier, barrier_or, barrier_and, barrier_count };
+
+enum Collective {
+    warp_barrier,
+    shuffle,
+    ballot,
+    any,
+    all,
+    match_any,
+    match_all,
+    reduce_add,
+    reduce_min_unsigned,
+    reduce_max_unsigned,
+    reduce_min_signed,
+    reduce_max_signed,
+    reduce_and,
+    reduce_or,
+    reduce_xor,
+};
+
+// `source`: the lane whose value a shuffle takes.
+SIMT_HIDDEN simt_u64 collective(Collective kind, unsigned mask, simt_u64 value, unsigned source,
+                                const char* file, int line);
+
+#if defined(SIMT_TSAN)
+// See memory_order.cpp.
+SIMT_HIDDEN void atomic_read(const volatile void* address);
+SIMT_HIDDEN int write_order();
+SIMT_HIDDEN void fence();
+#endif
+
+}  // namespace simt
+
+// What a compiled program exports: its kernels by name, with the types of their
+// parameters, and the function that runs a launch. The loader's twin of these
+// structures is src/sim/library.rs.
+extern "C" {
+
+struct SimtKernel {
+    const char* name;
+    // One letter a parameter: p pointer, u U 32- and 64-bit unsigned, i I signed, d double.
+    const char* parameters;
+    void (*call)(void** arguments);
+};
+
+struct SimtLaunch {
+    const SimtKernel* kernel;
+    unsigned grid[3];
+    unsigned block[3];
+    unsigned shared_bytes;
+    unsigned resident_blocks;
+    simt_u64 seed;
+    void** arguments;
+    // Receives the report of a fault, one line.
+    char* report;
+    simt_u64 report_bytes;
+};
+
+struct SimtModule {
+    unsigned kernel_count;
+    const SimtKernel* kernels;
+    // 0 if the launch ran to its end, 1 if a fault was reported.
+    int (*run)(const SimtLaunch*);
+};
+
+SIMT_HIDDEN int simt_run(const SimtLaunch*);
+}

@@ -1,0 +1,165 @@
+// What the parts of the run time share: threads as fibers, blocks in slots, one
+// launch at a time in one OS thread.
+//
+// The run time is compiled without instrumentation in every build; under a
+// sanitizer it tells it of fiber switches and of the order that barriers make.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "interface.h"
+
+namespace simt {
+
+struct Block;
+struct Warp;
+
+enum class State { ready, at_barrier, at_collective, spinning, ended };
+
+struct Site {
+    const char* file;
+    int line;
+};
+
+// A machine context: a stack, and where it was left.
+struct Fiber {
+    void* saved = nullptr;
+    char* stack = nullptr;
+    size_t stack_bytes = 0;
+    void* tsan = nullptr;
+    void* asan_fake_stack = nullptr;
+};
+
+struct Thread : Position {
+    Fiber fiber;
+    Block* home;
+    // Its number in the block.
+    unsigned index;
+    State state;
+    // Where it waits.
+    Site site;
+    // What it brings to a collective or barrier, and takes from it.
+    uint64_t value;
+    unsigned source;
+    // Since the last barrier: whether it fenced, and what it read atomically
+    // (memory_order.cpp).
+    bool fenced;
+    unsigned reads;
+    const volatile void* read[4];
+};
+
+// A collective that some lanes of a warp have come to. Lanes may be split over
+// several of them, with disjoint masks.
+struct Pending {
+    Collective kind;
+    unsigned mask;
+    unsigned arrived;
+    void* tag;
+};
+
+struct Warp {
+    // Each holds at least one lane that waits.
+    Pending pending[32];
+    unsigned pending_count;
+    // Lanes that the block has, and those that have ended.
+    unsigned existing;
+    unsigned ended;
+    // Tags are used in turn, one for each collective.
+    unsigned generation;
+    char tags[64];
+};
+
+// A slot for a resident block; its fibers and memory serve one block after another.
+struct Block {
+    bool active;
+    uint3 index;
+    Thread* threads;
+    Warp* warps;
+    unsigned ended;
+
+    // Threads that can go on: a ring of indices.
+    unsigned* ring;
+    unsigned ring_mask, head, tail;
+    unsigned spinning;
+
+    unsigned at_barrier;
+    Site barrier_site;
+    int barrier_operation;
+    unsigned barrier_truths;
+    int barrier_result;
+    unsigned barrier_generation;
+    char barrier_tags[2];
+    char life_tag;
+
+    char* dynamic_allocation;
+    char* dynamic_shared;
+    size_t dynamic_bytes;
+    char* static_shared;
+};
+
+struct Run {
+    const SimtLaunch* launch;
+    unsigned threads;
+    unsigned warps;
+    uint64_t blocks, started;
+    unsigned* block_order;
+    unsigned* thread_order;
+    Block* slots;
+    unsigned slot_count, active, turn;
+    // Turns that ended with all threads of the block spinning, since the last
+    // progress and since a block last ended.
+    uint64_t idle_turns, turns;
+    uint64_t random;
+    Fiber* main;
+    char launch_tag, end_tag;
+};
+
+extern Run run;
+
+inline Thread* me() { return static_cast<Thread*>(current); }
+
+// A number below `bound` that depends on the seed.
+unsigned random_below(unsigned bound);
+
+// fiber.cpp
+void fiber_prepare(Fiber&);
+void fiber_free(Fiber&);
+void fiber_adopt_main(Fiber&);
+void fiber_switch(Fiber& from, Fiber& to);
+
+// shared_memory.cpp
+void shared_memory_prepare(Block&);
+void shared_memory_free(Block&);
+void shared_memory_start(Block&);
+void shared_memory_activate(Block&);
+const char* shared_memory_overrun(const Block&);
+
+// scheduler.cpp
+inline void make_ready(Block& block, unsigned thread) {
+    block.threads[thread].state = State::ready;
+    block.ring[block.tail++ & block.ring_mask] = thread;
+}
+void leave(Thread&);
+[[noreturn]] void fault(const char* format, ...) __attribute__((format(printf, 1, 2)));
+const char* base_name(const char* file);
+
+// Whether threads are to run in another order than their numbers'.
+inline bool shuffled_order() { return run.launch->seed != 0; }
+void shuffle_order(unsigned* order, unsigned count);
+// Interrupts the block's turn; the thread stays ready.
+void yield_block(Thread&);
+
+// memory_order.cpp. A tag stands for what its releasers did before; who
+// acquires it is after that.
+#if defined(SIMT_TSAN)
+void order_release(void* tag);
+void order_acquire(void* tag);
+void order_forget(char* memory, size_t bytes);
+#else
+inline void order_release(void*) {}
+inline void order_acquire(void*) {}
+inline void order_forget(char*, size_t) {}
+#endif
+
+}  // namespace simt

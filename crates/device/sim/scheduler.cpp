@@ -1,0 +1,331 @@
+// Who runs next. A thread runs until it waits; then the next ready thread of its
+// block; when none is ready, the next resident block. A block's slot is given to
+// a new block when it ends.
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "runtime.h"
+
+namespace simt {
+
+Position* current;
+dim3 block_size, grid_size;
+Run run;
+
+// A block that only spins is given this many turns before it counts as stuck,
+// if nothing else moves, and this many in all between two ends of blocks.
+static constexpr uint64_t most_idle_turns = 10000;
+static constexpr uint64_t most_turns = 4000000;
+
+static Fiber main_fiber;
+static int run_status;
+
+unsigned random_below(unsigned bound) {
+    // splitmix64
+    uint64_t z = run.random += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return static_cast<unsigned>(((z ^ (z >> 31)) >> 32) * bound >> 32);
+}
+
+void shuffle_order(unsigned* order, unsigned count) {
+    for (unsigned i = count; i > 1; i--) {
+        unsigned j = random_below(i), swapped = order[j];
+        order[j] = order[i - 1];
+        order[i - 1] = swapped;
+    }
+}
+
+const char* base_name(const char* file) {
+    const char* slash = strrchr(file, '/');
+    return slash == nullptr ? file : slash + 1;
+}
+
+simt_u64 clock() {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<simt_u64>(now.tv_sec) * 1000000000u + static_cast<simt_u64>(now.tv_nsec);
+}
+
+static void start_block(Block& block) {
+    uint64_t number = run.started++;
+    if (run.block_order != nullptr) number = run.block_order[number];
+    block.active = true;
+    block.index.x = static_cast<unsigned>(number % grid_size.x);
+    block.index.y = static_cast<unsigned>(number / grid_size.x % grid_size.y);
+    block.index.z = static_cast<unsigned>(number / grid_size.x / grid_size.y);
+    block.ended = block.spinning = block.at_barrier = 0;
+    shared_memory_start(block);
+    for (unsigned w = 0; w < run.warps; w++) {
+        Warp& warp = block.warps[w];
+        unsigned lanes = run.threads - 32 * w;
+        warp.pending_count = warp.ended = 0;
+        warp.existing = lanes >= 32 ? 0xffffffffu : (1u << lanes) - 1;
+    }
+    if (shuffled_order()) shuffle_order(run.thread_order, run.threads);
+    for (unsigned i = 0; i < run.threads; i++) {
+        unsigned index = run.thread_order[i];
+        block.threads[index].block = block.index;
+        make_ready(block, index);
+    }
+}
+
+// All threads of the block wait, and none of them for memory.
+[[noreturn]] static void report_stuck(const Block& block) {
+    const Thread *at_barrier = nullptr, *at_collective = nullptr;
+    unsigned barriers = 0, collectives = 0;
+    for (unsigned i = 0; i < run.threads; i++) {
+        const Thread& thread = block.threads[i];
+        if (thread.state == State::at_barrier) at_barrier = &thread, barriers++;
+        if (thread.state == State::at_collective) at_collective = &thread, collectives++;
+    }
+    char ended[48] = "";
+    if (block.ended != 0) snprintf(ended, sizeof ended, ", %u have ended", block.ended);
+    if (at_collective != nullptr) {
+        const Warp& warp = block.warps[at_collective->index / 32];
+        unsigned missing = 0;
+        for (unsigned i = 0; i < warp.pending_count; i++) {
+            if (warp.pending[i].mask >> (at_collective->index % 32) & 1) {
+                missing = warp.pending[i].mask & warp.existing & ~warp.pending[i].arrived;
+            }
+        }
+        char others[96] = "";
+        if (at_barrier != nullptr) {
+            snprintf(others, sizeof others, ", %u wait at __syncthreads (%s:%d)", barriers,
+                     base_name(at_barrier->site.file), at_barrier->site.line);
+        }
+        fault("%s:%d: lanes missing from a warp collective: %u threads of block %u wait there, "
+              "lanes 0x%08x of warp %u never come%s%s",
+              base_name(at_collective->site.file), at_collective->site.line, collectives,
+              block.index.x, missing, at_collective->index / 32, others, ended);
+    }
+    fault("%s:%d: divergent barrier: %u of %u threads of block %u wait at __syncthreads%s",
+          base_name(at_barrier->site.file), at_barrier->site.line, barriers, run.threads,
+          block.index.x, ended);
+}
+
+[[noreturn]] static void report_deadlock() {
+    for (unsigned s = 0; s < run.slot_count; s++) {
+        const Block& block = run.slots[s];
+        if (!block.active) continue;
+        for (unsigned i = 0; i < run.threads; i++) {
+            const Thread& thread = block.threads[i];
+            if (thread.state != State::spinning) continue;
+            fault("%s:%d: deadlock: all %u resident blocks spin (block %u, thread %u here), "
+                  "%llu of %llu blocks have not started",
+                  base_name(thread.site.file), thread.site.line, run.active, block.index.x,
+                  thread.index, static_cast<unsigned long long>(run.blocks - run.started),
+                  static_cast<unsigned long long>(run.blocks));
+        }
+    }
+    fault("deadlock: all %u resident blocks spin", run.active);
+}
+
+// The block whose turn has ended: done, spinning, stuck, or merely interrupted.
+static void end_turn(Block& block) {
+    if (block.ended == run.threads) {
+        const char* overrun = shared_memory_overrun(block);
+        if (overrun != nullptr) fault("block %u %s", block.index.x, overrun);
+        block.active = false;
+        run.active--;
+        run.idle_turns = run.turns = 0;
+        if (run.started < run.blocks) {
+            start_block(block);
+            run.active++;
+        }
+    } else if (block.head == block.tail) {
+        if (block.spinning == 0) report_stuck(block);
+        if (++run.idle_turns > most_idle_turns * run.active || ++run.turns > most_turns) {
+            report_deadlock();
+        }
+    }
+}
+
+static Block& next_block() {
+    if (shuffled_order()) run.turn += random_below(run.slot_count);
+    for (;;) {
+        run.turn = (run.turn + 1) % run.slot_count;
+        if (run.slots[run.turn].active) return run.slots[run.turn];
+    }
+}
+
+// Which thread goes on when `block` has none that is ready.
+static Fiber& another_block(Block& block) {
+    end_turn(block);
+    if (run.active == 0) {
+        run_status = 0;
+        return *run.main;
+    }
+    Block& next = next_block();
+    shared_memory_activate(next);
+    if (next.spinning != 0) {
+        for (unsigned i = 0; i < run.threads; i++) {
+            if (next.threads[i].state == State::spinning) make_ready(next, i);
+        }
+        next.spinning = 0;
+    }
+    Thread& thread = next.threads[next.ring[next.head++ & next.ring_mask]];
+    current = &thread;
+    return thread.fiber;
+}
+
+void leave(Thread& thread) {
+    Block& block = *thread.home;
+    Fiber* to;
+    if (block.head != block.tail) {
+        Thread& next = block.threads[block.ring[block.head++ & block.ring_mask]];
+        current = &next;
+        to = &next.fiber;
+    } else {
+        to = &another_block(block);
+    }
+    if (to != &thread.fiber) fiber_switch(thread.fiber, *to);
+}
+
+void yield_block(Thread& thread) {
+    make_ready(*thread.home, thread.index);
+    Fiber& to = another_block(*thread.home);
+    if (&to != &thread.fiber) fiber_switch(thread.fiber, to);
+}
+
+void pause(const char* file, int line) {
+    Thread& thread = *me();
+    thread.site = {file, line};
+    thread.state = State::spinning;
+    thread.home->spinning++;
+    leave(thread);
+}
+
+// A thread of each block that gets this slot.
+void thread_main() {
+    for (;;) {
+        Thread& thread = *me();
+        Block& block = *thread.home;
+        thread.fenced = false;
+        thread.reads = 0;
+        order_acquire(&run.launch_tag);
+        order_acquire(&block.life_tag);
+        run.launch->kernel->call(run.launch->arguments);
+        order_release(&block.life_tag);
+        order_release(&run.end_tag);
+        thread.state = State::ended;
+        block.ended++;
+        block.warps[thread.index / 32].ended |= 1u << thread.index % 32;
+        run.idle_turns = 0;
+        leave(thread);
+    }
+}
+
+void fault(const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(run.launch->report, run.launch->report_bytes, format, arguments);
+    va_end(arguments);
+    run_status = 1;
+    fiber_switch(me()->fiber, *run.main);
+    abort();
+}
+
+template <class T>
+static T* zeroed(size_t count) {
+    void* memory = calloc(count == 0 ? 1 : count, sizeof(T));
+    if (memory == nullptr) abort();
+    return static_cast<T*>(memory);
+}
+
+static void free_slots() {
+    for (unsigned s = 0; s < run.slot_count; s++) {
+        Block& block = run.slots[s];
+        for (unsigned i = 0; i < run.threads; i++) fiber_free(block.threads[i].fiber);
+        shared_memory_free(block);
+        free(block.threads);
+        free(block.warps);
+        free(block.ring);
+    }
+    free(run.slots);
+    free(run.thread_order);
+    run.slots = nullptr;
+    run.thread_order = nullptr;
+    run.slot_count = run.threads = 0;
+}
+
+// Slots are kept from launch to launch while the number of threads stays.
+static void make_slots(unsigned count, unsigned threads) {
+    if (run.slots != nullptr && run.threads == threads && run.slot_count >= count) return;
+    free_slots();
+    run.threads = threads;
+    run.warps = (threads + 31) / 32;
+    run.slot_count = count;
+    run.slots = zeroed<Block>(count);
+    run.thread_order = zeroed<unsigned>(threads);
+    unsigned ring = 1;
+    while (ring < threads) ring *= 2;
+    for (unsigned s = 0; s < count; s++) {
+        Block& block = run.slots[s];
+        block.threads = zeroed<Thread>(threads);
+        block.warps = zeroed<Warp>(run.warps);
+        block.ring = zeroed<unsigned>(ring);
+        block.ring_mask = ring - 1;
+        for (unsigned i = 0; i < threads; i++) {
+            block.threads[i].home = &block;
+            block.threads[i].index = i;
+            fiber_prepare(block.threads[i].fiber);
+        }
+    }
+}
+
+static int run_blocks(const SimtLaunch& launch) {
+    run.launch = &launch;
+    run.random = launch.seed;
+    block_size = dim3(launch.block[0], launch.block[1], launch.block[2]);
+    grid_size = dim3(launch.grid[0], launch.grid[1], launch.grid[2]);
+    run.blocks = static_cast<uint64_t>(grid_size.x) * grid_size.y * grid_size.z;
+    uint64_t resident = run.blocks < launch.resident_blocks ? run.blocks : launch.resident_blocks;
+    make_slots(static_cast<unsigned>(resident), block_size.x * block_size.y * block_size.z);
+    run.started = run.idle_turns = run.turns = 0;
+    run.active = run.turn = 0;
+    run.block_order = nullptr;
+    if (launch.seed != 0) {
+        run.block_order = zeroed<unsigned>(run.blocks);
+        for (unsigned i = 0; i < run.blocks; i++) run.block_order[i] = i;
+        shuffle_order(run.block_order, static_cast<unsigned>(run.blocks));
+    }
+    for (unsigned i = 0; i < run.threads; i++) run.thread_order[i] = i;
+    for (unsigned s = 0; s < run.slot_count; s++) {
+        Block& block = run.slots[s];
+        block.active = false;
+        block.head = block.tail = 0;
+        shared_memory_prepare(block);
+        for (unsigned i = 0; i < run.threads; i++) {
+            block.threads[i].thread.x = i % block_size.x;
+            block.threads[i].thread.y = i / block_size.x % block_size.y;
+            block.threads[i].thread.z = i / block_size.x / block_size.y;
+        }
+    }
+    for (unsigned s = 0; s < resident; s++) {
+        start_block(run.slots[s]);
+        run.active++;
+    }
+    fiber_adopt_main(main_fiber);
+    run.main = &main_fiber;
+    order_release(&run.launch_tag);
+
+    Block& first = run.slots[0];
+    shared_memory_activate(first);
+    Thread& thread = first.threads[first.ring[first.head++ & first.ring_mask]];
+    current = &thread;
+    fiber_switch(main_fiber, thread.fiber);
+    current = nullptr;
+    order_acquire(&run.end_tag);
+    free(run.block_order);
+    // Threads that a fault left half-way cannot be run again.
+    if (run_status != 0) free_slots();
+    return run_status;
+}
+
+}  // namespace simt
+
+int simt_run(const SimtLaunch* launch) { return simt::run_blocks(*launch); }

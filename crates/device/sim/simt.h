@@ -1,0 +1,55 @@
+// The CUDA dialect of C++ on the host: a kernel's text, compiled after this
+// header, runs thread by thread on the CPU. Nothing of the standard library is
+// included, so that a kernel finds no more names here than under NVRTC.
+#pragma once
+
+typedef __SIZE_TYPE__ size_t;
+
+#include "interface.h"
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__ static const
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __launch_bounds__(...)
+#define __align__(bytes) __attribute__((aligned(bytes)))
+
+// One copy for all blocks, which the scheduler swaps when another block's turn
+// comes. Inside a template or an `inline` function without `static` the
+// compiler refuses the section: declare it in the kernel.
+#define __shared__ static __attribute__((section("simt_shared")))
+
+// A pointer to the block's dynamic shared memory, as an array of `type`.
+#define DYNAMIC_SHARED(type, name) type* const name = static_cast<type*>(simt::dynamic_shared())
+
+// Where in the kernel's text a call stands: default arguments are evaluated there.
+#define SIMT_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
+
+#define threadIdx (simt::current->thread)
+#define blockIdx (simt::current->block)
+#define blockDim (simt::block_size)
+#define gridDim (simt::grid_size)
+#define warpSize 32
+
+inline void __syncthreads(SIMT_HERE) { simt::block_barrier(simt::plain_barrier, 0, file, line); }
+inline int __syncthreads_or(int value, SIMT_HERE) {
+    return simt::block_barrier(simt::barrier_or, value, file, line);
+}
+inline int __syncthreads_and(int value, SIMT_HERE) {
+    return simt::block_barrier(simt::barrier_and, value, file, line);
+}
+inline int __syncthreads_count(int value, SIMT_HERE) {
+    return simt::block_barrier(simt::barrier_count, value, file, line);
+}
+
+// In a loop that waits for another thread or block: lets the others run.
+inline void spin_pause(SIMT_HERE) { simt::pause(file, line); }
+inline void __nanosleep(unsigned, SIMT_HERE) { simt::pause(file, line); }
+
+inline long long clock64() { return static_cast<long long>(simt::clock()); }
+
+#include "atomics.h"
+#include "intrinsics.h"
+#include "warp.h"

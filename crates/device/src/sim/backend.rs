@@ -1,0 +1,289 @@
+//! The simulator as a kind of device. Work is done within the call.
+
+use std::collections::HashMap;
+use std::ptr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::SimOptions;
+use super::arguments::{self, Argument};
+use super::compiler::Compiler;
+use super::library::Module;
+use super::memory::Memory;
+use super::trace::Trace;
+use super::unit::Unit;
+use crate::{Arg, Backend, DeviceError, DeviceInfo, GraphNode, Launch, Source};
+
+const MEMORY: u64 = 16 << 30;
+const SHARED_PER_BLOCK: u32 = 227 << 10;
+const MOST_THREADS: u32 = 1024;
+
+/// The simulator.
+pub(super) struct Simulator {
+    info: DeviceInfo,
+    compiler: Compiler,
+    seed: u64,
+    resident_blocks: u32,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    memory: Memory,
+    programs: Vec<Arc<Module>>,
+    loaded: HashMap<Unit, u64>,
+    kernels: Vec<Kernel>,
+    graphs: HashMap<u64, Vec<GraphNode>>,
+    graphs_made: u64,
+    trace: Option<Trace>,
+}
+
+#[derive(Clone)]
+struct Kernel {
+    program: u64,
+    module: Arc<Module>,
+    index: usize,
+    name: String,
+    shared_bytes: u32,
+}
+
+impl Simulator {
+    pub(super) fn new(options: &SimOptions) -> Result<Self, DeviceError> {
+        let info = DeviceInfo {
+            id: "sim".to_owned(),
+            name: "simulator".to_owned(),
+            compute_capability: (0, 0),
+            multiprocessors: 4,
+            memory: MEMORY,
+            shared_memory_per_block: SHARED_PER_BLOCK,
+            shared_memory_per_multiprocessor: 228 << 10,
+            clock_khz: 0,
+            driver: String::new(),
+        };
+        let trace = options.record.as_deref().map(Trace::create).transpose()?;
+        Ok(Self {
+            info,
+            compiler: Compiler::find()?,
+            seed: options.seed,
+            resident_blocks: options.resident_blocks,
+            state: Mutex::new(State { trace, ..State::default() }),
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn launch_in(
+        &self,
+        state: &mut State,
+        kernel: u64,
+        shape: Launch,
+        args: &[Arg],
+    ) -> Result<(), DeviceError> {
+        let kernel = state
+            .kernels
+            .get(kernel as usize)
+            .cloned()
+            .ok_or_else(|| failed("a launch", "there is no such kernel"))?;
+        if let Some(wrong) = state.wrong_launch(&kernel, shape, args) {
+            return Err(failed(&format!("launching kernel {}", kernel.name), &wrong));
+        }
+        let State { memory, trace, .. } = state;
+        if let Some(trace) = trace {
+            trace.launch(memory, kernel.program, &kernel.name, shape, args)?;
+        }
+        let mut values: Vec<_> = args.iter().copied().map(Argument::new).collect();
+        // SAFETY: number and types of the arguments were checked, and pointers
+        // are to memory of this device. That the kernel stays within it is the
+        // promise of whoever launches it, which the sanitizers check.
+        unsafe {
+            kernel.module.run(kernel.index, shape, (self.seed, self.resident_blocks), &mut values)
+        }
+        .map_or_else(Some, |()| memory.overrun())
+        .map_or(Ok(()), |report| Err(DeviceError::Fault { kernel: kernel.name.clone(), report }))
+    }
+}
+
+impl State {
+    fn wrong_launch(&self, kernel: &Kernel, shape: Launch, args: &[Arg]) -> Option<String> {
+        let threads = shape.block.iter().map(|&n| u64::from(n)).product::<u64>();
+        if threads == 0 || threads > u64::from(MOST_THREADS) {
+            return Some(format!("a block has 1 to {MOST_THREADS} threads, not {threads}"));
+        }
+        let blocks = shape.grid.iter().map(|&n| u128::from(n)).product::<u128>();
+        if blocks == 0 || blocks >= 1 << 31 {
+            return Some(format!("a grid has 1 to 2^31 − 1 blocks, not {blocks}"));
+        }
+        if shape.shared_bytes > kernel.shared_bytes {
+            return Some(format!(
+                "{} bytes of dynamic shared memory, but it was allowed {}",
+                shape.shared_bytes, kernel.shared_bytes
+            ));
+        }
+        if let Some(wrong) = arguments::mismatch(kernel.module.parameters(kernel.index), args) {
+            return Some(wrong);
+        }
+        let outside = |arg: &Arg| match *arg {
+            Arg::Pointer(address) => address != 0 && self.memory.place(address, 0).is_none(),
+            _ => false,
+        };
+        let at = args.iter().position(outside)?;
+        Some(format!("argument {at} points to no memory of this device"))
+    }
+
+    /// Checks that the bytes lie within one allocation.
+    fn check(&self, what: &str, address: u64, bytes: usize) -> Result<(u64, u64), DeviceError> {
+        self.memory
+            .place(address, bytes)
+            .ok_or_else(|| failed(what, &format!("no buffer holds {bytes} bytes at {address:#x}")))
+    }
+}
+
+impl Backend for Simulator {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn memory(&self) -> Result<(u64, u64), DeviceError> {
+        Ok((MEMORY.saturating_sub(self.state().memory.used()), MEMORY))
+    }
+
+    fn alloc(&self, bytes: usize) -> Result<u64, DeviceError> {
+        let mut state = self.state();
+        let free = MEMORY.saturating_sub(state.memory.used());
+        let fits = bytes as u64 <= free;
+        let address = fits.then(|| state.memory.alloc(bytes)).flatten().ok_or_else(|| {
+            let device = self.info.name.clone();
+            DeviceError::OutOfMemory { device, requested: bytes as u64, free, total: MEMORY }
+        })?;
+        let State { memory, trace, .. } = &mut *state;
+        if let (Some(trace), Some(number)) = (trace, memory.number(address)) {
+            trace.alloc(number, bytes)?;
+        }
+        Ok(address)
+    }
+
+    fn free(&self, address: u64) {
+        let mut state = self.state();
+        let State { memory, trace, .. } = &mut *state;
+        if let (Some(trace), Some(number)) = (trace, memory.number(address)) {
+            trace.free(number);
+        }
+        memory.free(address);
+    }
+
+    fn upload(&self, to: u64, from: &[u8]) -> Result<(), DeviceError> {
+        let mut state = self.state();
+        let place = state.check("an upload", to, from.len())?;
+        // SAFETY: the bytes are within an allocation, and `from` is not of it.
+        unsafe { ptr::copy_nonoverlapping(from.as_ptr(), to as *mut u8, from.len()) };
+        state.trace.as_mut().map_or(Ok(()), |trace| trace.upload(place, from))
+    }
+
+    fn download(&self, from: u64, to: &mut [u8]) -> Result<(), DeviceError> {
+        let mut state = self.state();
+        let place = state.check("a download", from, to.len())?;
+        // SAFETY: the bytes are within an allocation, and `to` is not of it.
+        unsafe { ptr::copy_nonoverlapping(from as *const u8, to.as_mut_ptr(), to.len()) };
+        state.trace.as_mut().map_or(Ok(()), |trace| trace.download(place, to))
+    }
+
+    fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), DeviceError> {
+        let mut state = self.state();
+        let (to_place, from_place) =
+            (state.check("a copy", to, bytes)?, state.check("a copy", from, bytes)?);
+        // SAFETY: both are within allocations; they may overlap.
+        unsafe { ptr::copy(from as *const u8, to as *mut u8, bytes) };
+        state.trace.as_mut().map_or(Ok(()), |trace| trace.copy(to_place, from_place, bytes))
+    }
+
+    fn clear(&self, address: u64, bytes: usize) -> Result<(), DeviceError> {
+        let mut state = self.state();
+        let place = state.check("clearing", address, bytes)?;
+        // SAFETY: the bytes are within an allocation.
+        unsafe { ptr::write_bytes(address as *mut u8, 0, bytes) };
+        state.trace.as_mut().map_or(Ok(()), |trace| trace.clear(place, bytes))
+    }
+
+    fn load(&self, source: &Source) -> Result<u64, DeviceError> {
+        let unit = Unit::new(source)?;
+        if let Some(&id) = self.state().loaded.get(&unit) {
+            return Ok(id);
+        }
+        // Without the lock: other threads compile other sources meanwhile.
+        let module = Module::load(&self.compiler.module(&unit, None)?)?;
+        let mut state = self.state();
+        if let Some(&id) = state.loaded.get(&unit) {
+            return Ok(id);
+        }
+        let id = state.programs.len() as u64;
+        if let Some(trace) = &mut state.trace {
+            trace.program(id, &unit)?;
+        }
+        state.programs.push(module);
+        state.loaded.insert(unit, id);
+        Ok(id)
+    }
+
+    fn kernel(&self, program: u64, name: &str, shared_bytes: u32) -> Result<u64, DeviceError> {
+        let what = format!("kernel {name}");
+        if shared_bytes > SHARED_PER_BLOCK {
+            let message = format!(
+                "a block has at most {SHARED_PER_BLOCK} bytes of shared memory, not {shared_bytes}"
+            );
+            return Err(failed(&what, &message));
+        }
+        let mut state = self.state();
+        let module = state
+            .programs
+            .get(program as usize)
+            .cloned()
+            .ok_or_else(|| failed(&what, "there is no such program"))?;
+        let index =
+            module.kernel(name).ok_or_else(|| failed(&what, "its program has no such kernel"))?;
+        state.kernels.push(Kernel { program, module, index, name: name.to_owned(), shared_bytes });
+        Ok(state.kernels.len() as u64 - 1)
+    }
+
+    fn launch(&self, kernel: u64, shape: Launch, args: &[Arg]) -> Result<(), DeviceError> {
+        self.launch_in(&mut self.state(), kernel, shape, args)
+    }
+
+    fn graph(&self, nodes: &[GraphNode]) -> Result<u64, DeviceError> {
+        let mut state = self.state();
+        state.graphs_made += 1;
+        let id = state.graphs_made;
+        state.graphs.insert(id, nodes.to_vec());
+        Ok(id)
+    }
+
+    fn launch_graph(&self, graph: u64) -> Result<(), DeviceError> {
+        let mut state = self.state();
+        let nodes = state.graphs.get(&graph).cloned().unwrap_or_default();
+        nodes
+            .iter()
+            .try_for_each(|node| self.launch_in(&mut state, node.kernel, node.shape, &node.args))
+    }
+
+    fn free_graph(&self, graph: u64) {
+        self.state().graphs.remove(&graph);
+    }
+
+    fn synchronize(&self) -> Result<(), DeviceError> {
+        self.state().trace.as_mut().map_or(Ok(()), Trace::flush)
+    }
+
+    fn time(
+        &self,
+        work: &mut dyn FnMut() -> Result<(), DeviceError>,
+    ) -> Result<Duration, DeviceError> {
+        let start = Instant::now();
+        work()?;
+        Ok(start.elapsed())
+    }
+}
+
+fn failed(what: &str, message: &str) -> DeviceError {
+    DeviceError::Failed { what: what.to_owned(), message: message.to_owned() }
+}

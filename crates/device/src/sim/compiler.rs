@@ -1,0 +1,256 @@
+//! The machine's C++ compiler, and a folder that keeps what it made.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::{env, fs, io};
+
+use sha2::{Digest, Sha256};
+
+use super::replay::Sanitizer;
+use super::unit::{MAIN, Unit};
+use crate::DeviceError;
+
+/// The run time's files.
+const RUNTIME: &[(&str, &str)] = &[
+    ("atomics.h", include_str!("../../sim/atomics.h")),
+    ("barrier.cpp", include_str!("../../sim/barrier.cpp")),
+    ("fiber.cpp", include_str!("../../sim/fiber.cpp")),
+    ("interface.h", include_str!("../../sim/interface.h")),
+    ("intrinsics.h", include_str!("../../sim/intrinsics.h")),
+    ("kernel_table.h", include_str!("../../sim/kernel_table.h")),
+    ("memory_order.cpp", include_str!("../../sim/memory_order.cpp")),
+    ("replay.cpp", include_str!("../../sim/replay.cpp")),
+    ("runtime.cpp", include_str!("../../sim/runtime.cpp")),
+    ("runtime.h", include_str!("../../sim/runtime.h")),
+    ("scheduler.cpp", include_str!("../../sim/scheduler.cpp")),
+    ("shared_memory.cpp", include_str!("../../sim/shared_memory.cpp")),
+    ("simt.h", include_str!("../../sim/simt.h")),
+    ("vector_types.h", include_str!("../../sim/vector_types.h")),
+    ("warp.cpp", include_str!("../../sim/warp.cpp")),
+    ("warp.h", include_str!("../../sim/warp.h")),
+];
+
+/// Flags of the kernels and of the run time. No contraction: the kernel says
+/// where a product and a sum are fused.
+const COMMON: &[&str] = &[
+    "-std=c++17",
+    "-g",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-fno-exceptions",
+    "-ffp-contract=off",
+    "-DWARPINT_SIM",
+    "-w",
+];
+
+/// A C++ compiler and a folder.
+#[derive(Debug, Clone)]
+pub(super) struct Compiler {
+    program: PathBuf,
+    /// What it says of itself; part of what names a compiled file.
+    version: String,
+    folder: PathBuf,
+}
+
+impl Compiler {
+    /// The compiler that the environment names, else the first of the usual ones.
+    pub(super) fn find() -> Result<Self, DeviceError> {
+        for variable in ["WARPINT_CXX", "CXX"] {
+            if let Some(program) = env::var_os(variable).filter(|value| !value.is_empty()) {
+                let program = PathBuf::from(program);
+                let version = version(&program).ok_or_else(|| {
+                    DeviceError::NoCompiler(format!(
+                        "the C++ compiler `{}`, which {variable} names, does not run",
+                        program.display()
+                    ))
+                })?;
+                return Ok(Self { program, version, folder: folder() });
+            }
+        }
+        ["c++", "g++", "clang++"]
+            .into_iter()
+            .find_map(|name| Some((PathBuf::from(name), version(Path::new(name))?)))
+            .map(|(program, version)| Self { program, version, folder: folder() })
+            .ok_or_else(|| {
+                DeviceError::NoCompiler(
+                    "the simulator compiles kernels with a C++ compiler, and there is none: \
+                     install g++ or clang++, or set WARPINT_CXX to one"
+                        .to_owned(),
+                )
+            })
+    }
+
+    /// The path of a shared object with the kernels of a unit.
+    pub(super) fn module(
+        &self,
+        unit: &Unit,
+        sanitizer: Option<Sanitizer>,
+    ) -> Result<PathBuf, DeviceError> {
+        let runtime = self.runtime(sanitizer)?;
+        let runtime_folder = runtime.parent().unwrap_or(&runtime).to_owned();
+        let mut flags = self.flags(sanitizer);
+        flags.extend(unit.defines.iter().map(|define| format!("-D{define}")));
+        flags.extend(["-include", "simt.h", "-shared"].map(str::to_owned));
+        let mut instrumentation = vec![];
+        if let Some(sanitizer) = sanitizer {
+            instrumentation.extend(sanitizer.flags(self.is_clang()));
+        }
+        let key = self.key(&[&runtime.display(), unit], &flags, &instrumentation);
+        self.kept(&key, "module.so", &unit.title, |folder, output| {
+            unit.write(folder)?;
+            let mut command = self.command(folder, &flags);
+            command.args(&instrumentation).arg("-I").arg(&runtime_folder);
+            command.args([MAIN.as_ref(), runtime.as_os_str()]).arg("-o").arg(output);
+            Ok(command)
+        })
+    }
+
+    /// The program that runs a record again, under a sanitizer.
+    pub(super) fn replayer(&self, sanitizer: Sanitizer) -> Result<PathBuf, DeviceError> {
+        let mut flags = self.flags(Some(sanitizer));
+        flags.extend(sanitizer.flags(self.is_clang()));
+        flags.extend(["-ldl", "-rdynamic"].map(str::to_owned));
+        let key = self.key(&[&RUNTIME], &flags, &[]);
+        self.kept(&key, "replay", "replay.cpp", |folder, output| {
+            write_runtime(folder)?;
+            let mut command = self.command(folder, &["replay.cpp".to_owned()]);
+            command.args(&flags).arg("-o").arg(output);
+            Ok(command)
+        })
+    }
+
+    /// The run time as an object file, beside its headers. It is not
+    /// instrumented: it tells the sanitizers what they need to know.
+    fn runtime(&self, sanitizer: Option<Sanitizer>) -> Result<PathBuf, DeviceError> {
+        let mut flags = self.flags(sanitizer);
+        // The run time is part of every barrier, and is not itself under test.
+        flags.retain(|flag| flag != "-O1");
+        flags.extend(["-O2", "-c"].map(str::to_owned));
+        let key = self.key(&[&RUNTIME], &flags, &[]);
+        self.kept(&key, "runtime.o", "runtime.cpp", |folder, output| {
+            write_runtime(folder)?;
+            let mut command = self.command(folder, &flags);
+            command.args(["runtime.cpp", "-o"]).arg(output);
+            Ok(command)
+        })
+    }
+
+    fn flags(&self, sanitizer: Option<Sanitizer>) -> Vec<String> {
+        let mut flags: Vec<_> = COMMON.iter().map(|&flag| flag.to_owned()).collect();
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("fma") {
+            flags.push("-mfma".to_owned());
+        }
+        match sanitizer {
+            None => flags.push("-O2".to_owned()),
+            Some(sanitizer) => {
+                flags.push("-O1".to_owned());
+                flags.push(format!("-DSIMT_{}", sanitizer.short()));
+            }
+        }
+        flags
+    }
+
+    fn is_clang(&self) -> bool {
+        self.version.contains("clang")
+    }
+
+    fn command(&self, folder: &Path, flags: &[String]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.current_dir(folder).args(flags);
+        command
+    }
+
+    fn key(&self, parts: &[&dyn Describe], flags: &[String], more: &[String]) -> String {
+        let mut hash = Sha256::new();
+        hash.update(self.program.as_os_str().as_encoded_bytes());
+        hash.update(&self.version);
+        for part in parts {
+            hash.update([0]);
+            hash.update(part.describe());
+        }
+        for flag in flags.iter().chain(more) {
+            hash.update([0]);
+            hash.update(flag);
+        }
+        hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// The file `name` in the folder of that key. If there is none it is made
+    /// in a folder of its own, which is renamed when it is whole: programs that
+    /// run at the same time see all of it or nothing.
+    fn kept(
+        &self,
+        key: &str,
+        name: &str,
+        title: &str,
+        make: impl FnOnce(&Path, &OsStr) -> io::Result<Command>,
+    ) -> Result<PathBuf, DeviceError> {
+        let home = self.folder.join(key);
+        let file = home.join(name);
+        if file.is_file() {
+            return Ok(file);
+        }
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let unique = COUNT.fetch_add(1, Ordering::Relaxed);
+        let work = self.folder.join(format!("{key}.{}.{unique}", std::process::id()));
+        let failed = |error: io::Error| DeviceError::Failed {
+            what: format!("compiling {title} in {}", work.display()),
+            message: error.to_string(),
+        };
+        fs::create_dir_all(&work).map_err(failed)?;
+        let mut command = make(&work, OsStr::new(name)).map_err(failed)?;
+        // Reports name the folder where the sources will be.
+        command.arg(format!("-fdebug-prefix-map={}={}", work.display(), home.display()));
+        let output = command.output().map_err(failed)?;
+        if !output.status.success() {
+            // Nothing depends on whether this succeeds.
+            let _ = fs::remove_dir_all(&work);
+            return Err(DeviceError::Compile {
+                source_title: title.to_owned(),
+                log: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+            });
+        }
+        if let Err(error) = fs::rename(&work, &home) {
+            let other_was_first = file.is_file();
+            let _ = fs::remove_dir_all(&work);
+            if !other_was_first {
+                return Err(failed(error));
+            }
+        }
+        Ok(file)
+    }
+}
+
+/// What tells one thing that is compiled from another.
+trait Describe {
+    fn describe(&self) -> String;
+}
+
+impl<T: std::fmt::Debug> Describe for T {
+    fn describe(&self) -> String {
+        format!("{self:?}")
+    }
+}
+
+fn write_runtime(folder: &Path) -> io::Result<()> {
+    RUNTIME.iter().try_for_each(|(name, text)| fs::write(folder.join(name), text))
+}
+
+fn version(program: &Path) -> Option<String> {
+    let output = Command::new(program).arg("--version").output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// `WARPINT_CACHE_DIR`, else the user's folder for what can be made anew, else
+/// a temporary one.
+fn folder() -> PathBuf {
+    env::var_os("WARPINT_CACHE_DIR")
+        .filter(|value| !value.is_empty())
+        .map(PathBuf::from)
+        .or_else(|| Some(directories::ProjectDirs::from("", "", "warpint")?.cache_dir().to_owned()))
+        .unwrap_or_else(|| env::temp_dir().join("warpint"))
+        .join("simulator")
+}

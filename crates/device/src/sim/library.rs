@@ -1,0 +1,143 @@
+//! A compiled program in this process.
+
+use std::collections::HashMap;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::path::{Path, PathBuf};
+use std::slice;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use libloading::Library;
+
+use super::arguments::Argument;
+use crate::{DeviceError, Launch};
+
+// The twins of the structures in sim/interface.h.
+
+#[repr(C)]
+struct RawKernel {
+    name: *const c_char,
+    parameters: *const c_char,
+    call: unsafe extern "C" fn(*mut *mut c_void),
+}
+
+#[repr(C)]
+struct RawLaunch {
+    kernel: *const RawKernel,
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared_bytes: u32,
+    resident_blocks: u32,
+    seed: u64,
+    arguments: *mut *mut c_void,
+    report: *mut c_char,
+    report_bytes: u64,
+}
+
+#[repr(C)]
+struct RawModule {
+    kernel_count: u32,
+    kernels: *const RawKernel,
+    run: unsafe extern "C" fn(*const RawLaunch) -> c_int,
+}
+
+/// A loaded program. It is never unloaded.
+pub(super) struct Module {
+    raw: *const RawModule,
+    /// Each kernel's name, and the letters of its parameters.
+    kernels: Vec<(String, Vec<u8>)>,
+    /// The program's run time, static shared memory among it, exists once.
+    running: Mutex<()>,
+    _library: Library,
+}
+
+// SAFETY: what `raw` points to is constant, and `run` is called under `running`.
+unsafe impl Send for Module {}
+// SAFETY: as above.
+unsafe impl Sync for Module {}
+
+/// Every program of this process: a file is loaded once, by whichever device.
+static LOADED: Mutex<Option<HashMap<PathBuf, Arc<Module>>>> = Mutex::new(None);
+
+impl Module {
+    /// Loads a shared object that `Compiler::module` made.
+    pub(super) fn load(path: &Path) -> Result<Arc<Self>, DeviceError> {
+        let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+        let loaded = loaded.get_or_insert_default();
+        if let Some(module) = loaded.get(path) {
+            return Ok(Arc::clone(module));
+        }
+        let failed = |error: libloading::Error| DeviceError::Failed {
+            what: format!("loading the compiled kernels {}", path.display()),
+            message: error.to_string(),
+        };
+        // SAFETY: the file's only initialisers are those of its constants.
+        let library = unsafe { Library::new(path) }.map_err(failed)?;
+        // SAFETY: SIMT_MODULE defines the symbol with this type.
+        let raw = unsafe { library.get::<*const RawModule>(b"simt_module\0") };
+        let raw = *raw.map_err(failed)?;
+        // SAFETY: the symbol's address is that of a constant of this type, which
+        // lives as long as the library, with `kernel_count` kernels and strings.
+        let kernels = unsafe {
+            let module = &*raw;
+            slice::from_raw_parts(module.kernels, module.kernel_count as usize)
+                .iter()
+                .map(|kernel| {
+                    let name = CStr::from_ptr(kernel.name).to_string_lossy().into_owned();
+                    (name, CStr::from_ptr(kernel.parameters).to_bytes().to_vec())
+                })
+                .collect()
+        };
+        let module = Arc::new(Self { raw, kernels, running: Mutex::new(()), _library: library });
+        loaded.insert(path.to_owned(), Arc::clone(&module));
+        Ok(module)
+    }
+
+    /// The number of a kernel.
+    pub(super) fn kernel(&self, name: &str) -> Option<usize> {
+        self.kernels.iter().position(|(kernel, _)| kernel == name)
+    }
+
+    /// The letters of a kernel's parameters.
+    pub(super) fn parameters(&self, kernel: usize) -> &[u8] {
+        self.kernels.get(kernel).map_or(&[], |(_, parameters)| parameters)
+    }
+
+    /// Runs a launch to its end; `Err` is the report of a fault.
+    ///
+    /// # Safety
+    /// The arguments are of the kernel's types, and pointers among them to the
+    /// memory that the kernel expects.
+    pub(super) unsafe fn run(
+        &self,
+        kernel: usize,
+        shape: Launch,
+        (seed, resident_blocks): (u64, u32),
+        arguments: &mut [Argument],
+    ) -> Result<(), String> {
+        let mut pointers: Vec<_> = arguments.iter_mut().map(Argument::pointer).collect();
+        let mut report = [0u8; 1024];
+        // SAFETY: `raw` is valid as long as the library, and `kernel` below
+        // `kernel_count`, as the caller got it from `Module::kernel`.
+        let status = unsafe {
+            let module = &*self.raw;
+            let launch = RawLaunch {
+                kernel: module.kernels.add(kernel),
+                grid: shape.grid,
+                block: shape.block,
+                shared_bytes: shape.shared_bytes,
+                resident_blocks: resident_blocks.max(1),
+                seed,
+                arguments: pointers.as_mut_ptr(),
+                report: report.as_mut_ptr().cast(),
+                report_bytes: report.len() as u64,
+            };
+            let _running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+            (module.run)(&raw const launch)
+        };
+        if status == 0 {
+            return Ok(());
+        }
+        let end = report.iter().position(|&byte| byte == 0).unwrap_or(report.len());
+        Err(String::from_utf8_lossy(&report[..end]).into_owned())
+    }
+}

@@ -1,0 +1,123 @@
+//! Device memory in host memory: exactly as long as asked for, filled with
+//! poison, between guard zones that no kernel may write.
+
+use std::alloc::{self, Layout};
+use std::collections::BTreeMap;
+use std::ptr;
+
+/// What fresh memory holds.
+const POISON: u8 = 0xa5;
+/// What guard zones hold.
+const GUARD: u8 = 0x5a;
+const GUARD_BYTES: usize = 256;
+const ALIGNMENT: usize = 256;
+
+/// An allocation with a guard zone before and after it.
+#[derive(Debug)]
+struct Allocation {
+    start: *mut u8,
+    bytes: usize,
+    number: u64,
+}
+
+/// All allocations, by address.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    allocations: BTreeMap<u64, Allocation>,
+    made: u64,
+    used: u64,
+}
+
+// SAFETY: the allocations belong to this value alone.
+unsafe impl Send for Memory {}
+
+impl Memory {
+    /// Bytes in use.
+    pub(super) fn used(&self) -> u64 {
+        self.used
+    }
+
+    /// Memory for `bytes` bytes; `None` if there is none.
+    pub(super) fn alloc(&mut self, bytes: usize) -> Option<u64> {
+        let layout = layout(bytes)?;
+        // SAFETY: the layout's size is not 0.
+        let start = unsafe { alloc::alloc(layout) };
+        if start.is_null() {
+            return None;
+        }
+        // SAFETY: all within the allocation.
+        unsafe {
+            ptr::write_bytes(start, GUARD, layout.size());
+            ptr::write_bytes(start.add(GUARD_BYTES), POISON, bytes);
+        }
+        let address = start as u64 + GUARD_BYTES as u64;
+        self.made += 1;
+        self.used += bytes as u64;
+        self.allocations.insert(address, Allocation { start, bytes, number: self.made });
+        Some(address)
+    }
+
+    /// Gives memory back.
+    pub(super) fn free(&mut self, address: u64) {
+        if let Some(allocation) = self.allocations.remove(&address) {
+            self.used -= allocation.bytes as u64;
+            allocation.release();
+        }
+    }
+
+    /// The number of the allocation, counted from 1, that holds the `bytes`
+    /// bytes from `address` on, and their place in it.
+    pub(super) fn place(&self, address: u64, bytes: usize) -> Option<(u64, u64)> {
+        let (start, allocation) = self.allocations.range(..=address).next_back()?;
+        let offset = address - start;
+        let end = offset.checked_add(bytes as u64)?;
+        (end <= allocation.bytes as u64).then_some((allocation.number, offset))
+    }
+
+    /// The number of an allocation.
+    pub(super) fn number(&self, address: u64) -> Option<u64> {
+        Some(self.allocations.get(&address)?.number)
+    }
+
+    /// What was written outside an allocation, if anything was.
+    pub(super) fn overrun(&mut self) -> Option<String> {
+        self.allocations.values_mut().find_map(Allocation::overrun)
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        self.allocations.values().for_each(Allocation::release);
+    }
+}
+
+impl Allocation {
+    /// Guards are renewed, so that each overrun is told once.
+    fn overrun(&mut self) -> Option<String> {
+        for (side, offset) in [("before", 0), ("past the end of", GUARD_BYTES + self.bytes)] {
+            // SAFETY: guard zones are within the allocation, and only a fault
+            // of a kernel, which has ended, writes them.
+            let guard =
+                unsafe { std::slice::from_raw_parts_mut(self.start.add(offset), GUARD_BYTES) };
+            if guard.iter().any(|&byte| byte != GUARD) {
+                guard.fill(GUARD);
+                return Some(format!(
+                    "it wrote {side} a buffer of {} bytes (allocation {} of the device)",
+                    self.bytes, self.number
+                ));
+            }
+        }
+        None
+    }
+
+    fn release(&self) {
+        if let Some(layout) = layout(self.bytes) {
+            // SAFETY: allocated with this layout, and released once.
+            unsafe { alloc::dealloc(self.start, layout) };
+        }
+    }
+}
+
+fn layout(bytes: usize) -> Option<Layout> {
+    Layout::from_size_align(bytes.checked_add(2 * GUARD_BYTES)?, ALIGNMENT).ok()
+}

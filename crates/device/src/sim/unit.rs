@@ -1,0 +1,89 @@
+//! A source as the files that a compiler reads.
+
+use std::fmt::Write;
+use std::fs;
+use std::io;
+use std::path::{Component, Path};
+
+use crate::{DeviceError, Source};
+
+/// The file that includes the kernels and lists them.
+pub(super) const MAIN: &str = "simt_module.cpp";
+/// In a recorded unit: its constants, one `NAME=VALUE` a line.
+const DEFINES: &str = "defines.txt";
+
+/// Files of a translation unit, and its constants.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Unit {
+    /// Relative path and text of each.
+    pub(super) files: Vec<(String, String)>,
+    /// `NAME=VALUE`.
+    pub(super) defines: Vec<String>,
+    /// File and constants, for messages.
+    pub(super) title: String,
+}
+
+impl Unit {
+    pub(super) fn new(source: &Source) -> Result<Self, DeviceError> {
+        let mut files = vec![(source.name().to_owned(), source.text().to_owned())];
+        files.extend(source.header_texts().iter().map(|(n, t)| ((*n).to_owned(), (*t).to_owned())));
+        for (name, _) in &files {
+            if !Path::new(name).components().all(|c| matches!(c, Component::Normal(_))) {
+                return Err(DeviceError::Compile {
+                    source_title: source.title(),
+                    log: format!("`{name}` is not a relative path without `..`"),
+                });
+            }
+        }
+        let mut main = format!("#include \"{}\"\n#include \"kernel_table.h\"\n", source.name());
+        let kernels: Vec<_> =
+            source.kernels().iter().map(|name| format!("SIMT_KERNEL({name})")).collect();
+        // Writing to a String cannot fail.
+        let _ = writeln!(main, "SIMT_MODULE({})", kernels.join(", "));
+        files.push((MAIN.to_owned(), main));
+        let defines = source.defines().iter().map(|(n, v)| format!("{n}={v}")).collect();
+        Ok(Self { files, defines, title: source.title() })
+    }
+
+    /// Writes the files into a folder.
+    pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
+        for (name, text) in &self.files {
+            let path = folder.join(name);
+            if let Some(parent) = path.parent() {
+                fs::create_dir_all(parent)?;
+            }
+            fs::write(path, text)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the files and the constants, for [`Unit::read`].
+    pub(super) fn record(&self, folder: &Path) -> io::Result<()> {
+        self.write(folder)?;
+        fs::write(folder.join(DEFINES), self.defines.join("\n"))
+    }
+
+    /// What [`Unit::record`] wrote.
+    pub(super) fn read(folder: &Path) -> io::Result<Self> {
+        let mut files = vec![];
+        read_folder(folder, "", &mut files)?;
+        files.sort();
+        let at = files.iter().position(|(name, _)| name == DEFINES);
+        let defines = at.map(|at| files.remove(at).1).unwrap_or_default();
+        let defines = defines.lines().map(str::to_owned).collect();
+        Ok(Self { files, defines, title: folder.display().to_string() })
+    }
+}
+
+fn read_folder(folder: &Path, prefix: &str, files: &mut Vec<(String, String)>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        if entry.file_type()?.is_dir() {
+            read_folder(&entry.path(), &format!("{name}/"), files)?;
+        } else {
+            files.push((name, fs::read_to_string(entry.path())?));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,49 @@
+//! The simulator: kernels give right results in every order of blocks and
+//! threads, and each kind of fault is reported with its place.
+#![cfg(test)]
+
+mod planted;
+
+use planted::{Finder, PLANTS, SUITES};
+use warpint_device::sim::SimOptions;
+use warpint_device::{Device, DeviceError};
+
+fn seeded(seed: u64) -> Device {
+    Device::simulator_with(&SimOptions { seed, ..SimOptions::default() }).unwrap()
+}
+
+#[test]
+fn kernels_are_right_in_every_order() {
+    for seed in 0..20 {
+        for (name, suite) in SUITES {
+            suite(&seeded(seed), None)
+                .unwrap_or_else(|error| panic!("{name}, seed {seed}: {error}"));
+        }
+    }
+}
+
+#[test]
+fn kernels_are_right_with_any_number_of_resident_blocks() {
+    for resident_blocks in [1, 2, 3, 64] {
+        let options = SimOptions { resident_blocks, ..SimOptions::default() };
+        for (_, suite) in SUITES {
+            suite(&Device::simulator_with(&options).unwrap(), None).unwrap();
+        }
+    }
+}
+
+#[test]
+fn planted_faults_are_reported_with_their_place() {
+    for plant in PLANTS.iter().filter(|plant| plant.finder == Finder::Scheduler) {
+        for seed in [0, 1, 2] {
+            let device = seeded(seed);
+            let error = (plant.suite)(&device, Some(plant.name)).unwrap_err();
+            assert!(matches!(error, DeviceError::Fault { .. }), "{}: {error}", plant.name);
+            for part in plant.report {
+                assert!(error.to_string().contains(part), "{}: {error}", plant.name);
+            }
+            // The device is as good as new.
+            (plant.suite)(&device, None).unwrap();
+        }
+    }
+}
