@@ -226,7 +226,11 @@ pub(crate) struct TuneArgs {
     #[command(flatten)]
     pub(crate) arithmetic: ArithmeticArgs,
 
-    /// Print one JSON object.
+    /// Of each length try only the first N variants, which promise most [default: all].
+    #[arg(long, value_name = "N", value_parser = variants)]
+    pub(crate) variants: Option<usize>,
+
+    /// Print one JSON object, with all that was timed.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -325,6 +329,10 @@ fn at_least_one(text: &str) -> Result<u64, String> {
         .ok()
         .filter(|&n| n > 0)
         .ok_or_else(|| format!("'{text}' is not a number from 1 up"))
+}
+
+fn variants(text: &str) -> Result<usize, String> {
+    at_least_one(text).map(|n| usize::try_from(n).unwrap_or(usize::MAX))
 }
 
 fn threads(text: &str) -> Result<usize, String> {

@@ -5,8 +5,8 @@ use std::sync::mpsc;
 use warpint::gimps;
 use warpint::mersenne::checkpoint::CheckpointStore;
 use warpint::mersenne::{
-    Event, Exponent, Finished, Plan, PlanRequest, RunOptions, StopToken, TestKind, TestSpec,
-    TunedTimes, test, trial_factor,
+    DeviceChoice, DeviceId, Event, Exponent, Finished, Plan, PlanRequest, RunOptions, StopToken,
+    TestKind, TestSpec, TunedTimes, test, trial_factor,
 };
 
 use crate::args::TestArgs;
@@ -94,6 +94,28 @@ pub(crate) fn settle(request: &PlanRequest, exponent: Exponent) -> anyhow::Resul
         report::notice(&format!("warning: {warning}"));
     }
     Ok(settled.request)
+}
+
+/// The same for work that is not of one exponent: what can be used for one that
+/// is worth a GPU can be used for the rest.
+pub(crate) fn settle_for_any(request: &PlanRequest) -> anyhow::Result<PlanRequest> {
+    let p = if request.device == DeviceChoice::On(DeviceId::Sim) { 9_941 } else { 216_091 };
+    settle(request, Exponent::new(p)?)
+}
+
+/// Exponents of several sizes for the place of a request.
+pub(crate) fn exponents_for(
+    request: &PlanRequest,
+    on_cpu: &[u64],
+    on_gpu: &[u64],
+) -> anyhow::Result<Vec<Exponent>> {
+    const ON_SIMULATOR: [u64; 2] = [1_279, 9_941];
+    let list = match request.device {
+        DeviceChoice::On(DeviceId::Cuda(_)) => on_gpu,
+        DeviceChoice::On(DeviceId::Sim) => &ON_SIMULATOR,
+        DeviceChoice::Auto | DeviceChoice::Cpu => on_cpu,
+    };
+    Ok(list.iter().map(|&p| Exponent::new(p)).collect::<Result<_, _>>()?)
 }
 
 /// A residue asked for by its iteration is wanted even of a number with a factor.

@@ -19,8 +19,8 @@ pub fn random(seed: u64) -> Random {
 /// How much a place can bear.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// The kernel simulator, some thousand times slower than the rest: an
-    /// eighth of the cases, and none large.
+    /// The kernel simulator, some hundred times slower than the rest: a
+    /// quarter of the cases, and none large.
     Small,
     /// The CPU.
     Whole,
@@ -39,16 +39,16 @@ impl Scale {
         }
     }
 
-    /// `n`, or an eighth of it and at least 1.
+    /// `n`, or a quarter of it and at least 1.
     #[must_use]
     pub fn count(self, n: usize) -> usize {
-        if self == Self::Small { n.div_ceil(8) } else { n }
+        if self == Self::Small { n.div_ceil(4) } else { n }
     }
 
-    /// `p`, or at most 20,000.
+    /// `p`, or at most 50,000.
     #[must_use]
     pub fn largest(self, p: u32) -> u32 {
-        if self == Self::Small { p.min(20_000) } else { p }
+        if self == Self::Small { p.min(50_000) } else { p }
     }
 }
 

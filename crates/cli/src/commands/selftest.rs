@@ -1,17 +1,13 @@
 //! `warpint selftest [FILTER] [--device …]`
 
 use warpint::mersenne::engine::places::{Families, families_on_cpu};
-use warpint::mersenne::{DeviceChoice, Exponent, PlanRequest};
+use warpint::mersenne::{DeviceChoice, PlanRequest};
 use warpint_selftest::{CaseReport, Summary};
 
 use crate::exit::Exit;
 use crate::report;
-use crate::run::settle;
+use crate::run::settle_for_any;
 use crate::units;
-
-/// Of an exponent that every kind of device is worth while for: what works for
-/// it works for the cases.
-const PROBE: u64 = 216_091;
 
 pub(crate) fn run(device: DeviceChoice, filter: Option<&str>) -> anyhow::Result<Exit> {
     let families = families(device)?;
@@ -34,7 +30,7 @@ pub(crate) fn run(device: DeviceChoice, filter: Option<&str>) -> anyhow::Result<
 /// that works.
 fn families(device: DeviceChoice) -> anyhow::Result<Families> {
     let request = PlanRequest { device, ..PlanRequest::default() };
-    let request = settle(&request, Exponent::new(PROBE)?)?;
+    let request = settle_for_any(&request)?;
     let mut families =
         if device == DeviceChoice::Auto { families_on_cpu() } else { Families::new() };
     if request.device != DeviceChoice::Cpu || families.is_empty() {

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use warpint::mersenne::engine::places::product;
-use warpint::mersenne::{Exponent, Plan, PlanError, TunedTimes};
+use warpint::mersenne::{Plan, PlanError, TunedTimes};
 use warpint_selftest::stress::{News, Tally, stress};
 
 use crate::args::StressArgs;
 use crate::exit::Exit;
 use crate::lengths;
 use crate::report::{self, notice};
-use crate::run::settle;
+use crate::run::{exponents_for, settle, settle_for_any};
 use crate::signals::Signals;
 use crate::units;
 
@@ -92,19 +92,16 @@ pub(crate) fn run(args: &StressArgs) -> anyhow::Result<Exit> {
 
 fn plans(args: &StressArgs) -> anyhow::Result<Vec<Plan>> {
     let request = args.arithmetic.plan_request(args.length);
-    let exponents = |list: &[u64]| list.iter().map(|&p| Exponent::new(p)).collect::<Result<_, _>>();
-    let large: Vec<Exponent> = exponents(&EXPONENTS)?;
-    let largest = large.first().copied();
-    let Some(probe) = args.exponent.or(largest) else { return Ok(vec![]) };
-    let request = settle(&request, probe)?;
-    let chosen = match args.exponent {
-        Some(p) => vec![p],
-        None if request.is_on_cpu() => exponents(&EXPONENTS_ON_CPU)?,
-        None => large,
+    let (request, exponents) = match args.exponent {
+        Some(p) => (settle(&request, p)?, vec![p]),
+        None => {
+            let request = settle_for_any(&request)?;
+            (request, exponents_for(&request, &EXPONENTS_ON_CPU, &EXPONENTS)?)
+        }
     };
     let tuned = TunedTimes::open();
     let plan = |p| Plan::fastest(p, &request, &tuned);
-    let plans: Result<Vec<Plan>, PlanError> = chosen.into_iter().map(plan).collect();
+    let plans: Result<Vec<Plan>, PlanError> = exponents.into_iter().map(plan).collect();
     plans.map_err(|e| lengths::explain(e, &request))
 }
 

@@ -108,3 +108,27 @@ fn ctrl_c_ends_a_stress_test_with_its_tally() {
     assert_eq!(ran.code, Some(3), "{ran:?}");
     assert!(ran.out.contains("no mismatch"), "{ran:?}");
 }
+
+#[cfg(feature = "sim")]
+#[test]
+fn a_checkpoint_moves_from_the_cpu_to_the_simulator_and_back() {
+    let dir = tempfile::tempdir().unwrap();
+    for (kind, res64) in [("prp", "0000000000000001"), ("ll", "0000000000000000")] {
+        for (i, (device, until)) in
+            [("cpu", "400"), ("sim", "800"), ("cpu", "1000"), ("sim", "1279")].iter().enumerate()
+        {
+            let line = format!("{kind} 1279 --device {device} --iterations {until} --json");
+            let ran = warpint(dir.path(), &line);
+            assert_eq!(ran.code, Some(0), "{ran:?}");
+            let json = ran.json();
+            assert_eq!(json.get("device").is_some(), *device == "sim", "{json}");
+            assert_eq!(ran.err.contains("going on at iteration"), i > 0, "{ran:?}");
+            if i == 3 {
+                assert_eq!((&json["status"], &json["res64"]), (&"P".into(), &res64.into()));
+            }
+        }
+    }
+    // The simulator is never chosen unasked.
+    let json = warpint(dir.path(), "prp 9941 --iterations 2 --json").json();
+    assert!(json.get("device").is_none(), "{json}");
+}
