@@ -12,8 +12,9 @@ use warpint::mersenne::{
 use crate::args::TestArgs;
 use crate::exit::Exit;
 use crate::lengths;
+use crate::no_result::{FactorReport, StopReport};
 use crate::progress;
-use crate::report::{self, FactorReport, StopReport, TestReport};
+use crate::report::{self, TestReport};
 use crate::signals::Signals;
 use crate::stored::{Loaded, StoredResult};
 use crate::units;

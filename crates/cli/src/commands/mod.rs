@@ -2,6 +2,7 @@
 
 mod bench;
 mod completions;
+mod devices;
 mod ll;
 mod prp;
 mod selftest;
@@ -19,6 +20,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Selftest { filter, device } => selftest::run(device.device, filter.as_deref()),
         Command::Tune(args) => tune::run(&args),
         Command::Stress(args) => stress::run(&args),
+        Command::Devices { json } => devices::run(json),
         Command::Completions { shell } => completions::run(shell),
     }
 }

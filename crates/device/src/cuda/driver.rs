@@ -9,6 +9,7 @@ use cudarc::driver::sys::{self, CUresult};
 use libloading::Library;
 
 use crate::DeviceError;
+use crate::error::one_line;
 
 /// The oldest CUDA version whose driver has every function used here.
 const OLDEST: (u32, u32) = (12, 0);
@@ -115,7 +116,7 @@ fn library() -> Result<&'static Library, DeviceError> {
     match probe {
         // Never unloaded: the bindings' handle is to the same library.
         Ok(library) => std::mem::forget(library),
-        Err(e) => return Err(no_driver(&e.to_string())),
+        Err(e) => return Err(no_driver(&one_line(&e))),
     }
     // SAFETY: as above; the bindings panic only if the library is missing.
     unsafe { sys::is_culib_present().then(|| sys::culib()) }
@@ -127,7 +128,9 @@ fn no_driver(reason: &str) -> DeviceError {
     DeviceError::NoDevice(if absent || cfg!(windows) {
         format!("no CUDA driver: {LIBRARY} was not found (install the NVIDIA driver of your GPU)")
     } else {
-        format!("no CUDA driver: {LIBRARY} does not load: {reason}")
+        format!(
+            "no CUDA driver: {LIBRARY} does not load: {reason} (install the NVIDIA driver anew)"
+        )
     })
 }
 

@@ -1,9 +1,11 @@
 //! The functions of the NVRTC library.
 
 use std::ffi::{CStr, CString, c_char, c_int};
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::ptr;
 
+use crate::error::one_line;
 use crate::{Compiled, DeviceError, Source};
 
 type Code = c_int;
@@ -20,9 +22,9 @@ pub(super) struct Library {
     pub(super) version: (u32, u32),
     /// What it can compile for, ascending.
     pub(super) architectures: Vec<u32>,
+    /// Its file, or its name where the file cannot be told.
+    pub(super) path: PathBuf,
     calls: Calls,
-    /// The functions live as long as these.
-    _loaded: (libloading::Library, Option<libloading::Library>),
 }
 
 #[derive(Clone, Copy)]
@@ -51,7 +53,7 @@ impl Library {
         // SAFETY: NVRTC's initialisers have no preconditions; that the file is
         // NVRTC is what its name and the person who installed it say.
         let loaded = unsafe { libloading::Library::new(path) }
-            .map_err(|e| format!("does not load: {}", one_line(&e.to_string())))?;
+            .map_err(|e| format!("does not load: {}", one_line(&e)))?;
         // SAFETY: the types are those of nvrtc.h, unchanged since CUDA 11.2.
         unsafe {
             let version: unsafe extern "C" fn(*mut c_int, *mut c_int) -> Code =
@@ -82,8 +84,14 @@ impl Library {
             architectures.sort_unstable();
             let positive = |n| u32::try_from(n).unwrap_or(0);
             let version = (positive(major), positive(minor));
-            let builtins = load_builtins(path, version);
-            Ok(Self { version, architectures, calls, _loaded: (loaded, builtins) })
+            let path = file_of(path);
+            if let Some(builtins) = load_builtins(&path, version) {
+                std::mem::forget(builtins);
+            }
+            // For the life of the process, as the functions must; loading it
+            // again and again would take longer.
+            std::mem::forget(loaded);
+            Ok(Self { version, architectures, path, calls })
         }
     }
 
@@ -97,6 +105,19 @@ impl Library {
     }
 }
 
+/// The file of a library that was loaded by its bare name.
+fn file_of(path: &Path) -> PathBuf {
+    if path.is_absolute() {
+        return path.to_owned();
+    }
+    let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let name = path.to_string_lossy();
+    let of_name =
+        |file: &&Path| file.file_name().is_some_and(|n| n.to_string_lossy().starts_with(&*name));
+    let mut files = maps.lines().filter_map(|line| Some(Path::new(line.get(line.find('/')?..)?)));
+    files.find(of_name).unwrap_or(path).to_owned()
+}
+
 /// Loads the part of NVRTC that stands beside it in a file of its own, and
 /// that it asks the loader for by name when it first compiles. The loader knows
 /// it by then; on its own it would not look into a wheel.
@@ -106,7 +127,7 @@ fn load_builtins(path: &Path, (major, minor): (u32, u32)) -> Option<libloading::
     } else {
         format!("libnvrtc-builtins.so.{major}.{minor}")
     };
-    let real = std::fs::canonicalize(path).ok();
+    let real = fs::canonicalize(path).ok();
     let beside = [Some(path), real.as_deref()].into_iter().flatten().filter_map(Path::parent);
     // SAFETY: a file of data, with no initialisers of consequence.
     beside
@@ -238,8 +259,4 @@ fn c_string(source: &Source, text: &str) -> Result<CString, DeviceError> {
 
 fn pointers(strings: &[CString]) -> Vec<*const c_char> {
     strings.iter().map(|s| s.as_ptr()).collect()
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -5,7 +5,7 @@ mod fit;
 mod library;
 mod places;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::cuda::Driver;
 use crate::{DeviceError, Source};
@@ -18,7 +18,6 @@ use places::Places;
 #[derive(Debug)]
 pub struct Nvrtc {
     library: Library,
-    path: PathBuf,
 }
 
 /// What a source was compiled to.
@@ -47,10 +46,10 @@ impl Nvrtc {
         find_in(&Places::of_this_process(), &Fit { driver, compute_capability })
     }
 
-    /// The library's file, or its bare name if the loader found it.
+    /// The library's file, or its bare name where its file cannot be told.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.library.path
     }
 
     /// (major, minor).
@@ -84,7 +83,7 @@ impl Nvrtc {
     pub(crate) fn identity(&self) -> String {
         let (major, minor) = self.version();
         // Builds of one version differ in size if in anything.
-        let bytes = std::fs::metadata(&self.path).map_or(0, |file| file.len());
+        let bytes = std::fs::metadata(self.path()).map_or(0, |file| file.len());
         format!("NVRTC {major}.{minor}, {bytes} bytes")
     }
 }
@@ -115,7 +114,7 @@ fn find_in(places: &Places, fit: &Fit) -> Result<Nvrtc, DeviceError> {
     for path in places.candidates(newest) {
         match Library::load(&path) {
             Ok(library) => match fit.refusal(library.version, &library.architectures) {
-                None => return Ok(Nvrtc { library, path }),
+                None => return Ok(Nvrtc { library }),
                 Some(reason) => unfit = unfit.or(Some(format!("{} {reason}", path.display()))),
             },
             // A name that the loader does not know is no news.
@@ -167,6 +166,17 @@ mod tests {
             );
             assert!(error.to_string().starts_with("wrong.cu() does not compile: "), "{error}");
         });
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_was_loaded_by_name_is_known_by_its_file() {
+        let Ok(nvrtc) = find_in(&Places::of_this_process(), &Fit::default()) else { return };
+        // Loaded already, so that the loader knows the name.
+        let (major, _) = nvrtc.version();
+        let by_name = Library::load(format!("libnvrtc.so.{major}").as_ref()).unwrap();
+        let file = |path: &Path| path.canonicalize().unwrap();
+        assert_eq!(file(&by_name.path), file(nvrtc.path()));
     }
 
     #[test]

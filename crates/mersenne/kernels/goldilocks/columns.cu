@@ -64,50 +64,67 @@ struct Factors {
     }
 };
 
-// From the spectrum: × ω_N^(−j2·k1)·2^(−u(j2))/N and the inverse transform over kb.
-DEVICE void read_spectrum(const u64* data, const u64* __restrict__ tables, u64* tile, u32 columns) {
-    const u64* from = data + (u64)columns * TILE;
-    for (u32 g = threadIdx.x; g < U * A; g += THREADS) {
-        u64 v[B];
-        unrolled<0, B>([&](auto k) { v[VALUE(k)] = from[g + VALUE(k) * U * A]; });
-        u32 u = g % U, ka = g / U, j2 = columns * WIDTH + u % WIDTH;
-        u32 e = g / WIDTH * j2;
-        const u64* column = tables + COLUMN + 4 * j2;
-        Factors f(settle(mul(root_power(tables, e == 0 ? 0 : LENGTH - e), column[2])), column[3]);
-        Wide x[B];
-        unrolled<0, 4>([&](auto i) {
-            u64 w = f.chain[VALUE(i)];
-            unrolled<0, B / 4>([&](auto n) {
-                constexpr int k = 4 * VALUE(n) + VALUE(i);
-                x[k] = mul(v[k], w);
-                if constexpr (k + 4 < B) w = settle(mul(w, f.step));
-            });
+// v_k ← v_k·ω_N^(±j2·k1)·(the column's constant), k1 = g / WIDTH + k·Q·A:
+// what stands between the transforms of columns and rows.
+DEVICE void twist(const u64* __restrict__ tables, u32 g, u32 j2, u32 inverse, u64 v[B]) {
+    u32 e = g / WIDTH * j2;
+    if (inverse && e != 0) e = LENGTH - e;
+    const u64* column = tables + COLUMN + 4 * j2 + 2 * inverse;
+    Factors f(settle(mul(root_power(tables, e), column[0])), column[1]);
+    unrolled<0, 4>([&](auto i) {
+        u64 w = f.chain[VALUE(i)];
+        unrolled<0, B / 4>([&](auto n) {
+            constexpr int k = 4 * VALUE(n) + VALUE(i);
+            v[k] = settle(mul(v[k], w));
+            if constexpr (k + 4 < B) w = settle(mul(w, f.step));
         });
-        x[0] = biased(x[0]);
-        inverse_b<Tile, A, B>(tile, u, ka, x);
+    });
+}
+
+// From the spectrum, twisted, by the inverse transform over kb into slots (u, ka, b);
+// or from there, with the twiddles between a and b, by the transform over b, twisted,
+// to the spectrum.
+DEVICE void transform_b(u64* data, const u64* __restrict__ tables, u64* tile, u32 columns, u32 inverse) {
+    u64* spectrum = data + (u64)columns * TILE;
+#pragma unroll 1
+    for (u32 g = threadIdx.x; g < U * A; g += THREADS) {
+        u32 u = g % U, ka = g / U;
+        u64 v[B];
+        if (inverse) {
+            unrolled<0, B>([&](auto k) { v[VALUE(k)] = spectrum[g + VALUE(k) * U * A]; });
+        } else {
+            gather<B>(tile, tables + TWIDDLES + ka, A, [&](u32 b) { return Tile::at(u, ka, b); }, v);
+        }
+#pragma unroll 1
+        for (u32 step = opaque(0); step < 2; step++) {
+            if (step == inverse) {
+                transform<B>(v);
+            } else {
+                twist(tables, g, columns * WIDTH + u % WIDTH, inverse, v);
+            }
+        }
+        if (inverse) {
+            unrolled<0, B>([&](auto k) { tile[Tile::at(u, ka, turned<B>(VALUE(k), 1))] = v[VALUE(k)]; });
+        } else {
+            unrolled<0, B>([&](auto k) { spectrum[g + VALUE(k) * U * A] = v[VALUE(k)]; });
+        }
     }
 }
 
-// To the spectrum: the transform over b, and × ω_N^(j2·k1)·2^u(j2).
-DEVICE void write_spectrum(u64* data, const u64* __restrict__ tables, const u64* tile, u32 columns) {
-    u64* to = data + (u64)columns * TILE;
-    for (u32 g = threadIdx.x; g < U * A; g += THREADS) {
-        u32 u = g % U, ka = g / U, j2 = columns * WIDTH + u % WIDTH;
-        Wide x[B];
-        gather_b<Tile, A, B>(tile, tables + TWIDDLES, u, ka, x);
-        dft<B>(x);
-        u64 v[B];
-        unrolled<0, B>([&](auto k) { v[VALUE(k)] = reduce(x[VALUE(k)]); });
-        const u64* column = tables + COLUMN + 4 * j2;
-        Factors f(settle(mul(root_power(tables, g / WIDTH * j2), column[0])), column[1]);
-        unrolled<0, 4>([&](auto i) {
-            u64 w = f.chain[VALUE(i)];
-            unrolled<0, B / 4>([&](auto n) {
-                constexpr int k = 4 * VALUE(n) + VALUE(i);
-                to[g + k * U * A] = settle(mul(v[k], w));
-                if constexpr (k + 4 < B) w = settle(mul(w, f.step));
-            });
-        });
+// The transform over a in slots (u, a or ka, b), or its inverse after the twiddles.
+DEVICE void transform_a(const u64* __restrict__ tables, u64* tile, u32 inverse) {
+#pragma unroll 1
+    for (u32 h = threadIdx.x; h < U * B; h += THREADS) {
+        u32 u = h % U, b = h / U;
+        u64 v[A];
+        auto slot = [&](u32 a) { return Tile::at(u, a, b); };
+        if (inverse) {
+            gather<A>(tile, tables + TWIDDLES_INVERSE + b, B, slot, v);
+        } else {
+            unrolled<0, A>([&](auto a) { v[VALUE(a)] = tile[slot(VALUE(a))]; });
+        }
+        transform<A>(v);
+        unrolled<0, A>([&](auto k) { tile[slot(turned<A>(VALUE(k), inverse))] = v[VALUE(k)]; });
     }
 }
 
@@ -183,51 +200,17 @@ enter(u64* data, const i32* __restrict__ digits, const u64* __restrict__ tables,
         write_rows(tile, tables, m, x);
     }
     __syncthreads();
-    for (u32 h = threadIdx.x; h < U * B; h += THREADS) forward_a<Tile, A, B>(tile, h % U, h / U);
+    transform_a(tables, tile, 0);
     __syncthreads();
-    write_spectrum(data, tables, tile, columns);
+    transform_b(data, tables, tile, columns, 0);
 }
 
 #else
 
-// Spectrum → the product's words, carried; as a spectrum again, or as `digits`.
-//
-// `carries[columns][j1]` and `tickets` are scratch, zero before the first
-// launch. Every word is multiplied by `multiplier`, and `subtrahend`·2^bit is
-// subtracted from the word that `addend` names. Words have `base_bits` bits, and
-// one more where (−p·j mod N) < `long_below` = p mod N.
-extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-#if KIND == 1
-columns(u64* data, const u64* __restrict__ tables, const u32* __restrict__ fractions,
-        u64* carries, u64* tickets, const u64* __restrict__ addend, u32 base_bits,
-        u32 long_below, u32 subtrahend, u32 multiplier) {
-#else
-leave(u64* data, i32* __restrict__ digits, const u64* __restrict__ tables,
-      const u32* __restrict__ fractions, u64* carries, u64* tickets,
-      const u64* __restrict__ addend, u32 base_bits, u32 long_below, u32 subtrahend,
-      u32 multiplier) {
-#endif
-    DYNAMIC_SHARED(u64, tile);
-    if (threadIdx.x == 0) tile[TILE] = atomicAdd(tickets, 1ull);
-    __syncthreads();
-    const u64 ticket = tile[TILE];
-    const u32 turn = (u32)(ticket % (TILES + 1)), tag = (u32)(ticket / (TILES + 1) + 1) % TAGS;
-    const u32 columns_ = turn == TILES ? 0 : turn;
-
-    read_spectrum(data, tables, tile, columns_);
-    __syncthreads();
-    for (u32 h = threadIdx.x; h < U * B; h += THREADS) {
-        u32 u = h % U, b = h / U;
-        Wide x[A];
-        gather_a<Tile, A, B>(tile, tables + TWIDDLES_INVERSE, u, b, x);
-        dft<A>(x);
-        unrolled<0, A>([&](auto k) {
-            tile[Tile::at(u, minus(VALUE(k), A), b)] = reduce(x[VALUE(k)]);
-        });
-    }
-    __syncthreads();
-
-    // The words: digits from carries within the tile, and what leaves it.
+// The words of a tile: digits from carries within it, and what leaves it handed on.
+DEVICE void carry_within(u64* tile, const u64* __restrict__ tables, const u32* __restrict__ fractions,
+                         u64* carries, const u64* __restrict__ addend, u32 columns, u32 tag,
+                         u32 base_bits, u32 long_below, u32 subtrahend, u32 multiplier) {
 #pragma unroll 1
     for (u32 m = threadIdx.x; m < M; m += THREADS) {
         u64 v[Q][WIDTH];
@@ -253,7 +236,7 @@ leave(u64* data, i32* __restrict__ digits, const u64* __restrict__ tables,
         }
         unrolled<0, Q>([&](auto q) {
             u32 row = VALUE(q) * M + m;
-            Words words(fractions, row, columns_, base_bits, long_below);
+            Words words(fractions, row, columns, base_bits, long_below);
             i64 carry = 0;
             i32 digit[WIDTH];
             unrolled<0, WIDTH>([&](auto c) {
@@ -263,7 +246,7 @@ leave(u64* data, i32* __restrict__ digits, const u64* __restrict__ tables,
                 if (z < 0) z += EPSILON;
                 u32 bits = words.length();
                 if (subtrahend != 0 && row == addend[ADDEND_ROW] &&
-                    columns_ * WIDTH + VALUE(c) == addend[ADDEND_COLUMN]) {
+                    columns * WIDTH + VALUE(c) == addend[ADDEND_COLUMN]) {
                     z -= (i64)subtrahend << addend[ADDEND_BIT];
                 }
                 if (multiplier == 1) {
@@ -276,19 +259,23 @@ leave(u64* data, i32* __restrict__ digits, const u64* __restrict__ tables,
                 }
                 words.next();
             });
-            store_relaxed(&carries[columns_ * ROWS + row], (u64)carry << TAG_BITS | tag);
+            store_relaxed(&carries[columns * ROWS + row], (u64)carry << TAG_BITS | tag);
             unrolled<0, WIDTH / 2>([&](auto i) {
                 tile[Tile::at(VALUE(q) * WIDTH + 2 * VALUE(i), m / B, m % B)] =
                     pack(digit[2 * VALUE(i)], digit[2 * VALUE(i) + 1]);
             });
         });
     }
-    if (turn == 0) return;
+}
 
-    // What the columns before hand on; before the first are the last, one row up.
+// What the columns before hand on, into the words: then weighted again, or digits.
+DEVICE void carry_between(u64* tile, const u64* __restrict__ tables, const u32* __restrict__ fractions,
+                          const u64* carries, i32* __restrict__ digits, u32 columns, u32 tag,
+                          u32 base_bits, u32 long_below) {
+    // Before the first columns are the last, one row up.
     constexpr u32 ITEMS = (M + THREADS - 1) / THREADS;
-    const u64* incoming = carries + (columns_ == 0 ? TILES - 1 : columns_ - 1) * ROWS;
-    u32 up = columns_ == 0 ? 1 : 0;
+    const u64* incoming = carries + (columns == 0 ? TILES - 1 : columns - 1) * ROWS;
+    u32 up = columns == 0 ? 1 : 0;
     unrolled<0, ITEMS>([&](auto i) {
         u32 m = threadIdx.x + VALUE(i) * THREADS;
         if (M % THREADS == 0 || m < M) {
@@ -315,7 +302,7 @@ leave(u64* data, i32* __restrict__ digits, const u64* __restrict__ tables,
 #endif
         unrolled<0, Q>([&](auto q) {
             u32 row = VALUE(q) * M + m;
-            Words words(fractions, row, columns_, base_bits, long_below);
+            Words words(fractions, row, columns, base_bits, long_below);
             i32 digit[WIDTH];
             i64 carry = 0;
             unrolled<0, WIDTH / 2>([&](auto i) {
@@ -331,7 +318,7 @@ leave(u64* data, i32* __restrict__ digits, const u64* __restrict__ tables,
 #if KIND == 1
                 x[VALUE(q)][VALUE(c)] = mul_digit(d, tables[WEIGHTS + 2 * row + words.wrapped()]);
 #else
-                digits[row * COLUMNS + columns_ * WIDTH + VALUE(c)] = d;
+                digits[row * COLUMNS + columns * WIDTH + VALUE(c)] = d;
 #endif
                 words.next();
             });
@@ -340,12 +327,55 @@ leave(u64* data, i32* __restrict__ digits, const u64* __restrict__ tables,
         write_rows(tile, tables, m, x);
 #endif
     }
+}
+
+// Spectrum → the product's words, carried; as a spectrum again, or as `digits`.
+//
+// `carries[columns][j1]` and `tickets` are scratch, zero before the first
+// launch. Every word is multiplied by `multiplier`, and `subtrahend`·2^bit is
+// subtracted from the word that `addend` names. Words have `base_bits` bits, and
+// one more where (−p·j mod N) < `long_below` = p mod N.
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 #if KIND == 1
-    __syncthreads();
-    for (u32 h = threadIdx.x; h < U * B; h += THREADS) forward_a<Tile, A, B>(tile, h % U, h / U);
-    __syncthreads();
-    write_spectrum(data, tables, tile, columns_);
+columns(u64* data, const u64* __restrict__ tables, const u32* __restrict__ fractions,
+        u64* carries, u64* tickets, const u64* __restrict__ addend, u32 base_bits,
+        u32 long_below, u32 subtrahend, u32 multiplier) {
+#else
+leave(u64* data, i32* __restrict__ digits, const u64* __restrict__ tables,
+      const u32* __restrict__ fractions, u64* carries, u64* tickets,
+      const u64* __restrict__ addend, u32 base_bits, u32 long_below, u32 subtrahend,
+      u32 multiplier) {
 #endif
+    DYNAMIC_SHARED(u64, tile);
+    if (threadIdx.x == 0) tile[TILE] = atomicAdd(tickets, 1ull);
+    __syncthreads();
+    const u64 ticket = tile[TILE];
+    const u32 turn = (u32)(ticket % (TILES + 1)), tag = (u32)(ticket / (TILES + 1) + 1) % TAGS;
+    const u32 columns_ = turn == TILES ? 0 : turn;
+
+#if KIND == 1
+    constexpr u32 STEPS = 4;
+    i32* digits = nullptr;
+#else
+    constexpr u32 STEPS = 2;
+#endif
+#pragma unroll 1
+    for (u32 step = opaque(0); step < STEPS; step++) {
+        if (step == 0 || step == 3) {
+            transform_b(data, tables, tile, columns_, step == 0);
+        } else {
+            transform_a(tables, tile, step == 1);
+        }
+        __syncthreads();
+        if (step == 1) {
+            carry_within(tile, tables, fractions, carries, addend, columns_, tag, base_bits,
+                         long_below, subtrahend, multiplier);
+            if (turn == 0) return;
+            carry_between(tile, tables, fractions, carries, digits, columns_, tag, base_bits,
+                          long_below);
+            __syncthreads();
+        }
+    }
 }
 
 #endif

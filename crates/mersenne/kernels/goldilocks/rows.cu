@@ -41,6 +41,103 @@ DEVICE void advance(u64* addend, u32 p) {
     addend[ADDEND_BIT] = shift - (p * j + length - 1) / length;
 }
 
+// Points of memory → slots, by the transform over q and the twiddles after it.
+DEVICE void outer_forward(const u64* data, const u64* __restrict__ tables, u64* tile, u32 first) {
+#pragma unroll 4
+    for (u32 g = threadIdx.x; g < LINES * M; g += THREADS) {
+        u32 line = g / WIDTH % LINES, m = g % WIDTH + g / (WIDTH * LINES) * WIDTH;
+        Wide x[Q];
+        unrolled<0, Q>([&](auto q) {
+            x[VALUE(q)] = widen(data[position(first + line, VALUE(q) * M + m)]);
+        });
+        x[0] = biased(x[0]);
+        dft<Q>(x);
+        unrolled<0, Q>([&](auto k) {
+            u64 v = reduce(x[VALUE(k)]);
+            if constexpr (VALUE(k) > 0) v = settle(mul(v, tables[OUTER + VALUE(k) * M + m]));
+            tile[Tile::at(line + LINES * VALUE(k), m / B, m % B)] = v;
+        });
+    }
+}
+
+// Slots → points of memory, by the twiddles and the inverse transform over kq.
+DEVICE void outer_inverse(u64* data, const u64* __restrict__ tables, const u64* tile, u32 first) {
+#pragma unroll 4
+    for (u32 g = threadIdx.x; g < LINES * M; g += THREADS) {
+        u32 line = g / WIDTH % LINES, m = g % WIDTH + g / (WIDTH * LINES) * WIDTH;
+        Wide x[Q];
+        x[0] = biased(widen(tile[Tile::at(line, m / B, m % B)]));
+        unrolled<1, Q>([&](auto k) {
+            u64 v = tile[Tile::at(line + LINES * VALUE(k), m / B, m % B)];
+            x[VALUE(k)] = mul(v, tables[OUTER_INVERSE + VALUE(k) * M + m]);
+        });
+        dft<Q>(x);
+        unrolled<0, Q>([&](auto k) {
+            data[position(first + line, turned<Q>(VALUE(k), 1) * M + m)] = reduce(x[VALUE(k)]);
+        });
+    }
+}
+
+// The transform over a, or its inverse after the twiddles. Where there is no
+// outer step, it comes from memory, and its inverse goes there.
+DEVICE void transform_a(u64* data, const u64* __restrict__ tables, u64* tile, u32 first, u32 inverse) {
+#pragma unroll 1
+    for (u32 h = threadIdx.x; h < U * B; h += THREADS) {
+        u32 u = h % U, b = h / U;
+        if constexpr (Q == 1) {
+            // Threads go through WIDTH words of LINES rows: adjacent in memory.
+            u = h / WIDTH % LINES;
+            b = h % WIDTH + h / (WIDTH * LINES) * WIDTH;
+        }
+        auto slot = [&](u32 a) { return Tile::at(u, a, b); };
+        auto point = [&](u32 a) { return position(first + u, a * B + b); };
+        u64 v[A];
+        if (inverse) {
+            gather<A>(tile, tables + TWIDDLES_INVERSE + b, B, slot, v);
+        } else {
+            unrolled<0, A>([&](auto a) { v[VALUE(a)] = Q == 1 ? data[point(VALUE(a))] : tile[slot(VALUE(a))]; });
+        }
+        transform<A>(v);
+        if (Q == 1 && inverse) {
+            unrolled<0, A>([&](auto k) { data[point(turned<A>(VALUE(k), 1))] = v[VALUE(k)]; });
+        } else {
+            unrolled<0, A>([&](auto k) { tile[slot(turned<A>(VALUE(k), inverse))] = v[VALUE(k)]; });
+        }
+    }
+}
+
+// The transform over b, the products, and the inverse transform.
+DEVICE void middle(u64* data, const u64* __restrict__ factor, const u64* __restrict__ tables,
+                   u64* tile, u32 first) {
+#pragma unroll 1
+    for (u32 h = threadIdx.x; h < U * A; h += THREADS) {
+        u32 u = h % U, ka = h / U;
+        auto slot = [&](u32 b) { return Tile::at(u, ka, b); };
+        u64 v[B];
+        gather<B>(tile, tables + TWIDDLES + ka, A, slot, v);
+#if KIND == 1
+        transform<B>(v);
+        unrolled<0, B>([&](auto k) {
+            data[nth_position(first, VALUE(k) * U * A + h)] = v[VALUE(k)];
+        });
+#else
+#pragma unroll 1
+        for (u32 step = opaque(0); step < 2; step++) {
+            transform<B>(v);
+            if (step == 1) continue;
+            unrolled<0, B>([&](auto k) {
+#if KIND == 0
+                v[VALUE(k)] = settle(mul(v[VALUE(k)], v[VALUE(k)]));
+#else
+                v[VALUE(k)] = settle(mul(v[VALUE(k)], factor[nth_position(first, VALUE(k) * U * A + h)]));
+#endif
+            });
+        }
+        unrolled<0, B>([&](auto k) { tile[slot(turned<B>(VALUE(k), 1))] = v[VALUE(k)]; });
+#endif
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 #if KIND == 0
 square_rows(u64* data, const u64* __restrict__ tables, u64* addend, u32 p) {
@@ -53,95 +150,21 @@ multiply_rows(u64* data, const u64* __restrict__ factor, const u64* __restrict__
     DYNAMIC_SHARED(u64, tile);
     const u32 first = blockIdx.x * LINES;
 
-    if constexpr (Q == 1) {
-        // Threads go through WIDTH words of LINES rows: adjacent in memory.
-        for (u32 g = threadIdx.x; g < LINES * B; g += THREADS) {
-            u32 line = g / WIDTH % LINES, b = g % WIDTH + g / (WIDTH * LINES) * WIDTH;
-            u64 v[A];
-            unrolled<0, A>([&](auto a) { v[VALUE(a)] = data[position(first + line, VALUE(a) * B + b)]; });
-            Wide x[A];
-            unrolled<0, A>([&](auto a) { x[VALUE(a)] = widen(v[VALUE(a)]); });
-            x[0] = biased(x[0]);
-            dft<A>(x);
-            unrolled<0, A>([&](auto k) { tile[Tile::at(line, VALUE(k), b)] = reduce(x[VALUE(k)]); });
-        }
-        __syncthreads();
-    } else {
-#pragma unroll 4
-        for (u32 g = threadIdx.x; g < LINES * M; g += THREADS) {
-            u32 line = g / WIDTH % LINES, m = g % WIDTH + g / (WIDTH * LINES) * WIDTH;
-            Wide x[Q];
-            unrolled<0, Q>([&](auto q) { x[VALUE(q)] = widen(data[position(first + line, VALUE(q) * M + m)]); });
-            x[0] = biased(x[0]);
-            dft<Q>(x);
-            unrolled<0, Q>([&](auto k) {
-                u64 v = reduce(x[VALUE(k)]);
-                if constexpr (VALUE(k) > 0) v = settle(mul(v, tables[OUTER + VALUE(k) * M + m]));
-                tile[Tile::at(line + LINES * VALUE(k), m / B, m % B)] = v;
-            });
-        }
-        __syncthreads();
-        for (u32 h = threadIdx.x; h < U * B; h += THREADS) forward_a<Tile, A, B>(tile, h % U, h / U);
-        __syncthreads();
-    }
-
-    for (u32 h = threadIdx.x; h < U * A; h += THREADS) {
-        u32 u = h % U, ka = h / U;
-        Wide x[B];
-        gather_b<Tile, A, B>(tile, tables + TWIDDLES, u, ka, x);
-        dft<B>(x);
-#if KIND == 1
-        unrolled<0, B>([&](auto k) {
-            data[nth_position(first, VALUE(k) * U * A + h)] = reduce(x[VALUE(k)]);
-        });
-    }
-#else
-        unrolled<0, B>([&](auto k) {
-            u64 v = reduce(x[VALUE(k)]);
-#if KIND == 0
-            x[VALUE(k)] = mul(v, v);
-#else
-            x[VALUE(k)] = mul(v, factor[nth_position(first, VALUE(k) * U * A + h)]);
+#if KIND != 2
+    const u64* factor = nullptr;
 #endif
-        });
-        x[0] = biased(x[0]);
-        inverse_b<Tile, A, B>(tile, u, ka, x);
+    if constexpr (Q > 1) {
+        outer_forward(data, tables, tile, first);
+        __syncthreads();
     }
-    __syncthreads();
-
-    if constexpr (Q == 1) {
-        for (u32 g = threadIdx.x; g < LINES * B; g += THREADS) {
-            u32 line = g / WIDTH % LINES, b = g % WIDTH + g / (WIDTH * LINES) * WIDTH;
-            Wide x[A];
-            gather_a<Tile, A, B>(tile, tables + TWIDDLES_INVERSE, line, b, x);
-            dft<A>(x);
-            unrolled<0, A>([&](auto k) {
-                data[position(first + line, minus(VALUE(k), A) * B + b)] = reduce(x[VALUE(k)]);
-            });
-        }
-    } else {
-        for (u32 h = threadIdx.x; h < U * B; h += THREADS) {
-            u32 u = h % U, b = h / U;
-            Wide x[A];
-            gather_a<Tile, A, B>(tile, tables + TWIDDLES_INVERSE, u, b, x);
-            dft<A>(x);
-            unrolled<0, A>([&](auto k) { tile[Tile::at(u, minus(VALUE(k), A), b)] = reduce(x[VALUE(k)]); });
+#pragma unroll 1
+    for (u32 step = opaque(0); step < (KIND == 1 ? 2 : 3); step++) {
+        if (step == 1) {
+            middle(data, factor, tables, tile, first);
+        } else {
+            transform_a(data, tables, tile, first, step == 2);
         }
         __syncthreads();
-#pragma unroll 4
-        for (u32 g = threadIdx.x; g < LINES * M; g += THREADS) {
-            u32 line = g / WIDTH % LINES, m = g % WIDTH + g / (WIDTH * LINES) * WIDTH;
-            Wide x[Q];
-            x[0] = biased(widen(tile[Tile::at(line, m / B, m % B)]));
-            unrolled<1, Q>([&](auto k) {
-                u64 v = tile[Tile::at(line + LINES * VALUE(k), m / B, m % B)];
-                x[VALUE(k)] = mul(v, tables[OUTER_INVERSE + VALUE(k) * M + m]);
-            });
-            dft<Q>(x);
-            unrolled<0, Q>([&](auto k) {
-                data[position(first + line, minus(VALUE(k), Q) * M + m)] = reduce(x[VALUE(k)]);
-            });
-        }
     }
-#endif
+    if constexpr (Q > 1 && KIND != 1) outer_inverse(data, tables, tile, first);
 }

@@ -59,41 +59,37 @@ DEVICE void dft_outer(Wide x[n]) {
 // −k mod n.
 constexpr int minus(int k, int n) { return (n - k) % n; }
 
-// The transform over a of a line: slots (u, a, b) → (u, ka, b) for one u and b.
-template <class S, int A, int B>
-DEVICE void forward_a(u64* tile, u32 u, u32 b) {
-    Wide x[A];
-    unrolled<0, A>([&](auto a) { x[VALUE(a)] = widen(tile[S::at(u, VALUE(a), b)]); });
+// A value that the compiler does not know: loops that begin with it stay loops.
+// The transforms are long stretches of code without branches; each is there once,
+// in a loop over its uses, because the instruction cache does not hold four.
+DEVICE u32 opaque(u32 v) {
+#ifndef WARPINT_SIM
+    asm volatile("mov.u32 %0, %0;" : "+r"(v));
+#endif
+    return v;
+}
+
+// v ← its transform, in natural order.
+template <int n>
+DEVICE void transform(u64 v[n]) {
+    Wide x[n];
+    unrolled<0, n>([&](auto i) { x[VALUE(i)] = widen(v[VALUE(i)]); });
     x[0] = biased(x[0]);
-    dft<A>(x);
-    unrolled<0, A>([&](auto k) { tile[S::at(u, VALUE(k), b)] = reduce(x[VALUE(k)]); });
+    dft<n>(x);
+    unrolled<0, n>([&](auto i) { v[VALUE(i)] = reduce(x[VALUE(i)]); });
 }
 
-// The input of the inverse transform over a: slots (u, ka, b)·ω^(−b·ka), for one u and b.
-// `twiddles[ka·B + b]` = ω_AB^(−b·ka).
-template <class S, int A, int B>
-DEVICE void gather_a(const u64* tile, const u64* __restrict__ twiddles, u32 u, u32 b, Wide x[A]) {
-    x[0] = biased(widen(tile[S::at(u, 0, b)]));
-    unrolled<1, A>([&](auto ka) {
-        x[VALUE(ka)] = mul(tile[S::at(u, VALUE(ka), b)], twiddles[VALUE(ka) * B + b]);
+// v_i = slot i·f_i, where slot(i) is an address and `twiddles[i·stride]` = f_i; f_0 = 1.
+template <int n, class F>
+DEVICE void gather(const u64* tile, const u64* __restrict__ twiddles, u32 stride, F slot, u64 v[n]) {
+    v[0] = tile[slot(0)];
+    unrolled<1, n>([&](auto i) {
+        v[VALUE(i)] = settle(mul(tile[slot(VALUE(i))], twiddles[VALUE(i) * stride]));
     });
 }
 
-// The input of the transform over b: slots (u, ka, b)·ω^(b·ka), for one u and ka.
-// `twiddles[b·A + ka]` = ω_AB^(b·ka).
-template <class S, int A, int B>
-DEVICE void gather_b(const u64* tile, const u64* __restrict__ twiddles, u32 u, u32 ka, Wide x[B]) {
-    x[0] = biased(widen(tile[S::at(u, ka, 0)]));
-    unrolled<1, B>([&](auto b) {
-        x[VALUE(b)] = mul(tile[S::at(u, ka, VALUE(b))], twiddles[VALUE(b) * A + ka]);
-    });
-}
-
-// Slots (u, ka, b) ← the inverse transform over kb of x.
-template <class S, int A, int B>
-DEVICE void inverse_b(u64* tile, u32 u, u32 ka, Wide x[B]) {
-    dft<B>(x);
-    unrolled<0, B>([&](auto k) {
-        tile[S::at(u, ka, minus(VALUE(k), B))] = reduce(x[VALUE(k)]);
-    });
+// k → −k mod n for an inverse transform, k otherwise.
+template <int n>
+DEVICE u32 turned(u32 k, u32 inverse) {
+    return k == 0 ? 0 : inverse ? n - k : k;
 }
