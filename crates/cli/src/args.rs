@@ -1,16 +1,13 @@
 //! The command line: its grammar, its help, and what it says of a value that makes no sense.
 
-use std::error::Error;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use warpint::mersenne::{DeviceChoice, Exponent, LlStart, PlanRequest, engine};
 
-use crate::exit::Exit;
-use crate::{report, units};
+use crate::units;
 
 /// Exact arithmetic on large integers: primality tests of Mersenne numbers 2^P − 1.
 #[derive(Debug, Parser)]
@@ -67,14 +64,36 @@ pub(crate) enum Command {
         #[command(subcommand)]
         what: Bench,
     },
+    /// Find the fastest transforms on this machine and store their times.
+    ///
+    /// Times every engine of the device at every length worth trying and in every variant. Tests
+    /// choose by the stored times from then on, which hold for all exponents that need the same
+    /// lengths; without them a test begins with a short measurement.
+    #[command(
+        after_help = "Examples:\n  warpint tune\n  warpint tune 82589933 136279841 --device cuda"
+    )]
+    Tune(TuneArgs),
+    /// Keep a GPU or CPU busy with squarings whose results are checked.
+    ///
+    /// Powers of 3 under Gerbicz–Li checks at several transform lengths, each begun again from
+    /// time to time and compared with its first run. Exit code 1 if anything is ever wrong.
+    #[command(
+        after_help = "Examples:\n  warpint stress\n  warpint stress --device cuda:1 --time 3600 --json"
+    )]
+    Stress(StressArgs),
     /// Check the arithmetic of this program on this machine; about a minute.
     ///
-    /// Every engine against slow, obvious oracles and known answers. Exit code 1 if a case fails.
-    #[command(after_help = "Examples:\n  warpint selftest\n  warpint selftest fp64::")]
+    /// Every engine against slow, obvious oracles and known answers; with --device auto those of the
+    /// CPU and of a GPU, if there is one. Exit code 1 if a case fails.
+    #[command(
+        after_help = "Examples:\n  warpint selftest\n  warpint selftest fp64::\n  warpint selftest --device cuda"
+    )]
     Selftest {
         /// Only the cases whose family::case contains this text.
         #[arg(value_name = "FILTER")]
         filter: Option<String>,
+        #[command(flatten)]
+        device: DeviceArgs,
     },
     /// List the GPUs, and what is missing to use them.
     ///
@@ -161,6 +180,15 @@ pub(crate) struct TestArgs {
 /// About a tenth of a second at the largest exponents.
 const TF_LIMIT: u64 = 2_000_000;
 
+/// Where to compute.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct DeviceArgs {
+    /// Where to compute: auto (a GPU if there is one that works and the exponent is large enough
+    /// for it, otherwise the CPU), cpu, cuda or cuda:N.
+    #[arg(long, value_name = "DEVICE", default_value_t)]
+    pub(crate) device: DeviceChoice,
+}
+
 /// What every computation shares.
 #[derive(Debug, Args)]
 pub(crate) struct ArithmeticArgs {
@@ -174,10 +202,8 @@ pub(crate) struct ArithmeticArgs {
     )]
     engine: EngineName,
 
-    /// Where to compute: auto (a GPU if there is one that works and the exponent is large enough
-    /// for it), cpu, cuda or cuda:N.
-    #[arg(long, value_name = "DEVICE", default_value_t)]
-    pub(crate) device: DeviceChoice,
+    #[command(flatten)]
+    device: DeviceArgs,
 
     /// Threads of the CPU [default: one for each core].
     #[arg(long, value_name = "N", value_parser = threads)]
@@ -194,6 +220,46 @@ pub(crate) struct BenchArgs {
     pub(crate) arithmetic: ArithmeticArgs,
 
     /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TuneArgs {
+    /// Exponents whose transform lengths are to be timed [default: of several sizes].
+    #[arg(value_name = "P", allow_negative_numbers = true)]
+    pub(crate) exponents: Vec<Exponent>,
+
+    #[command(flatten)]
+    pub(crate) arithmetic: ArithmeticArgs,
+
+    /// Of each length try only the first N variants, which promise most [default: all].
+    #[arg(long, value_name = "N", value_parser = variants)]
+    pub(crate) variants: Option<usize>,
+
+    /// Print one JSON object, with all that was timed.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StressArgs {
+    #[command(flatten)]
+    pub(crate) arithmetic: ArithmeticArgs,
+
+    /// How long, in seconds.
+    #[arg(long, visible_alias = "seconds", value_name = "SECONDS", default_value = "60", value_parser = units::parse_seconds)]
+    pub(crate) time: Duration,
+
+    /// Only at this exponent [default: of several sizes, in turns].
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    pub(crate) exponent: Option<Exponent>,
+
+    /// At this transform length [default: the shortest safe one].
+    #[arg(long, value_name = "N", value_parser = units::parse_words, requires = "exponent")]
+    pub(crate) length: Option<usize>,
+
+    /// Print the tally as one JSON object, and no progress.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -250,7 +316,7 @@ impl From<Start> for LlStart {
 impl ArithmeticArgs {
     /// A plan of these, at a length or at the fastest.
     pub(crate) fn plan_request(&self, length: Option<usize>) -> PlanRequest {
-        let (engine, device, threads) = (self.engine.0, self.device, self.threads);
+        let (engine, device, threads) = (self.engine.0, self.device.device, self.threads);
         PlanRequest { engine, device, length, threads }
     }
 }
@@ -272,53 +338,16 @@ fn at_least_one(text: &str) -> Result<u64, String> {
         .ok_or_else(|| format!("'{text}' is not a number from 1 up"))
 }
 
+fn variants(text: &str) -> Result<usize, String> {
+    at_least_one(text).map(|n| usize::try_from(n).unwrap_or(usize::MAX))
+}
+
 fn threads(text: &str) -> Result<usize, String> {
     const MOST: usize = 1024;
     text.parse()
         .ok()
         .filter(|n| (1..=MOST).contains(n))
         .ok_or_else(|| format!("'{text}' is not a number of threads from 1 to {MOST}"))
-}
-
-/// Prints what clap found wrong, or the help that was asked for. A bad value
-/// is one line in our own words; a misuse of the grammar is left to clap.
-pub(crate) fn report(error: &clap::Error) -> Exit {
-    match bad_value(error) {
-        Some(line) => report::notice(&line),
-        // Where even this cannot be printed, the exit code still tells.
-        None => drop(error.print()),
-    }
-    if error.use_stderr() { Exit::BadInput } else { Exit::Done }
-}
-
-fn bad_value(error: &clap::Error) -> Option<String> {
-    let text = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => Some(text.as_str()),
-        _ => None,
-    };
-    let argument = text(ContextKind::InvalidArg)?;
-    let argument = argument.split(' ').next().filter(|a| a.starts_with("--"));
-    match error.kind() {
-        ErrorKind::ValueValidation => {
-            let reason = error.source()?;
-            Some(match argument {
-                Some(name) => format!("error: {name}: {reason}"),
-                None => format!("error: {reason}"),
-            })
-        }
-        ErrorKind::InvalidValue => {
-            let value = text(ContextKind::InvalidValue).filter(|v| !v.is_empty())?;
-            let ContextValue::Strings(valid) = error.get(ContextKind::ValidValue)? else {
-                return None;
-            };
-            let valid = valid.join(", ");
-            Some(match argument {
-                Some(name) => format!("error: {name}: '{value}' is none of {valid}"),
-                None => format!("error: '{value}' is none of {valid}"),
-            })
-        }
-        _ => None,
-    }
 }
 
 #[cfg(test)]
@@ -329,35 +358,6 @@ mod tests {
     #[test]
     fn the_grammar_is_sound() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn bad_values_are_one_line_that_names_them() {
-        for (args, expected) in [
-            ("prp 12x", "error: '12x' is not a whole number"),
-            ("prp -7", "error: '-7' is not a whole number"),
-            ("ll 7 --start 5", "error: --start: '5' is none of 4, 10, 2/3"),
-            ("ll 7 --engine fft", "error: --engine: 'fft' is none of auto, word, fp64, goldilocks"),
-            ("prp 7 --device gpu", "error: --device: 'gpu' is none of auto, cpu, cuda, cuda:N"),
-            (
-                "prp 7 --threads 0",
-                "error: --threads: '0' is not a number of threads from 1 to 1024",
-            ),
-            ("prp 7 --iterations 0", "error: --iterations: '0' is not a number from 1 up"),
-            (
-                "prp 7 --length 3x",
-                "error: --length: '3x' is not a length: give words like 393216, 384K or 4M",
-            ),
-            (
-                "prp 7 --checkpoint-interval 0",
-                "error: --checkpoint-interval: '0' is not a number of seconds above 0 and up to a day",
-            ),
-            ("completions tcsh", "error: 'tcsh' is none of bash, elvish, fish, powershell, zsh"),
-        ] {
-            let words = ["warpint"].into_iter().chain(args.split(' '));
-            let error = Cli::try_parse_from(words).unwrap_err();
-            assert_eq!(bad_value(&error).as_deref(), Some(expected), "{args}");
-        }
     }
 
     #[test]

@@ -4,6 +4,8 @@ mod args;
 mod commands;
 mod exit;
 mod lengths;
+mod misuse;
+mod no_result;
 mod progress;
 mod report;
 mod run;
@@ -18,7 +20,7 @@ use clap::Parser;
 fn main() -> ExitCode {
     let exit = match args::Cli::try_parse() {
         Ok(cli) => commands::run(cli.command).unwrap_or_else(|e| exit::report(&e)),
-        Err(e) => args::report(&e),
+        Err(e) => misuse::report(&e),
     };
     exit.into()
 }

@@ -5,15 +5,16 @@ use std::sync::mpsc;
 use warpint::gimps;
 use warpint::mersenne::checkpoint::CheckpointStore;
 use warpint::mersenne::{
-    Event, Exponent, Finished, Plan, PlanRequest, RunOptions, StopToken, TestKind, TestSpec, test,
-    trial_factor,
+    DeviceChoice, DeviceId, Event, Exponent, Finished, Plan, PlanRequest, RunOptions, StopToken,
+    TestKind, TestSpec, TunedTimes, test, trial_factor,
 };
 
 use crate::args::TestArgs;
 use crate::exit::Exit;
 use crate::lengths;
+use crate::no_result::{FactorReport, StopReport};
 use crate::progress;
-use crate::report::{self, FactorReport, StopReport, TestReport};
+use crate::report::{self, TestReport};
 use crate::signals::Signals;
 use crate::stored::{Loaded, StoredResult};
 use crate::units;
@@ -57,7 +58,11 @@ pub(crate) fn run(kind: TestKind, args: &TestArgs) -> anyhow::Result<Exit> {
     if p > SLOW_TO_PLAN && args.length.is_none() {
         say(args, || format!("M{p}, {kind}: choosing a transform length…"));
     }
-    let plan = Plan::measured(exponent, &request)?;
+    let tuned = TunedTimes::open();
+    let plan = Plan::fastest(exponent, &request, &tuned)?;
+    for warning in tuned.take_warnings() {
+        report::notice(&format!("warning: {warning}"));
+    }
     // Until now there was nothing new to save, and a signal ended it at once.
     let stop = signals.save_first();
     say(args, || describe(&plan, kind));
@@ -87,9 +92,31 @@ pub(crate) fn run(kind: TestKind, args: &TestArgs) -> anyhow::Result<Exit> {
 pub(crate) fn settle(request: &PlanRequest, exponent: Exponent) -> anyhow::Result<PlanRequest> {
     let settled = request.settled(exponent).map_err(|e| lengths::explain(e, request))?;
     if let Some(warning) = settled.warning {
-        report::notice(&format!("M{exponent}: warning: {warning}"));
+        report::notice(&format!("warning: {warning}"));
     }
     Ok(settled.request)
+}
+
+/// The same for work that is not of one exponent: what can be used for one that
+/// is worth a GPU can be used for the rest.
+pub(crate) fn settle_for_any(request: &PlanRequest) -> anyhow::Result<PlanRequest> {
+    let p = if request.device == DeviceChoice::On(DeviceId::Sim) { 9_941 } else { 216_091 };
+    settle(request, Exponent::new(p)?)
+}
+
+/// Exponents of several sizes for the place of a request.
+pub(crate) fn exponents_for(
+    request: &PlanRequest,
+    on_cpu: &[u64],
+    on_gpu: &[u64],
+) -> anyhow::Result<Vec<Exponent>> {
+    const ON_SIMULATOR: [u64; 2] = [1_279, 9_941];
+    let list = match request.device {
+        DeviceChoice::On(DeviceId::Cuda(_)) => on_gpu,
+        DeviceChoice::On(DeviceId::Sim) => &ON_SIMULATOR,
+        DeviceChoice::Auto | DeviceChoice::Cpu => on_cpu,
+    };
+    Ok(list.iter().map(|&p| Exponent::new(p)).collect::<Result<_, _>>()?)
 }
 
 /// A residue asked for by its iteration is wanted even of a number with a factor.

@@ -26,7 +26,7 @@ pub use event::{Event, StopToken};
 pub use exponent::{Exponent, ExponentError, trial_factor};
 pub use outcome::{ErrorCounts, Outcome, Verdict};
 pub use plan::{
-    NoTimes, Plan, PlanError, PlanRequest, Settled, StoredTime, StoredTimes, TimingKey,
+    NoTimes, Plan, PlanError, PlanRequest, Settled, StoredTime, StoredTimes, TimingKey, TunedTimes,
 };
 pub use residue::{Residue, ResidueError};
 pub use sealed::Sealed;

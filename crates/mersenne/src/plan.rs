@@ -9,7 +9,11 @@ use crate::engine::{BuildOptions, Engine, EngineError, EngineFamily, Margin, Ste
 use crate::{Exponent, Residue, Shift};
 
 mod choose;
+#[cfg(test)]
+mod tests;
+mod tuned;
 pub use choose::{NoTimes, Settled, StoredTime, StoredTimes, TimingKey};
+pub use tuned::TunedTimes;
 
 /// What the user asks of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

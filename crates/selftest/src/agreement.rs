@@ -3,7 +3,28 @@
 
 use warpint_mersenne::{BuildOptions, EngineFamily, Residue, Shift, Step};
 
-use crate::sample;
+use crate::sample::{self, Scale};
+
+/// The pairs of exponent and squarings at which a family is compared with one
+/// of the CPU: as far as its place can go.
+#[must_use]
+pub fn sizes(family: &dyn EngineFamily) -> &'static [(u32, u64)] {
+    match Scale::of(family) {
+        // 2^11 to 2^13 words.
+        Scale::Small => &[(50_021, 5), (150_011, 3)],
+        Scale::Whole => &[(100_003, 100), (1_000_003, 100)],
+        // 5·2^10 to 2^22 words.
+        Scale::Large => &[
+            (100_003, 300),
+            (216_091, 300),
+            (1_000_003, 100),
+            (6_972_593, 20),
+            (20_996_011, 10),
+            (43_112_609, 5),
+            (82_589_933, 3),
+        ],
+    }
+}
 
 /// Squares the same residue `squarings` times in both families, as LL steps
 /// with two different shifts and as plain squarings, and compares all residues.

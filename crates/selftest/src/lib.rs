@@ -5,22 +5,28 @@
 //! * [`cases`]: what every engine must do, one function a case;
 //! * [`oracle`]: the family `limbs`, schoolbook arithmetic;
 //! * [`agreement`]: two families against each other at lengths beyond the oracle;
+//! * [`interim`]: residues on the way through large tests;
+//! * [`stress`]: checked squarings for as long as one likes;
 //! * [`vectors`]: the known answers of `tests/vectors`;
 //! * [`engine_suite!`]: one `#[test]` for every case.
 
 pub mod agreement;
 pub mod cases;
+pub mod interim;
 mod macros;
 pub mod oracle;
 pub mod sample;
 pub mod sequence;
+pub mod stress;
 pub mod twin;
 pub mod vectors;
 
 use std::time::{Duration, Instant};
 
 use warpint_mersenne::EngineFamily;
-use warpint_mersenne::engine::{self, fp64::Fp64, goldilocks::Goldilocks};
+use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks, places};
+
+use sample::Scale;
 
 /// The seed of [`run`]: a self-test does the same on every machine.
 pub const SEED: u64 = 20_261_121;
@@ -28,10 +34,10 @@ pub const SEED: u64 = 20_261_121;
 /// What one case of one family did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseReport {
-    /// The family, or the two families compared.
-    pub family: &'static str,
+    /// The family (`fp64`, `goldilocks@cuda:0`), or the two compared.
+    pub family: String,
     /// The case.
-    pub case: &'static str,
+    pub case: String,
     /// Why it failed; the message says exponent, length and seed.
     pub result: Result<(), String>,
     /// Its time.
@@ -47,18 +53,32 @@ pub struct Summary {
     pub failed: usize,
 }
 
-/// Runs every case of every family of the program, about ten seconds on two cores.
+/// Runs every case of some families: all of the CPU take about ten seconds on
+/// two cores.
 ///
 /// With a filter, only those whose `family::case` contains it. Each report is
 /// given as soon as its case has ended.
-pub fn run(filter: Option<&str>, report: &mut dyn FnMut(&CaseReport)) -> Summary {
-    run_seeded(filter, SEED, report)
+pub fn run(
+    families: &[&'static dyn EngineFamily],
+    filter: Option<&str>,
+    report: &mut dyn FnMut(&CaseReport),
+) -> Summary {
+    run_seeded(families, filter, SEED, report)
 }
 
 /// [`run`] with another seed, for other exponents and residues.
-pub fn run_seeded(filter: Option<&str>, seed: u64, report: &mut dyn FnMut(&CaseReport)) -> Summary {
+///
+/// Beside the [`cases`]: `goldilocks`, and any family on a device, against the
+/// CPU's `fp64` at large exponents ([`agreement::sizes`]), and on a GPU the
+/// residues of [`interim`].
+pub fn run_seeded(
+    families: &[&'static dyn EngineFamily],
+    filter: Option<&str>,
+    seed: u64,
+    report: &mut dyn FnMut(&CaseReport),
+) -> Summary {
     let mut summary = Summary::default();
-    let mut one = |family: &'static str, case, run: &dyn Fn() -> Result<(), String>| {
+    let mut one = |family: &str, case: &str, run: &dyn Fn() -> Result<(), String>| {
         if filter.is_some_and(|f| !format!("{family}::{case}").contains(f)) {
             return;
         }
@@ -68,17 +88,38 @@ pub fn run_seeded(filter: Option<&str>, seed: u64, report: &mut dyn FnMut(&CaseR
             Ok(()) => summary.passed += 1,
             Err(_) => summary.failed += 1,
         }
+        let (family, case) = (family.to_owned(), case.to_owned());
         report(&CaseReport { family, case, result, elapsed: begin.elapsed() });
     };
-    for family in engine::families() {
+    for &family in families {
+        let name = name(family);
         for case in cases::CASES {
-            one(family.name(), case.name, &|| (case.run)(family, seed));
+            one(&name, case.name, &|| (case.run)(family, seed));
         }
     }
-    for (case, p) in [("agree_at_100k_bits", 100_003), ("agree_at_1m_bits", 1_000_003)] {
-        one("fp64 ~ goldilocks", case, &|| agreement::agree(&Fp64, &Goldilocks, p, 100, seed));
+    for &family in families {
+        if family.place() == places::CPU && family.name() != Goldilocks.name() {
+            continue;
+        }
+        let name = name(family);
+        for &(p, squarings) in agreement::sizes(family) {
+            one(&format!("{name} ~ fp64"), &format!("agree_at_{p}_bits"), &|| {
+                agreement::agree(family, &Fp64, p, squarings, seed)
+            });
+        }
+        if Scale::of(family) == Scale::Large {
+            one(&name, "interim_residues", &|| interim::interim_residues(family));
+        }
     }
     summary
+}
+
+/// `fp64` on the CPU, `goldilocks@cuda:0` elsewhere.
+fn name(family: &dyn EngineFamily) -> String {
+    match family.place() {
+        places::CPU => family.name().to_owned(),
+        place => format!("{}@{place}", family.name()),
+    }
 }
 
 /// One case of one family, for [`engine_suite!`].

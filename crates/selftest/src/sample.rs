@@ -3,6 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use warpint_arith::{limbs, primes};
+use warpint_mersenne::engine::places;
 use warpint_mersenne::layout::WordLayout;
 use warpint_mersenne::{EngineFamily, Residue, Shift};
 
@@ -15,16 +16,54 @@ pub fn random(seed: u64) -> Random {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
+/// How much a place can bear.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// The kernel simulator, some hundred times slower than the rest: a
+    /// quarter of the cases, and none large.
+    Small,
+    /// The CPU.
+    Whole,
+    /// A GPU, which can do what takes too long on a CPU.
+    Large,
+}
+
+impl Scale {
+    /// That of a family's place.
+    #[must_use]
+    pub fn of(family: &dyn EngineFamily) -> Self {
+        match family.place() {
+            "sim" => Self::Small,
+            places::CPU => Self::Whole,
+            _ => Self::Large,
+        }
+    }
+
+    /// `n`, or a quarter of it and at least 1.
+    #[must_use]
+    pub fn count(self, n: usize) -> usize {
+        if self == Self::Small { n.div_ceil(4) } else { n }
+    }
+
+    /// `p`, or at most 50,000.
+    #[must_use]
+    pub fn largest(self, p: u32) -> u32 {
+        if self == Self::Small { p.min(50_000) } else { p }
+    }
+}
+
 /// The two smallest exponents of a family and `count` more up to `largest`,
 /// spread evenly in log p. Not all are prime: an engine needs no prime, and a
 /// multiple of 64 or of the length puts word boundaries where others do not.
+/// On the simulator there are fewer, and smaller ones ([`Scale`]).
 pub fn exponents(
     family: &dyn EngineFamily,
     rng: &mut Random,
     count: usize,
     largest: u32,
 ) -> Vec<u32> {
-    let range = family.exponent_range();
+    let (range, scale) = (family.exponent_range(), Scale::of(family));
+    let (count, largest) = (scale.count(count), scale.largest(largest));
     let (from, to) = (*range.start(), largest.clamp(*range.start(), *range.end()));
     let mut drawn: Vec<u32> = (0..count).map(|_| log_uniform(rng, from, to)).collect();
     drawn.extend([from, (from + 1).min(to)]);

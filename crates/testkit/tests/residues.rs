@@ -4,7 +4,7 @@ use rug::Integer;
 use warpint_arith::primes;
 use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks, word::Word};
 use warpint_mersenne::{
-    EngineFamily, LlStart, Plan, PlanRequest, Residue, Shift, Step, TestKind, Verdict,
+    DeviceChoice, EngineFamily, LlStart, Plan, PlanRequest, Residue, Shift, Step, TestKind, Verdict,
 };
 use warpint_selftest::vectors::{self, Sequence};
 use warpint_testkit::gmp::{self, Ring};
@@ -66,7 +66,8 @@ fn reaches_the_residues_of_another_program(family: &'static str) {
             Sequence::Ll => TestKind::Ll(LlStart::Four),
             Sequence::Prp => TestKind::Prp,
         };
-        let request = PlanRequest { engine: Some(family), ..PlanRequest::default() };
+        let device = DeviceChoice::Cpu;
+        let request = PlanRequest { engine: Some(family), device, ..PlanRequest::default() };
         let plan = warpint_mersenne::Exponent::new(u64::from(r.p))
             .map_err(|e| e.to_string())
             .and_then(|p| Plan::measured(p, &request).map_err(|e| e.to_string()));

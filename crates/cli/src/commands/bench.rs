@@ -1,10 +1,10 @@
 //! `warpint bench mersenne [P…]`
 
-use std::fs;
 use std::time::Duration;
 
 use serde::Serialize;
 use warpint::mersenne::engine::fp64::floor::real_fft_pair;
+use warpint::mersenne::engine::places::cpu_name;
 use warpint::mersenne::{EngineError, Exponent, Plan, PlanRequest};
 
 use crate::args::BenchArgs;
@@ -43,7 +43,7 @@ struct Row {
 
 pub(crate) fn mersenne(args: &BenchArgs) -> anyhow::Result<Exit> {
     let threads = args.arithmetic.threads.unwrap_or_else(cores);
-    let mut measured = Measured { cpu: cpu(), threads, rows: vec![] };
+    let mut measured = Measured { cpu: cpu_name(), threads, rows: vec![] };
     let exponents = if args.exponents.is_empty() {
         EXPONENTS.into_iter().map(Exponent::new).collect::<Result<_, _>>()?
     } else {
@@ -142,14 +142,6 @@ impl Row {
             optional(self.ratio_to_floor, 2),
         )
     }
-}
-
-/// The processor's name, or its architecture where the system does not tell.
-fn cpu() -> String {
-    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    info.lines()
-        .find_map(|line| line.strip_prefix("model name")?.split_once(':'))
-        .map_or_else(|| std::env::consts::ARCH.into(), |(_, name)| name.trim().into())
 }
 
 fn cores() -> usize {

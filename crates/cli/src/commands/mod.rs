@@ -6,6 +6,8 @@ mod devices;
 mod ll;
 mod prp;
 mod selftest;
+mod stress;
+mod tune;
 
 use crate::args::{Bench, Command};
 use crate::exit::Exit;
@@ -15,7 +17,9 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Prp { test } => prp::run(&test),
         Command::Ll { start, test } => ll::run(start, &test),
         Command::Bench { what: Bench::Mersenne(args) } => bench::mersenne(&args),
-        Command::Selftest { filter } => selftest::run(filter.as_deref()),
+        Command::Selftest { filter, device } => selftest::run(device.device, filter.as_deref()),
+        Command::Tune(args) => tune::run(&args),
+        Command::Stress(args) => stress::run(&args),
         Command::Devices { json } => devices::run(json),
         Command::Completions { shell } => completions::run(shell),
     }

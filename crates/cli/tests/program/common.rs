@@ -42,10 +42,10 @@ impl From<Output> for Ran {
     }
 }
 
-/// `warpint <args>` with a working directory.
+/// `warpint <args>` with a working directory, and with no timings of this user.
 pub(crate) fn command<A: AsRef<OsStr>>(dir: &Path, args: impl IntoIterator<Item = A>) -> Command {
     let mut command = Command::new(WARPINT);
-    command.current_dir(dir).args(args);
+    command.current_dir(dir).env("WARPINT_CONFIG_DIR", dir.join("config")).args(args);
     command
 }
 

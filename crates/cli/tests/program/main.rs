@@ -7,6 +7,8 @@ mod common;
 #[cfg(test)]
 mod devices;
 #[cfg(test)]
+mod places;
+#[cfg(test)]
 mod results;
 #[cfg(unix)]
 #[cfg(test)]

@@ -221,7 +221,7 @@ pub trait EngineFamily: Sync {
 
     /// The names of the ways to build an engine at a length, which compute the
     /// same at different speed (shapes of kernels, `2048x2048/4x4`); at least
-    /// one, the default first.
+    /// one, the default first and then those that promise most.
     fn variants(&self, p: u32, length: usize) -> Vec<String> {
         let _ = (p, length);
         vec![String::new()]

@@ -1,10 +1,10 @@
 //! Where engines compute: on the CPU, or on a device of this machine.
 
-use std::fmt;
 use std::str::FromStr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{fmt, fs};
 
-use warpint_device::{Device, DeviceError};
+use warpint_device::{Device, DeviceError, DeviceInfo};
 
 use super::goldilocks_gpu::GoldilocksOn;
 use super::{Engine, EngineError, EngineFamily, Step, families};
@@ -87,8 +87,19 @@ impl FromStr for DeviceChoice {
 /// Families of one place.
 pub type Families = Vec<&'static dyn EngineFamily>;
 
-/// The devices opened so far, with their families.
-static OPENED: Mutex<Vec<(DeviceId, Families)>> = Mutex::new(vec![]);
+/// A device in use.
+struct Opened {
+    id: DeviceId,
+    info: DeviceInfo,
+    families: Families,
+}
+
+/// The devices opened so far.
+static OPENED: Mutex<Vec<Opened>> = Mutex::new(vec![]);
+
+fn opened() -> MutexGuard<'static, Vec<Opened>> {
+    OPENED.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// The families of a device, which is opened at the first call and stays open
 /// to the end of the process.
@@ -99,24 +110,41 @@ static OPENED: Mutex<Vec<(DeviceId, Families)>> = Mutex::new(vec![]);
 /// # Errors
 /// No such device, no driver.
 pub fn families_on(id: DeviceId) -> Result<Families, DeviceError> {
-    let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, families)) = opened.iter().find(|(of, _)| *of == id) {
-        return Ok(families.clone());
+    let mut opened = opened();
+    if let Some(device) = opened.iter().find(|device| device.id == id) {
+        return Ok(device.families.clone());
     }
-    let device = open(id)?;
+    let device = Device::open(&id.to_string())?;
+    let info = device.info().clone();
     let families: Families =
         families_of(&device).into_iter().map(|family| &*Box::leak(family)).collect();
-    opened.push((id, families.clone()));
+    opened.push(Opened { id, info, families: families.clone() });
     Ok(families)
-}
-
-fn open(id: DeviceId) -> Result<Device, DeviceError> {
-    Device::open(&id.to_string())
 }
 
 /// Every family that computes on devices.
 fn families_of(device: &Device) -> Vec<Box<dyn EngineFamily>> {
     vec![Box::new(GoldilocksOn::new(device.clone()))]
+}
+
+/// Product and driver of a place: of the CPU, or of a device in use.
+#[must_use]
+pub fn product(place: &str) -> Option<(String, String)> {
+    if place == CPU {
+        return Some((cpu_name(), String::new()));
+    }
+    let opened = opened();
+    let info = &opened.iter().find(|device| device.id.to_string() == place)?.info;
+    Some((info.name.clone(), info.driver.clone()))
+}
+
+/// The processor's name, or its architecture where the system does not tell.
+#[must_use]
+pub fn cpu_name() -> String {
+    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    info.lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(':'))
+        .map_or_else(|| std::env::consts::ARCH.into(), |(_, name)| name.trim().into())
 }
 
 /// The families of the CPU.
@@ -128,7 +156,10 @@ pub fn families_on_cpu() -> Families {
 /// The first GPU of this machine, where there is one.
 #[must_use]
 pub fn first_gpu() -> Option<DeviceId> {
-    None
+    match Device::list().devices.first()?.id.parse() {
+        Ok(DeviceChoice::On(id)) => Some(id),
+        _ => None,
+    }
 }
 
 /// Whether an engine computes 3^32 rightly; its drivers, compilers and kernels

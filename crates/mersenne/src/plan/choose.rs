@@ -118,6 +118,12 @@ impl PlanRequest {
         }
     }
 
+    /// Whether a request whose place is decided is one for the CPU.
+    #[must_use]
+    pub fn is_on_cpu(&self) -> bool {
+        !matches!(self.device, DeviceChoice::On(_))
+    }
+
     /// The families of the place and its name; that of `Auto` is the CPU.
     ///
     /// # Errors
@@ -134,7 +140,7 @@ impl PlanRequest {
 }
 
 /// The GPU, if it suits and works; a warning if it only suits.
-fn device_or_cpu(
+pub(super) fn device_or_cpu(
     exponent: Exponent,
     id: DeviceId,
     families: Result<Families, warpint_device::DeviceError>,
@@ -203,7 +209,7 @@ impl Plan {
         Self::candidates_among(exponent, &families, &place, &request)
     }
 
-    fn candidates_among(
+    pub(super) fn candidates_among(
         exponent: Exponent,
         families: &[&'static dyn EngineFamily],
         place: &str,

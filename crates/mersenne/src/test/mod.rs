@@ -5,6 +5,7 @@
 
 mod driver;
 mod ll;
+mod pace;
 mod prp;
 mod sequence;
 #[cfg(test)]

@@ -2,16 +2,17 @@
 
 use warpint_mersenne::{BuildOptions, Engine, EngineError, EngineFamily, Residue, Shift, Step};
 
-use crate::sample;
+use crate::sample::{self, Scale};
 
 /// The largest exponent tried: long enough for an engine to share its work out.
 const LARGEST: u32 = 1_000_000;
 
-/// Engines with 1 and with 2 threads reach the same residues. There is no
+/// Engines with 1 and with 2 threads reach the same residues; on a device,
+/// which has threads of its own, two engines one after the other. There is no
 /// oracle here, so that the exponents may be large.
 pub fn thread_counts(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
     let mut rng = sample::random(seed);
-    let largest = LARGEST.min(*family.exponent_range().end());
+    let largest = Scale::of(family).largest(LARGEST).min(*family.exponent_range().end());
     let mut exponents = sample::exponents(family, &mut rng, 4, largest);
     exponents.push(largest);
     for p in exponents {

@@ -1,0 +1,210 @@
+//! `warpint stress`
+
+use std::fmt::{self, Display};
+use std::io::{self, IsTerminal};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
+use warpint::mersenne::engine::places::product;
+use warpint::mersenne::{Plan, PlanError, TunedTimes};
+use warpint_selftest::stress::{News, Tally, stress};
+
+use crate::args::StressArgs;
+use crate::exit::Exit;
+use crate::lengths;
+use crate::report::{self, notice};
+use crate::run::{exponents_for, settle, settle_for_any};
+use crate::signals::Signals;
+use crate::units;
+
+/// From a transform that a GPU's caches hold to one that fills its memory bus.
+const EXPONENTS: [u64; 4] = [6_972_593, 43_112_609, 82_589_933, 136_279_841];
+
+/// Laps of some seconds.
+const EXPONENTS_ON_CPU: [u64; 2] = [216_091, 1_257_787];
+
+/// Without a terminal, a line this often.
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// What came of it.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Report {
+    device: &'static str,
+    /// The product's name.
+    device_name: String,
+    /// Exponent, engine and length of each plan.
+    plans: Vec<Work>,
+    seconds: f64,
+    squarings: u64,
+    checks: u64,
+    residues_compared: u64,
+    mismatches: u64,
+    /// What was wrong, a line each; the first [`MOST_LINES`].
+    failures: Vec<String>,
+}
+
+const MOST_LINES: usize = 100;
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Work {
+    exponent: u32,
+    engine: &'static str,
+    fft_length: usize,
+}
+
+pub(crate) fn run(args: &StressArgs) -> anyhow::Result<Exit> {
+    let signals = Signals::install()?;
+    let plans = plans(args)?;
+    let stop = signals.save_first();
+    let begin = Instant::now();
+    let mut view = View::new(args, begin);
+    let mut failures = vec![];
+    let mut tally = Tally::default();
+    let done = || stop.is_stopped() || begin.elapsed() >= args.time;
+    let ended = stress(&plans, &done, &mut |news| match news {
+        News::Block(plan, so_far) => {
+            tally = so_far;
+            view.show(plan, so_far);
+        }
+        News::Mismatch(line) => {
+            view.say(&line);
+            if failures.len() < MOST_LINES {
+                failures.push(line);
+            }
+        }
+    });
+    view.end();
+    if let Ok(all) = &ended {
+        tally = *all;
+    }
+    let report = Report::new(&plans, begin.elapsed(), tally, failures);
+    report::print(&report, args.json)?;
+    ended?;
+    Ok(match (tally.mismatches, stop.is_stopped()) {
+        (0, false) => Exit::Done,
+        (0, true) => Exit::Stopped,
+        _ => Exit::Failed,
+    })
+}
+
+fn plans(args: &StressArgs) -> anyhow::Result<Vec<Plan>> {
+    let request = args.arithmetic.plan_request(args.length);
+    let (request, exponents) = match args.exponent {
+        Some(p) => (settle(&request, p)?, vec![p]),
+        None => {
+            let request = settle_for_any(&request)?;
+            (request, exponents_for(&request, &EXPONENTS_ON_CPU, &EXPONENTS)?)
+        }
+    };
+    let tuned = TunedTimes::open();
+    let plan = |p| Plan::fastest(p, &request, &tuned);
+    let plans: Result<Vec<Plan>, PlanError> = exponents.into_iter().map(plan).collect();
+    plans.map_err(|e| lengths::explain(e, &request))
+}
+
+impl Report {
+    fn new(plans: &[Plan], time: Duration, tally: Tally, failures: Vec<String>) -> Self {
+        let device = plans.first().map_or("", Plan::place);
+        Self {
+            device,
+            device_name: product(device).map_or_else(String::new, |(name, _)| name),
+            plans: plans
+                .iter()
+                .map(|plan| Work {
+                    exponent: plan.exponent().get(),
+                    engine: plan.engine(),
+                    fft_length: plan.length(),
+                })
+                .collect(),
+            seconds: time.as_secs_f64(),
+            squarings: tally.squarings,
+            checks: tally.checks,
+            residues_compared: tally.residues,
+            mismatches: tally.mismatches,
+            failures,
+        }
+    }
+}
+
+/// `cuda:0 (NVIDIA H200): 1000000 squarings in 60.0 s, 100 checks and 90 residues, no mismatch`
+impl Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let time = Duration::try_from_secs_f64(self.seconds).unwrap_or_default();
+        write!(
+            f,
+            "{} ({}): {} in {}, {} and {} compared, ",
+            self.device,
+            self.device_name,
+            units::count(self.squarings, "squaring"),
+            units::elapsed(time),
+            units::count(self.checks, "check"),
+            units::count(self.residues_compared, "residue"),
+        )?;
+        match self.mismatches {
+            0 => f.write_str("no mismatch"),
+            1 => f.write_str("1 MISMATCH"),
+            n => write!(f, "{n} MISMATCHES"),
+        }
+    }
+}
+
+/// A bar on a terminal, lines elsewhere.
+struct View {
+    bar: Option<ProgressBar>,
+    silent: bool,
+    begin: Instant,
+    last_line: Instant,
+}
+
+impl View {
+    fn new(args: &StressArgs, begin: Instant) -> Self {
+        let bar = (!args.json && io::stderr().is_terminal()).then(|| {
+            let length = Some(args.time.as_millis() as u64);
+            let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template("[{bar:24}] {msg}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar
+        });
+        Self { bar, silent: args.json, begin, last_line: begin }
+    }
+
+    fn show(&mut self, plan: &Plan, tally: Tally) {
+        if self.bar.is_none() && (self.silent || self.last_line.elapsed() < LINE_EVERY) {
+            return;
+        }
+        let time = self.begin.elapsed();
+        let line = format!(
+            "{plan:?}; {}: {}, {}, {}",
+            units::elapsed(time),
+            units::count(tally.squarings, "squaring"),
+            units::count(tally.checks, "check"),
+            match tally.mismatches {
+                0 => "no mismatch".to_owned(),
+                n => format!("{n} WRONG"),
+            }
+        );
+        if let Some(bar) = &self.bar {
+            bar.set_position(time.as_millis() as u64);
+            bar.set_message(line);
+        } else {
+            notice(&line);
+            self.last_line = Instant::now();
+        }
+    }
+
+    fn say(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| notice(line)),
+            None => notice(line),
+        }
+    }
+
+    fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

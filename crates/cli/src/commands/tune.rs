@@ -1,0 +1,213 @@
+//! `warpint tune [P…]`
+
+use std::io::{self, IsTerminal};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
+use warpint::mersenne::engine::places::product;
+use warpint::mersenne::{Exponent, Plan, TunedTimes};
+
+use crate::args::TuneArgs;
+use crate::exit::Exit;
+use crate::lengths;
+use crate::report;
+use crate::run::{exponents_for, settle, settle_for_any};
+use crate::units;
+
+/// A length of every size class up to that of the largest tests of today.
+const EXPONENTS: [u64; 6] = [216_091, 1_257_787, 6_972_593, 20_996_011, 43_112_609, 82_589_933];
+
+/// Without a GPU: as far as a measurement takes seconds.
+const EXPONENTS_ON_CPU: [u64; 3] = [216_091, 1_257_787, 6_972_593];
+
+/// How long each plan is timed at first.
+const SHORTLY: Duration = Duration::from_millis(50);
+
+/// How long the best are timed again.
+const AGAIN: Duration = Duration::from_millis(300);
+
+/// They are within this factor of the fastest.
+const NEAR: f64 = 1.1;
+
+/// All that was measured.
+#[derive(Serialize)]
+struct Tuned {
+    rows: Vec<Row>,
+}
+
+/// One plan.
+#[derive(Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Row {
+    exponent: u32,
+    engine: &'static str,
+    device: &'static str,
+    /// The product's name.
+    device_name: String,
+    fft_length: usize,
+    variant: String,
+    /// Absent if the plan failed.
+    us_per_squaring: Option<f64>,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    /// Whether it is the fastest of its engine and length, and so was stored.
+    stored: bool,
+    /// Whether it is the fastest of all for this exponent.
+    fastest: bool,
+}
+
+pub(crate) fn run(args: &TuneArgs) -> anyhow::Result<Exit> {
+    let times = TunedTimes::open();
+    let bar = progress_bar(args);
+    let mut tuned = Tuned { rows: vec![] };
+    for (i, p) in exponents(args)?.into_iter().enumerate() {
+        let rows = measure(&plans(p, args)?, &times, &bar)?;
+        if !args.json {
+            let name = rows.first().map_or("", |row| row.device_name.as_str());
+            let head = if i == 0 { format!("{name}\n\n{HEADER}\n") } else { String::new() };
+            let lines: String = worth_a_line(&rows).map(|row| row.line() + "\n").collect();
+            bar.suspend(|| report::write_out((head + &lines).as_bytes()))?;
+        }
+        tuned.rows.extend(rows);
+    }
+    bar.finish_and_clear();
+    for warning in times.take_warnings() {
+        report::notice(&format!("warning: {warning}"));
+    }
+    if args.json {
+        report::write_out((serde_json::to_string(&tuned)? + "\n").as_bytes())?;
+    }
+    let failed = tuned.rows.iter().all(|row| row.us_per_squaring.is_none());
+    Ok(if failed { Exit::Failed } else { Exit::Done })
+}
+
+/// Of each length the fastest variant and those close behind it, and what failed.
+fn worth_a_line(rows: &[Row]) -> impl Iterator<Item = &Row> {
+    rows.iter().filter(|row| {
+        let same = |other: &&Row| {
+            (other.engine, other.fft_length) == (row.engine, row.fft_length)
+                && other.us_per_squaring.is_some_and(|time| {
+                    row.us_per_squaring.is_some_and(|of_row| time * NEAR < of_row)
+                })
+        };
+        row.us_per_squaring.is_none() || !rows.iter().any(|other| same(&other))
+    })
+}
+
+fn exponents(args: &TuneArgs) -> anyhow::Result<Vec<Exponent>> {
+    if !args.exponents.is_empty() {
+        return Ok(args.exponents.clone());
+    }
+    let request = settle_for_any(&args.arithmetic.plan_request(None))?;
+    exponents_for(&request, &EXPONENTS_ON_CPU, &EXPONENTS)
+}
+
+/// The plans to time: of every length the first variants, which promise most.
+fn plans(p: Exponent, args: &TuneArgs) -> anyhow::Result<Vec<Plan>> {
+    let request = settle(&args.arithmetic.plan_request(None), p)?;
+    let all = Plan::candidates(p, &request).map_err(|e| lengths::explain(e, &request))?;
+    let most = args.variants.unwrap_or(usize::MAX);
+    let rank = |i: usize, plan: &Plan| {
+        let key = plan.timing_key();
+        all.iter().take(i).filter(|other| other.timing_key() == key).count()
+    };
+    let kept = all.iter().enumerate().filter(|(i, plan)| rank(*i, plan) < most);
+    Ok(kept.map(|(_, plan)| *plan).collect())
+}
+
+/// Times plans of one exponent and stores the fastest of each length: all of
+/// them shortly, then those that came near to the fastest of their length again.
+fn measure(plans: &[Plan], times: &TunedTimes, bar: &ProgressBar) -> anyhow::Result<Vec<Row>> {
+    let mut rows: Vec<Row> = plans.iter().map(Row::new).collect();
+    let mut least = vec![None::<Duration>; plans.len()];
+    for (each, near) in [(SHORTLY, f64::INFINITY), (AGAIN, NEAR)] {
+        let before = least.clone();
+        let fastest_of_length = |plan: &Plan| {
+            let same =
+                |(other, _): &(&Plan, &Option<Duration>)| other.timing_key() == plan.timing_key();
+            plans.iter().zip(&before).filter(same).filter_map(|(_, time)| *time).min()
+        };
+        bar.set_length(plans.len() as u64);
+        bar.set_position(0);
+        for ((plan, row), least) in plans.iter().zip(&mut rows).zip(&mut least) {
+            bar.set_message(format!("{plan:?} {}", plan.variant()));
+            bar.inc(1);
+            let is_near = match (*least, fastest_of_length(plan)) {
+                (Some(time), Some(best)) => time.as_secs_f64() <= near * best.as_secs_f64(),
+                _ => row.error.is_none(),
+            };
+            if !is_near {
+                continue;
+            }
+            match plan.time_per_squaring(each) {
+                Ok(time) => *least = Some(least.map_or(time, |known| known.min(time))),
+                Err(e) => row.error = Some(e.to_string()),
+            }
+        }
+    }
+    let fastest = least.iter().flatten().min().copied();
+    for (i, (plan, row)) in plans.iter().zip(&mut rows).enumerate() {
+        let Some(time) = least.get(i).copied().flatten() else { continue };
+        let key = plan.timing_key();
+        let of_length = plans.iter().zip(&least).filter(|(other, _)| other.timing_key() == key);
+        row.us_per_squaring = Some(time.as_secs_f64() * 1e6);
+        row.fastest = fastest == Some(time);
+        row.stored = of_length.filter_map(|(_, time)| *time).min() == Some(time);
+        if row.stored {
+            times.put(plan, time)?;
+        }
+    }
+    Ok(rows)
+}
+
+fn progress_bar(args: &TuneArgs) -> ProgressBar {
+    if args.json || !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template("[{bar:24}] {pos}/{len} {msg}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar
+}
+
+const HEADER: &str =
+    "         p  engine      device     words  variant                     µs/squaring";
+
+impl Row {
+    fn new(plan: &Plan) -> Self {
+        Self {
+            exponent: plan.exponent().get(),
+            engine: plan.engine(),
+            device: plan.place(),
+            device_name: product(plan.place()).map_or_else(String::new, |(name, _)| name),
+            fft_length: plan.length(),
+            variant: plan.variant(),
+            us_per_squaring: None,
+            error: None,
+            stored: false,
+            fastest: false,
+        }
+    }
+
+    fn line(&self) -> String {
+        let said = match (&self.us_per_squaring, &self.error) {
+            (Some(time), _) => format!("{time:>11.2}"),
+            (None, error) => error.clone().unwrap_or_default().replace('\n', " "),
+        };
+        let remark = match (self.fastest, self.stored) {
+            (true, _) => "  fastest, stored",
+            (false, true) => "  stored",
+            (false, false) => "",
+        };
+        format!(
+            "{:>10}  {:<10}  {:<6}  {:>8}  {:<26}  {said}{remark}",
+            self.exponent,
+            self.engine,
+            self.device,
+            units::words(self.fft_length),
+            if self.variant.is_empty() { "–" } else { &self.variant },
+        )
+    }
+}

@@ -1,0 +1,85 @@
+//! What is said of a command line that makes no sense.
+
+use std::error::Error;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use crate::exit::Exit;
+use crate::report;
+
+/// Prints what clap found wrong, or the help that was asked for. A bad value
+/// is one line in our own words; a misuse of the grammar is left to clap.
+pub(crate) fn report(error: &clap::Error) -> Exit {
+    match bad_value(error) {
+        Some(line) => report::notice(&line),
+        // Where even this cannot be printed, the exit code still tells.
+        None => drop(error.print()),
+    }
+    if error.use_stderr() { Exit::BadInput } else { Exit::Done }
+}
+
+fn bad_value(error: &clap::Error) -> Option<String> {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let argument = text(ContextKind::InvalidArg)?;
+    let argument = argument.split(' ').next().filter(|a| a.starts_with("--"));
+    match error.kind() {
+        ErrorKind::ValueValidation => {
+            let reason = error.source()?;
+            Some(match argument {
+                Some(name) => format!("error: {name}: {reason}"),
+                None => format!("error: {reason}"),
+            })
+        }
+        ErrorKind::InvalidValue => {
+            let value = text(ContextKind::InvalidValue).filter(|v| !v.is_empty())?;
+            let ContextValue::Strings(valid) = error.get(ContextKind::ValidValue)? else {
+                return None;
+            };
+            let valid = valid.join(", ");
+            Some(match argument {
+                Some(name) => format!("error: {name}: '{value}' is none of {valid}"),
+                None => format!("error: '{value}' is none of {valid}"),
+            })
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Cli;
+    use clap::Parser;
+
+    #[test]
+    fn bad_values_are_one_line_that_names_them() {
+        for (args, expected) in [
+            ("prp 12x", "error: '12x' is not a whole number"),
+            ("prp -7", "error: '-7' is not a whole number"),
+            ("ll 7 --start 5", "error: --start: '5' is none of 4, 10, 2/3"),
+            ("ll 7 --engine fft", "error: --engine: 'fft' is none of auto, word, fp64, goldilocks"),
+            ("prp 7 --device gpu", "error: --device: 'gpu' is none of auto, cpu, cuda, cuda:N"),
+            (
+                "prp 7 --threads 0",
+                "error: --threads: '0' is not a number of threads from 1 to 1024",
+            ),
+            ("prp 7 --iterations 0", "error: --iterations: '0' is not a number from 1 up"),
+            (
+                "prp 7 --length 3x",
+                "error: --length: '3x' is not a length: give words like 393216, 384K or 4M",
+            ),
+            (
+                "prp 7 --checkpoint-interval 0",
+                "error: --checkpoint-interval: '0' is not a number of seconds above 0 and up to a day",
+            ),
+            ("completions tcsh", "error: 'tcsh' is none of bash, elvish, fish, powershell, zsh"),
+        ] {
+            let words = ["warpint"].into_iter().chain(args.split(' '));
+            let error = Cli::try_parse_from(words).unwrap_err();
+            assert_eq!(bad_value(&error).as_deref(), Some(expected), "{args}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! `--device`, on machines with a GPU and without.
+
+use std::fs;
+
+use crate::common::warpint;
+
+#[test]
+fn a_device_that_is_not_there_is_refused_and_nothing_is_touched() {
+    let dir = tempfile::tempdir().unwrap();
+    // No machine has 64 GPUs; most have no driver either.
+    for line in [
+        "prp 216091",
+        "ll 216091 --restart",
+        "bench mersenne 216091",
+        "selftest",
+        "tune",
+        "tune 216091",
+        "stress --time 1",
+    ] {
+        let ran = warpint(dir.path(), &format!("{line} --device cuda:63"));
+        assert_eq!((ran.code, ran.out.lines().count() <= 3), (Some(2), true), "{line}: {ran:?}");
+        assert!(!ran.error().is_empty(), "{line}: {ran:?}");
+    }
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "a refused request leaves nothing");
+}
+
+#[test]
+fn the_cpu_can_be_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    for engine in ["fp64", "goldilocks"] {
+        let line = format!("prp 1279 --device cpu --engine {engine} --json --restart");
+        let ran = warpint(dir.path(), &line);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let json = ran.json();
+        assert_eq!((&json["status"], &json["engine"]), (&"P".into(), &engine.into()));
+        assert!(json.get("device").is_none(), "{json}");
+        assert!(ran.err.contains(&format!("engine {engine}, ")), "{ran:?}");
+    }
+}
+
+#[test]
+fn tuned_times_are_stored_and_used() {
+    let dir = tempfile::tempdir().unwrap();
+    let ran = warpint(dir.path(), "tune 9941 --device cpu --threads 1 --json");
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
+    let rows = ran.json()["rows"].as_array().unwrap().clone();
+    for engine in ["fp64", "goldilocks"] {
+        let of = rows.iter().filter(|row| row["engine"] == engine);
+        assert!(of.clone().count() > 0 && of.clone().all(|row| row["stored"] == true), "{rows:?}");
+    }
+    let fastest: Vec<_> = rows.iter().filter(|row| row["fastest"] == true).collect();
+    assert_eq!(fastest.len(), 1, "{rows:?}");
+    let plan =
+        warpint(dir.path(), "prp 9941 --device cpu --threads 1 --iterations 2 --json").json();
+    assert_eq!(plan["engine"], fastest[0]["engine"]);
+    assert_eq!(plan["fft-length"], fastest[0]["fft-length"]);
+
+    // A damaged file of timings is set aside with one line, and costs nothing.
+    fs::write(dir.path().join("config/tuning.json"), "{").unwrap();
+    let ran = warpint(dir.path(), "prp 9949 --device cpu --iterations 2 --no-tf");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(ran.err.matches("tuning.json.bad").count(), 1, "{ran:?}");
+
+    let table = warpint(dir.path(), "tune 9949 --device cpu --engine fp64");
+    assert!(
+        table.out.contains("fastest, stored") && !table.out.contains("goldilocks"),
+        "{table:?}"
+    );
+}
+
+#[test]
+fn the_cpu_bears_a_second_of_stress() {
+    let dir = tempfile::tempdir().unwrap();
+    let ran = warpint(dir.path(), "stress --device cpu --seconds 1");
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
+    assert!(ran.out.starts_with("cpu (") && ran.out.contains("no mismatch"), "{ran:?}");
+    let ran = warpint(
+        dir.path(),
+        "stress --device cpu --time 0.5 --exponent 44497 --engine goldilocks --json",
+    );
+    let json = ran.json();
+    assert_eq!((ran.code, &json["mismatches"]), (Some(0), &0.into()), "{ran:?}");
+    assert_eq!(json["plans"][0]["engine"], "goldilocks");
+    assert!(json["squarings"].as_u64().unwrap() >= 100 && json["checks"].as_u64().unwrap() >= 1);
+}
+
+#[test]
+fn the_self_test_takes_a_device() {
+    let dir = tempfile::tempdir().unwrap();
+    let ran = warpint(dir.path(), "selftest --device cpu word::");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.out.contains("word::squares") && ran.out.contains(" 0 failed"), "{ran:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_a_stress_test_with_its_tally() {
+    use std::process::{Command, Stdio};
+
+    let dir = tempfile::tempdir().unwrap();
+    let args = ["stress", "--device", "cpu", "--time", "60", "--exponent", "9941"];
+    let mut command = crate::common::command(dir.path(), args);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let ran: crate::common::Ran = child.wait_with_output().unwrap().into();
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.out.contains("no mismatch"), "{ran:?}");
+}
+
+#[cfg(feature = "sim")]
+#[test]
+fn a_checkpoint_moves_from_the_cpu_to_the_simulator_and_back() {
+    let dir = tempfile::tempdir().unwrap();
+    for (kind, res64) in [("prp", "0000000000000001"), ("ll", "0000000000000000")] {
+        for (i, (device, until)) in
+            [("cpu", "400"), ("sim", "800"), ("cpu", "1000"), ("sim", "1279")].iter().enumerate()
+        {
+            let line = format!("{kind} 1279 --device {device} --iterations {until} --json");
+            let ran = warpint(dir.path(), &line);
+            assert_eq!(ran.code, Some(0), "{ran:?}");
+            let json = ran.json();
+            assert_eq!(json.get("device").is_some(), *device == "sim", "{json}");
+            assert_eq!(ran.err.contains("going on at iteration"), i > 0, "{ran:?}");
+            if i == 3 {
+                assert_eq!((&json["status"], &json["res64"]), (&"P".into(), &res64.into()));
+            }
+        }
+    }
+    // The simulator is never chosen unasked.
+    let json = warpint(dir.path(), "prp 9941 --iterations 2 --json").json();
+    assert!(json.get("device").is_none(), "{json}");
+}

@@ -1,0 +1,192 @@
+//! The choice of a plan, with a stand-in for a device.
+
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use warpint_device::DeviceError;
+
+use super::choose::device_or_cpu;
+use super::*;
+use crate::engine::goldilocks::Goldilocks;
+use crate::engine::places::{DeviceId, families_on_cpu};
+use crate::plan::{StoredTime, StoredTimes, TimingKey};
+
+/// `goldilocks` under another place, in two variants, from 1K words on.
+struct OnGpu {
+    works: Result<(), DeviceError>,
+}
+
+static SOUND: OnGpu = OnGpu { works: Ok(()) };
+
+impl EngineFamily for OnGpu {
+    fn name(&self) -> &'static str {
+        "goldilocks"
+    }
+
+    fn place(&self) -> &str {
+        "cuda:0"
+    }
+
+    fn shortest_worthwhile(&self) -> usize {
+        1 << 12
+    }
+
+    fn exponent_range(&self) -> RangeInclusive<u32> {
+        1_000..=(1 << 31) - 1
+    }
+
+    fn lengths(&self, from: usize, to: usize) -> Vec<usize> {
+        Goldilocks.lengths(from, to)
+    }
+
+    fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError> {
+        Goldilocks.margin(p, length)
+    }
+
+    fn variants(&self, _: u32, _: usize) -> Vec<String> {
+        vec!["4x4".into(), "8x2".into()]
+    }
+
+    fn device_bytes(&self, _: u32, length: usize, registers: usize) -> Option<u64> {
+        Some((length * registers) as u64 * 8)
+    }
+
+    fn build(
+        &self,
+        p: u32,
+        length: usize,
+        options: BuildOptions,
+    ) -> Result<Box<dyn Engine>, EngineError> {
+        self.works.clone()?;
+        Goldilocks.build(p, length, options)
+    }
+}
+
+fn broken(error: DeviceError) -> &'static OnGpu {
+    Box::leak(Box::new(OnGpu { works: Err(error) }))
+}
+
+fn exponent(p: u64) -> Exponent {
+    Exponent::new(p).unwrap()
+}
+
+#[derive(Default)]
+struct Times(HashMap<TimingKey, StoredTime>);
+
+impl Times {
+    fn with(mut self, plan: &Plan, variant: &str, micros: u64) -> Self {
+        let time = Duration::from_micros(micros);
+        self.0.insert(plan.timing_key(), StoredTime { variant: variant.into(), time });
+        self
+    }
+}
+
+impl StoredTimes for Times {
+    fn get(&self, key: &TimingKey) -> Option<StoredTime> {
+        self.0.get(key).cloned()
+    }
+}
+
+#[test]
+fn auto_takes_a_gpu_that_suits_and_works() {
+    let gpu = DeviceId::Cuda(0);
+    let choice = |p, family: &'static OnGpu, request: PlanRequest| {
+        device_or_cpu(exponent(p), gpu, Ok(vec![family]), &request)
+    };
+    let any = PlanRequest::default();
+    assert_eq!(choice(216_091, &SOUND, any), (DeviceChoice::On(gpu), None));
+    // Too small, of an engine or a length that is not on the device: the CPU, in silence.
+    assert_eq!(choice(44_497, &SOUND, any), (DeviceChoice::Cpu, None));
+    let fp64 = PlanRequest { engine: Some("fp64"), ..any };
+    assert_eq!(choice(216_091, &SOUND, fp64), (DeviceChoice::Cpu, None));
+    let length = PlanRequest { length: Some(11_520), ..any };
+    assert_eq!(choice(216_091, &SOUND, length), (DeviceChoice::Cpu, None));
+
+    let missing = DeviceError::NoCompiler("NVRTC is missing: install it".into());
+    let (device, warning) = choice(216_091, broken(missing.clone()), any);
+    assert_eq!(device, DeviceChoice::Cpu);
+    let expected = "cuda:0 cannot be used, the CPU computes instead: NVRTC is missing: install it";
+    assert_eq!(warning.as_deref(), Some(expected));
+    // One that does not suit is not even tried.
+    assert_eq!(choice(44_497, broken(missing.clone()), any), (DeviceChoice::Cpu, None));
+    let (device, warning) = device_or_cpu(exponent(216_091), gpu, Err(missing), &any);
+    assert_eq!((device, warning.as_deref()), (DeviceChoice::Cpu, Some(expected)));
+}
+
+#[test]
+fn a_device_without_room_says_how_much_is_needed() {
+    let full = DeviceError::OutOfMemory {
+        device: "a GPU".into(),
+        requested: 1 << 20,
+        free: 0,
+        total: 1 << 30,
+    };
+    let plan = Plan::of_family(exponent(216_091), broken(full), Some(1 << 14), Some(1)).unwrap();
+    let error = plan.build(8).err().unwrap();
+    assert!(matches!(error, EngineError::NoRoom { needed: 1_048_576, .. }), "{error:?}");
+    let text = error.to_string();
+    assert!(text.starts_with("M216091 by goldilocks on cuda:0 in 16384 words"), "{text}");
+    assert!(text.contains("needs 1 MiB: the device a GPU has no room"), "{text}");
+}
+
+#[test]
+fn stored_times_decide_over_engines_lengths_and_variants() {
+    let p = exponent(216_091);
+    let cpu = families_on_cpu();
+    let request = PlanRequest { threads: Some(1), ..PlanRequest::default() };
+    let of = |engine, length| {
+        let request = PlanRequest { engine: Some(engine), length, ..request };
+        Plan::default_among(p, &cpu, "cpu", &request).unwrap()
+    };
+    let (fp64, integers) = (of("fp64", None), of("goldilocks", None));
+    let longer = fp64.longer().unwrap();
+    let fastest = |times: &Times, request: &PlanRequest| {
+        let plan = Plan::fastest_among(p, &cpu, "cpu", request, times).unwrap();
+        (plan.engine(), plan.length())
+    };
+    let times = Times::default().with(&fp64, "", 50).with(&longer, "", 60).with(&integers, "", 40);
+    assert_eq!(fastest(&times, &request), ("goldilocks", integers.length()));
+    let times = times.with(&longer, "", 30);
+    assert_eq!(fastest(&times, &request), ("fp64", longer.length()));
+    let only = PlanRequest { engine: Some("goldilocks"), ..request };
+    assert_eq!(fastest(&times, &only).0, "goldilocks");
+    // Times of other numbers of threads are not of this plan.
+    let two = PlanRequest { threads: Some(2), ..request };
+    assert_eq!(fastest(&times, &two).0, "fp64");
+
+    let gpu: [&'static dyn EngineFamily; 1] = [&SOUND];
+    let on_gpu = Plan::default_among(p, &gpu, "cuda:0", &request).unwrap();
+    assert_eq!(on_gpu.variant(), "4x4");
+    for (variant, taken) in [("8x2", "8x2"), ("4x4", "4x4"), ("of an older program", "4x4")] {
+        let times = Times::default().with(&on_gpu, variant, 40);
+        for length in [None, Some(on_gpu.length())] {
+            let request = PlanRequest { length, ..request };
+            let plan = Plan::fastest_among(p, &gpu, "cuda:0", &request, &times).unwrap();
+            assert_eq!(plan.variant(), taken);
+        }
+    }
+}
+
+#[test]
+fn candidates_are_all_families_lengths_and_variants_of_a_place() {
+    let p = exponent(216_091);
+    let gpu: [&'static dyn EngineFamily; 1] = [&SOUND];
+    let request = PlanRequest::default();
+    let plans = Plan::candidates_among(p, &gpu, "cuda:0", &request).unwrap();
+    let names: Vec<_> = plans.iter().map(|plan| (plan.length(), plan.variant())).collect();
+    assert_eq!(names, [(10 << 10, "4x4".to_owned()), (10 << 10, "8x2".to_owned())]);
+
+    let plans = Plan::candidates_among(p, &families_on_cpu(), "cpu", &request).unwrap();
+    let of = |engine| plans.iter().filter(|plan| plan.engine() == engine).count();
+    assert_eq!((of("word"), of("goldilocks")), (0, 1));
+    assert!(of("fp64") > 3, "{plans:?}");
+}
+
+#[test]
+fn an_engine_that_a_place_has_not_is_answered_with_those_it_has() {
+    let gpu: [&'static dyn EngineFamily; 1] = [&SOUND];
+    let request = PlanRequest { engine: Some("fp64"), ..PlanRequest::default() };
+    let error = Plan::default_among(exponent(216_091), &gpu, "cuda:0", &request).unwrap_err();
+    assert_eq!(error.to_string(), "there is no engine fp64 on cuda:0, which has goldilocks");
+}

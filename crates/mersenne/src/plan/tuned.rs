@@ -1,0 +1,118 @@
+//! Times of squarings in the store that all programs on this machine share.
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+use warpint_device::{Tuning, TuningError, TuningKey, TuningStore, Warned};
+
+use super::{Plan, StoredTime, StoredTimes, TimingKey};
+use crate::engine::places;
+
+/// The times that `warpint tune` has stored, by product, driver and version of
+/// this program.
+#[derive(Debug)]
+pub struct TunedTimes {
+    store: Option<TuningStore>,
+    /// What was found wrong so far; each line once.
+    warnings: RefCell<Vec<String>>,
+}
+
+impl TunedTimes {
+    /// Those of this user; none for a user without a home.
+    #[must_use]
+    pub fn open() -> Self {
+        Self::of(TuningStore::open().ok())
+    }
+
+    /// Those of a store.
+    #[must_use]
+    pub fn of(store: Option<TuningStore>) -> Self {
+        Self { store, warnings: RefCell::default() }
+    }
+
+    /// Stores the time of a squaring by a plan as the least of its length.
+    ///
+    /// # Errors
+    /// There is no store, or it cannot be written.
+    pub fn put(&self, plan: &Plan, time: Duration) -> Result<(), TuningError> {
+        let store = self.store.as_ref().ok_or(TuningError::NoFolder)?;
+        let tuning = Tuning { choice: plan.variant(), microseconds: time.as_secs_f64() * 1e6 };
+        if let Some(key) = key(&plan.timing_key()) {
+            self.note(store.put(&key, &tuning)?);
+        }
+        Ok(())
+    }
+
+    /// What was found wrong since the last call, a line each.
+    pub fn take_warnings(&self) -> Vec<String> {
+        self.warnings.take()
+    }
+
+    fn note<T>(&self, answer: Warned<T>) -> T {
+        self.warnings.borrow_mut().extend(answer.warning);
+        answer.value
+    }
+}
+
+impl StoredTimes for TunedTimes {
+    fn get(&self, of: &TimingKey) -> Option<StoredTime> {
+        let found = self.store.as_ref()?.get(&key(of)?);
+        // A matter of speed only: without the store a plan is measured.
+        let tuning = self.note(found.ok()?)?;
+        let time = Duration::try_from_secs_f64(tuning.microseconds * 1e-6).ok()?;
+        Some(StoredTime { variant: tuning.choice, time })
+    }
+}
+
+/// `None` for a device that is not in use.
+fn key(of: &TimingKey) -> Option<TuningKey> {
+    let (device, driver) = places::product(of.place)?;
+    let program = env!("CARGO_PKG_VERSION").into();
+    Some(TuningKey { device, driver, program, subject: of.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::places::DeviceChoice;
+    use crate::{Exponent, PlanRequest};
+
+    fn plan(threads: usize) -> Plan {
+        let request = PlanRequest {
+            device: DeviceChoice::Cpu,
+            threads: Some(threads),
+            ..PlanRequest::default()
+        };
+        Plan::new(Exponent::new(44_497).unwrap(), &request).unwrap()
+    }
+
+    #[test]
+    fn a_time_comes_back_for_its_own_length_and_threads() {
+        let dir = tempfile::tempdir().unwrap();
+        let times = TunedTimes::of(Some(TuningStore::at(dir.path())));
+        let (one, two) = (plan(1), plan(2));
+        assert_eq!(times.get(&one.timing_key()), None);
+        let time = Duration::from_micros(120);
+        times.put(&one, time).unwrap();
+        let stored = times.get(&one.timing_key()).unwrap();
+        assert_eq!(stored.variant, "");
+        assert!(stored.time.abs_diff(time) < Duration::from_nanos(10), "{stored:?}");
+        assert_eq!(times.get(&two.timing_key()), None);
+        assert_eq!(times.get(&one.longer().unwrap().timing_key()), None);
+        assert!(times.take_warnings().is_empty());
+    }
+
+    #[test]
+    fn a_damaged_store_is_told_of_and_no_store_is_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = TuningStore::at(dir.path());
+        std::fs::write(store.path(), "{").unwrap();
+        let times = TunedTimes::of(Some(store));
+        assert_eq!(times.get(&plan(1).timing_key()), None);
+        assert_eq!(times.take_warnings().len(), 1);
+
+        let none = TunedTimes::of(None);
+        assert_eq!(none.get(&plan(1).timing_key()), None);
+        assert!(matches!(none.put(&plan(1), Duration::from_secs(1)), Err(TuningError::NoFolder)));
+    }
+}

@@ -1,0 +1,52 @@
+//! How fast a run is.
+
+use std::time::{Duration, Instant};
+
+/// Work between two looks at the clock and the stop token.
+pub(super) const STRIDE: Duration = Duration::from_millis(200);
+
+/// How fast the run is, and so how many squarings fill a stride.
+pub(super) struct Pace {
+    lap: Instant,
+    /// Time and squarings lately: of what was a lap ago, e^(−lap/[`LATELY`]) counts.
+    seconds: f64,
+    squarings: f64,
+}
+
+/// The time over which a pace is averaged.
+const LATELY: Duration = Duration::from_secs(3);
+
+impl Pace {
+    pub(super) fn new() -> Self {
+        Self { lap: Instant::now(), seconds: 0.0, squarings: 0.0 }
+    }
+
+    /// Leaves the time since the last lap out of the account.
+    pub(super) fn skip(&mut self) {
+        self.lap = Instant::now();
+    }
+
+    pub(super) fn stride(&self) -> u64 {
+        let strides = STRIDE.as_secs_f64() * self.squarings / self.seconds;
+        // From 1 to 2^20, whatever the clock says (0/0 at first is 1).
+        if strides.is_finite() { strides.clamp(1.0, 1_048_576.0) as u64 } else { 1 }
+    }
+
+    /// n squarings of the sequence have been done since the last call; time
+    /// spent on checks counts towards the next ones.
+    pub(super) fn note(&mut self, n: u64) {
+        if n == 0 {
+            return;
+        }
+        let lap = self.lap.elapsed().as_secs_f64();
+        self.skip();
+        let kept = (-lap / LATELY.as_secs_f64()).exp();
+        self.seconds = self.seconds * kept + lap;
+        self.squarings = self.squarings * kept + n as f64;
+    }
+
+    pub(super) fn per_iteration(&self) -> Duration {
+        let seconds = self.seconds / self.squarings.max(1.0);
+        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::ZERO)
+    }
+}

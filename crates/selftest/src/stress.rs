@@ -1,0 +1,170 @@
+//! Squarings without end, every one covered by a check: work for hardware that
+//! is to be trusted.
+//!
+//! A lap begins with x_0 = 3 and makes [`LAP`] squarings in blocks of B =
+//! [`BLOCK`], with D_t = Π x_(iB), i = 0 … t. At its end, or where it is broken
+//! off, D_t = 3·D_(t−1)^(2^B) must hold (Gerbicz), which no wrong squaring
+//! since its beginning leaves true; and x after a whole lap must be what
+//! another program has found or, where none has, what the first lap gave.
+
+use warpint_mersenne::{Engine, EngineError, Plan, Shift, Step};
+
+use crate::vectors::{self, Sequence};
+
+/// Squarings of a block.
+pub const BLOCK: u64 = 100;
+
+/// Squarings of a lap: those after which residues of other programs are known.
+pub const LAP: u64 = 10_000;
+
+// Registers.
+const X: usize = 0;
+/// D as far as the last block but one.
+const D: usize = 1;
+/// D with the last block.
+const NEXT: usize = 2;
+/// D^(2^B)·3.
+const POWER: usize = 3;
+const THREE: usize = 4;
+const REGISTERS: usize = 5;
+
+/// What was done, and what was wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// Squarings, those of the checks not counted.
+    pub squarings: u64,
+    /// Gerbicz checks made.
+    pub checks: u64,
+    /// Residues of whole laps compared with known ones.
+    pub residues: u64,
+    /// Checks that failed and residues that differed.
+    pub mismatches: u64,
+}
+
+/// News of a run.
+#[derive(Debug)]
+pub enum News<'a> {
+    /// A block is done by a plan.
+    Block(&'a Plan, Tally),
+    /// Something is wrong, in one line.
+    Mismatch(String),
+}
+
+/// An engine at work, and what it should find.
+struct Worker<'a> {
+    plan: &'a Plan,
+    engine: Box<dyn Engine>,
+    expected: Option<Residue64>,
+}
+
+/// res64 in hexadecimal, and who found it.
+struct Residue64 {
+    res64: String,
+    by: &'static str,
+}
+
+/// Runs laps of the plans in turns until `done`, which is asked after every
+/// block; then the lap under way is checked as far as it has come.
+///
+/// # Errors
+/// An engine could not be built, or failed.
+pub fn stress(
+    plans: &[Plan],
+    done: &dyn Fn() -> bool,
+    news: &mut dyn FnMut(News<'_>),
+) -> Result<Tally, EngineError> {
+    let mut tally = Tally::default();
+    let mut workers = plans
+        .iter()
+        .map(|plan| {
+            let expected = known(plan.exponent().get());
+            Ok(Worker { plan, engine: plan.build(REGISTERS)?, expected })
+        })
+        .collect::<Result<Vec<_>, EngineError>>()?;
+    while !workers.is_empty() {
+        for worker in &mut workers {
+            worker.lap(&mut tally, done, news)?;
+            if done() {
+                return Ok(tally);
+            }
+        }
+    }
+    Ok(tally)
+}
+
+/// x after a lap, where another program has computed it.
+fn known(p: u32) -> Option<Residue64> {
+    let known = vectors::interim_residues().ok()?.residues;
+    let of_lap =
+        known.into_iter().find(|r| r.p == p && r.test == Sequence::Prp && r.iterations == LAP)?;
+    Some(Residue64 { res64: of_lap.res64, by: "another program" })
+}
+
+impl Worker<'_> {
+    fn lap(
+        &mut self,
+        tally: &mut Tally,
+        done: &dyn Fn() -> bool,
+        news: &mut dyn FnMut(News<'_>),
+    ) -> Result<(), EngineError> {
+        for reg in [X, D, THREE] {
+            self.engine.set(reg, 3, Shift::ZERO)?;
+        }
+        let mut squarings = 0;
+        loop {
+            self.engine.square(X, BLOCK, Step::Square, Shift::ZERO)?;
+            self.engine.finish()?;
+            squarings += BLOCK;
+            tally.squarings += BLOCK;
+            news(News::Block(self.plan, *tally));
+            if squarings >= LAP || done() {
+                break;
+            }
+            self.engine.mul(D, D, X)?;
+        }
+        tally.checks += 1;
+        if !self.check()? {
+            tally.mismatches += 1;
+            let plan = self.plan;
+            let line = format!("{plan:?}: the check after {squarings} squarings failed");
+            news(News::Mismatch(line));
+        } else if squarings == LAP {
+            self.compare(tally, news)?;
+        }
+        Ok(())
+    }
+
+    /// Whether D·x = 3·D^(2^B).
+    fn check(&mut self) -> Result<bool, EngineError> {
+        let engine = self.engine.as_mut();
+        engine.mul(NEXT, D, X)?;
+        engine.copy(POWER, D)?;
+        engine.square(POWER, BLOCK, Step::Square, Shift::ZERO)?;
+        engine.mul(POWER, POWER, THREE)?;
+        let next = engine.read(NEXT, Shift::ZERO)?;
+        // 0 satisfies every such equation, and no power of 3 is 0 mod M_p.
+        Ok(!next.is(0) && next == engine.read(POWER, Shift::ZERO)?)
+    }
+
+    fn compare(
+        &mut self,
+        tally: &mut Tally,
+        news: &mut dyn FnMut(News<'_>),
+    ) -> Result<(), EngineError> {
+        let found = self.engine.read(X, Shift::ZERO)?.res64_hex();
+        match &self.expected {
+            None => self.expected = Some(Residue64 { res64: found, by: "the first lap" }),
+            Some(Residue64 { res64, by }) => {
+                tally.residues += 1;
+                if found != *res64 {
+                    tally.mismatches += 1;
+                    news(News::Mismatch(format!(
+                        "{:?}: res64 {found} after {LAP} squarings, but {res64} by {by}",
+                        self.plan
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+}
