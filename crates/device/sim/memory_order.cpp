@@ -8,9 +8,9 @@
 
 #if defined(SIMT_TSAN)
 #include <sanitizer/tsan_interface.h>
-#include <sanitizer/tsan_interface_atomic.h>
 #include <sys/mman.h>
 
+// Not every compiler has a header for these.
 extern "C" {
 void AnnotateIgnoreReadsBegin(const char* file, int line);
 void AnnotateIgnoreReadsEnd(const char* file, int line);
@@ -48,25 +48,24 @@ void fence() {
     }
 }
 
-static __tsan_memory_order tsan_write_order() {
-    return me()->fenced ? __tsan_memory_order_release : __tsan_memory_order_relaxed;
-}
-
 }  // namespace simt
 
-#define SIMT_VOLATILE(bytes, bits)                                                        \
-    extern "C" SIMT_HIDDEN void __tsan_volatile_read##bytes(void* address) {              \
-        __tsan_atomic##bits##_load(static_cast<__tsan_atomic##bits*>(address),            \
-                                   __tsan_memory_order_relaxed);                          \
+// A read is told as an atomic read, a write as an atomic addition of 0 just before it.
+#define SIMT_VOLATILE(bytes, bits, word)                                                  \
+    extern "C" {                                                                          \
+    word __tsan_atomic##bits##_load(const volatile void* address, int order);             \
+    word __tsan_atomic##bits##_fetch_add(volatile void* address, word value, int order);  \
+    SIMT_HIDDEN void __tsan_volatile_read##bytes(void* address) {                         \
+        __tsan_atomic##bits##_load(address, __ATOMIC_RELAXED);                            \
         simt::atomic_read(address);                                                       \
     }                                                                                     \
-    extern "C" SIMT_HIDDEN void __tsan_volatile_write##bytes(void* address) {             \
-        __tsan_atomic##bits##_fetch_add(static_cast<__tsan_atomic##bits*>(address), 0,    \
-                                        simt::tsan_write_order());                        \
+    SIMT_HIDDEN void __tsan_volatile_write##bytes(void* address) {                        \
+        __tsan_atomic##bits##_fetch_add(address, 0, simt::write_order());                 \
+    }                                                                                     \
     }
-SIMT_VOLATILE(1, 8)
-SIMT_VOLATILE(2, 16)
-SIMT_VOLATILE(4, 32)
-SIMT_VOLATILE(8, 64)
+SIMT_VOLATILE(1, 8, unsigned char)
+SIMT_VOLATILE(2, 16, unsigned short)
+SIMT_VOLATILE(4, 32, unsigned)
+SIMT_VOLATILE(8, 64, unsigned long)
 
 #endif
