@@ -77,6 +77,8 @@ struct SimtLaunch {
     unsigned resident_blocks;
     simt_u64 seed;
     void** arguments;
+    // Null at first; what it then holds is for the next launch, one at a time.
+    void** stage;
     // Receives the report of a fault, one line.
     char* report;
     simt_u64 report_bytes;

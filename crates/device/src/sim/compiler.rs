@@ -27,6 +27,7 @@ const RUNTIME: &[(&str, &str)] = &[
     ("scheduler.cpp", include_str!("../../sim/scheduler.cpp")),
     ("shared_memory.cpp", include_str!("../../sim/shared_memory.cpp")),
     ("simt.h", include_str!("../../sim/simt.h")),
+    ("stage.cpp", include_str!("../../sim/stage.cpp")),
     ("vector_types.h", include_str!("../../sim/vector_types.h")),
     ("warp.cpp", include_str!("../../sim/warp.cpp")),
     ("warp.h", include_str!("../../sim/warp.h")),
