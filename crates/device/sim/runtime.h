@@ -50,9 +50,10 @@ struct Thread : Position {
     // What it brings to a collective or barrier, and takes from it.
     uint64_t value;
     unsigned source;
-    // Since the last barrier: whether it fenced, and what it read atomically
-    // (memory_order.cpp).
+    // Whether it has fenced, and what it read atomically (memory_order.cpp).
     bool fenced;
+    char fence_tag;
+    void* courier;
     unsigned reads;
     const volatile void* read[4];
 };
