@@ -25,6 +25,7 @@ const RUNTIME: &[(&str, &str)] = &[
     ("runtime.cpp", include_str!("../../sim/runtime.cpp")),
     ("runtime.h", include_str!("../../sim/runtime.h")),
     ("scheduler.cpp", include_str!("../../sim/scheduler.cpp")),
+    ("shared.ld", include_str!("../../sim/shared.ld")),
     ("shared_memory.cpp", include_str!("../../sim/shared_memory.cpp")),
     ("simt.h", include_str!("../../sim/simt.h")),
     ("stage.cpp", include_str!("../../sim/stage.cpp")),
@@ -94,6 +95,10 @@ impl Compiler {
         let mut flags = self.flags(sanitizer);
         flags.extend(unit.defines.iter().map(|define| format!("-D{define}")));
         flags.extend(["-include", "simt.h", "-shared"].map(str::to_owned));
+        if !self.is_clang() {
+            let script = runtime_folder.join("shared.ld");
+            flags.extend(["-fdata-sections".to_owned(), format!("-Wl,-T,{}", script.display())]);
+        }
         let mut instrumentation = vec![];
         if let Some(sanitizer) = sanitizer {
             instrumentation.extend(sanitizer.flags(self.is_clang()));
