@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use warpint::mersenne::{Exponent, LlStart, PlanRequest, engine};
+use warpint::mersenne::{DeviceChoice, Exponent, LlStart, PlanRequest, engine};
 
 use crate::exit::Exit;
 use crate::{report, units};
@@ -75,6 +75,16 @@ pub(crate) enum Command {
         /// Only the cases whose family::case contains this text.
         #[arg(value_name = "FILTER")]
         filter: Option<String>,
+    },
+    /// List the GPUs, and what is missing to use them.
+    ///
+    /// Memory, compute capability, driver and run-time compiler (NVRTC) of each, and whether it
+    /// computes in FP64 at full rate, measured in a second. That there is none is no error.
+    #[command(after_help = "Examples:\n  warpint devices\n  warpint devices --json")]
+    Devices {
+        /// Print one JSON object.
+        #[arg(long)]
+        json: bool,
     },
     /// Print a completion script for a shell.
     #[command(
@@ -164,7 +174,12 @@ pub(crate) struct ArithmeticArgs {
     )]
     engine: EngineName,
 
-    /// Threads [default: one for each core].
+    /// Where to compute: auto (a GPU if there is one that works and the exponent is large enough
+    /// for it), cpu, cuda or cuda:N.
+    #[arg(long, value_name = "DEVICE", default_value_t)]
+    pub(crate) device: DeviceChoice,
+
+    /// Threads of the CPU [default: one for each core].
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
 }
@@ -233,19 +248,16 @@ impl From<Start> for LlStart {
 }
 
 impl ArithmeticArgs {
-    /// The family's name; `None` for `auto`.
-    pub(crate) fn engine(&self) -> Option<&'static str> {
-        self.engine.0
+    /// A plan of these, at a length or at the fastest.
+    pub(crate) fn plan_request(&self, length: Option<usize>) -> PlanRequest {
+        let (engine, device, threads) = (self.engine.0, self.device, self.threads);
+        PlanRequest { engine, device, length, threads }
     }
 }
 
 impl TestArgs {
     pub(crate) fn plan_request(&self) -> PlanRequest {
-        PlanRequest {
-            engine: self.arithmetic.engine(),
-            length: self.length,
-            threads: self.arithmetic.threads,
-        }
+        self.arithmetic.plan_request(self.length)
     }
 
     pub(crate) fn results_path(&self) -> PathBuf {
@@ -326,6 +338,7 @@ mod tests {
             ("prp -7", "error: '-7' is not a whole number"),
             ("ll 7 --start 5", "error: --start: '5' is none of 4, 10, 2/3"),
             ("ll 7 --engine fft", "error: --engine: 'fft' is none of auto, word, fp64, goldilocks"),
+            ("prp 7 --device gpu", "error: --device: 'gpu' is none of auto, cpu, cuda, cuda:N"),
             (
                 "prp 7 --threads 0",
                 "error: --threads: '0' is not a number of threads from 1 to 1024",

@@ -1,13 +1,13 @@
 //! What to say of a transform length that cannot be used: those near it that can.
 
-use warpint::mersenne::{EngineError, EngineFamily, PlanError, engine};
+use warpint::mersenne::{EngineError, EngineFamily, PlanError, PlanRequest};
 
 use crate::units;
 
 /// The error, with the nearest shorter and longer lengths that would do, if it
-/// is about a length that was asked for.
-pub(crate) fn explain(error: PlanError) -> anyhow::Error {
-    match neighbours_of(&error) {
+/// is about the length of a request whose place is decided.
+pub(crate) fn explain(error: PlanError, request: &PlanRequest) -> anyhow::Error {
+    match neighbours_of(&error, request) {
         Some(lengths) => {
             let text = format!("{error}; {lengths}");
             anyhow::Error::new(error).context(text)
@@ -16,11 +16,13 @@ pub(crate) fn explain(error: PlanError) -> anyhow::Error {
     }
 }
 
-fn neighbours_of(error: &PlanError) -> Option<String> {
+fn neighbours_of(error: &PlanError, request: &PlanRequest) -> Option<String> {
     let PlanError::Unusable(EngineError::Unusable { engine, exponent, length, .. }) = error else {
         return None;
     };
-    let (shorter, longer) = neighbours(engine::family(engine)?, *exponent, *length);
+    let (families, _) = request.families().ok()?;
+    let family = families.into_iter().find(|family| family.name() == *engine)?;
+    let (shorter, longer) = neighbours(family, *exponent, *length);
     let names: Vec<String> = shorter.into_iter().chain(longer).map(units::words).collect();
     (!names.is_empty()).then(|| format!("near it, {} would do", names.join(" and ")))
 }
@@ -37,13 +39,18 @@ fn neighbours(family: &dyn EngineFamily, p: u32, n: usize) -> (Option<usize>, Op
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpint::mersenne::{Exponent, Plan, PlanRequest};
+    use warpint::mersenne::{DeviceChoice, Exponent, Plan, engine};
 
     fn refusal(p: u64, engine: &'static str, length: usize) -> String {
-        let request = PlanRequest { engine: Some(engine), length: Some(length), threads: Some(1) };
+        let request = PlanRequest {
+            engine: Some(engine),
+            device: DeviceChoice::Cpu,
+            length: Some(length),
+            threads: Some(1),
+        };
         let error = Plan::new(Exponent::new(p).unwrap(), &request).unwrap_err();
         let cause = error.to_string();
-        let said = explain(error);
+        let said = explain(error, &request);
         assert!(said.chain().any(|cause| cause.is::<PlanError>()));
         said.to_string().strip_prefix(&cause).unwrap().to_owned()
     }

@@ -72,7 +72,9 @@ impl View {
                 self.progress(iteration, total, per_iteration, round_off);
             }
             Event::Verified { iteration } => self.verified = Some(iteration),
-            Event::CheckFailed { back_to, .. } | Event::Lengthened { back_to, .. } => {
+            Event::CheckFailed { back_to, .. }
+            | Event::Lengthened { back_to, .. }
+            | Event::DeviceFailed { back_to, .. } => {
                 self.verified = self.verified.map(|v| v.min(back_to));
             }
             _ => {}
@@ -141,9 +143,10 @@ impl News {
                 }
                 !told_lately
             }
-            Event::BadCheckpoint { .. } | Event::CheckFailed { .. } | Event::Lengthened { .. } => {
-                true
-            }
+            Event::BadCheckpoint { .. }
+            | Event::CheckFailed { .. }
+            | Event::DeviceFailed { .. }
+            | Event::Lengthened { .. } => true,
             _ => !self.quiet,
         };
         if told { describe(event) } else { None }
@@ -192,6 +195,9 @@ fn describe(event: &Event) -> Option<String> {
         Event::CheckFailed { iteration, back_to } => format!(
             "the Gerbicz check at iteration {iteration} failed: going back to iteration {back_to}, which is verified"
         ),
+        Event::DeviceFailed { reason, back_to } => {
+            format!("the device failed ({reason}): trying once more from iteration {back_to}")
+        }
         Event::Started { resumed_from: None, .. }
         | Event::Progress { .. }
         | Event::Saved { .. }
@@ -240,6 +246,7 @@ mod tests {
             Event::BadCheckpoint { path: "f.bad".into(), reason: "cut short".into() },
             Event::Lengthened { from: 12_288, to: 14_336, round_off: 0.45, back_to: 7 },
             Event::CheckFailed { iteration: 9, back_to: 7 },
+            Event::DeviceFailed { reason: "launch failed".into(), back_to: 7 },
         ];
         let routine = [
             Event::Started { iteration: 7, total: 9, resumed_from: Some("f".into()) },

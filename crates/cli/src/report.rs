@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use warpint::gimps::{self, Program, ResultLine};
+use warpint::mersenne::engine::places::CPU;
 use warpint::mersenne::{LlStart, Outcome, TestKind, Verdict};
 
 use crate::units;
@@ -31,6 +32,9 @@ pub(crate) struct TestReport {
     /// Absent when no engine was needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     engine: Option<String>,
+    /// Absent on the CPU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    device: Option<String>,
     fft_length: usize,
     /// Absent for engines that compute in integers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -86,6 +90,7 @@ impl TestReport {
             res64: outcome.residue.res64_hex(),
             res2048: matches!(outcome.kind, TestKind::Prp).then(|| outcome.residue.res2048_hex()),
             engine: Some(outcome.engine.into()),
+            device: (outcome.place != CPU).then(|| outcome.place.into()),
             fft_length: outcome.length,
             round_off: outcome.round_off.map(|r| RoundOff {
                 max: r.max,
@@ -114,6 +119,7 @@ impl TestReport {
             res64: format!("{:016X}", u64::from(prp)),
             res2048: prp.then(|| format!("{:0512x}", 1)),
             engine: None,
+            device: None,
             fft_length: 0,
             round_off: None,
             shift_count: 0,
@@ -162,6 +168,11 @@ impl TestReport {
     }
 }
 
+/// `fp64` on the CPU, `goldilocks on cuda:0` elsewhere.
+pub(crate) fn engine_at(engine: &str, place: &str) -> String {
+    if place == CPU { engine.into() } else { format!("{engine} on {place}") }
+}
+
 /// Whether the results of such a test go into the results file.
 pub(crate) fn is_recorded(kind: TestKind) -> bool {
     matches!(kind, TestKind::Prp | TestKind::Ll(LlStart::Four))
@@ -208,6 +219,7 @@ impl Display for TestReport {
         }
         let time = Duration::try_from_secs_f64(self.seconds).unwrap_or_default();
         write!(f, ", {}", units::elapsed(time))?;
+        let engine = engine_at(engine, self.device.as_deref().unwrap_or(CPU));
         match self.fft_length {
             1 => write!(f, ", engine {engine}"),
             n => write!(f, ", {engine} {}", units::count_words(n)),
@@ -332,6 +344,7 @@ mod tests {
             residue: Residue::from_u64(127, residue),
             iterations: kind.iterations(127),
             engine: "fp64",
+            place: CPU,
             length: 3072,
             round_off: Some(warpint::mersenne::RoundOff { max: 0.125, mean: 0.0625, products: 9 }),
             errors: ErrorCounts::default(),
@@ -370,6 +383,17 @@ mod tests {
              1.5 s, fp64 3K words, round-off max 0.1250 mean 0.0625, \
              1 failed check and 2 round-off errors overcome"
         );
+    }
+
+    #[test]
+    fn a_device_is_named_and_the_cpu_is_not() {
+        let on_cpu = outcome(TestKind::Prp, Verdict::ProbablePrime, 1);
+        let on_gpu = Outcome { engine: "goldilocks", place: "cuda:0", ..on_cpu.clone() };
+        let line = TestReport::new(&on_gpu).to_string();
+        assert!(line.contains(", goldilocks on cuda:0 3K words, "), "{line}");
+        let json = |outcome| serde_json::to_value(TestReport::new(outcome)).unwrap();
+        assert_eq!(json(&on_gpu)["device"], "cuda:0");
+        assert_eq!(json(&on_cpu).get("device"), None);
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::sync::mpsc;
 use warpint::gimps;
 use warpint::mersenne::checkpoint::CheckpointStore;
 use warpint::mersenne::{
-    Event, Finished, Plan, RunOptions, StopToken, TestKind, TestSpec, test, trial_factor,
+    Event, Exponent, Finished, Plan, PlanRequest, RunOptions, StopToken, TestKind, TestSpec, test,
+    trial_factor,
 };
 
 use crate::args::TestArgs;
@@ -28,7 +29,8 @@ pub(crate) fn run(kind: TestKind, args: &TestArgs) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     // A request that no plan can meet is refused before anything is touched.
-    Plan::new(exponent, &args.plan_request()).map_err(lengths::explain)?;
+    let request = settle(&args.plan_request(), exponent)?;
+    Plan::new(exponent, &request).map_err(|e| lengths::explain(e, &request))?;
     gimps::check_results_path(&args.results_path())?;
     let signals = Signals::install()?;
     if let Some(factor) = small_factor(args) {
@@ -55,7 +57,7 @@ pub(crate) fn run(kind: TestKind, args: &TestArgs) -> anyhow::Result<Exit> {
     if p > SLOW_TO_PLAN && args.length.is_none() {
         say(args, || format!("M{p}, {kind}: choosing a transform length…"));
     }
-    let plan = Plan::measured(exponent, &args.plan_request())?;
+    let plan = Plan::measured(exponent, &request)?;
     // Until now there was nothing new to save, and a signal ended it at once.
     let stop = signals.save_first();
     say(args, || describe(&plan, kind));
@@ -79,6 +81,15 @@ pub(crate) fn run(kind: TestKind, args: &TestArgs) -> anyhow::Result<Exit> {
             Ok(Exit::Stopped)
         }
     }
+}
+
+/// Decides where to compute; a GPU that is there and cannot be used is told of.
+pub(crate) fn settle(request: &PlanRequest, exponent: Exponent) -> anyhow::Result<PlanRequest> {
+    let settled = request.settled(exponent).map_err(|e| lengths::explain(e, request))?;
+    if let Some(warning) = settled.warning {
+        report::notice(&format!("M{exponent}: warning: {warning}"));
+    }
+    Ok(settled.request)
 }
 
 /// A residue asked for by its iteration is wanted even of a number with a factor.
@@ -177,16 +188,21 @@ fn record(report: &TestReport, stored: &StoredResult, args: &TestArgs) -> anyhow
     }
 }
 
-/// `M216091, PRP-3: engine fp64, 12K words (17.58 bits a word, margin 1.2 bits), 2 threads`
+/// `M216091, PRP-3: engine fp64, 12K words (17.58 bits a word, margin 1.2 bits), 2 threads`,
+/// or `M82589933, PRP-3: engine goldilocks on cuda:0, 4M words (…), 2048x2048/4x4`
 fn describe(plan: &Plan, kind: TestKind) -> String {
+    let how = match plan.variant() {
+        _ if plan.is_on_cpu() => format!(", {}", units::count(plan.threads() as u64, "thread")),
+        variant if variant.is_empty() => String::new(),
+        variant => format!(", {variant}"),
+    };
     format!(
-        "M{}, {kind}: engine {}, {} ({:.2} bits a word, margin {:.1} bits), {}",
+        "M{}, {kind}: engine {}, {} ({:.2} bits a word, margin {:.1} bits){how}",
         plan.exponent(),
-        plan.engine(),
+        report::engine_at(plan.engine(), plan.place()),
         units::count_words(plan.length()),
         plan.bits_per_word(),
         plan.margin().bits,
-        units::count(plan.threads() as u64, "thread")
     )
 }
 

@@ -67,6 +67,12 @@ fn clock_of_a_day(s: u64) -> String {
     format!("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60)
 }
 
+/// An amount of memory: `139.8 GiB`, `512.0 MiB`.
+pub(crate) fn memory(bytes: u64) -> String {
+    let mib = bytes as f64 / f64::from(1 << 20);
+    if mib < 1024.0 { format!("{mib:.1} MiB") } else { format!("{:.1} GiB", mib / 1024.0) }
+}
+
 /// `1 thread`, `2 threads`.
 pub(crate) fn count(n: impl Into<u64>, thing: &str) -> String {
     match n.into() {
@@ -116,6 +122,12 @@ mod tests {
         for text in ["0", "-1", "nan", "inf", "86401", "1e300", "", "x"] {
             assert!(parse_seconds(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn memory_is_in_binary_units() {
+        assert_eq!(memory(512 << 20), "512.0 MiB");
+        assert_eq!(memory(150_121_545_728), "139.8 GiB");
     }
 
     #[test]

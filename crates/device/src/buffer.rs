@@ -17,7 +17,7 @@ pub struct Buffer<T> {
 
 impl<T: Pod> Buffer<T> {
     pub(crate) fn new(device: &Device, len: usize) -> Result<Self, DeviceError> {
-        let address = device.backend().alloc(len * size_of::<T>())?;
+        let address = device.backend().alloc(len.saturating_mul(size_of::<T>()))?;
         Ok(Self { device: device.clone(), address, len, of: PhantomData })
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytemuck::Pod;
+use rayon::prelude::*;
 
 use crate::{Arg, Buffer, DeviceError, Launch, Source};
 
@@ -80,16 +81,9 @@ impl Device {
         Ok(Program { device: self.clone(), id: self.0.load(source)?, title: source.title() })
     }
 
-    /// Compiles several sources at a time.
+    /// Compiles several sources, as many at a time as there are cores.
     pub fn programs(&self, sources: &[Source]) -> Result<Vec<Program>, DeviceError> {
-        std::thread::scope(|scope| {
-            let threads: Vec<_> =
-                sources.iter().map(|source| scope.spawn(|| self.program(source))).collect();
-            threads
-                .into_iter()
-                .map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-                .collect()
-        })
+        sources.par_iter().map(|source| self.program(source)).collect()
     }
 
     /// Waits for all work, and reports what failed in it.

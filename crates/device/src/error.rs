@@ -49,3 +49,10 @@ pub enum DeviceError {
         report: String,
     },
 }
+
+/// An error and its causes as one line.
+pub(crate) fn one_line(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |e| e.source());
+    let text: Vec<_> = causes.map(ToString::to_string).collect();
+    text.join(": ").split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -14,15 +14,27 @@
 //! may be shared between threads; the order is then that of the calls.
 
 mod buffer;
+pub mod common;
+mod cubin_cache;
+mod cuda;
 mod device;
 mod error;
+mod folders;
+mod fp64_rate;
 mod launch;
+mod nvrtc;
+mod open;
 #[cfg(feature = "sim")]
 pub mod sim;
 mod source;
+mod tuning;
 
 pub use buffer::Buffer;
 pub use device::{Backend, Capture, Device, DeviceInfo, Graph, GraphNode, Kernel, Program};
 pub use error::DeviceError;
+pub use fp64_rate::{Fp64Rate, fp64_rate};
 pub use launch::{Arg, Launch};
+pub use nvrtc::{Compiled, Nvrtc};
+pub use open::DeviceList;
 pub use source::Source;
+pub use tuning::{Tuning, TuningError, TuningKey, TuningStore, Warned};

@@ -69,6 +69,14 @@ pub enum Event {
         /// The iteration of the last good state.
         back_to: u64,
     },
+    /// The device of the engine failed: the test goes on with a new engine on it
+    /// from the last good state.
+    DeviceFailed {
+        /// What the device said.
+        reason: String,
+        /// The iteration of the last good state.
+        back_to: u64,
+    },
     /// Shorter transforms have failed in an earlier sitting: the one planned is
     /// left for that which served.
     LengthKept {

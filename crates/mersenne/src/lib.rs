@@ -20,11 +20,14 @@ mod sealed;
 mod shift;
 pub mod test;
 
+pub use engine::places::{DeviceChoice, DeviceId};
 pub use engine::{BuildOptions, Engine, EngineError, EngineFamily, Health, Margin, RoundOff, Step};
 pub use event::{Event, StopToken};
 pub use exponent::{Exponent, ExponentError, trial_factor};
 pub use outcome::{ErrorCounts, Outcome, Verdict};
-pub use plan::{Plan, PlanError, PlanRequest};
+pub use plan::{
+    NoTimes, Plan, PlanError, PlanRequest, Settled, StoredTime, StoredTimes, TimingKey,
+};
 pub use residue::{Residue, ResidueError};
 pub use sealed::Sealed;
 pub use shift::Shift;

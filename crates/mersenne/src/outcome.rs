@@ -43,6 +43,8 @@ pub struct Outcome {
     pub iterations: u64,
     /// The family of the engine that finished the test.
     pub engine: &'static str,
+    /// Where it computed: `cpu`, `cuda:0`, …
+    pub place: &'static str,
     /// Its transform length in words.
     pub length: usize,
     /// Round-off of the last engine.

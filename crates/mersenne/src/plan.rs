@@ -1,27 +1,37 @@
-//! From an exponent to an engine and a transform length.
+//! From an exponent to an engine, a place and a transform length.
 
 use std::time::{Duration, Instant};
 
-use crate::engine::{self, BuildOptions, Engine, EngineError, EngineFamily, Margin, Step};
+use warpint_device::DeviceError;
+
+use crate::engine::places::{self, DeviceChoice};
+use crate::engine::{BuildOptions, Engine, EngineError, EngineFamily, Margin, Step};
 use crate::{Exponent, Residue, Shift};
+
+mod choose;
+pub use choose::{NoTimes, Settled, StoredTime, StoredTimes, TimingKey};
 
 /// What the user asks of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PlanRequest {
     /// A family by name; `None` lets the plan choose.
     pub engine: Option<&'static str>,
+    /// Where to compute.
+    pub device: DeviceChoice,
     /// A transform length in words; `None` lets the plan choose.
     pub length: Option<usize>,
-    /// Threads; `None` takes all there are.
+    /// Threads of the CPU; `None` takes all there are.
     pub threads: Option<usize>,
 }
 
-/// An engine family and a length for one exponent, with enough margin.
+/// An engine family, a length and a way to build it (a variant) for one
+/// exponent, with enough margin.
 #[derive(Clone, Copy)]
 pub struct Plan {
     exponent: Exponent,
     family: &'static dyn EngineFamily,
     length: usize,
+    variant: usize,
     margin: Margin,
     threads: usize,
 }
@@ -29,11 +39,15 @@ pub struct Plan {
 /// Why there is no plan.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PlanError {
-    /// There is no such family.
-    #[error("there is no engine {engine}")]
+    /// There is no such family there.
+    #[error("there is no engine {engine} on {place}, which has {known}")]
     NoEngine {
         /// What was asked for.
         engine: &'static str,
+        /// Where.
+        place: String,
+        /// The families that there are.
+        known: String,
     },
     /// The family does not take this exponent.
     #[error("engine {engine} takes exponents from {from} to {to}, not {exponent}")]
@@ -78,50 +92,6 @@ pub enum PlanError {
 }
 
 impl Plan {
-    /// The plan for p, at once and always the same: the engine asked for (or
-    /// `word` below 64 bits and `fp64` above), at the length asked for (or the
-    /// shortest with enough margin).
-    pub fn new(exponent: Exponent, request: &PlanRequest) -> Result<Self, PlanError> {
-        let p = exponent.get();
-        let name = request.engine.unwrap_or(if p < 64 { "word" } else { "fp64" });
-        let family = engine::family(name).ok_or(PlanError::NoEngine { engine: name })?;
-        Self::of_family(exponent, family, request.length, request.threads)
-    }
-
-    /// The fastest plan for p, by a measurement that takes some tenths of a
-    /// second, and as long as about twenty squarings where one takes longer.
-    ///
-    /// Only lengths at most an eighth longer than the shortest are tried, and a
-    /// longer one must be faster by 3 %. None is tried if the request names a
-    /// length, if p is so small that a whole test takes less time than the
-    /// measurement, or so large that it would take minutes.
-    pub fn measured(exponent: Exponent, request: &PlanRequest) -> Result<Self, PlanError> {
-        const WORTH_IT: std::ops::Range<u32> = 100_000..200_000_000;
-        const EACH: Duration = Duration::from_millis(50);
-        const GAIN: f64 = 0.97;
-        let shortest = Self::new(exponent, request)?;
-        if request.length.is_some() || !WORTH_IT.contains(&exponent.get()) {
-            return Ok(shortest);
-        }
-        let time = |plan: &Self| {
-            let worst = Duration::MAX.as_secs_f64();
-            plan.time_per_squaring(EACH).map_or(worst, |t| t.as_secs_f64())
-        };
-        let (mut best, mut best_time) = (shortest, GAIN * time(&shortest));
-        let longest = shortest.length + shortest.length / 8;
-        for length in shortest.family.lengths(shortest.length + 1, longest) {
-            let (family, threads) = (shortest.family, request.threads);
-            let Ok(plan) = Self::of_family(exponent, family, Some(length), threads) else {
-                continue;
-            };
-            let seconds = time(&plan);
-            if seconds < best_time {
-                (best, best_time) = (plan, seconds);
-            }
-        }
-        Ok(best)
-    }
-
     /// The plan for p with a given family, which need not be a built-in one.
     pub fn of_family(
         exponent: Exponent,
@@ -164,7 +134,7 @@ impl Plan {
                 (n, margin)
             }
         };
-        Ok(Self { exponent, family, length, margin, threads })
+        Ok(Self { exponent, family, length, variant: 0, margin, threads })
     }
 
     /// The next longer length with enough margin: after a round-off error.
@@ -177,7 +147,7 @@ impl Plan {
             .filter_map(|n| Some((n, self.family.margin(p, n).ok()?)))
             .find(|(_, margin)| margin.bits >= 0.0)
             .ok_or(PlanError::NoLength { engine: self.family.name(), exponent: p })?;
-        Ok(Self { length, margin, ..*self })
+        Ok(Self { length, margin, variant: 0, ..*self })
     }
 
     /// The same engine at the shortest safe length of at least `length` words.
@@ -186,9 +156,25 @@ impl Plan {
     }
 
     /// Builds the engine.
+    ///
+    /// # Errors
+    /// What the family says; a device without room is [`EngineError::NoRoom`].
     pub fn build(&self, registers: usize) -> Result<Box<dyn Engine>, EngineError> {
-        let options = BuildOptions { registers, threads: self.threads };
-        self.family.build(self.exponent.get(), self.length, options)
+        let (p, length) = (self.exponent.get(), self.length);
+        let options = BuildOptions { registers, threads: self.threads, variant: self.variant };
+        self.family.build(p, length, options).map_err(|error| match error {
+            EngineError::Device(source @ DeviceError::OutOfMemory { .. }) => {
+                match self.family.device_bytes(p, length, registers) {
+                    Some(needed) => EngineError::NoRoom {
+                        what: format!("{self:?} with {registers} registers"),
+                        needed,
+                        reason: source.to_string(),
+                    },
+                    None => EngineError::Device(source),
+                }
+            }
+            other => other,
+        })
     }
 
     /// The least time of a squaring over `budget`, on a residue of mixed bits,
@@ -205,10 +191,12 @@ impl Plan {
             .collect();
         engine.write(0, &Residue::from_limbs(p, &limbs), Shift::ZERO)?;
         engine.square(0, 2, Step::Square, Shift::ZERO)?;
+        engine.finish()?;
         let (mut least, mut squarings) = (Duration::MAX, 4u64);
         loop {
             let lap = Instant::now();
             engine.square(0, squarings, Step::Square, Shift::ZERO)?;
+            engine.finish()?;
             let seconds = lap.elapsed().as_secs_f64() / squarings as f64;
             least = least.min(Duration::from_secs_f64(seconds));
             if begin.elapsed() > budget {
@@ -228,6 +216,26 @@ impl Plan {
     #[must_use]
     pub fn engine(&self) -> &'static str {
         self.family.name()
+    }
+
+    /// Where it computes: `cpu`, `cuda:0`, `sim`.
+    #[must_use]
+    pub fn place(&self) -> &'static str {
+        self.family.place()
+    }
+
+    /// Whether it computes on the CPU.
+    #[must_use]
+    pub fn is_on_cpu(&self) -> bool {
+        self.place() == places::CPU
+    }
+
+    /// The name of the way the engine is built, of the family's
+    /// [`EngineFamily::variants`]; empty where there is but one.
+    #[must_use]
+    pub fn variant(&self) -> String {
+        let variants = self.family.variants(self.exponent.get(), self.length);
+        variants.into_iter().nth(self.variant).unwrap_or_default()
     }
 
     /// N, words.
@@ -257,6 +265,7 @@ impl Plan {
 
 impl std::fmt::Debug for Plan {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "M{} by {} in {} words", self.exponent, self.engine(), self.length)
+        let (p, engine, place, n) = (self.exponent, self.engine(), self.place(), self.length);
+        write!(f, "M{p} by {engine} on {place} in {n} words")
     }
 }

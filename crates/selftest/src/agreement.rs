@@ -43,7 +43,7 @@ fn after(
 ) -> Result<Residue, String> {
     let length = sample::shortest_length(family, p)?;
     // A small multiplier knows nothing of shifts, nor does it need to.
-    let options = BuildOptions { registers: 1, threads: 2 };
+    let options = BuildOptions::new(1, 2);
     family
         .build(p, length, options)
         .and_then(|mut engine| {

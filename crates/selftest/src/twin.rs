@@ -47,7 +47,7 @@ impl Twin {
         seed: u64,
     ) -> Result<Self, Trouble> {
         let place = format!("{} M{p} length {length} seed {seed}", family.name());
-        let options = BuildOptions { registers: REGISTERS, threads: 1 };
+        let options = BuildOptions::new(REGISTERS, 1);
         let built = |e: EngineError| Trouble::Failure(format!("{place}: not built: {e}"));
         let engine = family.build(p, length, options).map_err(built)?;
         let oracle = Limbs.build(p, 1, options).map_err(built)?;
@@ -90,7 +90,7 @@ impl Twin {
             let message = format!("{}: {what}: {e}", self.place);
             match e {
                 EngineError::RoundOff { .. } => Trouble::RoundOff(message),
-                EngineError::Unusable { .. } => Trouble::Failure(message),
+                _ => Trouble::Failure(message),
             }
         })?;
         let expected = op(self.oracle.as_mut())

@@ -193,7 +193,7 @@ fn build(
     length: usize,
     registers: usize,
 ) -> Result<Box<dyn Engine>, String> {
-    family.build(p, length, BuildOptions { registers, threads: 1 }).map_err(text)
+    family.build(p, length, BuildOptions::new(registers, 1)).map_err(text)
 }
 
 /// Runs a case on drawn inputs; a failure is shrunk and says its inputs.

@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use warpint_device::DeviceError;
 use warpint_mersenne::{
     BuildOptions, Engine, EngineError, EngineFamily, Health, Margin, Residue, Shift, Step,
     StopToken,
@@ -48,6 +49,16 @@ pub enum Fault {
         /// Whom to ask.
         stop: StopToken,
     },
+    /// The product after that many fails with a device error, and so do as many
+    /// products and builds after it as are left.
+    DeviceFails {
+        /// Products before the first.
+        after: u64,
+        /// The failures there are to be.
+        left: Arc<AtomicU64>,
+        /// What the device says.
+        error: DeviceError,
+    },
     /// Margins are reported so many bits too good.
     Optimism {
         /// Bits added to every margin.
@@ -82,6 +93,10 @@ impl EngineFamily for Faulty {
         "faulty"
     }
 
+    fn place(&self) -> &str {
+        self.inner.place()
+    }
+
     fn exponent_range(&self) -> RangeInclusive<u32> {
         self.inner.exponent_range()
     }
@@ -102,9 +117,22 @@ impl EngineFamily for Faulty {
         length: usize,
         options: BuildOptions,
     ) -> Result<Box<dyn Engine>, EngineError> {
+        if let Fault::DeviceFails { after, left, error } = &self.fault
+            && self.products() > *after
+        {
+            fail(left, error)?;
+        }
         let inner = self.inner.build(p, length, options)?;
         let (fault, products) = (self.fault.clone(), self.products.clone());
         Ok(Box::new(FaultyEngine { inner, fault, products }))
+    }
+}
+
+/// Fails as long as failures are left.
+fn fail(left: &AtomicU64, error: &DeviceError) -> Result<(), EngineError> {
+    match left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)) {
+        Ok(_) => Err(error.clone().into()),
+        Err(_) => Ok(()),
     }
 }
 
@@ -128,6 +156,7 @@ impl FaultyEngine {
             &Fault::RoundOff { after, enough } if made > after && self.length() < enough => {
                 Err(EngineError::RoundOff { measured: 0.45, limit: 0.4, length: self.length() })
             }
+            Fault::DeviceFails { after, left, error } if made > *after => fail(left, error),
             Fault::Interrupted { after, stop } if made == *after => {
                 stop.stop();
                 Ok(())

@@ -2,6 +2,7 @@
 //!
 //! * [`mersenne`]: Lucas–Lehmer and PRP tests of 2^p − 1.
 //! * [`gimps`]: the files that programs around GIMPS read and write.
+//! * [`device`]: GPUs, and the one way to run a kernel.
 //! * [`arith`]: exact scalar arithmetic.
 //!
 //! A whole Lucas–Lehmer test, with an engine and a transform length that suit
@@ -27,5 +28,6 @@
 //! ```
 
 pub use warpint_arith as arith;
+pub use warpint_device as device;
 pub use warpint_gimps as gimps;
 pub use warpint_mersenne as mersenne;

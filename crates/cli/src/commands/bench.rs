@@ -4,13 +4,13 @@ use std::fs;
 use std::time::Duration;
 
 use serde::Serialize;
-use warpint::mersenne::engine::families;
 use warpint::mersenne::engine::fp64::floor::real_fft_pair;
-use warpint::mersenne::{EngineError, Exponent, Plan, PlanError, PlanRequest};
+use warpint::mersenne::{EngineError, Exponent, Plan, PlanRequest};
 
 use crate::args::BenchArgs;
 use crate::exit::Exit;
 use crate::report;
+use crate::run::settle;
 use crate::units;
 
 /// From a small exponent to one that no cache holds. All are of Mersenne
@@ -31,6 +31,7 @@ struct Measured {
 struct Row {
     exponent: u32,
     engine: &'static str,
+    device: &'static str,
     fft_length: usize,
     bits_per_word: f64,
     margin_bits: f64,
@@ -67,20 +68,23 @@ pub(crate) fn mersenne(args: &BenchArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The fastest plan of the engine asked for, or of every engine that takes p.
-fn plans(p: Exponent, args: &BenchArgs, threads: usize) -> Result<Vec<Plan>, PlanError> {
-    let plan = |engine| {
-        let request = PlanRequest { engine: Some(engine), length: None, threads: Some(threads) };
-        Plan::measured(p, &request)
-    };
-    match args.arithmetic.engine() {
-        Some(engine) => Ok(vec![plan(engine)?]),
-        None => families()
+/// The fastest plan of the engine asked for, or of every engine of the device that takes p.
+fn plans(p: Exponent, args: &BenchArgs, threads: usize) -> anyhow::Result<Vec<Plan>> {
+    let threads = Some(threads);
+    let request = PlanRequest { threads, ..args.arithmetic.plan_request(None) };
+    let request = settle(&request, p)?;
+    let plan = |engine| Plan::measured(p, &PlanRequest { engine: Some(engine), ..request });
+    let plans: Result<_, _> = match request.engine {
+        Some(engine) => plan(engine).map(|plan| vec![plan]),
+        None => request
+            .families()?
+            .0
             .into_iter()
             .filter(|family| family.exponent_range().contains(&p.get()))
             .map(|family| plan(family.name()))
             .collect(),
-    }
+    };
+    Ok(plans?)
 }
 
 /// Times plans of one exponent, and the bare real FFT at the length of fp64's:
@@ -88,7 +92,8 @@ fn plans(p: Exponent, args: &BenchArgs, threads: usize) -> Result<Vec<Plan>, Pla
 fn measure(plans: &[Plan]) -> Result<Vec<Row>, EngineError> {
     const ROUNDS: usize = 4;
     const EACH: Duration = Duration::from_millis(300);
-    let fft_length = plans.iter().find(|plan| plan.engine() == "fp64").map(Plan::length);
+    let on_cpu = |plan: &&Plan| plan.engine() == "fp64" && plan.is_on_cpu();
+    let fft_length = plans.iter().find(on_cpu).map(Plan::length);
     let mut times = vec![Duration::MAX; plans.len()];
     let mut floor: Option<Duration> = None;
     for _ in 0..ROUNDS {
@@ -102,7 +107,7 @@ fn measure(plans: &[Plan]) -> Result<Vec<Row>, EngineError> {
 }
 
 const HEADER: &str =
-    "         p  engine        words  bits/word  margin  µs/squaring  FFT floor  ratio";
+    "         p  engine      device     words  bits/word  margin  µs/squaring  FFT floor  ratio";
 
 impl Row {
     fn new(plan: &Plan, time: Duration, floor: Option<Duration>) -> Self {
@@ -110,6 +115,7 @@ impl Row {
         Self {
             exponent: plan.exponent().get(),
             engine: plan.engine(),
+            device: plan.place(),
             fft_length: plan.length(),
             bits_per_word: plan.bits_per_word(),
             margin_bits: plan.margin().bits,
@@ -124,9 +130,10 @@ impl Row {
             x.map_or_else(|| "–".into(), |x| format!("{x:.digits$}"))
         };
         format!(
-            "{:>10}  {:<10} {:>8}  {:>9.2}  {:>6.1}  {:>11.2}  {:>9}  {:>5}",
+            "{:>10}  {:<10}  {:<6}  {:>8}  {:>9.2}  {:>6.1}  {:>11.2}  {:>9}  {:>5}",
             self.exponent,
             self.engine,
+            self.device,
             units::words(self.fft_length),
             self.bits_per_word,
             self.margin_bits,

@@ -2,6 +2,7 @@
 
 mod bench;
 mod completions;
+mod devices;
 mod ll;
 mod prp;
 mod selftest;
@@ -15,6 +16,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Ll { start, test } => ll::run(start, &test),
         Command::Bench { what: Bench::Mersenne(args) } => bench::mersenne(&args),
         Command::Selftest { filter } => selftest::run(filter.as_deref()),
+        Command::Devices { json } => devices::run(json),
         Command::Completions { shell } => completions::run(shell),
     }
 }

@@ -5,6 +5,8 @@ mod bad_input;
 #[cfg(test)]
 mod common;
 #[cfg(test)]
+mod devices;
+#[cfg(test)]
 mod results;
 #[cfg(unix)]
 #[cfg(test)]

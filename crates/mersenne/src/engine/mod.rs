@@ -11,9 +11,13 @@
 
 pub mod fp64;
 pub mod goldilocks;
+pub mod goldilocks_gpu;
+pub mod places;
 pub mod word;
 
 use std::ops::RangeInclusive;
+
+use warpint_device::DeviceError;
 
 use crate::{Residue, Shift};
 
@@ -37,6 +41,10 @@ pub enum Step {
 ///
 /// After an error, the contents of the registers named in the call are
 /// unspecified, the others are intact, and the engine may go on being used.
+/// After [`EngineError::Device`] nothing is left: another engine must be built.
+///
+/// An engine on a device may return before the work is done, and report what
+/// failed in it at any later call; [`Engine::finish`] waits for it.
 ///
 /// # Panics
 /// Any method, if a register's number is not below [`Engine::registers`], or
@@ -83,6 +91,11 @@ pub trait Engine: Send {
     fn set(&mut self, reg: usize, v: u64, shift: Shift) -> Result<(), EngineError> {
         let x = Residue::from_u64(self.exponent(), v);
         self.write(reg, &x, shift)
+    }
+
+    /// Waits until all work asked for is done.
+    fn finish(&mut self) -> Result<(), EngineError> {
+        Ok(())
     }
 
     /// Error statistics of every product since the engine was built.
@@ -132,6 +145,22 @@ pub enum EngineError {
         /// Why, in a few words.
         reason: String,
     },
+    /// The device of the engine failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// The device has no room for the engine.
+    #[error(
+        "{what} needs {} MiB: {reason}; close what else uses the device, or take --device cpu",
+        needed.div_ceil(1 << 20)
+    )]
+    NoRoom {
+        /// Family, place, exponent, length and registers, in words.
+        what: String,
+        /// Bytes that the engine needs in all.
+        needed: u64,
+        /// What the device said.
+        reason: String,
+    },
 }
 
 /// How an engine is to be built.
@@ -141,6 +170,16 @@ pub struct BuildOptions {
     pub registers: usize,
     /// Threads allowed; 1 keeps all work on the caller's thread.
     pub threads: usize,
+    /// An index into [`EngineFamily::variants`]; 0 is the default one.
+    pub variant: usize,
+}
+
+impl BuildOptions {
+    /// The default variant.
+    #[must_use]
+    pub fn new(registers: usize, threads: usize) -> Self {
+        Self { registers, threads, variant: 0 }
+    }
 }
 
 /// How far an engine at a length is from making errors.
@@ -155,8 +194,20 @@ pub struct Margin {
 
 /// A kind of engine: which exponents and lengths it takes, and how to build one.
 pub trait EngineFamily: Sync {
-    /// `fp64`, `goldilocks`, `word`.
+    /// `fp64`, `goldilocks`, `word`. Families of one name on different places
+    /// compute the same.
     fn name(&self) -> &'static str;
+
+    /// Where its engines compute: `cpu`, or the name of a device (`cuda:0`, `sim`).
+    fn place(&self) -> &str {
+        places::CPU
+    }
+
+    /// The shortest length at which a plan that chooses the place takes this
+    /// family on its device rather than the CPU.
+    fn shortest_worthwhile(&self) -> usize {
+        1
+    }
 
     /// The exponents for which some length of this family has enough margin.
     fn exponent_range(&self) -> RangeInclusive<u32>;
@@ -168,6 +219,20 @@ pub trait EngineFamily: Sync {
     /// (more words than bits, not a length of this family …).
     fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError>;
 
+    /// The names of the ways to build an engine at a length, which compute the
+    /// same at different speed (shapes of kernels, `2048x2048/4x4`); at least
+    /// one, the default first.
+    fn variants(&self, p: u32, length: usize) -> Vec<String> {
+        let _ = (p, length);
+        vec![String::new()]
+    }
+
+    /// Bytes of the device's memory that an engine needs; `None` on the CPU.
+    fn device_bytes(&self, p: u32, length: usize, registers: usize) -> Option<u64> {
+        let _ = (p, length, registers);
+        None
+    }
+
     /// Builds an engine. The length must be usable ([`EngineFamily::margin`] is
     /// `Ok`); whether its margin is enough is for the plan to judge.
     fn build(
@@ -178,13 +243,13 @@ pub trait EngineFamily: Sync {
     ) -> Result<Box<dyn Engine>, EngineError>;
 }
 
-/// Every family of this program.
+/// Every family of this program on the CPU; [`places`] has those on devices.
 #[must_use]
 pub fn families() -> [&'static dyn EngineFamily; 3] {
     [&word::Word, &fp64::Fp64, &goldilocks::Goldilocks]
 }
 
-/// The family of that name.
+/// The family of that name on the CPU.
 #[must_use]
 pub fn family(name: &str) -> Option<&'static dyn EngineFamily> {
     families().into_iter().find(|f| f.name() == name)

@@ -1,7 +1,10 @@
 //! What every long test shares: pace, progress, checkpoints, recovery.
 
+use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
+
+use warpint_device::DeviceError;
 
 use super::sequence::{Advance, Sequence};
 use super::{Finished, RunOptions, TestError, TestKind};
@@ -32,6 +35,10 @@ pub(super) struct Driver<'a> {
     next_progress: Instant,
     pace: Pace,
     failures: Failures,
+    /// The newest checkpoint on disk.
+    on_disk: Option<(u64, PathBuf)>,
+    /// The iteration from which the test went on after the device failed.
+    device_failed_at: Option<u64>,
 }
 
 impl<'a> Driver<'a> {
@@ -59,6 +66,8 @@ impl<'a> Driver<'a> {
             next_progress: now,
             pace: Pace::new(),
             failures: Failures::default(),
+            on_disk: None,
+            device_failed_at: None,
         }
     }
 
@@ -69,6 +78,9 @@ impl<'a> Driver<'a> {
             match self.drive_engine(sequence, &mut good) {
                 Err(TestError::Engine(EngineError::RoundOff { measured, .. })) => {
                     self.lengthen(measured, &mut good)?;
+                }
+                Err(TestError::Engine(EngineError::Device(error))) => {
+                    self.after_device_failure(error, &good)?;
                 }
                 other => return other,
             }
@@ -88,7 +100,10 @@ impl<'a> Driver<'a> {
         self.pace.skip();
         loop {
             let before = sequence.iteration();
-            match sequence.advance(engine, self.pace.stride())? {
+            let advanced = sequence.advance(engine, self.pace.stride())?;
+            // A device computes on behind our back: the pace is that of finished work.
+            engine.finish()?;
+            match advanced {
                 Advance::Going => {}
                 Advance::Verified => {
                     self.failures.clear();
@@ -144,7 +159,10 @@ impl<'a> Driver<'a> {
             }
         }
         let (state, resumed_from) = match found {
-            Some((state, path)) => (state, Some(path)),
+            Some((state, path)) => {
+                self.on_disk = Some((state.iteration, path.clone()));
+                (state, Some(path))
+            }
             None => (sequence.first(), None),
         };
         let wanted = sequence.target();
@@ -183,6 +201,22 @@ impl<'a> Driver<'a> {
         *good = self.stamped(good.clone());
         // The length and the counts must outlive a kill.
         self.save(good)?;
+        Ok(())
+    }
+
+    /// Decides whether a device that has failed gets another engine, to go on
+    /// from the last good state: once from each such state, for a device that
+    /// is lost or broken would fail again and again.
+    fn after_device_failure(&mut self, error: DeviceError, good: &State) -> Result<(), TestError> {
+        let again = self.device_failed_at == Some(good.iteration);
+        // Only a failed call may have been a passing trouble.
+        if again || !matches!(error, DeviceError::Failed { .. }) {
+            let place = self.plan.place().to_owned();
+            return Err(TestError::device(place, error, self.on_disk.clone()));
+        }
+        self.device_failed_at = Some(good.iteration);
+        self.send(Event::DeviceFailed { reason: error.to_string(), back_to: good.iteration });
+        self.pace = Pace::new();
         Ok(())
     }
 
@@ -248,6 +282,7 @@ impl<'a> Driver<'a> {
                 Ok(file) => {
                     saved = true;
                     let (path, verified) = (file.path, file.verified);
+                    self.on_disk = Some((state.iteration, path.clone()));
                     Event::Saved { iteration: state.iteration, path, verified }
                 }
                 Err(e) => {
@@ -285,6 +320,7 @@ impl<'a> Driver<'a> {
             residue,
             iterations: sequence.target(),
             engine: engine.name(),
+            place: self.plan.place(),
             length: engine.length(),
             round_off: engine.health().round_off,
             errors: self.errors,

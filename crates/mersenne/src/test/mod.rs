@@ -11,8 +11,11 @@ mod sequence;
 mod tests;
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
+
+use warpint_device::DeviceError;
 
 use crate::checkpoint::{CheckpointError, CheckpointStore};
 use crate::{
@@ -127,6 +130,16 @@ pub enum TestError {
     /// The engine failed in a way that no longer transform mends.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// The device failed, twice from the same state or beyond hope.
+    #[error("{place} failed: {error}; {kept}")]
+    Device {
+        /// Its name.
+        place: String,
+        /// What happened.
+        error: DeviceError,
+        /// Where the last checkpoint is, in words.
+        kept: String,
+    },
     /// No usable plan, in particular no longer length after a round-off error.
     #[error(transparent)]
     Plan(#[from] PlanError),
@@ -191,6 +204,21 @@ pub enum TestError {
     },
 }
 
+impl TestError {
+    /// [`TestError::Device`], with the checkpoint (iteration, file) that is on disk.
+    fn device(place: String, error: DeviceError, on_disk: Option<(u64, PathBuf)>) -> Self {
+        let kept = match on_disk {
+            Some((iteration, path)) => format!(
+                "the checkpoint at iteration {iteration} is kept in {}: the same command goes on \
+                 from it, with --device cpu on the CPU",
+                path.display()
+            ),
+            None => "no checkpoint was saved yet".to_owned(),
+        };
+        Self::Device { place, error, kept }
+    }
+}
+
 /// Runs a test to its end, to `spec.iterations`, or until `stop`.
 ///
 /// Resumes from the newest sound checkpoint of `store`; without a store
@@ -232,6 +260,7 @@ fn answer_for_two(kind: TestKind, plan: &Plan) -> Outcome {
         residue: Residue::from_u64(2, residue),
         iterations: 0,
         engine: plan.engine(),
+        place: plan.place(),
         length: plan.length(),
         round_off: None,
         errors: ErrorCounts::default(),

@@ -360,7 +360,7 @@ mod tests {
         use warpint_arith::limbs;
 
         let p = 59;
-        let options = BuildOptions { registers: 6, threads: 1 };
+        let options = BuildOptions::new(6, 1);
         let mut engine = Word.build(p, 1, options).unwrap();
         let mut prp = Prp::new(p, u64::from(p));
         let first = prp.first();

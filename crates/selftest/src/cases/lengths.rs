@@ -71,7 +71,7 @@ pub fn refused_lengths(family: &'static dyn EngineFamily, seed: u64) -> Result<(
         let beside = [shortest - 1, shortest + 1];
         let strange = beside.into_iter().filter(|&n| family.lengths(n, n).is_empty());
         for length in strange.chain([0, p as usize + 1, 4 * (p as usize).next_power_of_two()]) {
-            let options = BuildOptions { registers: 1, threads: 1 };
+            let options = BuildOptions::new(1, 1);
             let margin = family.margin(p, length).err();
             let built = family.build(p, length, options).err();
             for (what, error) in [("margin", margin), ("build", built)] {

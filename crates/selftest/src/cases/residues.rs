@@ -60,7 +60,7 @@ pub fn known_residues(family: &'static dyn EngineFamily, _seed: u64) -> Result<(
         let p = known.p;
         let length = sample::shortest_length(family, p)?;
         let failed = |e: &dyn std::fmt::Display| format!("{} M{p}: {e}", family.name());
-        let options = BuildOptions { registers: 1, threads: 1 };
+        let options = BuildOptions::new(1, 1);
         let mut engine = family.build(p, length, options).map_err(|e| failed(&e))?;
         let s_0 = sequence::ll_start(p, LlStart::Four).ok_or_else(|| failed(&"no start"))?;
         let n = TestKind::Ll(LlStart::Four).iterations(p);

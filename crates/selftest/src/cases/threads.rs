@@ -19,7 +19,7 @@ pub fn thread_counts(family: &'static dyn EngineFamily, seed: u64) -> Result<(),
         let x = sample::residue(&mut rng, p);
         let [_, _, _, shift] = sample::shifts(&mut rng, p);
         let with_threads = |threads| {
-            let options = BuildOptions { registers: 2, threads };
+            let options = BuildOptions::new(2, threads);
             family.build(p, length, options).and_then(|mut e| work(e.as_mut(), &x, shift)).map_err(
                 |e| {
                     format!(

@@ -129,7 +129,7 @@ mod tests {
     /// expected of N Gaussian errors of the model's σ.
     fn measured_over_model(p: u32, n: usize, products: u64) -> f64 {
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(u64::from(p));
-        let options = BuildOptions { registers: 1, threads: 2 };
+        let options = BuildOptions::new(1, 2);
         let mut engine = Fp64.build(p, n, options).unwrap();
         let samples = products.min(64);
         for _ in 0..samples {

@@ -61,7 +61,7 @@ fn corners(p: u32, length: usize) -> Vec<Residue> {
 }
 
 fn options(threads: usize) -> BuildOptions {
-    BuildOptions { registers: 3, threads }
+    BuildOptions::new(3, threads)
 }
 
 /// An engine whose transform has the number of rows given.

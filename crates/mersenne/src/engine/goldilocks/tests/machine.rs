@@ -15,7 +15,7 @@ use warpint_arith::{limbs, primes};
 
 /// The engine that the family builds, and the one-lane engine.
 fn engines(p: u32, n: usize, threads: usize) -> Vec<Box<dyn Engine>> {
-    let options = BuildOptions { registers: 3, threads };
+    let options = BuildOptions::new(3, threads);
     let layout = WordLayout::new(p, n);
     let one_lane = Transform::<u64>::new(layout, Shape::new(n, 1).unwrap()).unwrap();
     vec![Goldilocks.build(p, n, options).unwrap(), Box::new(Machine::new(one_lane, options))]
@@ -238,7 +238,7 @@ fn registers_may_coincide() {
 fn threads_change_nothing() {
     let (p, n) = (756_839u32, 5 << 13);
     let run = |threads: usize, steps: u64| {
-        let mut engine = Goldilocks.build(p, n, BuildOptions { registers: 2, threads }).unwrap();
+        let mut engine = Goldilocks.build(p, n, BuildOptions::new(2, threads)).unwrap();
         engine.write(0, &mixed(p, 8), Shift::ZERO).unwrap();
         engine.square(0, steps, Step::SquareTimes(3), Shift::ZERO).unwrap();
         engine.copy(1, 0).unwrap();
@@ -296,7 +296,7 @@ proptest! {
         let n = lengths[pick.index(lengths.len())];
         let mut x = mixed(p, seed);
         let shift = Shift::new(s, p);
-        let mut engine = Goldilocks.build(p, n, BuildOptions { registers: 1, threads: 1 }).unwrap();
+        let mut engine = Goldilocks.build(p, n, BuildOptions::new(1, 1)).unwrap();
         engine.write(0, &x, shift).unwrap();
         engine.square(0, 20, Step::SquareMinusTwo, shift).unwrap();
         for _ in 0..20 {

@@ -1,0 +1,92 @@
+// Discrete Fourier transforms of 2 to 32 points in registers, over the field of
+// goldilocks.cuh: X_k = Σ_j x_j·ω^(jk), ω = 2^(192/n), so that every twiddle is a shift.
+//
+// Inputs are within ±2^65, outputs within ±2^72. x_0 enters every output with
+// the factor 1 and is itself never shifted: it may be `biased`, which makes all
+// outputs positive. The inverse (without 1/n) is X_(−k): callers renumber.
+#pragma once
+#include "goldilocks.cuh"
+
+// A compile-time loop: f(Index<I>{}) for I in FROM..TO.
+template <int I>
+struct Index {
+    static constexpr int value = I;
+};
+template <int FROM, int TO, class F>
+DEVICE void unrolled(F f) {
+    if constexpr (FROM < TO) {
+        f(Index<FROM>{});
+        unrolled<FROM + 1, TO>(f);
+    }
+}
+#define VALUE(index) decltype(index)::value
+
+// v·ω_n^e: the sign of 2^96 ≡ −1 apart, a shift.
+template <int n, int e>
+DEVICE Wide times_root(Wide v) {
+    constexpr int s = 192 / n * (e % n);
+    if constexpr (s >= 96) {
+        return sub({0, 0, 0}, times_power<s - 96>(v));
+    } else {
+        return times_power<s>(v);
+    }
+}
+
+DEVICE void dft_4(Wide x[4]) {
+    Wide s = add(x[0], x[2]), t = sub(x[0], x[2]);
+    Wide u = add(x[1], x[3]), v = times_power<48>(sub(x[1], x[3]));
+    x[0] = add(s, u);
+    x[1] = add(t, v);
+    x[2] = sub(s, u);
+    x[3] = sub(t, v);
+}
+
+DEVICE void dft_8(Wide x[8]) {
+    Wide even[4] = {add(x[0], x[4]), add(x[1], x[5]), add(x[2], x[6]), add(x[3], x[7])};
+    Wide d0 = sub(x[0], x[4]), d1 = sub(x[1], x[5]);
+    Wide d2 = times_power<48>(sub(x[2], x[6])), d3 = times_power<48>(sub(x[3], x[7]));
+    dft_4(even);
+    // X_1, X_5 = (d0 + i·d2) ± ω·(d1 + i·d3); X_3, X_7 = (d0 − i·d2) ± ω^3·(d1 − i·d3).
+    Wide s = add(d0, d2), t = sub(d0, d2);
+    Wide u = times_power<24>(add(d1, d3)), v = times_power<72>(sub(d1, d3));
+    x[0] = even[0];
+    x[2] = even[1];
+    x[4] = even[2];
+    x[6] = even[3];
+    x[1] = add(s, u);
+    x[5] = sub(s, u);
+    x[3] = add(t, v);
+    x[7] = sub(t, v);
+}
+
+// n points, in natural order on both sides.
+template <int n>
+DEVICE void dft(Wide x[n]) {
+    if constexpr (n == 2) {
+        Wide t = x[0];
+        x[0] = add(t, x[1]);
+        x[1] = sub(t, x[1]);
+    } else if constexpr (n == 4) {
+        dft_4(x);
+    } else if constexpr (n == 8) {
+        dft_8(x);
+    } else if constexpr (n > 1) {
+        // n = P·4, j = 4a + b, k = ka + P·kb.
+        constexpr int P = n / 4;
+        unrolled<0, 4>([&](auto b) {
+            Wide t[P];
+            unrolled<0, P>([&](auto a) { t[VALUE(a)] = x[4 * VALUE(a) + VALUE(b)]; });
+            dft<P>(t);
+            unrolled<0, P>([&](auto ka) {
+                x[4 * VALUE(ka) + VALUE(b)] = times_root<n, VALUE(ka) * VALUE(b)>(t[VALUE(ka)]);
+            });
+        });
+        Wide y[n];
+        unrolled<0, P>([&](auto ka) {
+            Wide* t = x + 4 * VALUE(ka);
+            dft_4(t);
+            unrolled<0, 4>([&](auto kb) { y[VALUE(ka) + P * VALUE(kb)] = t[VALUE(kb)]; });
+        });
+        unrolled<0, n>([&](auto k) { x[VALUE(k)] = y[VALUE(k)]; });
+    }
+}

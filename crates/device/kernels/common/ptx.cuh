@@ -1,0 +1,115 @@
+// Carry chains and ordered accesses: inline PTX, and beside each its portable
+// twin, which the simulator runs.
+#pragma once
+#include "simt.cuh"
+
+DEVICE u32 low(u64 x) { return (u32)x; }
+DEVICE u32 high(u64 x) { return (u32)(x >> 32); }
+DEVICE u64 join(u32 lo, u32 hi) { return (u64)hi << 32 | lo; }
+
+// A 96-bit two's complement integer: w0 + w1·2^32 + w2·2^64, w2 signed.
+struct Wide {
+    u32 w0, w1, w2;
+};
+
+DEVICE Wide widen(u64 x) { return {low(x), high(x), 0}; }
+
+#ifdef WARPINT_SIM
+
+DEVICE Wide wide_of(__int128 v) { return {(u32)v, (u32)(v >> 32), (u32)(v >> 64)}; }
+DEVICE __int128 value_of(Wide a) {
+    return (__int128)((unsigned __int128)(__int128)(i32)a.w2 << 64) + join(a.w0, a.w1);
+}
+
+// a + b and a − b mod 2^96.
+DEVICE Wide add(Wide a, Wide b) { return wide_of(value_of(a) + value_of(b)); }
+DEVICE Wide sub(Wide a, Wide b) { return wide_of(value_of(a) - value_of(b)); }
+
+// a·b + c, exact for c < 2^64: at most 2^65.
+DEVICE Wide multiply_add(u32 a, u32 b, u32 c0, u32 c1) {
+    return wide_of((__int128)((u64)a * b) + join(c0, c1));
+}
+
+// {lo, hi} − b + (top half only) up·2^32, mod 2^64.
+DEVICE u64 sub_add_high(u32 lo, u32 hi, u32 b, u32 up) {
+    return join(lo, hi) - (u64)(b) + ((u64)up << 32);
+}
+
+// The 128-bit product of a and b, low word first.
+DEVICE void multiply(u64 a, u64 b, u32 x[4]) {
+    unsigned __int128 p = (unsigned __int128)a * b;
+    for (int i = 0; i < 4; i++) x[i] = (u32)(p >> 32 * i);
+}
+
+DEVICE u64 load_relaxed(const u64* p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
+DEVICE void store_relaxed(u64* p, u64 v) { __atomic_store_n(p, v, __ATOMIC_RELAXED); }
+
+#else
+
+// a + b and a − b mod 2^96.
+DEVICE Wide add(Wide a, Wide b) {
+    Wide r;
+    asm("add.cc.u32 %0, %3, %6;\n\t"
+        "addc.cc.u32 %1, %4, %7;\n\t"
+        "addc.u32 %2, %5, %8;"
+        : "=r"(r.w0), "=r"(r.w1), "=r"(r.w2)
+        : "r"(a.w0), "r"(a.w1), "r"(a.w2), "r"(b.w0), "r"(b.w1), "r"(b.w2));
+    return r;
+}
+DEVICE Wide sub(Wide a, Wide b) {
+    Wide r;
+    asm("sub.cc.u32 %0, %3, %6;\n\t"
+        "subc.cc.u32 %1, %4, %7;\n\t"
+        "subc.u32 %2, %5, %8;"
+        : "=r"(r.w0), "=r"(r.w1), "=r"(r.w2)
+        : "r"(a.w0), "r"(a.w1), "r"(a.w2), "r"(b.w0), "r"(b.w1), "r"(b.w2));
+    return r;
+}
+
+// a·b + c, exact for c < 2^64: at most 2^65.
+DEVICE Wide multiply_add(u32 a, u32 b, u32 c0, u32 c1) {
+    Wide r;
+    asm("mad.lo.cc.u32 %0, %3, %4, %5;\n\t"
+        "madc.hi.cc.u32 %1, %3, %4, %6;\n\t"
+        "addc.u32 %2, 0, 0;"
+        : "=r"(r.w0), "=r"(r.w1), "=r"(r.w2)
+        : "r"(a), "r"(b), "r"(c0), "r"(c1));
+    return r;
+}
+
+// {lo, hi} − b + (top half only) up·2^32, mod 2^64.
+DEVICE u64 sub_add_high(u32 lo, u32 hi, u32 b, u32 up) {
+    u32 r0, r1;
+    asm("sub.cc.u32 %0, %2, %4;\n\t"
+        "subc.u32 %1, %3, 0;"
+        : "=r"(r0), "=r"(r1)
+        : "r"(lo), "r"(hi), "r"(b));
+    return join(r0, r1 + up);
+}
+
+// The 128-bit product of a and b, low word first.
+DEVICE void multiply(u64 a, u64 b, u32 x[4]) {
+    asm("mul.lo.u32 %0, %4, %6;\n\t"
+        "mul.hi.u32 %1, %4, %6;\n\t"
+        "mad.lo.cc.u32 %1, %4, %7, %1;\n\t"
+        "madc.hi.u32 %2, %4, %7, 0;\n\t"
+        "mad.lo.cc.u32 %1, %5, %6, %1;\n\t"
+        "madc.hi.cc.u32 %2, %5, %6, %2;\n\t"
+        "addc.u32 %3, 0, 0;\n\t"
+        "mad.lo.cc.u32 %2, %5, %7, %2;\n\t"
+        "madc.hi.u32 %3, %5, %7, %3;"
+        : "=&r"(x[0]), "=&r"(x[1]), "=&r"(x[2]), "=&r"(x[3])
+        : "r"(low(a)), "r"(high(a)), "r"(low(b)), "r"(high(b)));
+}
+
+// A word that other blocks write, or read, while this one runs.
+DEVICE u64 load_relaxed(const u64* p) {
+    u64 v;
+    asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+    return v;
+}
+DEVICE void store_relaxed(u64* p, u64 v) {
+    asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+}
+
+#endif

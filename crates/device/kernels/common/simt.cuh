@@ -1,0 +1,18 @@
+// What every kernel includes first: integer types, and the few constructs that
+// CUDA and the simulator (WARPINT_SIM, where simt.h comes before) spell differently.
+#pragma once
+
+typedef unsigned int u32;
+typedef int i32;
+typedef unsigned long long u64;
+typedef long long i64;
+
+#define DEVICE __device__ __forceinline__
+
+#ifndef WARPINT_SIM
+// The dynamic shared memory of a block, as an array of T.
+#define DYNAMIC_SHARED(T, name) extern __shared__ __align__(16) T name[]
+
+// Inside a loop that waits for another block.
+DEVICE void spin_pause() { __nanosleep(32); }
+#endif

@@ -1,0 +1,9 @@
+//! Device code that kernels of several crates include.
+
+/// Every common header, by the name under which kernels include it.
+pub const HEADERS: &[(&str, &str)] = &[
+    ("simt.cuh", include_str!("../kernels/common/simt.cuh")),
+    ("ptx.cuh", include_str!("../kernels/common/ptx.cuh")),
+    ("goldilocks.cuh", include_str!("../kernels/common/goldilocks.cuh")),
+    ("dft.cuh", include_str!("../kernels/common/dft.cuh")),
+];

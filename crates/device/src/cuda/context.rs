@@ -1,0 +1,126 @@
+//! A device's context and its one stream, and what its errors mean.
+
+use std::ptr;
+use std::time::Duration;
+
+use cudarc::driver::sys::{self, CUcontext, CUdevice, CUevent, CUresult, CUstream, CUstream_flags};
+
+use super::driver::{check, describe};
+use crate::DeviceError;
+
+/// The primary context of a device, and a stream on it: all work of a
+/// [`Backend`](crate::Backend) is in its order.
+#[derive(Debug)]
+pub(super) struct Context {
+    device: CUdevice,
+    context: CUcontext,
+    pub(super) stream: CUstream,
+}
+
+// SAFETY: the handles are the driver's, whose calls may come from any thread.
+unsafe impl Send for Context {}
+// SAFETY: as above.
+unsafe impl Sync for Context {}
+
+impl Context {
+    pub(super) fn new(device: CUdevice) -> Result<Self, DeviceError> {
+        let mut context = ptr::null_mut();
+        // SAFETY: the device is valid; the call writes one handle.
+        let code = unsafe { sys::cuDevicePrimaryCtxRetain(&raw mut context, device) };
+        check("cuDevicePrimaryCtxRetain", code)?;
+        // From here on, dropping it gives the context back.
+        let mut this = Self { device, context, stream: ptr::null_mut() };
+        check("cuCtxSetCurrent", this.bind())?;
+        let kind = CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+        // SAFETY: the context is bound; the call writes one handle.
+        check("cuStreamCreate", unsafe { sys::cuStreamCreate(&raw mut this.stream, kind) })?;
+        Ok(this)
+    }
+
+    /// Makes it the calling thread's, which every other call needs.
+    pub(super) fn bind(&self) -> CUresult {
+        // SAFETY: the context is retained.
+        unsafe { sys::cuCtxSetCurrent(self.context) }
+    }
+
+    /// Waits for all work.
+    pub(super) fn wait(&self) -> CUresult {
+        // SAFETY: the stream is valid.
+        unsafe { sys::cuStreamSynchronize(self.stream) }
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        if self.bind() == CUresult::CUDA_SUCCESS && !self.stream.is_null() {
+            // SAFETY: it is valid, and not used again.
+            let _ = unsafe { sys::cuStreamDestroy_v2(self.stream) };
+        }
+        // SAFETY: it was retained once.
+        let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
+    }
+}
+
+/// A point in a stream that the device's clock is read at.
+#[derive(Debug)]
+pub(super) struct Event(CUevent);
+
+impl Event {
+    /// At the end of what is in the stream now. Needs the device's context.
+    pub(super) fn record(stream: CUstream) -> Result<Self, DeviceError> {
+        let mut event = ptr::null_mut();
+        // SAFETY: the call writes one handle.
+        check("cuEventCreate", unsafe { sys::cuEventCreate(&raw mut event, 0) })?;
+        let event = Self(event);
+        // SAFETY: both are valid.
+        check("cuEventRecord", unsafe { sys::cuEventRecord(event.0, stream) })?;
+        Ok(event)
+    }
+
+    /// The time from an earlier event to this, once both have passed.
+    pub(super) fn since(&self, earlier: &Self) -> Result<Duration, DeviceError> {
+        let mut milliseconds = 0.0;
+        // SAFETY: both are valid; the call writes one float.
+        check("cuEventElapsedTime", unsafe {
+            sys::cuEventElapsedTime(&raw mut milliseconds, earlier.0, self.0)
+        })?;
+        Ok(Duration::try_from_secs_f64(f64::from(milliseconds) / 1e3).unwrap_or_default())
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        // SAFETY: it is valid, and not used again; the driver keeps it as long as it needs it.
+        let _ = unsafe { sys::cuEventDestroy_v2(self.0) };
+    }
+}
+
+/// Whether a kernel that ran caused it, so that any later call may report it.
+pub(super) fn is_fault(code: CUresult) -> bool {
+    use CUresult as E;
+    matches!(
+        code,
+        E::CUDA_ERROR_ILLEGAL_ADDRESS
+            | E::CUDA_ERROR_LAUNCH_TIMEOUT
+            | E::CUDA_ERROR_ASSERT
+            | E::CUDA_ERROR_HARDWARE_STACK_ERROR
+            | E::CUDA_ERROR_ILLEGAL_INSTRUCTION
+            | E::CUDA_ERROR_MISALIGNED_ADDRESS
+            | E::CUDA_ERROR_INVALID_ADDRESS_SPACE
+            | E::CUDA_ERROR_INVALID_PC
+            | E::CUDA_ERROR_LAUNCH_FAILED
+    )
+}
+
+/// The error of a call; `running` are the kernels that may have caused it.
+pub(super) fn error(call: &str, code: CUresult, running: &[&str]) -> DeviceError {
+    let message = describe(code);
+    if !is_fault(code) || running.is_empty() {
+        return DeviceError::Failed { what: call.into(), message };
+    }
+    let what = match running {
+        [kernel] => format!("kernel {kernel}"),
+        kernels => format!("one of the kernels {}", kernels.join(", ")),
+    };
+    DeviceError::Failed { what, message: format!("{message} (told by {call})") }
+}

@@ -1,0 +1,240 @@
+//! The driver: whether it is there, its version, and what its error codes mean.
+
+use std::ffi::CStr;
+use std::ffi::c_char;
+use std::fs;
+use std::sync::OnceLock;
+
+use cudarc::driver::sys::{self, CUresult};
+use libloading::Library;
+
+use crate::DeviceError;
+use crate::error::one_line;
+
+/// The oldest CUDA version whose driver has every function used here.
+const OLDEST: (u32, u32) = (12, 0);
+
+#[cfg(windows)]
+const LIBRARY: &str = "nvcuda.dll";
+#[cfg(not(windows))]
+const LIBRARY: &str = "libcuda.so.1";
+
+/// Functions called by this crate. The bindings panic on one that is missing,
+/// so that all are looked up before the first is called.
+const FUNCTIONS: [&str; 36] = [
+    "cuCtxSetCurrent",
+    "cuDeviceGet",
+    "cuDeviceGetAttribute",
+    "cuDeviceGetCount",
+    "cuDeviceGetName",
+    "cuDevicePrimaryCtxRelease_v2",
+    "cuDevicePrimaryCtxRetain",
+    "cuDeviceTotalMem_v2",
+    "cuDriverGetVersion",
+    "cuEventCreate",
+    "cuEventDestroy_v2",
+    "cuEventElapsedTime",
+    "cuEventRecord",
+    "cuEventSynchronize",
+    "cuFuncGetAttribute",
+    "cuFuncSetAttribute",
+    "cuGetErrorName",
+    "cuGetErrorString",
+    "cuGraphAddKernelNode_v2",
+    "cuGraphCreate",
+    "cuGraphDestroy",
+    "cuGraphExecDestroy",
+    "cuGraphInstantiateWithFlags",
+    "cuGraphLaunch",
+    "cuInit",
+    "cuLaunchKernel",
+    "cuMemAlloc_v2",
+    "cuMemFree_v2",
+    "cuMemGetInfo_v2",
+    "cuMemcpyDtoDAsync_v2",
+    "cuMemcpyDtoHAsync_v2",
+    "cuMemcpyHtoDAsync_v2",
+    "cuMemsetD8Async",
+    "cuModuleGetFunction",
+    "cuModuleLoadData",
+    "cuModuleUnload",
+];
+
+/// Those of streams.
+const STREAM_FUNCTIONS: [&str; 3] = ["cuStreamCreate", "cuStreamDestroy_v2", "cuStreamSynchronize"];
+
+/// A driver that has been started.
+#[derive(Debug)]
+pub(crate) struct Driver {
+    /// The CUDA version that it is for.
+    pub(crate) cuda: (u32, u32),
+    /// Its own version and that of CUDA: `580.159.04 (CUDA 13.0)`.
+    pub(crate) version: String,
+    /// Whether it tells the sizes of a kernel's parameters (from CUDA 12.4 on).
+    pub(crate) tells_parameters: bool,
+}
+
+impl Driver {
+    /// Starts the driver, once in the life of the process.
+    pub(crate) fn start() -> Result<&'static Self, DeviceError> {
+        static STARTED: OnceLock<Result<Driver, DeviceError>> = OnceLock::new();
+        STARTED.get_or_init(start).as_ref().map_err(Clone::clone)
+    }
+}
+
+fn start() -> Result<Driver, DeviceError> {
+    let library = library()?;
+    // SAFETY: the symbols are only compared with null, never called as this type.
+    let has = |name: &str| unsafe { library.get::<*const ()>(name.as_bytes()) }.is_ok();
+    let missing = FUNCTIONS.iter().chain(&STREAM_FUNCTIONS).find(|name| !has(name));
+    let cuda = if has("cuDriverGetVersion") { cuda_version()? } else { (0, 0) };
+    if cuda < OLDEST || missing.is_some() {
+        return Err(too_old(cuda));
+    }
+    // SAFETY: the function exists; it takes no pointer.
+    match unsafe { sys::cuInit(0) } {
+        CUresult::CUDA_SUCCESS => {}
+        CUresult::CUDA_ERROR_NO_DEVICE => return Err(no_gpu()),
+        code => {
+            let said = describe(code);
+            return Err(DeviceError::NoDevice(format!(
+                "the CUDA driver does not start: cuInit: {said}"
+            )));
+        }
+    }
+    let version = match product_version() {
+        Some(product) => format!("{product} (CUDA {}.{})", cuda.0, cuda.1),
+        None => format!("CUDA {}.{}", cuda.0, cuda.1),
+    };
+    Ok(Driver { cuda, version, tells_parameters: has("cuFuncGetParamInfo") })
+}
+
+/// The library that the bindings will call, or why there is none.
+fn library() -> Result<&'static Library, DeviceError> {
+    // SAFETY: loading the driver runs its initialisers, which any CUDA program relies on.
+    let probe = unsafe { Library::new(LIBRARY) };
+    match probe {
+        // Never unloaded: the bindings' handle is to the same library.
+        Ok(library) => std::mem::forget(library),
+        Err(e) => return Err(no_driver(&one_line(&e))),
+    }
+    // SAFETY: as above; the bindings panic only if the library is missing.
+    unsafe { sys::is_culib_present().then(|| sys::culib()) }
+        .ok_or_else(|| no_driver("the bindings cannot load it"))
+}
+
+fn no_driver(reason: &str) -> DeviceError {
+    let absent = reason.contains("No such file") || reason.contains("could not be found");
+    DeviceError::NoDevice(if absent || cfg!(windows) {
+        format!("no CUDA driver: {LIBRARY} was not found (install the NVIDIA driver of your GPU)")
+    } else {
+        format!(
+            "no CUDA driver: {LIBRARY} does not load: {reason} (install the NVIDIA driver anew)"
+        )
+    })
+}
+
+fn too_old((major, minor): (u32, u32)) -> DeviceError {
+    let (oldest, _) = OLDEST;
+    DeviceError::NoDevice(format!(
+        "the NVIDIA driver is too old: it is for CUDA {major}.{minor}, and at least {oldest}.0 is \
+         needed (install driver 525 or newer)"
+    ))
+}
+
+pub(super) fn no_gpu() -> DeviceError {
+    DeviceError::NoDevice(
+        "no CUDA device: the driver finds no GPU (nvidia-smi shows what it sees; \
+         CUDA_VISIBLE_DEVICES may hide some)"
+            .into(),
+    )
+}
+
+fn cuda_version() -> Result<(u32, u32), DeviceError> {
+    let mut version = 0;
+    // SAFETY: the function exists, and writes one int.
+    check("cuDriverGetVersion", unsafe { sys::cuDriverGetVersion(&raw mut version) })?;
+    Ok(version_pair(version))
+}
+
+/// 1000 · major + 10 · minor, as the driver writes it.
+fn version_pair(version: i32) -> (u32, u32) {
+    let version = u32::try_from(version).unwrap_or(0);
+    (version / 1000, version % 1000 / 10)
+}
+
+/// `580.159.04`, which only the kernel module tells.
+fn product_version() -> Option<String> {
+    ["/sys/module/nvidia/version", "/proc/driver/nvidia/version"]
+        .iter()
+        .find_map(|path| version_in(&fs::read_to_string(path).ok()?))
+}
+
+/// The first word made of numbers with dots between.
+fn version_in(text: &str) -> Option<String> {
+    let is_version = |word: &&str| {
+        word.contains('.')
+            && word.split('.').all(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+    };
+    text.split_whitespace().find(is_version).map(str::to_owned)
+}
+
+/// `Ok` for success, else an error that names the call.
+pub(super) fn check(call: &str, code: CUresult) -> Result<(), DeviceError> {
+    match code {
+        CUresult::CUDA_SUCCESS => Ok(()),
+        code => Err(DeviceError::Failed { what: call.into(), message: describe(code) }),
+    }
+}
+
+/// `CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered`.
+pub(super) fn describe(code: CUresult) -> String {
+    let text = |read: unsafe fn(CUresult, *mut *const c_char) -> CUresult| {
+        let mut text = std::ptr::null();
+        // SAFETY: both readers write a pointer to a constant string, or null.
+        unsafe {
+            read(code, &raw mut text);
+            (!text.is_null()).then(|| CStr::from_ptr(text).to_string_lossy().into_owned())
+        }
+    };
+    match (text(sys::cuGetErrorName), text(sys::cuGetErrorString)) {
+        (Some(name), Some(text)) => format!("{name}: {text}"),
+        (name, _) => name.unwrap_or_else(|| format!("{code:?}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read() {
+        assert_eq!(version_pair(12040), (12, 4));
+        assert_eq!(version_pair(13000), (13, 0));
+        assert_eq!(version_pair(-1), (0, 0));
+        assert!(version_pair(11080) < OLDEST);
+        assert_eq!(version_in("580.159.04\n").as_deref(), Some("580.159.04"));
+        let kernel_module = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb";
+        assert_eq!(version_in(kernel_module).as_deref(), Some("550.54.14"));
+        assert_eq!(version_in("unknown 5. .6"), None);
+    }
+
+    #[test]
+    fn a_missing_or_unfit_driver_is_one_line_that_says_what_to_do() {
+        for (error, says) in [
+            (no_driver("libcuda.so.1: … No such file or directory"), "install the NVIDIA driver"),
+            (no_driver("wrong ELF class"), "does not load: wrong ELF class"),
+            (too_old((11, 8)), "it is for CUDA 11.8, and at least 12.0 is needed"),
+            (no_gpu(), "the driver finds no GPU"),
+        ] {
+            let text = error.to_string();
+            assert!(text.contains(says) && text.lines().count() == 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn starting_twice_gives_the_same_answer() {
+        let answer = || Driver::start().map(|d| d.version.clone());
+        assert_eq!(answer(), answer());
+    }
+}

@@ -1,0 +1,334 @@
+//! Devices driven by NVIDIA's driver.
+
+mod context;
+mod driver;
+mod graph;
+mod kernels;
+mod memory;
+mod properties;
+
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use cudarc::driver::sys::{self, CUresult};
+
+use crate::cubin_cache::{CubinCache, CubinKey};
+use crate::nvrtc;
+use crate::{Arg, Backend, DeviceError, DeviceInfo, GraphNode, Launch, Nvrtc, Source, folders};
+
+use context::{Context, Event};
+pub(crate) use driver::Driver;
+use graph::Executable;
+use kernels::{Arguments, Kernels};
+
+/// A GPU.
+pub(crate) struct Cuda {
+    info: DeviceInfo,
+    tells_parameters: bool,
+    context: Context,
+    cache: CubinCache,
+    /// Found when the first source is loaded.
+    compiler: Mutex<Option<Arc<Nvrtc>>>,
+    /// Each source's program, once it is loaded. Its lock is held meanwhile:
+    /// others who want the same source wait, those who want another do not.
+    programs: Mutex<HashMap<Source, Arc<Mutex<Option<u64>>>>>,
+    loaded: Mutex<Loaded>,
+}
+
+/// What has handles of the driver. Its lock is held while work is submitted.
+#[derive(Debug, Default)]
+struct Loaded {
+    kernels: Kernels,
+    graphs: HashMap<u64, Executable>,
+    graphs_made: u64,
+    /// Kernels launched since the device was last known to be idle, each once.
+    running: Vec<u64>,
+}
+
+// SAFETY: the handles are the driver's, whose calls may come from any thread.
+unsafe impl Send for Loaded {}
+
+impl Cuda {
+    /// The GPU of that number.
+    pub(crate) fn open(index: u32) -> Result<Self, DeviceError> {
+        let tells_parameters = Driver::start()?.tells_parameters;
+        let (device, info) = properties::read(index)?;
+        Ok(Self {
+            info,
+            tells_parameters,
+            context: Context::new(device)?,
+            cache: CubinCache::new(folders::cache().map(|folder| folder.join("kernels"))),
+            compiler: Mutex::default(),
+            programs: Mutex::default(),
+            loaded: Mutex::default(),
+        })
+    }
+
+    /// What is known of each GPU.
+    pub(crate) fn list() -> Result<Vec<DeviceInfo>, DeviceError> {
+        (0..properties::count()?).map(|index| Ok(properties::read(index)?.1)).collect()
+    }
+
+    fn compiler(&self) -> Result<Arc<Nvrtc>, DeviceError> {
+        let mut compiler = lock(&self.compiler);
+        if let Some(compiler) = &*compiler {
+            return Ok(Arc::clone(compiler));
+        }
+        let found = Arc::new(Nvrtc::find(Some(self.info.compute_capability))?);
+        Ok(Arc::clone(compiler.insert(found)))
+    }
+
+    fn compile(&self, source: &Source) -> Result<Vec<u8>, DeviceError> {
+        let compiler = self.compiler()?;
+        let device = self.info.compute_capability;
+        let architecture = compiler.architecture_for(device).ok_or_else(|| {
+            let path = compiler.path().display();
+            DeviceError::NoCompiler(format!("{path} cannot compile for {}", self.info.name))
+        })?;
+        let options = nvrtc::options(source, architecture);
+        let key = CubinKey::new(source, &options, &compiler.identity());
+        self.cache.get_or_build(&key, || Ok(compiler.compile(source, architecture)?.cubin))
+    }
+
+    /// `Ok` for success, else an error that names the call, or the kernels
+    /// that it comes from.
+    fn check(&self, call: &str, code: CUresult) -> Result<(), DeviceError> {
+        match code {
+            CUresult::CUDA_SUCCESS => Ok(()),
+            code => Err(lock(&self.loaded).error(call, code)),
+        }
+    }
+
+    fn bind(&self) -> Result<(), DeviceError> {
+        self.check("cuCtxSetCurrent", self.context.bind())
+    }
+
+    fn no_room(&self, bytes: usize) -> DeviceError {
+        let (free, total) = self.memory().unwrap_or((0, self.info.memory));
+        DeviceError::OutOfMemory {
+            device: format!("{} ({})", self.info.id, self.info.name),
+            requested: bytes as u64,
+            free,
+            total,
+        }
+    }
+
+    /// Waits for all work.
+    fn wait(&self, call: &str) -> Result<(), DeviceError> {
+        // What others launch while this waits is still running after it.
+        let waited_for = std::mem::take(&mut lock(&self.loaded).running);
+        let code = self.context.wait();
+        if code != CUresult::CUDA_SUCCESS {
+            lock(&self.loaded).started(&waited_for);
+        }
+        self.check(call, code)
+    }
+}
+
+impl Loaded {
+    fn started(&mut self, kernels: &[u64]) {
+        for kernel in kernels {
+            if !self.running.contains(kernel) {
+                self.running.push(*kernel);
+            }
+        }
+    }
+
+    fn error(&self, call: &str, code: CUresult) -> DeviceError {
+        context::error(call, code, &self.kernels.names(&self.running))
+    }
+}
+
+impl Backend for Cuda {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn memory(&self) -> Result<(u64, u64), DeviceError> {
+        self.bind()?;
+        let (code, free, total) = memory::state();
+        self.check("cuMemGetInfo", code)?;
+        Ok((free, total))
+    }
+
+    fn alloc(&self, bytes: usize) -> Result<u64, DeviceError> {
+        self.bind()?;
+        // More than there can ever be is an error of its own for the driver.
+        if bytes as u64 > self.info.memory {
+            return Err(self.no_room(bytes));
+        }
+        memory::alloc(bytes).map_err(|code| match code {
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY => self.no_room(bytes),
+            code => lock(&self.loaded).error("cuMemAlloc", code),
+        })
+    }
+
+    fn free(&self, address: u64) {
+        // A failure of the work is told by the next call; nothing is to be done here.
+        if self.bind().is_ok() {
+            let _ = self.context.wait();
+            memory::free(address);
+        }
+    }
+
+    fn upload(&self, to: u64, from: &[u8]) -> Result<(), DeviceError> {
+        if from.is_empty() {
+            return Ok(());
+        }
+        self.bind()?;
+        self.check("cuMemcpyHtoD", memory::upload(to, from, self.context.stream))?;
+        // The driver may read `from` until the copy is done.
+        self.wait("cuMemcpyHtoD")
+    }
+
+    fn download(&self, from: u64, to: &mut [u8]) -> Result<(), DeviceError> {
+        if to.is_empty() {
+            return Ok(());
+        }
+        self.bind()?;
+        let code = memory::download(from, to, self.context.stream);
+        // Also if that failed: the driver may write `to` until it is done.
+        let waited = self.wait("cuMemcpyDtoH");
+        self.check("cuMemcpyDtoH", code)?;
+        waited
+    }
+
+    fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), DeviceError> {
+        self.bind()?;
+        self.check("cuMemcpyDtoD", memory::copy(to, from, bytes, self.context.stream))
+    }
+
+    fn clear(&self, address: u64, bytes: usize) -> Result<(), DeviceError> {
+        self.bind()?;
+        self.check("cuMemsetD8", memory::clear(address, bytes, self.context.stream))
+    }
+
+    fn load(&self, source: &Source) -> Result<u64, DeviceError> {
+        let program = Arc::clone(lock(&self.programs).entry(source.clone()).or_default());
+        let mut program = lock(&program);
+        if let Some(id) = *program {
+            return Ok(id);
+        }
+        let cubin = self.compile(source)?;
+        self.bind()?;
+        let id = lock(&self.loaded).kernels.add_module(&cubin, &source.title())?;
+        Ok(*program.insert(id))
+    }
+
+    fn kernel(&self, program: u64, name: &str, shared_bytes: u32) -> Result<u64, DeviceError> {
+        self.bind()?;
+        let kernels = &mut lock(&self.loaded).kernels;
+        kernels.find(program, name, shared_bytes, &self.info, self.tells_parameters)
+    }
+
+    fn launch(&self, kernel: u64, shape: Launch, args: &[Arg]) -> Result<(), DeviceError> {
+        self.bind()?;
+        let mut loaded = lock(&self.loaded);
+        let launched = loaded.kernels.get(kernel)?;
+        launched.check(shape, args)?;
+        let mut arguments = Arguments::new(args);
+        let mut pointers: Vec<*mut c_void> = arguments.pointers();
+        let [grid_x, grid_y, grid_z] = shape.grid;
+        let [block_x, block_y, block_z] = shape.block;
+        // SAFETY: the function is loaded; the driver copies the arguments in the call.
+        let code = unsafe {
+            sys::cuLaunchKernel(
+                launched.function,
+                grid_x,
+                grid_y,
+                grid_z,
+                block_x,
+                block_y,
+                block_z,
+                shape.shared_bytes,
+                self.context.stream,
+                pointers.as_mut_ptr(),
+                ptr::null_mut(),
+            )
+        };
+        if code != CUresult::CUDA_SUCCESS {
+            return Err(loaded.error(&launched.launch_title(shape), code));
+        }
+        loaded.started(&[kernel]);
+        Ok(())
+    }
+
+    fn graph(&self, nodes: &[GraphNode]) -> Result<u64, DeviceError> {
+        self.bind()?;
+        let mut loaded = lock(&self.loaded);
+        let graph = Executable::new(nodes, &loaded.kernels)?;
+        let id = loaded.graphs_made;
+        loaded.graphs_made += 1;
+        loaded.graphs.insert(id, graph);
+        Ok(id)
+    }
+
+    fn launch_graph(&self, graph: u64) -> Result<(), DeviceError> {
+        self.bind()?;
+        let loaded = &mut *lock(&self.loaded);
+        let Some(found) = loaded.graphs.get(&graph) else {
+            return Err(DeviceError::Failed {
+                what: format!("launch of graph {graph}"),
+                message: "it is not of this device".into(),
+            });
+        };
+        // SAFETY: both are valid.
+        let code = unsafe { sys::cuGraphLaunch(found.exec, self.context.stream) };
+        if code != CUresult::CUDA_SUCCESS {
+            return Err(loaded.error("cuGraphLaunch", code));
+        }
+        let kernels = found.kernels.clone();
+        loaded.started(&kernels);
+        Ok(())
+    }
+
+    fn free_graph(&self, graph: u64) {
+        let freed = lock(&self.loaded).graphs.remove(&graph);
+        if let Some(graph) = freed.filter(|_| self.bind().is_ok()) {
+            // It may still run; a failure is told by the next call.
+            let _ = self.context.wait();
+            graph.destroy();
+        }
+    }
+
+    fn synchronize(&self) -> Result<(), DeviceError> {
+        self.bind()?;
+        self.wait("cuStreamSynchronize")
+    }
+
+    fn time(
+        &self,
+        work: &mut dyn FnMut() -> Result<(), DeviceError>,
+    ) -> Result<Duration, DeviceError> {
+        self.bind()?;
+        let begin = Event::record(self.context.stream)?;
+        work()?;
+        // `work` may have bound another device.
+        self.bind()?;
+        let end = Event::record(self.context.stream)?;
+        self.wait("cuStreamSynchronize")?;
+        end.since(&begin)
+    }
+}
+
+impl Drop for Cuda {
+    fn drop(&mut self) {
+        if self.bind().is_err() {
+            return;
+        }
+        let _ = self.context.wait();
+        let mut loaded = lock(&self.loaded);
+        for (_, graph) in loaded.graphs.drain() {
+            graph.destroy();
+        }
+        loaded.kernels.unload();
+    }
+}
+
+/// A panic elsewhere leaves the tables whole: each is changed in one step.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

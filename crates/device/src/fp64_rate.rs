@@ -1,0 +1,103 @@
+//! Whether a device computes in FP64 at full rate, by measuring it.
+
+use std::time::Duration;
+
+use bytemuck::Pod;
+
+use crate::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source};
+
+/// Independent chains in a thread: enough to hide the latency of one.
+const CHAINS: u32 = 8;
+const THREADS: u32 = 256;
+/// Blocks for each multiprocessor: more than run at a time.
+const BLOCKS: u32 = 16;
+/// A measurement this long is not spoiled by the time that a launch takes.
+const LONG_ENOUGH: Duration = Duration::from_millis(4);
+const MOST_STEPS: u32 = 1 << 20;
+
+/// Fused multiply-adds a second, of all multiprocessors together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fp64Rate {
+    /// In double precision.
+    pub fp64: f64,
+    /// In single precision.
+    pub fp32: f64,
+}
+
+impl Fp64Rate {
+    /// fp64 / fp32: 1/2 on data-centre GPUs, 1/32 or 1/64 on others.
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        self.fp64 / self.fp32
+    }
+
+    /// Whether FP64 is made for computing: a quarter of FP32 or more.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.ratio() >= 0.25
+    }
+}
+
+/// Measures the rates of fused multiply-adds; takes well below a second.
+///
+/// # Errors
+/// No compiler, or anything that fails on the device.
+pub fn fp64_rate(device: &Device) -> Result<Fp64Rate, DeviceError> {
+    let program = device.program(&source())?;
+    Ok(Fp64Rate {
+        fp64: rate::<f64>(device, &program.kernel("fma64", 0)?)?,
+        fp32: rate::<f32>(device, &program.kernel("fma32", 0)?)?,
+    })
+}
+
+fn source() -> Source {
+    Source::new("fp64_rate.cu", include_str!("../kernels/fp64_rate.cu"), &["fma64", "fma32"])
+        .define("CHAINS", CHAINS)
+}
+
+fn rate<T: Pod>(device: &Device, kernel: &Kernel) -> Result<f64, DeviceError> {
+    let blocks = device.info().multiprocessors.max(1) * BLOCKS;
+    let threads = blocks * THREADS;
+    let out: Buffer<T> = device.alloc(threads as usize)?;
+    let time = |steps: u32| {
+        let args = [Arg::from(&out), Arg::F64(0.5), Arg::F64(1.0), Arg::U32(steps)];
+        device.time(|| kernel.launch(Launch::linear(blocks, THREADS), &args))
+    };
+    // The first launch loads the code and wakes the clocks.
+    let mut steps = 256;
+    time(steps)?;
+    loop {
+        let taken = time(steps)?;
+        if taken >= LONG_ENOUGH || steps >= MOST_STEPS {
+            let done = f64::from(threads) * f64::from(CHAINS) * f64::from(steps);
+            return Ok(done / taken.as_secs_f64().max(1e-9));
+        }
+        steps *= 4;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Nvrtc;
+
+    #[test]
+    fn full_rate_is_a_quarter_or_more() {
+        for (fp64, full) in [(33e12, true), (17e12, true), (16e12, false), (1e12, false)] {
+            assert_eq!(Fp64Rate { fp64, fp32: 67e12 }.is_full(), full);
+        }
+    }
+
+    #[test]
+    fn the_chains_stay_in_registers() {
+        let Ok(nvrtc) = Nvrtc::find(None) else { return };
+        for &architecture in nvrtc.architectures() {
+            let log = nvrtc.compile(&source(), architecture).unwrap().log;
+            let frames: Vec<_> = log.lines().filter(|l| l.contains("stack frame")).collect();
+            assert_eq!(frames.len(), 2, "sm_{architecture}: {log}");
+            for frame in frames {
+                assert!(frame.contains("0 bytes stack frame, 0 bytes spill"), "{log}");
+            }
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! The run-time compiler NVRTC: found where it is installed, loaded when it is
+//! first needed, never linked.
+
+mod fit;
+mod library;
+mod places;
+
+use std::path::Path;
+
+use crate::cuda::Driver;
+use crate::{DeviceError, Source};
+
+use fit::Fit;
+use library::Library;
+use places::Places;
+
+/// A run-time compiler of CUDA C++.
+#[derive(Debug)]
+pub struct Nvrtc {
+    library: Library,
+}
+
+/// What a source was compiled to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Compiled {
+    /// Machine code for one architecture, as the driver loads it.
+    pub cubin: Vec<u8>,
+    /// Warnings, and the assembler's account of each kernel: registers, stack
+    /// frame, spilled bytes, shared memory (in the words of `ptxas --verbose`).
+    pub log: String,
+}
+
+impl Nvrtc {
+    /// A compiler that this machine's driver, if there is one, takes code
+    /// from, and that can compile for `compute_capability` (major, minor) if
+    /// that is given.
+    ///
+    /// Looked for in this order: `WARPINT_NVRTC` (a file or its folder; nothing
+    /// else is then tried), `CUDA_PATH` and `CUDA_HOME`, where the loader looks,
+    /// `/usr/local/cuda*` and `/opt/cuda`, and the wheels of the Python in use.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoCompiler`], one line that says how to get it.
+    pub fn find(compute_capability: Option<(u32, u32)>) -> Result<Self, DeviceError> {
+        let driver = Driver::start().ok().map(|driver| driver.cuda);
+        find_in(&Places::of_this_process(), &Fit { driver, compute_capability })
+    }
+
+    /// The library's file, or its bare name where its file cannot be told.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.library.path
+    }
+
+    /// (major, minor).
+    #[must_use]
+    pub fn version(&self) -> (u32, u32) {
+        self.library.version
+    }
+
+    /// What it can compile for, ascending: 75 is compute capability 7.5.
+    #[must_use]
+    pub fn architectures(&self) -> &[u32] {
+        &self.library.architectures
+    }
+
+    /// The architecture to compile for, so that the code runs on a device of
+    /// that compute capability: its own, or the nearest before it in its family.
+    #[must_use]
+    pub fn architecture_for(&self, compute_capability: (u32, u32)) -> Option<u32> {
+        fit::architecture_for(self.architectures(), compute_capability)
+    }
+
+    /// Compiles for an architecture such as 90. Needs no device.
+    ///
+    /// # Errors
+    /// [`DeviceError::Compile`] with the compiler's log.
+    pub fn compile(&self, source: &Source, architecture: u32) -> Result<Compiled, DeviceError> {
+        self.library.compile(source, &options(source, architecture))
+    }
+
+    /// What tells this compiler from others, for the key of cached code.
+    pub(crate) fn identity(&self) -> String {
+        let (major, minor) = self.version();
+        // Builds of one version differ in size if in anything.
+        let bytes = std::fs::metadata(self.path()).map_or(0, |file| file.len());
+        format!("NVRTC {major}.{minor}, {bytes} bytes")
+    }
+}
+
+/// The compiler's options, in order.
+///
+/// `--fmad=false`: a kernel writes `fma` where it means it, so that the
+/// simulator and the CPU engines round alike.
+pub(crate) fn options(source: &Source, architecture: u32) -> Vec<String> {
+    let mut options = vec![
+        format!("--gpu-architecture=sm_{architecture}"),
+        "--std=c++17".into(),
+        "--fmad=false".into(),
+        "--device-as-default-execution-space".into(),
+        "--generate-line-info".into(),
+        "--ptxas-options=--verbose".into(),
+    ];
+    options.extend(
+        source.defines().iter().map(|(name, value)| format!("--define-macro={name}={value}")),
+    );
+    options
+}
+
+/// The first compiler of these places that fits.
+fn find_in(places: &Places, fit: &Fit) -> Result<Nvrtc, DeviceError> {
+    let mut unfit = None;
+    let newest = fit.driver.map(|(major, _)| major);
+    for path in places.candidates(newest) {
+        match Library::load(&path) {
+            Ok(library) => match fit.refusal(library.version, &library.architectures) {
+                None => return Ok(Nvrtc { library }),
+                Some(reason) => unfit = unfit.or(Some(format!("{} {reason}", path.display()))),
+            },
+            // A name that the loader does not know is no news.
+            Err(_) if path.is_relative() => {}
+            Err(reason) => unfit = unfit.or(Some(format!("{} {reason}", path.display()))),
+        }
+    }
+    Err(fit.missing(places.chosen(), unfit.as_deref()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    const TRIPLE: &str = "extern \"C\" __global__ void triple(unsigned *x) {\n\
+                          x[threadIdx.x] *= FACTOR;\n}\n";
+
+    fn triple() -> Source {
+        Source::new("triple.cu", TRIPLE, &["triple"]).define("FACTOR", 3)
+    }
+
+    /// Code made by the compiler of this machine, where there is one.
+    fn each_compiled(source: &Source, check: impl Fn(u32, Result<Compiled, DeviceError>)) {
+        let Ok(nvrtc) = find_in(&Places::of_this_process(), &Fit::default()) else {
+            return;
+        };
+        for &architecture in nvrtc.architectures() {
+            check(architecture, nvrtc.compile(source, architecture));
+        }
+    }
+
+    #[test]
+    fn a_kernel_compiles_for_every_architecture() {
+        each_compiled(&triple(), |architecture, compiled| {
+            let Compiled { cubin, log } = compiled.unwrap();
+            assert!(cubin.starts_with(b"\x7fELF"), "sm_{architecture}");
+            assert!(log.contains("triple") && log.contains("registers"), "{log}");
+        });
+    }
+
+    #[test]
+    fn what_does_not_compile_is_told_with_its_file_and_line() {
+        let wrong = Source::new("wrong.cu", "\nint x = y;\n", &[]);
+        each_compiled(&wrong, |_, compiled| {
+            let error = compiled.unwrap_err();
+            assert!(
+                matches!(&error, DeviceError::Compile { log, .. } if log.contains("wrong.cu(2)"))
+            );
+            assert!(error.to_string().starts_with("wrong.cu() does not compile: "), "{error}");
+        });
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_was_loaded_by_name_is_known_by_its_file() {
+        let Ok(nvrtc) = find_in(&Places::of_this_process(), &Fit::default()) else { return };
+        // Loaded already, so that the loader knows the name.
+        let (major, _) = nvrtc.version();
+        let by_name = Library::load(format!("libnvrtc.so.{major}").as_ref()).unwrap();
+        let file = |path: &Path| path.canonicalize().unwrap();
+        assert_eq!(file(&by_name.path), file(nvrtc.path()));
+    }
+
+    #[test]
+    fn headers_are_those_of_the_source() {
+        let text =
+            "#include \"answer.cuh\"\nextern \"C\" __global__ void f(int *x) { *x = answer(); }\n";
+        let source =
+            Source::new("f.cu", text, &["f"]).header("answer.cuh", "int answer() { return 42; }");
+        each_compiled(&source, |architecture, compiled| {
+            assert!(compiled.is_ok(), "sm_{architecture}: {compiled:?}");
+        });
+    }
+
+    #[test]
+    fn options_hold_the_constants() {
+        let options = options(&triple(), 90);
+        assert_eq!(options.first().map(String::as_str), Some("--gpu-architecture=sm_90"));
+        assert_eq!(options.last().map(String::as_str), Some("--define-macro=FACTOR=3"));
+        assert!(options.iter().any(|o| o == "--fmad=false"));
+    }
+
+    #[test]
+    fn a_file_that_is_no_library_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("libnvrtc.so.13");
+        fs::write(&file, "not a library").unwrap();
+        let places = Places { chosen: Some(file.clone()), ..Places::default() };
+        let error = find_in(&places, &Fit::default()).unwrap_err().to_string();
+        assert!(error.contains(&*file.to_string_lossy()), "{error}");
+        assert!(error.contains("WARPINT_NVRTC") && error.lines().count() == 1, "{error}");
+    }
+
+    #[test]
+    fn a_chosen_place_without_it_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        for chosen in [folder.path().to_owned(), folder.path().join("absent")] {
+            let places = Places { chosen: Some(chosen.clone()), ..Places::default() };
+            let error = find_in(&places, &Fit::default()).unwrap_err().to_string();
+            assert!(error.contains(&*chosen.to_string_lossy()), "{error}");
+            assert!(error.contains("WARPINT_NVRTC") && error.lines().count() == 1, "{error}");
+        }
+    }
+}

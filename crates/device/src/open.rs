@@ -1,0 +1,87 @@
+//! Which devices there are, and opening one by its name.
+
+use std::sync::Arc;
+
+use crate::cuda::Cuda;
+use crate::{Device, DeviceError, DeviceInfo};
+
+/// The devices of this machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeviceList {
+    /// What was found.
+    pub devices: Vec<DeviceInfo>,
+    /// Why there are no others, each one line: no driver, no GPU.
+    pub missing: Vec<String>,
+}
+
+impl Device {
+    /// The GPU of that number, from 0.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoDevice`], one line that says what is missing.
+    pub fn cuda(index: u32) -> Result<Self, DeviceError> {
+        Ok(Self::new(Arc::new(Cuda::open(index)?)))
+    }
+
+    /// The device of that name: `cuda` (the first GPU), `cuda:1` and so on,
+    /// and with the feature `sim` the simulator `sim`.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoDevice`], one line that says what is missing.
+    pub fn open(name: &str) -> Result<Self, DeviceError> {
+        #[cfg(feature = "sim")]
+        if name == "sim" {
+            return Self::simulator();
+        }
+        Self::cuda(cuda_index(name)?)
+    }
+
+    /// The GPUs of this machine. Opens none of them, and takes no memory.
+    #[must_use]
+    pub fn list() -> DeviceList {
+        match Cuda::list() {
+            Ok(devices) => DeviceList { devices, missing: vec![] },
+            Err(e) => DeviceList { devices: vec![], missing: vec![e.to_string()] },
+        }
+    }
+}
+
+fn cuda_index(name: &str) -> Result<u32, DeviceError> {
+    let unknown = || {
+        DeviceError::NoDevice(format!(
+            "'{name}' is not a device: give cuda for the first GPU, or cuda:1 for the second"
+        ))
+    };
+    match name.strip_prefix("cuda").ok_or_else(unknown)? {
+        "" => Ok(0),
+        rest => rest
+            .strip_prefix(':')
+            .filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()))
+            .and_then(|digits| digits.parse().ok())
+            .ok_or_else(unknown),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read() {
+        for (name, index) in [("cuda", 0), ("cuda:0", 0), ("cuda:12", 12)] {
+            assert_eq!(cuda_index(name), Ok(index));
+        }
+        for name in ["", "gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:+1", "cuda1", "cuda:4294967296"]
+        {
+            let error = cuda_index(name).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("'{name}' is not a device")), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_list_has_devices_or_says_why_not() {
+        let DeviceList { devices, missing } = Device::list();
+        assert_ne!(devices.is_empty(), missing.is_empty());
+        assert!(missing.iter().all(|line| line.lines().count() == 1), "{missing:?}");
+    }
+}

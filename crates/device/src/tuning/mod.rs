@@ -1,0 +1,246 @@
+//! What was found to be fastest on a device, kept between runs.
+//!
+//! One JSON file, written anew under a lock and then renamed. What this
+//! version does not know in it stays as it is.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
+use std::path::PathBuf;
+use std::process;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::{DeviceInfo, folders};
+
+const FILE: &str = "tuning.json";
+const LOCK: &str = "tuning.lock";
+const SET_ASIDE: &str = "tuning.json.bad";
+const ENTRIES: &str = "entries";
+
+/// What a timing holds for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct TuningKey {
+    /// The product's name.
+    pub device: String,
+    /// The driver's version.
+    pub driver: String,
+    /// The version of the program that measured.
+    pub program: String,
+    /// What was tuned, in the caller's words: `goldilocks p=82589933`.
+    pub subject: String,
+}
+
+impl TuningKey {
+    /// A subject on a device, by this version of the program.
+    #[must_use]
+    pub fn new(info: &DeviceInfo, subject: impl Into<String>) -> Self {
+        Self {
+            device: info.name.clone(),
+            driver: info.driver.clone(),
+            program: env!("CARGO_PKG_VERSION").into(),
+            subject: subject.into(),
+        }
+    }
+}
+
+/// The fastest way, and how fast it is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Tuning {
+    /// In the caller's words: `2048x1024 radix 64`.
+    pub choice: String,
+    /// Microseconds of one operation.
+    pub microseconds: f64,
+}
+
+/// An answer, and a line for the user where something was wrong and was put right.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Warned<T> {
+    /// The answer.
+    pub value: T,
+    /// One line: what was found and what became of it.
+    pub warning: Option<String>,
+}
+
+/// The store cannot be used. Tuned values are a matter of speed only: a caller
+/// may go on without.
+#[derive(Debug, thiserror::Error)]
+pub enum TuningError {
+    /// There is no folder for it.
+    #[error("there is no folder for timings: this user has no home (set WARPINT_CONFIG_DIR)")]
+    NoFolder,
+    /// A file cannot be read or written.
+    #[error("cannot {action} the timings in {path}: {source} (WARPINT_CONFIG_DIR sets the folder)")]
+    Io {
+        /// `read`, `write`.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// Timings by device, driver, program and subject.
+#[derive(Debug, Clone)]
+pub struct TuningStore {
+    folder: PathBuf,
+}
+
+/// One entry; what else stands in it is kept.
+#[derive(Debug, Serialize, Deserialize)]
+struct Entry {
+    #[serde(flatten)]
+    key: TuningKey,
+    #[serde(flatten)]
+    tuning: Tuning,
+    #[serde(flatten)]
+    unknown: Map<String, Value>,
+}
+
+/// What the file holds.
+enum Content {
+    Sound(Map<String, Value>),
+    Corrupt,
+}
+
+impl TuningStore {
+    /// In `WARPINT_CONFIG_DIR`, else in `~/.config/warpint` or what this system
+    /// has for it.
+    ///
+    /// # Errors
+    /// [`TuningError::NoFolder`] for a user without a home.
+    pub fn open() -> Result<Self, TuningError> {
+        folders::config().map(Self::at).ok_or(TuningError::NoFolder)
+    }
+
+    /// In a folder, which is made when the first timing is stored.
+    #[must_use]
+    pub fn at(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.folder.join(FILE)
+    }
+
+    /// What was stored under a key. A corrupt file is set aside, with a warning.
+    ///
+    /// # Errors
+    /// The file cannot be read. That there is none is no error.
+    pub fn get(&self, key: &TuningKey) -> Result<Warned<Option<Tuning>>, TuningError> {
+        let (content, warning) = match self.read()? {
+            Content::Sound(content) => (content, None),
+            // It may have been replaced since; and two must not set it aside.
+            Content::Corrupt => match self.lock() {
+                Ok(_lock) => self.read_or_set_aside()?,
+                Err(_) => (Map::new(), Some(self.unreadable("it is not used"))),
+            },
+        };
+        let value = entries(&content).iter().find_map(|entry| stored(entry, key));
+        Ok(Warned { value, warning })
+    }
+
+    /// Stores a timing, in place of the one that the key had. Entries of other
+    /// keys stay. A corrupt file is set aside, with a warning.
+    ///
+    /// # Errors
+    /// The file cannot be read or written.
+    pub fn put(&self, key: &TuningKey, tuning: &Tuning) -> Result<Warned<()>, TuningError> {
+        fs::create_dir_all(&self.folder).map_err(|e| self.error("write", e))?;
+        let _lock = self.lock().map_err(|e| self.error("write", e))?;
+        let (mut content, warning) = self.read_or_set_aside()?;
+        let all = content.entry(ENTRIES).or_insert_with(|| json!([]));
+        if let Some(all) = all.as_array_mut() {
+            let unknown = all.iter().find_map(|e| unknown_of(e, key)).unwrap_or_default();
+            all.retain(|entry| unknown_of(entry, key).is_none());
+            let entry = Entry { key: key.clone(), tuning: tuning.clone(), unknown };
+            all.push(json!(entry));
+        }
+        self.write(&content).map_err(|e| self.error("write", e))?;
+        Ok(Warned { value: (), warning })
+    }
+
+    fn read(&self) -> Result<Content, TuningError> {
+        let bytes = match fs::read(self.path()) {
+            Ok(bytes) => bytes,
+            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Content::Sound(Map::new())),
+            Err(e) => return Err(self.error("read", e)),
+        };
+        Ok(match serde_json::from_slice(&bytes) {
+            Ok(Value::Object(content)) if content.get(ENTRIES).is_none_or(Value::is_array) => {
+                Content::Sound(content)
+            }
+            _ => Content::Corrupt,
+        })
+    }
+
+    /// Needs the lock.
+    fn read_or_set_aside(&self) -> Result<(Map<String, Value>, Option<String>), TuningError> {
+        match self.read()? {
+            Content::Sound(content) => Ok((content, None)),
+            Content::Corrupt => {
+                let aside = self.folder.join(SET_ASIDE);
+                let what = match fs::rename(self.path(), &aside) {
+                    Ok(()) => format!("it was renamed to {}", aside.display()),
+                    Err(e) => format!("it could not be renamed: {e}"),
+                };
+                Ok((Map::new(), Some(self.unreadable(&what))))
+            }
+        }
+    }
+
+    fn unreadable(&self, what: &str) -> String {
+        format!("the timings in {} are damaged; {what}; tune again", self.path().display())
+    }
+
+    /// Held until the file is dropped, at the latest when the process ends.
+    fn lock(&self) -> io::Result<Option<File>> {
+        let file = File::create(self.folder.join(LOCK))?;
+        match file.lock() {
+            Ok(()) => Ok(Some(file)),
+            // A file system without locks: the last of two writers wins.
+            Err(e) if e.kind() == ErrorKind::Unsupported => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    fn write(&self, content: &Map<String, Value>) -> io::Result<()> {
+        let new = self.folder.join(format!("{FILE}.{}.tmp", process::id()));
+        let mut text = serde_json::to_vec_pretty(content)?;
+        text.push(b'\n');
+        let written = File::create(&new)
+            .and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_all()))
+            .and_then(|()| fs::rename(&new, self.path()));
+        if written.is_err() {
+            let _ = fs::remove_file(&new);
+        }
+        written
+    }
+
+    fn error(&self, action: &'static str, source: io::Error) -> TuningError {
+        TuningError::Io { action, path: self.path(), source }
+    }
+}
+
+fn entries(content: &Map<String, Value>) -> &[Value] {
+    content.get(ENTRIES).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The timing of an entry of that key, if it makes sense.
+fn stored(entry: &Value, key: &TuningKey) -> Option<Tuning> {
+    let entry = Entry::deserialize(entry).ok().filter(|entry| entry.key == *key)?;
+    Some(entry.tuning).filter(|t| t.microseconds.is_finite() && t.microseconds > 0.0)
+}
+
+/// What else stands in an entry of that key; `None` for one of another key.
+fn unknown_of(entry: &Value, key: &TuningKey) -> Option<Map<String, Value>> {
+    let of_key = TuningKey::deserialize(entry).ok()? == *key;
+    let unknown = || Entry::deserialize(entry).map(|entry| entry.unknown).unwrap_or_default();
+    of_key.then(unknown)
+}
+
+#[cfg(test)]
+mod tests;

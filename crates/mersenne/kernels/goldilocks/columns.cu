@@ -1,0 +1,381 @@
+// Columns: inverse transforms, unweighting, carries, weighting, transforms.
+//
+// The number Σ d_j·2^⌈pj/N⌉, N = ROWS·COLUMNS, j = j1·COLUMNS + j2, is
+// transformed over j1 (here), multiplied by ω_N^(j2·k1) (here) and transformed
+// over j2 (rows.cu). A block has WIDTH columns j2, all of them in shared
+// memory; in global memory the spectrum lies as [j2 / WIDTH][k1][j2 % WIDTH].
+//
+// KIND 0 `enter`: digits → spectrum; 1 `columns`: spectrum → spectrum of the
+// carried product; 2 `leave`: spectrum → digits.
+//
+// Carries. WIDTH adjacent words follow one another in a row j1 of the tile.
+// Carries run through them from 0; what leaves the last word is handed to the
+// block of the next columns as one 64-bit word, carry·8 + tag of the launch,
+// and added there into the first word and on. The last word of a tile keeps
+// what then arrives in it: it may lie outside the balanced range by a few
+// units, and nothing has to run on. The block of the first columns needs what
+// the last one hands on, so it does its work twice: at first only to hand on.
+//
+// Blocks take their columns in the order in which they start (a ticket), so
+// that whoever waits, waits for a block that is running already.
+#include "tile.cuh"
+
+constexpr int Q = OUTER_RADIX, A = RADIX_A, B = RADIX_B;
+constexpr u32 M = A * B;
+constexpr u32 ROWS = Q * M;
+constexpr u32 LENGTH = ROWS * COLUMNS;
+constexpr u32 TILES = COLUMNS / WIDTH;
+constexpr u32 U = WIDTH * Q;
+constexpr u32 TILE = ROWS * WIDTH;
+typedef Slots<U, A, B> Tile;
+
+// Where the tables begin, in words of `tables`; the host fills them in this order.
+constexpr u32 TWIDDLES = 0;                     // [b][ka] ω_M^(b·ka)
+constexpr u32 TWIDDLES_INVERSE = TWIDDLES + M;  // [ka][b] ω_M^(−b·ka)
+constexpr u32 OUTER = TWIDDLES_INVERSE + M;     // [kq][m] ω_ROWS^(kq·m)
+constexpr u32 OUTER_INVERSE = OUTER + ROWS;     // [kq][m] ω_ROWS^(−kq·m)
+constexpr u32 WEIGHTS = OUTER_INVERSE + ROWS;   // [j1][2] 2^u(j1), and half of it
+constexpr u32 UNWEIGHTS = WEIGHTS + 2 * ROWS;   // [j1][2] their inverses
+constexpr u32 COLUMN = UNWEIGHTS + 2 * ROWS;    // [j2][4] 2^u(j2), ω_N^(Q·A·j2), 2^(−u(j2))/N, ω_N^(−Q·A·j2)
+constexpr u32 FINE = COLUMN + 4 * COLUMNS;      // [i] ω_N^i, i < FINE_COUNT
+constexpr u32 COARSE = FINE + FINE_COUNT;       // [i] ω_N^(i·FINE_COUNT)
+
+// Words of `addend`.
+constexpr u32 ADDEND_ROW = 1, ADDEND_COLUMN = 2, ADDEND_BIT = 3;
+
+// What a block hands on: carry·2^TAG_BITS + tag, |carry| < 2^60.
+constexpr u32 TAG_BITS = 3, TAGS = 1 << TAG_BITS;
+
+// ω_N^e, lazy.
+DEVICE u64 root_power(const u64* __restrict__ tables, u32 e) {
+    return settle(mul(tables[FINE + e % FINE_COUNT], tables[COARSE + e / FINE_COUNT]));
+}
+
+// The factors f·s^k, k < B, in four chains k ≡ i mod 4.
+struct Factors {
+    u64 chain[4], step;
+    DEVICE Factors(u64 first, u64 s) {
+        u64 s2 = settle(mul(s, s));
+        chain[0] = first;
+        chain[1] = settle(mul(first, s));
+        chain[2] = settle(mul(first, s2));
+        chain[3] = settle(mul(chain[1], s2));
+        step = settle(mul(s2, s2));
+    }
+};
+
+// v_k ← v_k·ω_N^(±j2·k1)·(the column's constant), k1 = g / WIDTH + k·Q·A:
+// what stands between the transforms of columns and rows.
+DEVICE void twist(const u64* __restrict__ tables, u32 g, u32 j2, u32 inverse, u64 v[B]) {
+    u32 e = g / WIDTH * j2;
+    if (inverse && e != 0) e = LENGTH - e;
+    const u64* column = tables + COLUMN + 4 * j2 + 2 * inverse;
+    Factors f(settle(mul(root_power(tables, e), column[0])), column[1]);
+    unrolled<0, 4>([&](auto i) {
+        u64 w = f.chain[VALUE(i)];
+        unrolled<0, B / 4>([&](auto n) {
+            constexpr int k = 4 * VALUE(n) + VALUE(i);
+            v[k] = settle(mul(v[k], w));
+            if constexpr (k + 4 < B) w = settle(mul(w, f.step));
+        });
+    });
+}
+
+// From the spectrum, twisted, by the inverse transform over kb into slots (u, ka, b);
+// or from there, with the twiddles between a and b, by the transform over b, twisted,
+// to the spectrum.
+DEVICE void transform_b(u64* data, const u64* __restrict__ tables, u64* tile, u32 columns, u32 inverse) {
+    u64* spectrum = data + (u64)columns * TILE;
+#pragma unroll 1
+    for (u32 g = threadIdx.x; g < U * A; g += THREADS) {
+        u32 u = g % U, ka = g / U;
+        u64 v[B];
+        if (inverse) {
+            unrolled<0, B>([&](auto k) { v[VALUE(k)] = spectrum[g + VALUE(k) * U * A]; });
+        } else {
+            gather<B>(tile, tables + TWIDDLES + ka, A, [&](u32 b) { return Tile::at(u, ka, b); }, v);
+        }
+#pragma unroll 1
+        for (u32 step = opaque(0); step < 2; step++) {
+            if (step == inverse) {
+                transform<B>(v);
+            } else {
+                twist(tables, g, columns * WIDTH + u % WIDTH, inverse, v);
+            }
+        }
+        if (inverse) {
+            unrolled<0, B>([&](auto k) { tile[Tile::at(u, ka, turned<B>(VALUE(k), 1))] = v[VALUE(k)]; });
+        } else {
+            unrolled<0, B>([&](auto k) { spectrum[g + VALUE(k) * U * A] = v[VALUE(k)]; });
+        }
+    }
+}
+
+// The transform over a in slots (u, a or ka, b), or its inverse after the twiddles.
+DEVICE void transform_a(const u64* __restrict__ tables, u64* tile, u32 inverse) {
+#pragma unroll 1
+    for (u32 h = threadIdx.x; h < U * B; h += THREADS) {
+        u32 u = h % U, b = h / U;
+        u64 v[A];
+        auto slot = [&](u32 a) { return Tile::at(u, a, b); };
+        if (inverse) {
+            gather<A>(tile, tables + TWIDDLES_INVERSE + b, B, slot, v);
+        } else {
+            unrolled<0, A>([&](auto a) { v[VALUE(a)] = tile[slot(VALUE(a))]; });
+        }
+        transform<A>(v);
+        unrolled<0, A>([&](auto k) { tile[slot(turned<A>(VALUE(k), inverse))] = v[VALUE(k)]; });
+    }
+}
+
+// The words of a row of the tile: their bits, and which of the row's two weights they have.
+struct Words {
+    u32 fraction, start, bits, long_below;
+    DEVICE Words(const u32* __restrict__ fractions, u32 row, u32 columns, u32 base_bits, u32 below) {
+        start = fractions[row];
+        fraction = start + fractions[ROWS + columns];
+        if (fraction >= LENGTH) fraction -= LENGTH;
+        bits = base_bits;
+        long_below = below;
+    }
+    // u(j1) + u(j2) has passed 1.
+    DEVICE u32 wrapped() const { return fraction < start; }
+    DEVICE u32 length() const { return bits + (fraction < long_below); }
+    DEVICE void next() { fraction = fraction < long_below ? fraction + LENGTH - long_below : fraction - long_below; }
+};
+
+// v = digit + carry·2^bits with −2^(bits−1) ≤ digit < 2^(bits−1).
+DEVICE i32 split(i64 v, u32 bits, i64& carry) {
+    carry = (v + (1 << (bits - 1))) >> bits;
+    return (i32)((u32)v - ((u32)carry << bits));
+}
+
+struct alignas(16) Pair {
+    u64 first, second;
+};
+
+DEVICE u64 pack(i32 a, i32 b) { return join((u32)a, (u32)b); }
+
+// Weighted digits of row set m: the transform over q, × ω_ROWS^(kq·m), into slots (kq, a, b).
+DEVICE void write_rows(u64* tile, const u64* __restrict__ tables, u32 m, Wide x[Q][WIDTH]) {
+    u64 v[Q][WIDTH];
+    unrolled<0, WIDTH>([&](auto c) {
+        Wide y[Q];
+        unrolled<0, Q>([&](auto q) { y[VALUE(q)] = x[VALUE(q)][VALUE(c)]; });
+        dft_outer<Q>(y);
+        unrolled<0, Q>([&](auto k) {
+            v[VALUE(k)][VALUE(c)] = Q == 1 ? settle(y[VALUE(k)]) : reduce(biased(y[VALUE(k)]));
+            if constexpr (VALUE(k) > 0) {
+                u64 w = tables[OUTER + VALUE(k) * M + m];
+                v[VALUE(k)][VALUE(c)] = settle(mul(v[VALUE(k)][VALUE(c)], w));
+            }
+        });
+    });
+    unrolled<0, U / 2>([&](auto i) {
+        constexpr int q = 2 * VALUE(i) / WIDTH, c = 2 * VALUE(i) % WIDTH;
+        *(Pair*)(tile + Tile::at(2 * VALUE(i), m / B, m % B)) = {v[q][c], v[q][c + 1]};
+    });
+}
+
+#if KIND == 0
+
+// `digits[j]`, |d_j| < 2^31, → spectrum.
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+enter(u64* data, const i32* __restrict__ digits, const u64* __restrict__ tables,
+      const u32* __restrict__ fractions, u32 long_below) {
+    DYNAMIC_SHARED(u64, tile);
+    u32 columns = blockIdx.x;
+#pragma unroll 1
+    for (u32 m = threadIdx.x; m < M; m += THREADS) {
+        Wide x[Q][WIDTH];
+        unrolled<0, Q>([&](auto q) {
+            u32 row = VALUE(q) * M + m;
+            Words words(fractions, row, columns, 0, long_below);
+            unrolled<0, WIDTH>([&](auto c) {
+                i32 d = digits[row * COLUMNS + columns * WIDTH + VALUE(c)];
+                x[VALUE(q)][VALUE(c)] = mul_digit(d, tables[WEIGHTS + 2 * row + words.wrapped()]);
+                words.next();
+            });
+        });
+        write_rows(tile, tables, m, x);
+    }
+    __syncthreads();
+    transform_a(tables, tile, 0);
+    __syncthreads();
+    transform_b(data, tables, tile, columns, 0);
+}
+
+#else
+
+// The words of a tile: digits from carries within it, and what leaves it handed on.
+DEVICE void carry_within(u64* tile, const u64* __restrict__ tables, const u32* __restrict__ fractions,
+                         u64* carries, const u64* __restrict__ addend, u32 columns, u32 tag,
+                         u32 base_bits, u32 long_below, u32 subtrahend, u32 multiplier) {
+#pragma unroll 1
+    for (u32 m = threadIdx.x; m < M; m += THREADS) {
+        u64 v[Q][WIDTH];
+        unrolled<0, U / 2>([&](auto i) {
+            constexpr int q = 2 * VALUE(i) / WIDTH, c = 2 * VALUE(i) % WIDTH;
+            Pair pair = *(const Pair*)(tile + Tile::at(2 * VALUE(i), m / B, m % B));
+            v[q][c] = pair.first;
+            v[q][c + 1] = pair.second;
+        });
+        if constexpr (Q > 1) {
+            unrolled<0, WIDTH>([&](auto c) {
+                Wide y[Q];
+                y[0] = widen(v[0][VALUE(c)]);
+                unrolled<1, Q>([&](auto k) {
+                    u64 w = tables[OUTER_INVERSE + VALUE(k) * M + m];
+                    y[VALUE(k)] = mul(v[VALUE(k)][VALUE(c)], w);
+                });
+                dft_outer<Q>(y);
+                unrolled<0, Q>([&](auto k) {
+                    v[minus(VALUE(k), Q)][VALUE(c)] = reduce(biased(y[VALUE(k)]));
+                });
+            });
+        }
+        unrolled<0, Q>([&](auto q) {
+            u32 row = VALUE(q) * M + m;
+            Words words(fractions, row, columns, base_bits, long_below);
+            i64 carry = 0;
+            i32 digit[WIDTH];
+            unrolled<0, WIDTH>([&](auto c) {
+                u64 w = tables[UNWEIGHTS + 2 * row + words.wrapped()];
+                i64 z = (i64)settle(mul(v[VALUE(q)][VALUE(c)], w));
+                // The residue nearest to 0.
+                if (z < 0) z += EPSILON;
+                u32 bits = words.length();
+                if (subtrahend != 0 && row == addend[ADDEND_ROW] &&
+                    columns * WIDTH + VALUE(c) == addend[ADDEND_COLUMN]) {
+                    z -= (i64)subtrahend << addend[ADDEND_BIT];
+                }
+                if (multiplier == 1) {
+                    digit[VALUE(c)] = split(z + carry, bits, carry);
+                } else {
+                    i64 up, more;
+                    i32 d = split(z, bits, up);
+                    digit[VALUE(c)] = split((i64)d * multiplier + carry, bits, more);
+                    carry = up * multiplier + more;
+                }
+                words.next();
+            });
+            store_relaxed(&carries[columns * ROWS + row], (u64)carry << TAG_BITS | tag);
+            unrolled<0, WIDTH / 2>([&](auto i) {
+                tile[Tile::at(VALUE(q) * WIDTH + 2 * VALUE(i), m / B, m % B)] =
+                    pack(digit[2 * VALUE(i)], digit[2 * VALUE(i) + 1]);
+            });
+        });
+    }
+}
+
+// What the columns before hand on, into the words: then weighted again, or digits.
+DEVICE void carry_between(u64* tile, const u64* __restrict__ tables, const u32* __restrict__ fractions,
+                          const u64* carries, i32* __restrict__ digits, u32 columns, u32 tag,
+                          u32 base_bits, u32 long_below) {
+    // Before the first columns are the last, one row up.
+    constexpr u32 ITEMS = (M + THREADS - 1) / THREADS;
+    const u64* incoming = carries + (columns == 0 ? TILES - 1 : columns - 1) * ROWS;
+    u32 up = columns == 0 ? 1 : 0;
+    unrolled<0, ITEMS>([&](auto i) {
+        u32 m = threadIdx.x + VALUE(i) * THREADS;
+        if (M % THREADS == 0 || m < M) {
+            u64 word[Q];
+            unrolled<0, Q>([&](auto q) {
+                u32 row = VALUE(q) * M + m;
+                word[VALUE(q)] = load_relaxed(&incoming[row >= up ? row - up : ROWS - 1]);
+            });
+            unrolled<0, Q>([&](auto q) {
+                u32 row = VALUE(q) * M + m;
+                while (word[VALUE(q)] % TAGS != tag) {
+                    spin_pause();
+                    word[VALUE(q)] = load_relaxed(&incoming[row >= up ? row - up : ROWS - 1]);
+                }
+                tile[Tile::at(VALUE(q) * WIDTH, m / B, m % B) + 1] = word[VALUE(q)];
+            });
+        }
+    });
+
+#pragma unroll 1
+    for (u32 m = threadIdx.x; m < M; m += THREADS) {
+#if KIND == 1
+        Wide x[Q][WIDTH];
+#endif
+        unrolled<0, Q>([&](auto q) {
+            u32 row = VALUE(q) * M + m;
+            Words words(fractions, row, columns, base_bits, long_below);
+            i32 digit[WIDTH];
+            i64 carry = 0;
+            unrolled<0, WIDTH / 2>([&](auto i) {
+                u32 at = Tile::at(VALUE(q) * WIDTH + 2 * VALUE(i), m / B, m % B);
+                Pair pair = *(const Pair*)(tile + at);
+                digit[2 * VALUE(i)] = (i32)low(pair.first);
+                digit[2 * VALUE(i) + 1] = (i32)high(pair.first);
+                if (VALUE(i) == 0) carry = (i64)pair.second >> TAG_BITS;
+            });
+            unrolled<0, WIDTH>([&](auto c) {
+                i64 sum = digit[VALUE(c)] + carry;
+                i32 d = VALUE(c) + 1 < WIDTH ? split(sum, words.length(), carry) : (i32)sum;
+#if KIND == 1
+                x[VALUE(q)][VALUE(c)] = mul_digit(d, tables[WEIGHTS + 2 * row + words.wrapped()]);
+#else
+                digits[row * COLUMNS + columns * WIDTH + VALUE(c)] = d;
+#endif
+                words.next();
+            });
+        });
+#if KIND == 1
+        write_rows(tile, tables, m, x);
+#endif
+    }
+}
+
+// Spectrum → the product's words, carried; as a spectrum again, or as `digits`.
+//
+// `carries[columns][j1]` and `tickets` are scratch, zero before the first
+// launch. Every word is multiplied by `multiplier`, and `subtrahend`·2^bit is
+// subtracted from the word that `addend` names. Words have `base_bits` bits, and
+// one more where (−p·j mod N) < `long_below` = p mod N.
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+#if KIND == 1
+columns(u64* data, const u64* __restrict__ tables, const u32* __restrict__ fractions,
+        u64* carries, u64* tickets, const u64* __restrict__ addend, u32 base_bits,
+        u32 long_below, u32 subtrahend, u32 multiplier) {
+#else
+leave(u64* data, i32* __restrict__ digits, const u64* __restrict__ tables,
+      const u32* __restrict__ fractions, u64* carries, u64* tickets,
+      const u64* __restrict__ addend, u32 base_bits, u32 long_below, u32 subtrahend,
+      u32 multiplier) {
+#endif
+    DYNAMIC_SHARED(u64, tile);
+    if (threadIdx.x == 0) tile[TILE] = atomicAdd(tickets, 1ull);
+    __syncthreads();
+    const u64 ticket = tile[TILE];
+    const u32 turn = (u32)(ticket % (TILES + 1)), tag = (u32)(ticket / (TILES + 1) + 1) % TAGS;
+    const u32 columns_ = turn == TILES ? 0 : turn;
+
+#if KIND == 1
+    constexpr u32 STEPS = 4;
+    i32* digits = nullptr;
+#else
+    constexpr u32 STEPS = 2;
+#endif
+#pragma unroll 1
+    for (u32 step = opaque(0); step < STEPS; step++) {
+        if (step == 0 || step == 3) {
+            transform_b(data, tables, tile, columns_, step == 0);
+        } else {
+            transform_a(tables, tile, step == 1);
+        }
+        __syncthreads();
+        if (step == 1) {
+            carry_within(tile, tables, fractions, carries, addend, columns_, tag, base_bits,
+                         long_below, subtrahend, multiplier);
+            if (turn == 0) return;
+            carry_between(tile, tables, fractions, carries, digits, columns_, tag, base_bits,
+                          long_below);
+            __syncthreads();
+        }
+    }
+}
+
+#endif

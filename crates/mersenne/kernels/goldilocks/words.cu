@@ -1,0 +1,23 @@
+// Sums of registers, word by word.
+#include "simt.cuh"
+
+// The bits of word j, ⌈p(j+1)/N⌉ − ⌈pj/N⌉.
+DEVICE u32 bits_of(u64 p, u64 n, u64 j) {
+    return (u32)((p * (j + 1) + n - 1) / n - (p * j + n - 1) / n);
+}
+
+// The multiple of 2^bits nearest to v, over 2^bits.
+DEVICE i64 carry_of(i64 v, u32 bits) { return (v + (1ll << (bits - 1))) >> bits; }
+
+// out ← a + sign·b, digits in and out; `out` is none of the others. A carry, which
+// is −1, 0 or 1 for balanced digits, stays in the next word.
+extern "C" __global__ void combine(i32* __restrict__ out, const i32* __restrict__ a,
+                                   const i32* __restrict__ b, i32 sign, u32 p, u32 n) {
+    u32 j = blockIdx.x * blockDim.x + threadIdx.x;
+    if (j >= n) return;
+    u32 before = j == 0 ? n - 1 : j - 1;
+    i64 v = (i64)a[j] + (i64)sign * b[j];
+    i64 w = (i64)a[before] + (i64)sign * b[before];
+    u32 bits = bits_of(p, n, j);
+    out[j] = (i32)(v - (carry_of(v, bits) << bits) + carry_of(w, bits_of(p, n, before)));
+}

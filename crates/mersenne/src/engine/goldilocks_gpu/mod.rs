@@ -1,0 +1,155 @@
+//! Products modulo 2^64 − 2^32 + 1 on a device: the family `goldilocks` in two
+//! kernels a squaring (Hérault 2025, §3–5, for the transform; the fusion of
+//! carries with the columns' transforms as in Mihai Preda's *PRPLL*).
+//!
+//! | file | subject |
+//! |---|---|
+//! | `shape` | how a transform is cut for the kernels |
+//! | `tables` | twiddles and weights |
+//! | `kernels` | the texts, and their constants |
+//! | `machine` | the register machine |
+//!
+//! The kernels are `kernels/goldilocks/*.cu` of this crate; `columns.cu` and
+//! `rows.cu` begin with the method.
+
+mod kernels;
+mod machine;
+mod shape;
+mod tables;
+
+use std::ops::RangeInclusive;
+
+use warpint_device::{Device, Source};
+
+use super::goldilocks::Goldilocks;
+use super::{BuildOptions, Engine, EngineError, EngineFamily, Margin};
+use crate::layout::WordLayout;
+use shape::Shape;
+
+/// The family `goldilocks` on a device: 640 ≤ p < 2^31 in N = 2^k words,
+/// 6 ≤ k ≤ 26, or N = 5·2^k, 6 ≤ k ≤ 24, with words of about 10 bits or more.
+///
+/// The margin is that of the CPU's [`Goldilocks`], less 0.1 bits. Memory on the
+/// device is 8·N bytes and 4·N for every register and one more (16·N more from
+/// the first product of two registers on), and tables of some √N words.
+#[derive(Debug)]
+pub struct GoldilocksOn {
+    device: Device,
+    place: String,
+}
+
+/// Carries must come to rest within the four words of a tile: with b bits in
+/// the shortest word and N = 2^k words, 3·b ≥ k + this. See [`GoldilocksOn::margin`].
+const CARRY_BITS: u32 = 22;
+
+/// What the digits that keep a carry take from the margin, in bits.
+const SLACK_BITS: f64 = 0.1;
+
+/// Below, a CPU is as fast.
+const SHORTEST_WORTHWHILE: usize = 1 << 12;
+
+impl GoldilocksOn {
+    /// On a device.
+    #[must_use]
+    pub fn new(device: Device) -> Self {
+        let place = device.info().id.clone();
+        Self { device, place }
+    }
+
+    fn shapes(&self, length: usize) -> Vec<Shape> {
+        Shape::all(length, self.device.info().shared_memory_per_block)
+    }
+}
+
+/// Every source that an engine of so many words compiles by default, for those
+/// who compile without a device.
+#[must_use]
+pub fn sources(length: usize, shared_memory_per_block: u32) -> Vec<Source> {
+    let shape = Shape::all(length, shared_memory_per_block).into_iter().next();
+    let mut sources = shape.map_or(vec![], |shape| kernels::sources(&shape).to_vec());
+    sources.push(kernels::words_source());
+    sources
+}
+
+impl EngineFamily for GoldilocksOn {
+    fn name(&self) -> &'static str {
+        Goldilocks.name()
+    }
+
+    fn place(&self) -> &str {
+        &self.place
+    }
+
+    fn shortest_worthwhile(&self) -> usize {
+        SHORTEST_WORTHWHILE
+    }
+
+    fn exponent_range(&self) -> RangeInclusive<u32> {
+        640..=(1 << 31) - 1
+    }
+
+    fn lengths(&self, from: usize, to: usize) -> Vec<usize> {
+        let powers = (6..=26).map(|k| 1usize << k);
+        let fifths = (6..=24).map(|k| 5usize << k);
+        let mut lengths: Vec<usize> = powers
+            .chain(fifths)
+            .filter(|n| (from..=to).contains(n) && !self.shapes(*n).is_empty())
+            .collect();
+        lengths.sort_unstable();
+        lengths
+    }
+
+    /// The bound of the CPU's family, for digits that may lie outside their
+    /// range by 2^−5 of it.
+    ///
+    /// A carry c enters a tile's first word, |c| < 2^(b+k+15) even when words
+    /// are multiplied by 2^16, and three words later has become at most
+    /// 2^(b−6) units by 3b ≥ k + 22: that is what the last word keeps.
+    fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError> {
+        let unusable = |reason: String| EngineError::Unusable {
+            engine: self.name(),
+            exponent: p,
+            length,
+            reason,
+        };
+        if !self.exponent_range().contains(&p) {
+            return Err(unusable("exponents are from 640 to 2^31 − 1 on a device".into()));
+        }
+        if self.lengths(length, length).is_empty() {
+            return Err(unusable("lengths are 2^6 to 2^26 and 5·2^6 to 5·2^24 on a device".into()));
+        }
+        let margin = Goldilocks.margin(p, length)?;
+        let least_bits = (length.ilog2() + CARRY_BITS).div_ceil(3);
+        if (p as usize) < least_bits as usize * length {
+            return Err(unusable(format!("words have at least {least_bits} bits on a device")));
+        }
+        Ok(Margin { bits: margin.bits - SLACK_BITS, ..margin })
+    }
+
+    fn variants(&self, _p: u32, length: usize) -> Vec<String> {
+        self.shapes(length).iter().map(ToString::to_string).collect()
+    }
+
+    fn device_bytes(&self, _p: u32, length: usize, registers: usize) -> Option<u64> {
+        let tables = 1 << 20;
+        Some(length as u64 * (24 + 4 * (registers as u64 + 1)) + tables)
+    }
+
+    fn build(
+        &self,
+        p: u32,
+        length: usize,
+        options: BuildOptions,
+    ) -> Result<Box<dyn Engine>, EngineError> {
+        self.margin(p, length)?;
+        let shapes = self.shapes(length);
+        let shape = shapes.get(options.variant).ok_or_else(|| EngineError::Unusable {
+            engine: self.name(),
+            exponent: p,
+            length,
+            reason: format!("there are {} shapes of this length", shapes.len()),
+        })?;
+        let layout = WordLayout::new(p, length);
+        Ok(Box::new(machine::Machine::new(&self.device, layout, *shape, options.registers)?))
+    }
+}

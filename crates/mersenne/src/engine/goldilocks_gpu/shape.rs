@@ -1,0 +1,219 @@
+//! How a transform is cut for the kernels: lines, tiles, threads.
+
+use std::fmt;
+
+/// The factorisation of a line, L = outer·A·B: three steps of one transform,
+/// A and B in registers by shifts alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Line {
+    /// 1, 2, 4, 5, 8 or 16.
+    pub(super) outer: u32,
+    /// A, the radix of the first step: 2 to 32.
+    pub(super) a: u32,
+    /// B, the radix of the second step: 4 to 32.
+    pub(super) b: u32,
+}
+
+impl Line {
+    /// L.
+    pub(super) fn len(self) -> u32 {
+        self.outer * self.a * self.b
+    }
+
+    /// The points that a thread holds at a time.
+    fn points(self) -> u32 {
+        self.a.max(self.b)
+    }
+
+    /// Every factorisation of L worth trying, the best known first: the largest
+    /// radices, which exchange least; where they leave enough threads.
+    fn of(length: u32) -> Vec<Self> {
+        let (five, power) = if length.is_multiple_of(5) { (5, length / 5) } else { (1, length) };
+        if !power.is_power_of_two() {
+            return vec![];
+        }
+        let log = power.trailing_zeros();
+        let outers = if five == 5 { 0..=0 } else { 0..=4 };
+        let mut lines = vec![];
+        for outer in outers {
+            for b in 2..=5 {
+                let Some(a) = log.checked_sub(outer + b).filter(|a| (1..=5).contains(a)) else {
+                    continue;
+                };
+                // Radices of nearly one size: registers are those of the larger one.
+                if a.abs_diff(b) <= 1 {
+                    lines.push(Self { outer: five << outer, a: 1 << a, b: 1 << b });
+                }
+            }
+        }
+        lines.sort_by_key(|line| (line.outer, line.points(), line.a));
+        lines
+    }
+}
+
+/// How the N = rows·columns words of a transform are cut for the kernels.
+///
+/// Word j1·columns + j2 stands in row j1 and column j2. The kernels of columns
+/// take `width` adjacent columns at a time, those of rows `lines` adjacent rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Shape {
+    /// The transform along a column; its length is the number of rows.
+    pub(super) column: Line,
+    /// The transform along a row; its length is the number of columns.
+    pub(super) row: Line,
+    /// Columns in a tile.
+    pub(super) width: u32,
+    /// Rows in a tile.
+    pub(super) lines: u32,
+}
+
+/// Shared memory that a block may have on every GPU of compute capability 7.5
+/// up is 64 KiB; larger tiles are for those with more.
+const SHARED_MEMORY: u32 = 227 << 10;
+
+/// Threads of a block.
+const MAX_THREADS: u32 = 512;
+
+/// Registers of a multiprocessor.
+const REGISTERS: u32 = 1 << 16;
+
+impl Shape {
+    /// N.
+    pub(super) fn len(&self) -> usize {
+        self.rows() as usize * self.columns() as usize
+    }
+
+    /// R, the length of a column.
+    pub(super) fn rows(&self) -> u32 {
+        self.column.len()
+    }
+
+    /// C, the length of a row.
+    pub(super) fn columns(&self) -> u32 {
+        self.row.len()
+    }
+
+    /// The tiles of all columns.
+    pub(super) fn tiles(&self) -> u32 {
+        self.columns() / self.width
+    }
+
+    /// The blocks of the kernels of rows.
+    pub(super) fn row_blocks(&self) -> u32 {
+        self.rows() / self.lines
+    }
+
+    /// Bytes of shared memory of a tile of columns, and a word beside it.
+    pub(super) fn column_shared_bytes(&self) -> u32 {
+        self.rows() * self.width * 8 + 16
+    }
+
+    /// Bytes of shared memory of a tile of rows.
+    pub(super) fn row_shared_bytes(&self) -> u32 {
+        self.columns() * self.lines * 8
+    }
+
+    /// Threads of a block of columns.
+    pub(super) fn column_threads(&self) -> u32 {
+        threads(self.column, self.rows() * self.width)
+    }
+
+    /// Threads of a block of rows.
+    pub(super) fn row_threads(&self) -> u32 {
+        threads(self.row, self.columns() * self.lines)
+    }
+
+    /// Blocks of columns that a multiprocessor is to hold at a time.
+    pub(super) fn column_blocks(&self) -> u32 {
+        resident(self.column, self.column_threads(), self.column_shared_bytes())
+    }
+
+    /// Blocks of rows that a multiprocessor is to hold at a time.
+    pub(super) fn resident_row_blocks(&self) -> u32 {
+        resident(self.row, self.row_threads(), self.row_shared_bytes())
+    }
+
+    /// Every shape for N words that fits into `shared_memory` bytes, the best
+    /// known first.
+    pub(super) fn all(n: usize, shared_memory: u32) -> Vec<Self> {
+        let mut shapes = vec![];
+        let odd = if n.is_multiple_of(5) { 5 } else { 1 };
+        for log in 3..=12 {
+            let rows = (odd << log) as u32;
+            let columns = n / rows as usize;
+            if !n.is_multiple_of(rows as usize) || columns > 1 << 14 || columns < 8 {
+                continue;
+            }
+            for column in Line::of(rows) {
+                for row in Line::of(columns as u32) {
+                    for (width, lines) in
+                        [4, 8].into_iter().flat_map(|w| [1, 2, 4, 8].map(|l| (w, l)))
+                    {
+                        let shape = Self { column, row, width, lines };
+                        if shape.is_sound() && shape.fits(shared_memory) {
+                            shapes.push(shape);
+                        }
+                    }
+                }
+            }
+        }
+        shapes.sort_by(|x, y| x.cost().total_cmp(&y.cost()));
+        shapes
+    }
+
+    /// Whether the kernels can be built for it.
+    fn is_sound(&self) -> bool {
+        self.columns() >= 2 * self.width
+            && self.row.b.is_multiple_of(self.width)
+            && self.rows().is_multiple_of(self.lines)
+            && self.row.outer != 5
+    }
+
+    fn fits(&self, shared_memory: u32) -> bool {
+        let most = shared_memory.min(SHARED_MEMORY);
+        self.column_shared_bytes() <= most && self.row_shared_bytes() <= most
+    }
+
+    /// A guess at the time of a squaring that puts likely shapes in front:
+    /// tiles of 8,192 points, chunks of 128 bytes, large radices, few steps.
+    fn cost(&self) -> f64 {
+        let tile = |points: u32| (f64::from(points) / 8192.0).log2().abs();
+        let steps = |line: Line| {
+            let levels = f64::from(line.len()).log2();
+            let outer = if line.outer == 1 { 0.0 } else { 1.0 };
+            1.0 + outer * 0.5 + levels / f64::from(line.points()).log2()
+        };
+        let chunk = f64::from(128 / (self.width * self.lines * 8)).max(1.0).log2();
+        let waves =
+            |blocks: u32| if blocks < 128 { f64::from(128 / blocks.max(1)).log2() } else { 0.0 };
+        steps(self.column)
+            + steps(self.row)
+            + 0.3 * (tile(self.rows() * self.width) + tile(self.columns() * self.lines))
+            + 0.3 * chunk
+            + 0.7 * (waves(self.tiles()) + waves(self.row_blocks()))
+    }
+}
+
+/// Threads for tiles of so many points: each holds a radix of them.
+fn threads(line: Line, points: u32) -> u32 {
+    (points / line.points()).clamp(32, MAX_THREADS).next_multiple_of(32)
+}
+
+/// Blocks that fit on a multiprocessor by registers and shared memory.
+fn resident(line: Line, threads: u32, shared_bytes: u32) -> u32 {
+    let registers = if line.points() > 16 { 128 } else { 96 };
+    let by_registers = REGISTERS / (registers * threads);
+    let by_memory = SHARED_MEMORY / (shared_bytes + 1024);
+    by_registers.min(by_memory).clamp(1, 16)
+}
+
+/// `2048x2048 2.32.32/2.32.32 4x4`: rows × columns, the radices of both lines,
+/// columns × rows of the tiles.
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = |l: Line| format!("{}.{}.{}", l.outer, l.a, l.b);
+        let (column, row) = (line(self.column), line(self.row));
+        let (rows, columns) = (self.rows(), self.columns());
+        write!(f, "{rows}x{columns} {column}/{row} {}x{}", self.width, self.lines)
+    }
+}

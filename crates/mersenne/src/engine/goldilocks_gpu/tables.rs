@@ -1,0 +1,121 @@
+//! The tables of the kernels: twiddles and weights, as short lists whose
+//! products are the long ones.
+
+use super::shape::{Line, Shape};
+use crate::layout::WordLayout;
+use warpint_arith::goldilocks::{NoRoot, inverse, mul, nth_root_of_two, pow, root_of_unity};
+
+/// What the kernels of a shape read. The order within each list is that of the
+/// kernels' own text.
+pub(super) struct Tables {
+    /// For `columns.cu`.
+    pub(super) columns: Vec<u64>,
+    /// For `rows.cu`.
+    pub(super) rows: Vec<u64>,
+    /// (−p·j1·C mod N) for every row j1, then (−p·j2 mod N) for the first
+    /// column j2 of every tile.
+    pub(super) fractions: Vec<u32>,
+}
+
+/// The entries of the finer of the two lists from which powers of ω_N are made.
+pub(super) fn fine_count(n: usize) -> usize {
+    1 << (n as u64).ilog2().div_ceil(2)
+}
+
+impl Tables {
+    /// For a layout of N words; N must be the shape's.
+    ///
+    /// # Errors
+    /// 2 has no N-th root, or the field no N-th root of unity.
+    pub(super) fn new(layout: &WordLayout, shape: &Shape) -> Result<Self, NoRoot> {
+        let n = layout.len();
+        let two = nth_root_of_two(n as u64)?;
+        let root = Roots::of(n as u64)?;
+        let (rows, columns) = (shape.rows() as usize, shape.columns() as usize);
+        // 2^(u/N) for u = −p·j mod N.
+        let weight = |j: usize| pow(two, layout.weight_numerator(j));
+        let reciprocal = |x: u64| pow(x, u64::MAX - u64::from(u32::MAX) - 1);
+        let half = reciprocal(2);
+
+        let mut list = line_twiddles(shape.column)?;
+        for of_row in (0..rows).map(|j1| weight(j1 * columns)) {
+            list.extend([of_row, mul(of_row, half)]);
+        }
+        for j1 in 0..rows {
+            let of_row = reciprocal(weight(j1 * columns));
+            list.extend([of_row, mul(of_row, 2)]);
+        }
+        let scale = reciprocal(n as u64);
+        let step = (shape.column.outer * shape.column.a) as u64;
+        for j2 in 0..columns {
+            let of_column = weight(j2);
+            let e = step * j2 as u64;
+            list.extend([
+                of_column,
+                root.power(e),
+                mul(scale, reciprocal(of_column)),
+                root.power_of_inverse(e),
+            ]);
+        }
+        let fine = fine_count(n);
+        list.extend(powers(root.omega).take(fine));
+        list.extend(powers(root.power(fine as u64)).take(n.div_ceil(fine)));
+
+        let fractions = (0..rows)
+            .map(|j1| j1 * columns)
+            .chain((0..columns).step_by(shape.width as usize))
+            .map(|j| layout.weight_numerator(j) as u32)
+            .collect();
+        Ok(Self { columns: list, rows: line_twiddles(shape.row)?, fractions })
+    }
+}
+
+/// (ω + ω^4)/2, (ω^2 + ω^3)/2, (ω − ω^4)/2, (ω^2 − ω^3)/2 for ω = ω_5.
+pub(super) fn fifth_root_constants() -> Option<[u64; 4]> {
+    use warpint_arith::goldilocks::{add, sub};
+    let omega = root_of_unity(5)?;
+    let half = inverse(2)?;
+    let [w1, w2, w3, w4] = [1, 2, 3, 4].map(|e| pow(omega, e));
+    Some([add(w1, w4), add(w2, w3), sub(w1, w4), sub(w2, w3)].map(|x| mul(x, half)))
+}
+
+/// ω_n and its inverse.
+struct Roots {
+    n: u64,
+    omega: u64,
+}
+
+impl Roots {
+    fn of(n: u64) -> Result<Self, NoRoot> {
+        // Wherever 2 has an n-th root, n divides q − 1 for the lengths used here.
+        let omega = root_of_unity(n).ok_or(NoRoot::NotAPower { n, gcd: 0 })?;
+        Ok(Self { n, omega })
+    }
+
+    fn power(&self, e: u64) -> u64 {
+        pow(self.omega, e % self.n)
+    }
+
+    fn power_of_inverse(&self, e: u64) -> u64 {
+        self.power(self.n - e % self.n)
+    }
+}
+
+/// 1, x, x², …
+fn powers(x: u64) -> impl Iterator<Item = u64> {
+    std::iter::successors(Some(1), move |&y| Some(mul(y, x)))
+}
+
+/// The twiddles within a line: `[b][ka]` ω_M^(b·ka), `[ka][b]` ω_M^(−b·ka),
+/// `[kq][m]` ω_L^(kq·m), `[kq][m]` ω_L^(−kq·m); M = A·B, L = outer·M.
+fn line_twiddles(line: Line) -> Result<Vec<u64>, NoRoot> {
+    let (a, b, m) = (u64::from(line.a), u64::from(line.b), u64::from(line.a * line.b));
+    let (inner, whole) = (Roots::of(m)?, Roots::of(u64::from(line.len()))?);
+    let outer = u64::from(line.outer);
+    let grid = |n: u64, k: u64| (0..n).flat_map(move |i| (0..k).map(move |j| i * j));
+    let mut list: Vec<u64> = grid(b, a).map(|e| inner.power(e)).collect();
+    list.extend(grid(a, b).map(|e| inner.power_of_inverse(e)));
+    list.extend(grid(outer, m).map(|e| whole.power(e)));
+    list.extend(grid(outer, m).map(|e| whole.power_of_inverse(e)));
+    Ok(list)
+}

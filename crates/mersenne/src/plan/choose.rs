@@ -1,0 +1,354 @@
+//! Which plan: the place, then the fastest of the families and lengths there.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::{Plan, PlanError, PlanRequest};
+use crate::Exponent;
+use crate::engine::places::{self, DeviceChoice, DeviceId, Families, probe};
+use crate::engine::{EngineError, EngineFamily};
+
+/// Below this exponent no device is looked for: opening one takes longer than
+/// a whole test on the CPU.
+const LEAST_FOR_DEVICES: u32 = 40_000;
+
+/// Below this exponent a whole test takes less time than a measurement.
+const LEAST_WORTH_MEASURING: u32 = 100_000;
+
+/// Above this exponent a measurement would take minutes on a CPU.
+const MOST_WORTH_MEASURING: u32 = 200_000_000;
+
+/// The time of a measurement of one plan.
+const EACH: Duration = Duration::from_millis(50);
+
+/// A longer transform must be this much faster than the shortest.
+const GAIN: f64 = 0.97;
+
+/// What a stored time is of: a squaring mod any M_p that needs this length.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct TimingKey {
+    /// The family.
+    pub engine: &'static str,
+    /// `cpu`, `cuda:0`, …
+    pub place: &'static str,
+    /// N, words.
+    pub length: usize,
+    /// Threads on the CPU; `None` on a device.
+    pub threads: Option<usize>,
+}
+
+/// `goldilocks 4194304`, `fp64 393216, 2 threads`: the place is not part of it.
+impl fmt::Display for TimingKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.engine, self.length)?;
+        self.threads.map_or(Ok(()), |threads| write!(f, ", {threads} threads"))
+    }
+}
+
+/// The fastest way known to square at a length.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredTime {
+    /// Its name among the family's variants.
+    pub variant: String,
+    /// The time of a squaring.
+    pub time: Duration,
+}
+
+/// Times of squarings measured earlier on this machine.
+pub trait StoredTimes {
+    /// What is known of a length.
+    fn get(&self, key: &TimingKey) -> Option<StoredTime>;
+}
+
+/// No times at all.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoTimes;
+
+impl StoredTimes for NoTimes {
+    fn get(&self, _: &TimingKey) -> Option<StoredTime> {
+        None
+    }
+}
+
+/// A request whose place is decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settled {
+    /// The same with [`DeviceChoice::Cpu`] or [`DeviceChoice::On`].
+    pub request: PlanRequest,
+    /// Why a GPU that is there is not used, in one line.
+    pub warning: Option<String>,
+}
+
+impl PlanRequest {
+    /// Decides where to compute, and tries it: on a device, an engine is built
+    /// and computes a small power. Takes no time for the CPU, and as long as it
+    /// takes to open a device and to compile its kernels.
+    ///
+    /// `Auto` is the first GPU if it works and the transform for p is long
+    /// enough to be worth it ([`EngineFamily::shortest_worthwhile`]), otherwise
+    /// the CPU.
+    ///
+    /// # Errors
+    /// Of the device asked for: there is none, or it cannot be used.
+    pub fn settled(&self, exponent: Exponent) -> Result<Settled, PlanError> {
+        let at = |device| PlanRequest { device, ..*self };
+        match self.device {
+            DeviceChoice::Cpu => Ok(Settled { request: *self, warning: None }),
+            DeviceChoice::On(id) => {
+                let families = places::families_on(id).map_err(EngineError::from)?;
+                Plan::default_among(exponent, &families, &id.to_string(), self)?.try_out()?;
+                Ok(Settled { request: *self, warning: None })
+            }
+            DeviceChoice::Auto => {
+                let gpu = (exponent.get() >= LEAST_FOR_DEVICES).then(places::first_gpu).flatten();
+                let (device, warning) = match gpu {
+                    Some(id) => device_or_cpu(exponent, id, places::families_on(id), self),
+                    None => (DeviceChoice::Cpu, None),
+                };
+                Ok(Settled { request: at(device), warning })
+            }
+        }
+    }
+
+    /// Decides where to compute, but does not try a device that was asked for.
+    fn decided(&self, exponent: Exponent) -> Result<Self, PlanError> {
+        match self.device {
+            DeviceChoice::Auto => Ok(self.settled(exponent)?.request),
+            _ => Ok(*self),
+        }
+    }
+
+    /// The families of the place and its name; that of `Auto` is the CPU.
+    ///
+    /// # Errors
+    /// There is no such device.
+    pub fn families(&self) -> Result<(Families, String), PlanError> {
+        match self.device {
+            DeviceChoice::On(id) => {
+                let families = places::families_on(id).map_err(EngineError::from)?;
+                Ok((families, id.to_string()))
+            }
+            _ => Ok((places::families_on_cpu(), places::CPU.to_owned())),
+        }
+    }
+}
+
+/// The GPU, if it suits and works; a warning if it only suits.
+fn device_or_cpu(
+    exponent: Exponent,
+    id: DeviceId,
+    families: Result<Families, warpint_device::DeviceError>,
+    request: &PlanRequest,
+) -> (DeviceChoice, Option<String>) {
+    let on_cpu = |reason: &dyn fmt::Display| {
+        let warning = format!("{id} cannot be used, the CPU computes instead: {reason}");
+        (DeviceChoice::Cpu, Some(warning))
+    };
+    let families = match families {
+        Ok(families) => families,
+        Err(reason) => return on_cpu(&reason),
+    };
+    let place = id.to_string();
+    let plan = match Plan::default_among(exponent, &families, &place, request) {
+        Ok(plan) if plan.length() >= plan.family.shortest_worthwhile() => plan,
+        // An exponent, engine or length that is none of the device's is no fault of it.
+        _ => return (DeviceChoice::Cpu, None),
+    };
+    match plan.try_out() {
+        Ok(()) => (DeviceChoice::On(id), None),
+        Err(reason) => on_cpu(&reason),
+    }
+}
+
+impl Plan {
+    /// The plan for p, without a measurement: the engine asked for (or, on the
+    /// CPU, `word` below 64 bits and `fp64` above), at the length asked for (or
+    /// the shortest with enough margin).
+    pub fn new(exponent: Exponent, request: &PlanRequest) -> Result<Self, PlanError> {
+        let request = request.decided(exponent)?;
+        let (families, place) = request.families()?;
+        Self::default_among(exponent, &families, &place, &request)
+    }
+
+    /// The fastest plan for p: [`Plan::fastest`] without stored times.
+    pub fn measured(exponent: Exponent, request: &PlanRequest) -> Result<Self, PlanError> {
+        Self::fastest(exponent, request, &NoTimes)
+    }
+
+    /// The fastest plan for p, by stored times where there are some, otherwise
+    /// by a measurement that takes some tenths of a second, and as long as about
+    /// twenty squarings where one takes longer.
+    ///
+    /// Of a family only lengths at most an eighth longer than the shortest are
+    /// tried, and a longer one must be faster by 3 %. All families of a device
+    /// are tried; on the CPU only that which [`Plan::new`] takes and those with
+    /// a stored time, since `goldilocks` takes two to four times as long as
+    /// `fp64` there. Nothing is measured if the request names a length, or if p
+    /// is so small that a whole test takes less time.
+    pub fn fastest(
+        exponent: Exponent,
+        request: &PlanRequest,
+        stored: &dyn StoredTimes,
+    ) -> Result<Self, PlanError> {
+        let request = request.decided(exponent)?;
+        let (families, place) = request.families()?;
+        Self::fastest_among(exponent, &families, &place, &request, stored)
+    }
+
+    /// Every plan that `warpint tune` times: all families of the place (or the
+    /// one asked for) at every length tried and in every variant.
+    pub fn candidates(exponent: Exponent, request: &PlanRequest) -> Result<Vec<Self>, PlanError> {
+        let request = request.decided(exponent)?;
+        let (families, place) = request.families()?;
+        Self::candidates_among(exponent, &families, &place, &request)
+    }
+
+    fn candidates_among(
+        exponent: Exponent,
+        families: &[&'static dyn EngineFamily],
+        place: &str,
+        request: &PlanRequest,
+    ) -> Result<Vec<Self>, PlanError> {
+        let first = Self::default_among(exponent, families, place, request)?;
+        let mut plans = vec![];
+        for family in families.iter().filter(|f| request.engine.is_none_or(|e| e == f.name())) {
+            let shortest = if family.name() == first.engine() {
+                Ok(first)
+            } else {
+                Self::of_family(exponent, *family, request.length, request.threads)
+            };
+            let Ok(shortest) = shortest else { continue };
+            let lengths =
+                if request.length.is_some() { vec![shortest] } else { shortest.near_lengths() };
+            plans.extend(lengths.into_iter().flat_map(Self::with_variants));
+        }
+        Ok(plans)
+    }
+
+    /// The first family of a list that takes p (of the name asked for, if one
+    /// is), at its shortest length or that asked for. On the CPU, whose list
+    /// begins `word`, `fp64`, that is the faster one.
+    pub(super) fn default_among(
+        exponent: Exponent,
+        families: &[&'static dyn EngineFamily],
+        place: &str,
+        request: &PlanRequest,
+    ) -> Result<Self, PlanError> {
+        let asked: Vec<_> = families
+            .iter()
+            .filter(|family| request.engine.is_none_or(|engine| engine == family.name()))
+            .collect();
+        let takes_p =
+            |f: &&&&'static dyn EngineFamily| f.exponent_range().contains(&exponent.get());
+        let Some(family) = asked.iter().find(takes_p).or(asked.first()) else {
+            let known: Vec<_> = families.iter().map(|family| family.name()).collect();
+            return Err(PlanError::NoEngine {
+                engine: request.engine.unwrap_or("at all"),
+                place: place.to_owned(),
+                known: if known.is_empty() { "none".into() } else { known.join(", ") },
+            });
+        };
+        Self::of_family(exponent, **family, request.length, request.threads)
+    }
+
+    pub(super) fn fastest_among(
+        exponent: Exponent,
+        families: &[&'static dyn EngineFamily],
+        place: &str,
+        request: &PlanRequest,
+        stored: &dyn StoredTimes,
+    ) -> Result<Self, PlanError> {
+        let first = Self::default_among(exponent, families, place, request)?;
+        if request.length.is_some() {
+            return Ok(first.stored(stored).map_or(first, |(plan, _)| plan));
+        }
+        let shortest: Vec<Self> = families
+            .iter()
+            .filter(|family| request.engine.is_none_or(|engine| engine == family.name()))
+            .filter_map(|family| Self::of_family(exponent, *family, None, request.threads).ok())
+            .collect();
+        let mut best: Option<(Self, f64)> = None;
+        for plan in &shortest {
+            let mut found = plan.fastest_stored(stored);
+            let wanted = !plan.is_on_cpu() || plan.engine() == first.engine();
+            if found.is_none() && wanted {
+                let alone = shortest.len() == 1 && plan.near_lengths().len() == 1;
+                found = if alone { Some((*plan, 0.0)) } else { plan.fastest_measured() };
+            }
+            if let Some((plan, time)) = found
+                && best.is_none_or(|(_, least)| time < least)
+            {
+                best = Some((plan, time));
+            }
+        }
+        Ok(best.map_or(first, |(plan, _)| plan))
+    }
+
+    /// This plan and those at lengths at most an eighth longer.
+    fn near_lengths(self) -> Vec<Self> {
+        let longest = self.length + self.length / 8;
+        let longer = self.family.lengths(self.length + 1, longest).into_iter().filter_map(|n| {
+            Self::of_family(self.exponent, self.family, Some(n), Some(self.threads)).ok()
+        });
+        [self].into_iter().chain(longer).collect()
+    }
+
+    /// This plan in every variant.
+    fn with_variants(self) -> impl Iterator<Item = Self> {
+        let variants = self.family.variants(self.exponent.get(), self.length).len();
+        (0..variants.max(1)).map(move |variant| Self { variant, ..self })
+    }
+
+    /// What a stored time of this plan is kept under.
+    #[must_use]
+    pub fn timing_key(&self) -> TimingKey {
+        TimingKey {
+            engine: self.engine(),
+            place: self.place(),
+            length: self.length,
+            threads: self.is_on_cpu().then_some(self.threads),
+        }
+    }
+
+    /// This length in the variant that is known to be the fastest, in seconds.
+    fn stored(self, stored: &dyn StoredTimes) -> Option<(Self, f64)> {
+        let found = stored.get(&self.timing_key())?;
+        let variants = self.family.variants(self.exponent.get(), self.length);
+        let variant = variants.iter().position(|name| *name == found.variant)?;
+        Some((Self { variant, ..self }, found.time.as_secs_f64()))
+    }
+
+    /// The fastest of the near lengths by stored times, if the shortest has one.
+    fn fastest_stored(self, stored: &dyn StoredTimes) -> Option<(Self, f64)> {
+        self.stored(stored)?;
+        self.near_lengths()
+            .into_iter()
+            .filter_map(|plan| plan.stored(stored))
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    /// The fastest of the near lengths by a short measurement, if it pays.
+    fn fastest_measured(self) -> Option<(Self, f64)> {
+        let p = self.exponent.get();
+        if p < LEAST_WORTH_MEASURING || (self.is_on_cpu() && p > MOST_WORTH_MEASURING) {
+            return None;
+        }
+        let seconds = |plan: &Self| {
+            plan.time_per_squaring(EACH).map_or(f64::INFINITY, |time| time.as_secs_f64())
+        };
+        let least = seconds(&self);
+        let (mut best, mut bar) = ((self, least), GAIN * least);
+        for plan in self.near_lengths().into_iter().skip(1) {
+            let taken = seconds(&plan);
+            if taken < bar {
+                (best, bar) = ((plan, taken), taken);
+            }
+        }
+        Some(best)
+    }
+
+    /// Builds the engine and lets it compute a small power.
+    fn try_out(&self) -> Result<(), EngineError> {
+        probe(self.build(1)?.as_mut(), self.place())
+    }
+}

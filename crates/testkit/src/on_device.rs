@@ -1,0 +1,46 @@
+//! A CPU family that pretends to sit on a device.
+
+use std::ops::RangeInclusive;
+
+use warpint_mersenne::{BuildOptions, Engine, EngineError, EngineFamily, Margin};
+
+/// The inner family under the name of another place, with a few variants that
+/// are all the same.
+#[derive(Clone, Copy)]
+pub struct OnDevice {
+    /// What computes.
+    pub inner: &'static dyn EngineFamily,
+    /// The place it is said to be.
+    pub place: &'static str,
+}
+
+impl EngineFamily for OnDevice {
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    fn place(&self) -> &str {
+        self.place
+    }
+
+    fn exponent_range(&self) -> RangeInclusive<u32> {
+        self.inner.exponent_range()
+    }
+
+    fn lengths(&self, from: usize, to: usize) -> Vec<usize> {
+        self.inner.lengths(from, to)
+    }
+
+    fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError> {
+        self.inner.margin(p, length)
+    }
+
+    fn build(
+        &self,
+        p: u32,
+        length: usize,
+        options: BuildOptions,
+    ) -> Result<Box<dyn Engine>, EngineError> {
+        self.inner.build(p, length, options)
+    }
+}
