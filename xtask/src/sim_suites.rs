@@ -8,6 +8,8 @@ use anyhow::{Context, Result, bail, ensure};
 use rayon::prelude::*;
 use warpint_device::sim::{Sanitizer, SimOptions, replay};
 use warpint_device::{Device, DeviceError};
+use warpint_mersenne::engine::goldilocks_gpu::GoldilocksOn;
+use warpint_mersenne::{BuildOptions, EngineFamily, Shift, Step};
 
 #[path = "../../crates/device/tests/planted/mod.rs"]
 mod planted;
@@ -33,7 +35,37 @@ const SUITES: &[Suite] = &[
     ("reduction", |device| Ok(planted::reduction(device, None)?)),
     ("transpose", |device| Ok(planted::transpose(device, None)?)),
     ("carry", |device| Ok(planted::carry(device, None)?)),
+    ("goldilocks-64", |device| goldilocks(device, 1279, 64)),
+    ("goldilocks-320", |device| goldilocks(device, 4423, 320)),
+    ("goldilocks-1024", |device| goldilocks(device, 21_701, 1024)),
 ];
+
+/// Every operation of the engine `goldilocks`, against the one on the CPU.
+fn goldilocks(device: &Device, p: u32, length: usize) -> Result<()> {
+    let on_cpu = warpint_mersenne::engine::family("goldilocks").context("no family goldilocks")?;
+    let on_device = GoldilocksOn::new(device.clone());
+    let families: [&dyn EngineFamily; 2] = [on_cpu, &on_device];
+    let mut results = vec![];
+    for family in families {
+        let mut engine = family.build(p, length, BuildOptions::new(3, 1))?;
+        // 2^p − 2 ≡ −1 has the longest carries.
+        engine.set(0, 0, Shift::ZERO)?;
+        engine.set(1, 1, Shift::ZERO)?;
+        engine.sub(0, 0, 1)?;
+        engine.square(0, 2, Step::SquareMinusTwo, Shift::ZERO)?;
+        engine.set(1, 3, Shift::ZERO)?;
+        engine.square(1, 14, Step::SquareTimes(3), Shift::ZERO)?;
+        engine.copy(2, 1)?;
+        engine.mul(2, 2, 1)?;
+        engine.add(1, 2, 0)?;
+        engine.square(1, 2, Step::Square, Shift::ZERO)?;
+        for register in 0..3 {
+            results.push(engine.read(register, Shift::ZERO)?);
+        }
+    }
+    ensure!(results[..3] == results[3..], "M{p} in {length} words is not what the CPU gives");
+    Ok(())
+}
 
 /// A record to be replayed, and what the replay must say.
 struct Case {
