@@ -160,7 +160,8 @@ impl Compiler {
         match sanitizer {
             None => flags.push("-O2".to_owned()),
             Some(sanitizer) => {
-                flags.push("-O1".to_owned());
+                // Line numbers are enough for their reports.
+                flags.extend(["-O1", "-g1"].map(str::to_owned));
                 flags.push(format!("-DSIMT_{}", sanitizer.short()));
             }
         }
