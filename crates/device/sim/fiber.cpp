@@ -1,5 +1,5 @@
 // A fiber: its stack, and the switch from one to another. On x86-64 the switch
-// is written out, because swapcontext's system call costs ten times as much;
+// is written out, because swapcontext's system call costs more than ten times as much;
 // other machines use it.
 #include <string.h>
 
