@@ -3,6 +3,7 @@
 
 mod kill_resume;
 mod ll_sweep;
+mod sim_suites;
 
 use std::process::ExitCode;
 
@@ -16,12 +17,15 @@ enum Task {
     LlSweep(ll_sweep::Options),
     /// Kill a running test at random moments, resume it, compare the residue
     KillResume(kill_resume::Options),
+    /// The kernels on the simulator, under the address and the thread sanitizer
+    SimSuites(sim_suites::Options),
 }
 
 fn main() -> ExitCode {
     let done = match Task::parse() {
         Task::LlSweep(options) => ll_sweep::run(&options),
         Task::KillResume(options) => kill_resume::run(&options),
+        Task::SimSuites(options) => sim_suites::run(&options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -9,14 +9,15 @@ namespace simt {
 
 #if !defined(SIMT_TSAN)
 inline void atomic_read(const volatile void*) {}
-constexpr int write_order() { return __ATOMIC_RELAXED; }
+inline void atomic_write(const volatile void*) {}
 inline void fence() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
 #endif
 
 template <class T, class Change>
 inline T atomic_change(T* address, Change change) {
+    atomic_write(address);
     T old = __atomic_load_n(address, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(address, &old, change(old), false, write_order(),
+    while (!__atomic_compare_exchange_n(address, &old, change(old), false, __ATOMIC_RELAXED,
                                         __ATOMIC_RELAXED)) {
     }
     atomic_read(address);
@@ -27,7 +28,8 @@ inline T atomic_change(T* address, Change change) {
 
 #define SIMT_ATOMIC(name, builtin, type)                                \
     inline type name(type* address, type value) {                       \
-        type old = builtin(address, value, simt::write_order());        \
+        simt::atomic_write(address);                                    \
+        type old = builtin(address, value, __ATOMIC_RELAXED);           \
         simt::atomic_read(address);                                     \
         return old;                                                     \
     }
@@ -49,8 +51,9 @@ inline T atomic_change(T* address, Change change) {
     SIMT_ATOMIC_EXTREME(atomicMin, <, type)                             \
     SIMT_ATOMIC_EXTREME(atomicMax, >, type)                             \
     inline type atomicCAS(type* address, type expected, type value) {   \
+        simt::atomic_write(address);                                    \
         __atomic_compare_exchange_n(address, &expected, value, false,   \
-                                    simt::write_order(), __ATOMIC_RELAXED); \
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED); \
         simt::atomic_read(address);                                     \
         return expected;                                                \
     }
@@ -83,8 +86,21 @@ inline void __threadfence() { simt::fence(); }
 inline void __threadfence_block() { simt::fence(); }
 inline void __threadfence_system() { simt::fence(); }
 
-// The pair by which one block hands a word to another: what the writer did
-// before store_release is seen after the load_acquire that reads its value.
+// Of their own these two order nothing.
+template <class T>
+inline void store_relaxed(T* address, T value) {
+    simt::atomic_write(address);
+    __atomic_store_n(address, value, __ATOMIC_RELAXED);
+}
+template <class T>
+inline T load_relaxed(const T* address) {
+    T value = __atomic_load_n(address, __ATOMIC_RELAXED);
+    simt::atomic_read(address);
+    return value;
+}
+
+// What the writer did before store_release is seen after the load_acquire that
+// reads its value.
 template <class T>
 inline void store_release(T* address, T value) {
     __atomic_store_n(address, value, __ATOMIC_RELEASE);

@@ -47,8 +47,6 @@ int block_barrier(int operation, int value, const char* file, int line) {
     // before the slowest has left this one.
     char* tag = &block.barrier_tags[block.barrier_generation & 1];
     order_release(tag);
-    thread.fenced = false;
-    thread.reads = 0;
     if (block.at_barrier == run.threads) {
         open_barrier(block, thread);
         // Under a seed, other blocks come in between now and then.

@@ -1,10 +1,7 @@
 // A fiber: its stack, and the switch from one to another. On x86-64 the switch
-// is written out, because swapcontext's system call costs ten times as much;
+// is written out, because swapcontext's system call costs more than ten times as much;
 // other machines use it.
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "runtime.h"
 
@@ -24,13 +21,6 @@
 namespace simt {
 
 void thread_main();
-
-// Sanitizers' frames are larger.
-#if defined(SIMT_ASAN) || defined(SIMT_TSAN)
-static constexpr size_t stack_size = 256 << 10;
-#else
-static constexpr size_t stack_size = 64 << 10;
-#endif
 
 #if defined(SIMT_ASAN)
 // The stack that was left for the one that just started or went on.
@@ -72,8 +62,6 @@ static void machine_switch(Fiber& from, Fiber& to) {
     swapcontext(static_cast<ucontext_t*>(from.saved), static_cast<ucontext_t*>(to.saved));
 }
 
-static void machine_free(Fiber& fiber) { delete static_cast<ucontext_t*>(fiber.saved); }
-
 #else
 
 // The registers that a called function must keep, and the stack pointer.
@@ -114,38 +102,13 @@ static void machine_prepare(Fiber& fiber, char* top) {
 
 static void machine_switch(Fiber& from, Fiber& to) { simt_switch(&from.saved, to.saved); }
 
-static void machine_free(Fiber&) {}
-
 #endif
 
-void fiber_prepare(Fiber& fiber) {
-    static unsigned fibers;
-    size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-    if (fiber.stack == nullptr) {
-        void* stack = mmap(nullptr, page + stack_size, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (stack == MAP_FAILED) abort();
-        // An overflow of the stack stops at this page.
-        mprotect(stack, page, PROT_NONE);
-        fiber.stack = static_cast<char*>(stack) + page;
-        fiber.stack_bytes = stack_size;
-    }
+void fiber_prepare(Fiber& fiber, size_t stagger) {
 #if defined(SIMT_TSAN)
     if (fiber.tsan == nullptr) fiber.tsan = __tsan_create_fiber(0);
 #endif
-    // Stacks that all began at the same place of a page would compete for the
-    // same few lines of the first-level cache.
-    size_t stagger = fibers++ % 15 * 256;
-    machine_prepare(fiber, fiber.stack + stack_size - stagger);
-}
-
-void fiber_free(Fiber& fiber) {
-    size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-    if (fiber.stack != nullptr) munmap(fiber.stack - page, page + stack_size);
-#if defined(SIMT_TSAN)
-    if (fiber.tsan != nullptr) __tsan_destroy_fiber(fiber.tsan);
-#endif
-    machine_free(fiber);
+    machine_prepare(fiber, fiber.stack + fiber.stack_bytes - stagger);
 }
 
 void fiber_adopt_main(Fiber& fiber) {

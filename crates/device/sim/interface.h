@@ -51,7 +51,7 @@ SIMT_HIDDEN simt_u64 collective(Collective kind, unsigned mask, simt_u64 value, 
 #if defined(SIMT_TSAN)
 // See memory_order.cpp.
 SIMT_HIDDEN void atomic_read(const volatile void* address);
-SIMT_HIDDEN int write_order();
+SIMT_HIDDEN void atomic_write(const volatile void* address);
 SIMT_HIDDEN void fence();
 #endif
 
@@ -77,6 +77,8 @@ struct SimtLaunch {
     unsigned resident_blocks;
     simt_u64 seed;
     void** arguments;
+    // Null at first; what it then holds is for the next launch, one at a time.
+    void** stage;
     // Receives the report of a fault, one line.
     char* report;
     simt_u64 report_bytes;

@@ -1,16 +1,16 @@
 // What orders memory between threads, told to the thread sanitizer.
 //
-// Atomics are relaxed, as on the GPU. A fence makes this thread's next atomic
-// writes release, and acquires what its last atomic reads saw. Accesses to
-// volatile words count as relaxed atomics: the compiler calls the functions at
-// the end before each of them.
+// Atomics are relaxed, as on the GPU. What a thread did before a fence is seen
+// by another that reads a later atomic write of the thread and then fences.
+// Accesses to volatile words count as relaxed atomics: the compiler calls the
+// functions at the end before each of them.
 #include "runtime.h"
 
 #if defined(SIMT_TSAN)
 #include <sanitizer/tsan_interface.h>
-#include <sanitizer/tsan_interface_atomic.h>
 #include <sys/mman.h>
 
+// Not every compiler has a header for these.
 extern "C" {
 void AnnotateIgnoreReadsBegin(const char* file, int line);
 void AnnotateIgnoreReadsEnd(const char* file, int line);
@@ -37,36 +37,47 @@ void atomic_read(const volatile void* address) {
     thread.read[thread.reads++ % 4] = address;
 }
 
-int write_order() { return me()->fenced ? __ATOMIC_RELEASE : __ATOMIC_RELAXED; }
-
 void fence() {
     Thread& thread = *me();
-    thread.fenced = true;
     unsigned known = thread.reads < 4 ? thread.reads : 4;
     for (unsigned i = 0; i < known; i++) {
         __tsan_acquire(const_cast<void*>(thread.read[i]));
     }
+    thread.fenced = true;
+    __tsan_release(&thread.fence_tag);
 }
 
-static __tsan_memory_order tsan_write_order() {
-    return me()->fenced ? __tsan_memory_order_release : __tsan_memory_order_relaxed;
+// The address takes what was done before the fence, not what was done since: a
+// courier, who knows the former only, releases it.
+void atomic_write(const volatile void* address) {
+    Thread& thread = *me();
+    if (!thread.fenced) return;
+    if (thread.courier == nullptr) thread.courier = __tsan_create_fiber(0);
+    __tsan_switch_to_fiber(thread.courier, 1);
+    __tsan_acquire(&thread.fence_tag);
+    __tsan_release(const_cast<void*>(address));
+    __tsan_switch_to_fiber(thread.fiber.tsan, 1);
 }
 
 }  // namespace simt
 
-#define SIMT_VOLATILE(bytes, bits)                                                        \
-    extern "C" SIMT_HIDDEN void __tsan_volatile_read##bytes(void* address) {              \
-        __tsan_atomic##bits##_load(static_cast<__tsan_atomic##bits*>(address),            \
-                                   __tsan_memory_order_relaxed);                          \
+// A read is told as an atomic read, a write as an atomic addition of 0 just before it.
+#define SIMT_VOLATILE(bytes, bits, word)                                                  \
+    extern "C" {                                                                          \
+    word __tsan_atomic##bits##_load(const volatile void* address, int order);             \
+    word __tsan_atomic##bits##_fetch_add(volatile void* address, word value, int order);  \
+    SIMT_HIDDEN void __tsan_volatile_read##bytes(void* address) {                         \
+        __tsan_atomic##bits##_load(address, __ATOMIC_RELAXED);                            \
         simt::atomic_read(address);                                                       \
     }                                                                                     \
-    extern "C" SIMT_HIDDEN void __tsan_volatile_write##bytes(void* address) {             \
-        __tsan_atomic##bits##_fetch_add(static_cast<__tsan_atomic##bits*>(address), 0,    \
-                                        simt::tsan_write_order());                        \
+    SIMT_HIDDEN void __tsan_volatile_write##bytes(void* address) {                        \
+        simt::atomic_write(address);                                                      \
+        __tsan_atomic##bits##_fetch_add(address, 0, __ATOMIC_RELAXED);                    \
+    }                                                                                     \
     }
-SIMT_VOLATILE(1, 8)
-SIMT_VOLATILE(2, 16)
-SIMT_VOLATILE(4, 32)
-SIMT_VOLATILE(8, 64)
+SIMT_VOLATILE(1, 8, unsigned char)
+SIMT_VOLATILE(2, 16, unsigned short)
+SIMT_VOLATILE(4, 32, unsigned)
+SIMT_VOLATILE(8, 64, unsigned long)
 
 #endif

@@ -16,6 +16,13 @@
 
 namespace {
 
+// A fiber is costly under the thread sanitizer.
+#if defined(SIMT_TSAN)
+constexpr unsigned resident_blocks = 4;
+#else
+constexpr unsigned resident_blocks = 8;
+#endif
+
 [[noreturn]] void fail(const std::string& why) {
     fprintf(stderr, "replay: %s\n", why.c_str());
     exit(1);
@@ -97,7 +104,9 @@ void launch(Reader& in, Memory& memory, const std::vector<const SimtModule*>& mo
         arguments.push_back(&value);
     }
     char report[1024] = "";
-    launch.resident_blocks = 8;
+    launch.resident_blocks = resident_blocks;
+    static void* stage;
+    launch.stage = &stage;
     launch.seed = seed;
     launch.arguments = arguments.data();
     launch.report = report;

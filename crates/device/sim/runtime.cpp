@@ -4,4 +4,5 @@
 #include "barrier.cpp"
 #include "memory_order.cpp"
 #include "shared_memory.cpp"
+#include "stage.cpp"
 #include "warp.cpp"

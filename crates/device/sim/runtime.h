@@ -13,7 +13,15 @@
 namespace simt {
 
 struct Block;
-struct Warp;
+
+constexpr unsigned most_threads = 1024;
+constexpr unsigned most_slots = 64;
+// A fiber's; sanitizers' frames are larger.
+#if defined(SIMT_ASAN) || defined(SIMT_TSAN)
+constexpr size_t stack_bytes = 256 << 10;
+#else
+constexpr size_t stack_bytes = 64 << 10;
+#endif
 
 enum class State { ready, at_barrier, at_collective, spinning, ended };
 
@@ -42,9 +50,10 @@ struct Thread : Position {
     // What it brings to a collective or barrier, and takes from it.
     uint64_t value;
     unsigned source;
-    // Since the last barrier: whether it fenced, and what it read atomically
-    // (memory_order.cpp).
+    // Whether it has fenced, and what it read atomically (memory_order.cpp).
     bool fenced;
+    char fence_tag;
+    void* courier;
     unsigned reads;
     const volatile void* read[4];
 };
@@ -95,7 +104,9 @@ struct Block {
     char* dynamic_allocation;
     char* dynamic_shared;
     size_t dynamic_bytes;
+    // Put aside while other blocks run.
     char* static_shared;
+    size_t static_bytes;
 };
 
 struct Run {
@@ -105,7 +116,7 @@ struct Run {
     uint64_t blocks, started;
     unsigned* block_order;
     unsigned* thread_order;
-    Block* slots;
+    Block** slots;
     unsigned slot_count, active, turn;
     // Turns that ended with all threads of the block spinning, since the last
     // progress and since a block last ended.
@@ -123,14 +134,16 @@ inline Thread* me() { return static_cast<Thread*>(current); }
 unsigned random_below(unsigned bound);
 
 // fiber.cpp
-void fiber_prepare(Fiber&);
-void fiber_free(Fiber&);
+void fiber_prepare(Fiber&, size_t stagger);
 void fiber_adopt_main(Fiber&);
 void fiber_switch(Fiber& from, Fiber& to);
 
+// stage.cpp; false if there is no memory.
+bool stage_prepare();
+bool stage_overflowed();
+
 // shared_memory.cpp
-void shared_memory_prepare(Block&);
-void shared_memory_free(Block&);
+bool shared_memory_prepare(Block&);
 void shared_memory_start(Block&);
 void shared_memory_activate(Block&);
 const char* shared_memory_overrun(const Block&);

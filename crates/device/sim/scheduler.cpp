@@ -109,7 +109,7 @@ static void start_block(Block& block) {
 
 [[noreturn]] static void report_deadlock() {
     for (unsigned s = 0; s < run.slot_count; s++) {
-        const Block& block = run.slots[s];
+        const Block& block = *run.slots[s];
         if (!block.active) continue;
         for (unsigned i = 0; i < run.threads; i++) {
             const Thread& thread = block.threads[i];
@@ -148,7 +148,7 @@ static Block& next_block() {
     if (shuffled_order()) run.turn += random_below(run.slot_count);
     for (;;) {
         run.turn = (run.turn + 1) % run.slot_count;
-        if (run.slots[run.turn].active) return run.slots[run.turn];
+        if (run.slots[run.turn]->active) return *run.slots[run.turn];
     }
 }
 
@@ -229,91 +229,45 @@ void fault(const char* format, ...) {
     abort();
 }
 
-template <class T>
-static T* zeroed(size_t count) {
-    void* memory = calloc(count == 0 ? 1 : count, sizeof(T));
-    if (memory == nullptr) abort();
-    return static_cast<T*>(memory);
-}
-
-static void free_slots() {
-    for (unsigned s = 0; s < run.slot_count; s++) {
-        Block& block = run.slots[s];
-        for (unsigned i = 0; i < run.threads; i++) fiber_free(block.threads[i].fiber);
-        shared_memory_free(block);
-        free(block.threads);
-        free(block.warps);
-        free(block.ring);
-    }
-    free(run.slots);
-    free(run.thread_order);
-    run.slots = nullptr;
-    run.thread_order = nullptr;
-    run.slot_count = run.threads = 0;
-}
-
-// Slots are kept from launch to launch while the number of threads stays.
-static void make_slots(unsigned count, unsigned threads) {
-    if (run.slots != nullptr && run.threads == threads && run.slot_count >= count) return;
-    free_slots();
-    run.threads = threads;
-    run.warps = (threads + 31) / 32;
-    run.slot_count = count;
-    run.slots = zeroed<Block>(count);
-    run.thread_order = zeroed<unsigned>(threads);
-    unsigned ring = 1;
-    while (ring < threads) ring *= 2;
-    for (unsigned s = 0; s < count; s++) {
-        Block& block = run.slots[s];
-        block.threads = zeroed<Thread>(threads);
-        block.warps = zeroed<Warp>(run.warps);
-        block.ring = zeroed<unsigned>(ring);
-        block.ring_mask = ring - 1;
-        for (unsigned i = 0; i < threads; i++) {
-            block.threads[i].home = &block;
-            block.threads[i].index = i;
-            fiber_prepare(block.threads[i].fiber);
-        }
-    }
-}
-
-static int run_blocks(const SimtLaunch& launch) {
+static bool prepare_run(const SimtLaunch& launch) {
     run.launch = &launch;
     run.random = launch.seed;
     block_size = dim3(launch.block[0], launch.block[1], launch.block[2]);
     grid_size = dim3(launch.grid[0], launch.grid[1], launch.grid[2]);
+    run.threads = block_size.x * block_size.y * block_size.z;
+    run.warps = (run.threads + 31) / 32;
     run.blocks = static_cast<uint64_t>(grid_size.x) * grid_size.y * grid_size.z;
-    uint64_t resident = run.blocks < launch.resident_blocks ? run.blocks : launch.resident_blocks;
-    make_slots(static_cast<unsigned>(resident), block_size.x * block_size.y * block_size.z);
+    unsigned most = launch.resident_blocks < most_slots ? launch.resident_blocks : most_slots;
+    run.slot_count = static_cast<unsigned>(run.blocks < most ? run.blocks : most);
     run.started = run.idle_turns = run.turns = 0;
     run.active = run.turn = 0;
+    run.main = &main_fiber;
+    fiber_adopt_main(main_fiber);
+    if (!stage_prepare()) return false;
+    for (unsigned i = 0; i < run.threads; i++) run.thread_order[i] = i;
     run.block_order = nullptr;
-    if (launch.seed != 0) {
-        run.block_order = zeroed<unsigned>(run.blocks);
+    if (shuffled_order()) {
+        run.block_order = static_cast<unsigned*>(malloc(run.blocks * sizeof(unsigned)));
+        if (run.block_order == nullptr) return false;
         for (unsigned i = 0; i < run.blocks; i++) run.block_order[i] = i;
         shuffle_order(run.block_order, static_cast<unsigned>(run.blocks));
     }
-    for (unsigned i = 0; i < run.threads; i++) run.thread_order[i] = i;
-    for (unsigned s = 0; s < run.slot_count; s++) {
-        Block& block = run.slots[s];
-        block.active = false;
-        block.head = block.tail = 0;
-        shared_memory_prepare(block);
-        for (unsigned i = 0; i < run.threads; i++) {
-            block.threads[i].thread.x = i % block_size.x;
-            block.threads[i].thread.y = i / block_size.x % block_size.y;
-            block.threads[i].thread.z = i / block_size.x / block_size.y;
-        }
+    return true;
+}
+
+static int run_blocks(const SimtLaunch& launch) {
+    if (!prepare_run(launch)) {
+        snprintf(launch.report, launch.report_bytes,
+                 "the simulator has no memory for %u blocks of %u threads", run.slot_count,
+                 run.threads);
+        return 1;
     }
-    for (unsigned s = 0; s < resident; s++) {
-        start_block(run.slots[s]);
+    for (unsigned s = 0; s < run.slot_count; s++) {
+        start_block(*run.slots[s]);
         run.active++;
     }
-    fiber_adopt_main(main_fiber);
-    run.main = &main_fiber;
     order_release(&run.launch_tag);
-
-    Block& first = run.slots[0];
+    Block& first = *run.slots[0];
     shared_memory_activate(first);
     Thread& thread = first.threads[first.ring[first.head++ & first.ring_mask]];
     current = &thread;
@@ -321,8 +275,11 @@ static int run_blocks(const SimtLaunch& launch) {
     current = nullptr;
     order_acquire(&run.end_tag);
     free(run.block_order);
-    // Threads that a fault left half-way cannot be run again.
-    if (run_status != 0) free_slots();
+    if (run_status == 0 && stage_overflowed()) {
+        snprintf(launch.report, launch.report_bytes,
+                 "a thread needs more than %zu bytes of stack", stack_bytes);
+        return 1;
+    }
     return run_status;
 }
 

@@ -51,31 +51,24 @@ static size_t static_bytes() {
 // Whose static shared memory the variables hold now.
 static Block* loaded;
 
-static char* allocated(size_t bytes) {
-    void* memory = malloc(bytes);
-    if (memory == nullptr) abort();
-    return static_cast<char*>(memory);
-}
-
-void shared_memory_prepare(Block& block) {
+bool shared_memory_prepare(Block& block) {
+    loaded = nullptr;
     size_t bytes = run.launch->shared_bytes;
     if (block.dynamic_allocation == nullptr || block.dynamic_bytes != bytes) {
         free(block.dynamic_allocation);
-        block.dynamic_allocation = allocated(bytes + 2 * guard_bytes);
+        block.dynamic_allocation = static_cast<char*>(malloc(bytes + 2 * guard_bytes));
+        if (block.dynamic_allocation == nullptr) return false;
         block.dynamic_shared = block.dynamic_allocation + guard_bytes;
         block.dynamic_bytes = bytes;
-        fill_bytes(block.dynamic_allocation, guard, guard_bytes);
-        fill_bytes(block.dynamic_shared + bytes, guard, guard_bytes);
     }
-    if (block.static_shared == nullptr && static_bytes() != 0) {
-        block.static_shared = allocated(static_bytes());
+    fill_bytes(block.dynamic_allocation, guard, guard_bytes);
+    fill_bytes(block.dynamic_shared + bytes, guard, guard_bytes);
+    if (block.static_bytes < static_bytes()) {
+        free(block.static_shared);
+        block.static_shared = static_cast<char*>(malloc(static_bytes()));
+        block.static_bytes = block.static_shared == nullptr ? 0 : static_bytes();
     }
-}
-
-void shared_memory_free(Block& block) {
-    if (loaded == &block) loaded = nullptr;
-    free(block.dynamic_allocation);
-    free(block.static_shared);
+    return block.static_bytes >= static_bytes();
 }
 
 void shared_memory_start(Block& block) {

@@ -17,8 +17,7 @@ typedef __SIZE_TYPE__ size_t;
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
 // One copy for all blocks, which the scheduler swaps when another block's turn
-// comes. Inside a template or an `inline` function without `static` the
-// compiler refuses the section: declare it in the kernel.
+// comes.
 #define __shared__ static __attribute__((section("simt_shared")))
 
 // A pointer to the block's dynamic shared memory, as an array of `type`.

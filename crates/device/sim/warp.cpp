@@ -136,11 +136,7 @@ simt_u64 collective(Collective kind, unsigned mask, simt_u64 value, unsigned sou
     pending.arrived |= 1u << lane;
     void* tag = pending.tag;
     // Only __syncwarp orders memory; the other collectives do not.
-    if (kind == warp_barrier) {
-        order_release(tag);
-        thread.fenced = false;
-        thread.reads = 0;
-    }
+    if (kind == warp_barrier) order_release(tag);
     if (pending.arrived == mask) {
         Lanes lanes = {&block.threads[thread.index - lane], mask};
         evaluate(kind, lanes);

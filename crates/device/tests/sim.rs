@@ -4,9 +4,12 @@
 
 mod planted;
 
-use planted::{Finder, PLANTS, SUITES};
+use planted::{Finder, PLANTS, Suite, carry, reduction, transpose};
 use warpint_device::sim::SimOptions;
 use warpint_device::{Device, DeviceError};
+
+const SUITES: [(&str, Suite); 3] =
+    [("reduction", reduction), ("transpose", transpose), ("carry", carry)];
 
 fn seeded(seed: u64) -> Device {
     Device::simulator_with(&SimOptions { seed, ..SimOptions::default() }).unwrap()

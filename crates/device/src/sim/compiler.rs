@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::replay::Sanitizer;
 use super::unit::{MAIN, Unit};
-use crate::DeviceError;
+use crate::{DeviceError, folders};
 
 /// The run time's files.
 const RUNTIME: &[(&str, &str)] = &[
@@ -25,8 +25,10 @@ const RUNTIME: &[(&str, &str)] = &[
     ("runtime.cpp", include_str!("../../sim/runtime.cpp")),
     ("runtime.h", include_str!("../../sim/runtime.h")),
     ("scheduler.cpp", include_str!("../../sim/scheduler.cpp")),
+    ("shared.ld", include_str!("../../sim/shared.ld")),
     ("shared_memory.cpp", include_str!("../../sim/shared_memory.cpp")),
     ("simt.h", include_str!("../../sim/simt.h")),
+    ("stage.cpp", include_str!("../../sim/stage.cpp")),
     ("vector_types.h", include_str!("../../sim/vector_types.h")),
     ("warp.cpp", include_str!("../../sim/warp.cpp")),
     ("warp.h", include_str!("../../sim/warp.h")),
@@ -57,20 +59,28 @@ pub(super) struct Compiler {
 impl Compiler {
     /// The compiler that the environment names, else the first of the usual ones.
     pub(super) fn find() -> Result<Self, DeviceError> {
-        for variable in ["WARPINT_CXX", "CXX"] {
-            if let Some(program) = env::var_os(variable).filter(|value| !value.is_empty()) {
-                let program = PathBuf::from(program);
-                let version = version(&program).ok_or_else(|| {
-                    DeviceError::NoCompiler(format!(
-                        "the C++ compiler `{}`, which {variable} names, does not run",
-                        program.display()
-                    ))
-                })?;
-                return Ok(Self { program, version, folder: folder() });
-            }
+        let named = ["WARPINT_CXX", "CXX"].into_iter().find_map(|variable| {
+            Some((variable, env::var_os(variable).filter(|value| !value.is_empty())?))
+        });
+        match named {
+            Some((variable, program)) => Self::named(variable, program.into()),
+            None => Self::first_of(&["c++", "g++", "clang++"]),
         }
-        ["c++", "g++", "clang++"]
-            .into_iter()
+    }
+
+    fn named(variable: &str, program: PathBuf) -> Result<Self, DeviceError> {
+        let version = version(&program).ok_or_else(|| {
+            DeviceError::NoCompiler(format!(
+                "the C++ compiler `{}`, which {variable} names, does not run",
+                program.display()
+            ))
+        })?;
+        Ok(Self { program, version, folder: folder() })
+    }
+
+    fn first_of(names: &[&str]) -> Result<Self, DeviceError> {
+        names
+            .iter()
             .find_map(|name| Some((PathBuf::from(name), version(Path::new(name))?)))
             .map(|(program, version)| Self { program, version, folder: folder() })
             .ok_or_else(|| {
@@ -93,6 +103,10 @@ impl Compiler {
         let mut flags = self.flags(sanitizer);
         flags.extend(unit.defines.iter().map(|define| format!("-D{define}")));
         flags.extend(["-include", "simt.h", "-shared"].map(str::to_owned));
+        if !self.is_clang() {
+            let script = runtime_folder.join("shared.ld");
+            flags.extend(["-fdata-sections".to_owned(), format!("-Wl,-T,{}", script.display())]);
+        }
         let mut instrumentation = vec![];
         if let Some(sanitizer) = sanitizer {
             instrumentation.extend(sanitizer.flags(self.is_clang()));
@@ -146,7 +160,8 @@ impl Compiler {
         match sanitizer {
             None => flags.push("-O2".to_owned()),
             Some(sanitizer) => {
-                flags.push("-O1".to_owned());
+                // Line numbers are enough for their reports.
+                flags.extend(["-O1", "-g1"].map(str::to_owned));
                 flags.push(format!("-DSIMT_{}", sanitizer.short()));
             }
         }
@@ -244,13 +259,40 @@ fn version(program: &Path) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// `WARPINT_CACHE_DIR`, else the user's folder for what can be made anew, else
-/// a temporary one.
 fn folder() -> PathBuf {
-    env::var_os("WARPINT_CACHE_DIR")
-        .filter(|value| !value.is_empty())
-        .map(PathBuf::from)
-        .or_else(|| Some(directories::ProjectDirs::from("", "", "warpint")?.cache_dir().to_owned()))
-        .unwrap_or_else(|| env::temp_dir().join("warpint"))
-        .join("simulator")
+    folders::cache().unwrap_or_else(|| env::temp_dir().join("warpint")).join("simulator")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_compiler_is_told_in_one_line() {
+        let error = Compiler::named("CXX", "no-such-compiler".into()).unwrap_err();
+        let expected = "the C++ compiler `no-such-compiler`, which CXX names, does not run";
+        assert_eq!(error, DeviceError::NoCompiler(expected.to_owned()));
+        let error = Compiler::first_of(&["no-such-compiler"]).unwrap_err().to_string();
+        assert!(error.ends_with("install g++ or clang++, or set WARPINT_CXX to one"), "{error}");
+        assert!(!error.contains('\n'), "{error}");
+    }
+
+    #[test]
+    fn programs_that_compile_the_same_at_one_time_share_the_result() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut compiler = Compiler::find().unwrap();
+        compiler.folder = folder.path().to_owned();
+        let text = "#include \"kernel_table.h\"\nextern \"C\" void one() {}\n\
+                    SIMT_MODULE(SIMT_KERNEL(one))\n";
+        let files = vec![(MAIN.to_owned(), text.to_owned())];
+        let unit = Unit { files, defines: vec![], title: "one.cu".to_owned() };
+        let made: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> =
+                (0..4).map(|_| scope.spawn(|| compiler.module(&unit, None).unwrap())).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(made.iter().all(|path| *path == made[0] && path.is_file()));
+        // The run time and the module; no half-made folder is left.
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
 }

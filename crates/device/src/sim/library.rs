@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
-use std::slice;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::{ptr, slice};
 
 use libloading::Library;
 
@@ -29,6 +29,7 @@ struct RawLaunch {
     resident_blocks: u32,
     seed: u64,
     arguments: *mut *mut c_void,
+    stage: *mut *mut c_void,
     report: *mut c_char,
     report_bytes: u64,
 }
@@ -54,6 +55,15 @@ pub(super) struct Module {
 unsafe impl Send for Module {}
 // SAFETY: as above.
 unsafe impl Sync for Module {}
+
+/// Stacks and the like, which the run time makes and any program may use next.
+struct Stage(*mut c_void);
+
+// SAFETY: used by one thread at a time.
+unsafe impl Send for Stage {}
+
+/// The stages that no launch uses now.
+static STAGES: Mutex<Vec<Stage>> = Mutex::new(vec![]);
 
 /// Every program of this process: a file is loaded once, by whichever device.
 static LOADED: Mutex<Option<HashMap<PathBuf, Arc<Module>>>> = Mutex::new(None);
@@ -116,6 +126,8 @@ impl Module {
     ) -> Result<(), String> {
         let mut pointers: Vec<_> = arguments.iter_mut().map(Argument::pointer).collect();
         let mut report = [0u8; 1024];
+        let stage = STAGES.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut stage = stage.unwrap_or(Stage(ptr::null_mut()));
         // SAFETY: `raw` is valid as long as the library, and `kernel` below
         // `kernel_count`, as the caller got it from `Module::kernel`.
         let status = unsafe {
@@ -128,12 +140,14 @@ impl Module {
                 resident_blocks: resident_blocks.max(1),
                 seed,
                 arguments: pointers.as_mut_ptr(),
+                stage: &raw mut stage.0,
                 report: report.as_mut_ptr().cast(),
                 report_bytes: report.len() as u64,
             };
             let _running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
             (module.run)(&raw const launch)
         };
+        STAGES.lock().unwrap_or_else(PoisonError::into_inner).push(stage);
         if status == 0 {
             return Ok(());
         }

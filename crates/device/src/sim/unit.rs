@@ -35,7 +35,12 @@ impl Unit {
                 });
             }
         }
-        let mut main = format!("#include \"{}\"\n#include \"kernel_table.h\"\n", source.name());
+        // Unnamed, so that all the kernels' names are the unit's own, and static
+        // variables of inline functions and templates may share a section.
+        let mut main = format!(
+            "namespace {{\n#include \"{}\"\n}}\n#include \"kernel_table.h\"\n",
+            source.name()
+        );
         let kernels: Vec<_> =
             source.kernels().iter().map(|name| format!("SIMT_KERNEL({name})")).collect();
         // Writing to a String cannot fail.

@@ -1,0 +1,109 @@
+//! What a host does wrong is told in one line.
+
+use super::kernel;
+use warpint_device::{Arg, Device, DeviceError, Launch, Source};
+
+const SCALE: &str = "extern \"C\" __global__ void scale(unsigned* x, unsigned by) {
+    x[threadIdx.x] *= by;
+}";
+
+#[test]
+fn arguments_are_checked_against_parameters() {
+    let device = Device::simulator().unwrap();
+    let kernel = kernel(&device, "doubles", 0);
+    let out = device.alloc::<f64>(8).unwrap();
+    let shape = Launch::linear(1, 1);
+    let launch = |args: &[Arg]| kernel.launch(shape, args).unwrap_err().to_string();
+    assert_eq!(
+        launch(&[Arg::from(&out)]),
+        "launching kernel doubles failed: it takes 4 arguments, not 1"
+    );
+    assert_eq!(
+        launch(&[Arg::from(&out), 1.0.into(), 1u32.into(), 1.0.into()]),
+        "launching kernel doubles failed: its parameter 2 is double, the argument is unsigned"
+    );
+    assert_eq!(
+        launch(&[Arg::Pointer(4096), 1.0.into(), 1.0.into(), 1.0.into()]),
+        "launching kernel doubles failed: argument 0 points to no memory of this device"
+    );
+}
+
+#[test]
+fn shapes_are_checked() {
+    let device = Device::simulator().unwrap();
+    let out = device.alloc::<u64>(12).unwrap();
+    let kernel = kernel(&device, "collectives", 64);
+    for (shape, wrong) in [
+        (Launch::linear(1, 1025), "a block has 1 to 1024 threads, not 1025"),
+        (Launch::linear(0, 32), "a grid has 1 to 2^31 − 1 blocks, not 0"),
+        (
+            Launch::linear(1, 32).shared(65),
+            "65 bytes of dynamic shared memory, but it was allowed 64",
+        ),
+    ] {
+        let error = kernel.launch(shape, &[Arg::from(&out)]).unwrap_err().to_string();
+        assert_eq!(error, format!("launching kernel collectives failed: {wrong}"));
+    }
+}
+
+#[test]
+fn a_text_that_does_not_compile_is_told_with_its_line() {
+    let device = Device::simulator().unwrap();
+    let source = Source::new("broken.cu", "\n\nint x = y;\n", &[]).define("N", 3);
+    let error = device.program(&source).unwrap_err();
+    assert!(matches!(error, DeviceError::Compile { .. }), "{error}");
+    let error = error.to_string();
+    assert!(error.starts_with("broken.cu(N=3) does not compile: "), "{error}");
+    assert!(error.contains("broken.cu:3:"), "{error}");
+    let error = device.program(&Source::new("../up.cu", "", &[])).unwrap_err().to_string();
+    assert!(error.contains("`../up.cu` is not a relative path"), "{error}");
+}
+
+#[test]
+fn a_write_outside_a_buffer_is_told_once() {
+    let device = Device::simulator().unwrap();
+    let program = device.program(&Source::new("scale.cu", SCALE, &["scale"])).unwrap();
+    let scale = program.kernel("scale", 0).unwrap();
+    let x = device.upload(&[1u32, 2, 3]).unwrap();
+    let args = [Arg::from(&x), Arg::U32(5)];
+    let error = scale.launch(Launch::linear(1, 4), &args).unwrap_err();
+    let expected = "kernel scale: it wrote past the end of a buffer of 12 bytes \
+                    (allocation 1 of the device)";
+    assert_eq!(error.to_string(), expected);
+    scale.launch(Launch::linear(1, 3), &args).unwrap();
+    assert_eq!(x.download().unwrap(), [25, 50, 75]);
+}
+
+#[test]
+fn a_graph_makes_its_launches_in_order() {
+    let device = Device::simulator().unwrap();
+    let program = device.program(&Source::new("scale.cu", SCALE, &["scale"])).unwrap();
+    let scale = program.kernel("scale", 0).unwrap();
+    let x = device.upload(&[1u32, 2]).unwrap();
+    let graph = device
+        .capture(|capture| {
+            for by in [2, 3u32] {
+                capture.launch(&scale, Launch::linear(1, 2), &[Arg::from(&x), by.into()]);
+            }
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(x.download().unwrap(), [1, 2]);
+    graph.launch().unwrap();
+    graph.launch().unwrap();
+    assert_eq!(x.download().unwrap(), [36, 72]);
+}
+
+#[test]
+fn memory_is_counted_and_limited() {
+    let device = Device::simulator().unwrap();
+    let (free, total) = device.memory().unwrap();
+    let buffer = device.alloc::<u64>(1000).unwrap();
+    assert_eq!(device.memory().unwrap(), (free - 8000, total));
+    assert_eq!(buffer.download().unwrap(), [0xa5a5_a5a5_a5a5_a5a5; 1000]);
+    drop(buffer);
+    assert_eq!(device.memory().unwrap(), (free, total));
+    let error = device.alloc::<u64>(1 << 40).unwrap_err();
+    assert!(matches!(error, DeviceError::OutOfMemory { .. }), "{error}");
+    assert_eq!(device.alloc::<u64>(0).unwrap().download().unwrap(), [0; 0]);
+}

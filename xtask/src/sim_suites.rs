@@ -1,0 +1,168 @@
+//! The kernels on the simulator, recorded, and done again under sanitizers.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail, ensure};
+use rayon::prelude::*;
+use warpint_device::sim::{Sanitizer, SimOptions, replay};
+use warpint_device::{Device, DeviceError};
+use warpint_mersenne::engine::goldilocks_gpu::GoldilocksOn;
+use warpint_mersenne::{BuildOptions, EngineFamily, Shift, Step};
+
+#[path = "../../crates/device/tests/planted/mod.rs"]
+mod planted;
+
+/// Orders of blocks and threads in which each record is replayed.
+const SEEDS: [u64; 2] = [0, 1];
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Only suites and planted errors whose name holds this
+    #[arg(long, default_value = "")]
+    only: String,
+    /// Keep the records in this folder
+    #[arg(long)]
+    keep: Option<PathBuf>,
+}
+
+/// A name, and what runs kernels on a device and checks their results.
+type Suite = (&'static str, fn(&Device) -> Result<()>);
+
+/// All suites.
+const SUITES: &[Suite] = &[
+    ("reduction", |device| Ok(planted::reduction(device, None)?)),
+    ("transpose", |device| Ok(planted::transpose(device, None)?)),
+    ("carry", |device| Ok(planted::carry(device, None)?)),
+    ("goldilocks-64", |device| goldilocks(device, 1279, 64)),
+    ("goldilocks-320", |device| goldilocks(device, 4423, 320)),
+    ("goldilocks-1024", |device| goldilocks(device, 21_701, 1024)),
+];
+
+/// Every operation of the engine `goldilocks`, against the one on the CPU.
+fn goldilocks(device: &Device, p: u32, length: usize) -> Result<()> {
+    let on_cpu = warpint_mersenne::engine::family("goldilocks").context("no family goldilocks")?;
+    let on_device = GoldilocksOn::new(device.clone());
+    let families: [&dyn EngineFamily; 2] = [on_cpu, &on_device];
+    let mut results = vec![];
+    for family in families {
+        let mut engine = family.build(p, length, BuildOptions::new(3, 1))?;
+        // 2^p − 2 ≡ −1 has the longest carries.
+        engine.set(0, 0, Shift::ZERO)?;
+        engine.set(1, 1, Shift::ZERO)?;
+        engine.sub(0, 0, 1)?;
+        engine.square(0, 2, Step::SquareMinusTwo, Shift::ZERO)?;
+        engine.set(1, 3, Shift::ZERO)?;
+        engine.square(1, 14, Step::SquareTimes(3), Shift::ZERO)?;
+        engine.copy(2, 1)?;
+        engine.mul(2, 2, 1)?;
+        engine.add(1, 2, 0)?;
+        engine.square(1, 2, Step::Square, Shift::ZERO)?;
+        for register in 0..3 {
+            results.push(engine.read(register, Shift::ZERO)?);
+        }
+    }
+    ensure!(results[..3] == results[3..], "M{p} in {length} words is not what the CPU gives");
+    Ok(())
+}
+
+/// A record to be replayed, and what the replay must say.
+struct Case {
+    name: String,
+    folder: PathBuf,
+    sanitizer: Sanitizer,
+    /// Parts of the report of a planted error; none: it must pass.
+    report: &'static [&'static str],
+}
+
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let start = Instant::now();
+    let temporary = tempfile::tempdir().context("no temporary folder")?;
+    let folder = options.keep.as_deref().unwrap_or(temporary.path());
+    let mut cases = suite_cases(folder, &options.only)?;
+    cases.extend(planted_cases(folder, &options.only)?);
+    ensure!(!cases.is_empty(), "no suite's name holds `{}`", options.only);
+
+    let failed = AtomicUsize::new(0);
+    cases.par_iter().for_each(|case| {
+        let began = Instant::now();
+        let (verdict, why) = match check(case) {
+            Ok(()) if case.report.is_empty() => ("passed", String::new()),
+            Ok(()) => ("caught", String::new()),
+            Err(error) => {
+                failed.fetch_add(1, Ordering::Relaxed);
+                ("FAILED", format!("\n{error:#}"))
+            }
+        };
+        let time = began.elapsed().as_secs_f64();
+        println!("{verdict} {} under {} ({time:.1} s){why}", case.name, case.sanitizer.short());
+    });
+    let (failed, all) = (failed.into_inner(), cases.len());
+    ensure!(failed == 0, "{failed} of {all} replays failed");
+    println!("{all} replays as expected in {:.0} s", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// Runs each suite on a recording simulator.
+fn suite_cases(folder: &Path, only: &str) -> Result<Vec<Case>> {
+    let cases: Result<Vec<_>> = SUITES
+        .par_iter()
+        .filter(|(name, _)| name.contains(only))
+        .map(|(name, suite)| {
+            let folder = folder.join(name);
+            suite(&recording(&folder)?).with_context(|| format!("{name} without a sanitizer"))?;
+            Ok([Sanitizer::Address, Sanitizer::Thread].map(|sanitizer| Case {
+                name: (*name).to_owned(),
+                folder: folder.clone(),
+                sanitizer,
+                report: &[],
+            }))
+        })
+        .collect();
+    Ok(cases?.into_iter().flatten().collect())
+}
+
+/// Records each kernel with an error planted that a sanitizer must find.
+fn planted_cases(folder: &Path, only: &str) -> Result<Vec<Case>> {
+    let sanitizer = |finder| match finder {
+        planted::Finder::Scheduler => None,
+        planted::Finder::Address => Some(Sanitizer::Address),
+        planted::Finder::Thread => Some(Sanitizer::Thread),
+    };
+    planted::PLANTS
+        .par_iter()
+        .filter(|plant| plant.name.contains(only))
+        .filter_map(|plant| Some((plant, sanitizer(plant.finder)?)))
+        .map(|(plant, sanitizer)| {
+            let folder = folder.join(plant.name);
+            match (plant.suite)(&recording(&folder)?, Some(plant.name)) {
+                // Without a sanitizer the error may go unseen, or spoil the result.
+                Ok(()) | Err(DeviceError::Fault { .. } | DeviceError::Failed { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+            Ok(Case { name: plant.name.to_owned(), folder, sanitizer, report: plant.report })
+        })
+        .collect()
+}
+
+fn recording(folder: &Path) -> Result<Device> {
+    let options = SimOptions { record: Some(folder.to_owned()), ..SimOptions::default() };
+    Ok(Device::simulator_with(&options)?)
+}
+
+fn check(case: &Case) -> Result<()> {
+    for seed in SEEDS {
+        match (replay(&case.folder, case.sanitizer, seed), case.report) {
+            (done, []) => done.with_context(|| format!("seed {seed}"))?,
+            (Err(DeviceError::Fault { report, .. }), parts) => {
+                for part in parts {
+                    ensure!(report.contains(part), "the report lacks `{part}`:\n{report}");
+                }
+            }
+            (Err(error), _) => return Err(error.into()),
+            (Ok(()), _) => bail!("the planted error was not found (seed {seed})"),
+        }
+    }
+    Ok(())
+}
