@@ -50,7 +50,7 @@ pub fn fp64_rate(device: &Device) -> Result<Fp64Rate, DeviceError> {
     })
 }
 
-fn source() -> Source {
+pub(crate) fn source() -> Source {
     Source::new("fp64_rate.cu", include_str!("../kernels/fp64_rate.cu"), &["fma64", "fma32"])
         .define("CHAINS", CHAINS)
 }
