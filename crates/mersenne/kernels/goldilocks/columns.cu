@@ -37,8 +37,9 @@ constexpr u32 OUTER = TWIDDLES_INVERSE + M;     // [kq][m] ω_ROWS^(kq·m)
 constexpr u32 OUTER_INVERSE = OUTER + ROWS;     // [kq][m] ω_ROWS^(−kq·m)
 constexpr u32 WEIGHTS = OUTER_INVERSE + ROWS;   // [j1][2] 2^u(j1), and half of it
 constexpr u32 UNWEIGHTS = WEIGHTS + 2 * ROWS;   // [j1][2] their inverses
-constexpr u32 COLUMN = UNWEIGHTS + 2 * ROWS;    // [j2][4] 2^u(j2), ω_N^(Q·A·j2), 2^(−u(j2))/N, ω_N^(−Q·A·j2)
-constexpr u32 FINE = COLUMN + 4 * COLUMNS;      // [i] ω_N^i, i < FINE_COUNT
+constexpr u32 COLUMN = UNWEIGHTS + 2 * ROWS;    // [j2][8] 2^u(j2), s, s^2, s^4 for s = ω_N^(Q·A·j2);
+                                                // 2^(−u(j2))/N, and the inverses of the others
+constexpr u32 FINE = COLUMN + 8 * COLUMNS;      // [i] ω_N^i, i < FINE_COUNT
 constexpr u32 COARSE = FINE + FINE_COUNT;       // [i] ω_N^(i·FINE_COUNT)
 
 // Words of `addend`.
@@ -50,21 +51,24 @@ constexpr u32 NEXT = 0, READ = 1;
 // What a block hands on: carry·2^TAG_BITS + tag, |carry| < 2^60.
 constexpr u32 TAG_BITS = 3, TAGS = 1 << TAG_BITS;
 
+struct alignas(16) Pair {
+    u64 first, second;
+};
+
 // ω_N^e, lazy.
 DEVICE u64 root_power(const u64* __restrict__ tables, u32 e) {
     return settle(mul(tables[FINE + e % FINE_COUNT], tables[COARSE + e / FINE_COUNT]));
 }
 
-// The factors f·s^k, k < B, in four chains k ≡ i mod 4.
+// The factors f·s^k, k < B, in four chains k ≡ i mod 4, from s, s^2 and s^4.
 struct Factors {
     u64 chain[4], step;
-    DEVICE Factors(u64 first, u64 s) {
-        u64 s2 = settle(mul(s, s));
+    DEVICE Factors(u64 first, u64 s, u64 s2, u64 s4) {
         chain[0] = first;
         chain[1] = settle(mul(first, s));
         chain[2] = settle(mul(first, s2));
         chain[3] = settle(mul(chain[1], s2));
-        step = settle(mul(s2, s2));
+        step = s4;
     }
 };
 
@@ -73,8 +77,10 @@ struct Factors {
 DEVICE void twist(const u64* __restrict__ tables, u32 g, u32 j2, u32 inverse, Wide x[B]) {
     u32 e = g / WIDTH * j2;
     if (inverse && e != 0) e = LENGTH - e;
-    const u64* column = tables + COLUMN + 4 * j2 + 2 * inverse;
-    Factors f(settle(mul(root_power(tables, e), column[0])), column[1]);
+    const Pair* column = (const Pair*)(tables + COLUMN + 8 * j2 + 4 * inverse);
+    const Pair first = column[0], second = column[1];
+    Factors f(settle(mul(root_power(tables, e), first.first)), first.second, second.first,
+              second.second);
     unrolled<0, 4>([&](auto i) {
         u64 w = f.chain[VALUE(i)];
         unrolled<0, B / 4>([&](auto n) {
@@ -154,10 +160,6 @@ DEVICE i32 split(i64 v, u32 bits, i64& carry) {
     carry = (v + (1 << (bits - 1))) >> bits;
     return (i32)((u32)v - ((u32)carry << bits));
 }
-
-struct alignas(16) Pair {
-    u64 first, second;
-};
 
 DEVICE u64 pack(i32 a, i32 b) { return join((u32)a, (u32)b); }
 

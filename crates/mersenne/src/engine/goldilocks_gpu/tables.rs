@@ -50,12 +50,10 @@ impl Tables {
         for j2 in 0..columns {
             let of_column = weight(j2);
             let e = step * j2 as u64;
-            list.extend([
-                of_column,
-                root.power(e),
-                mul(scale, reciprocal(of_column)),
-                root.power_of_inverse(e),
-            ]);
+            list.push(of_column);
+            list.extend([1, 2, 4].map(|k| root.power(k * e)));
+            list.push(mul(scale, reciprocal(of_column)));
+            list.extend([1, 2, 4].map(|k| root.power_of_inverse(k * e)));
         }
         let fine = fine_count(n);
         list.extend(powers(root.omega).take(fine));
