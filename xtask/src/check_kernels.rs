@@ -64,7 +64,7 @@ struct Folder {
 const FOLDERS: [Folder; 3] = [
     Folder {
         budgets: "crates/device/kernels/budgets.toml",
-        by: &[],
+        by: &["RADIX"],
         sources: |_, _| warpint_device::own_sources(),
     },
     Folder {
@@ -96,7 +96,7 @@ struct Found {
     /// File and constants.
     title: String,
     limits: Limits,
-    /// Of its translation unit.
+    /// Of its translation unit, shared among the kernels in it.
     time: Duration,
 }
 
@@ -185,7 +185,7 @@ fn compiled(nvrtc: &Nvrtc, task: &Task, budgets: &[Budgets]) -> Result<Vec<Found
     }
     let constants =
         budgets.get(*folder).map(|budgets| budgets.constants(source.defines())).unwrap_or_default();
-    let time = begin.elapsed();
+    let time = begin.elapsed() / used.len().max(1) as u32;
     let found = used.into_iter().map(|usage| {
         let (kernel, constants) = (usage.kernel, constants.clone());
         let key = Key { kernel, constants, architecture: Some(*architecture) };
