@@ -32,15 +32,20 @@ DEVICE u64 settle(Wide v) {
 #endif
 }
 
+// v for 0 ≤ v < 2^65 − 2^32, as `mul_digit` returns it.
+DEVICE u64 settle_positive(Wide v) { return sub_add_high(v.w0, v.w1, v.w2, v.w2); }
+
 // a·b, narrow; a and b lazy.
+//
+// x0 + x1·B + x2·(B − 1) − x3 by sums alone: the multiplier's pipe is the one
+// that transforms wait for, and the product by ε would go through it again.
 DEVICE Wide mul(u64 a, u64 b) {
     u32 x[4];
     multiply(a, b, x);
-    // x0 + x1·B + x2·(B − 1) − x3.
-    return sub(multiply_add(x[2], EPSILON, x[0], x[1]), {x[3], 0, 0});
+    return sub(add_high(x[0], x[1], x[2]), sum(x[2], x[3]));
 }
 
-// d·w, narrow up to sign; |d| ≤ 2^31, w canonical and not 0.
+// d·w, from 0 to 2^64 + 2^63; |d| ≤ 2^31, w canonical and not 0.
 DEVICE Wide mul_digit(i32 d, u64 w) {
     u32 m = d < 0 ? 0u - (u32)d : (u32)d;
     u64 v = d < 0 ? FIELD_Q - w : w;
@@ -48,6 +53,9 @@ DEVICE Wide mul_digit(i32 d, u64 w) {
     u64 t = (u64)m * high(v) + high(p);
     return multiply_add(high(t), EPSILON, low(p), low(t));
 }
+
+// x·ε, exactly.
+DEVICE u64 times_epsilon(u32 x) { return join(0, x) - x; }
 
 // v·2^r as a 96-bit integer.
 template <int r>
@@ -83,7 +91,7 @@ DEVICE Wide times_power(Wide v) {
         return sub(multiply_add(y.w1, EPSILON, 0, y.w0), {y.w2, sign, sign});
     } else {
         // y0·B^2 + y1·B^3 + y2·B^4 ≡ y0·(B − 1) − y1 − y2·B.
-        return sub(widen((u64)y.w0 * EPSILON), {y.w1, y.w2, sign});
+        return sub(widen(times_epsilon(y.w0)), {y.w1, y.w2, sign});
     }
 }
 
@@ -100,7 +108,7 @@ DEVICE Wide positive_times_power(Wide v) {
     } else if constexpr (words == 1) {
         return sub(multiply_add(y.w1, EPSILON, 0, y.w0), {y.w2, 0, 0});
     } else {
-        return sub(widen((u64)y.w0 * EPSILON), {y.w1, y.w2, 0});
+        return sub(widen(times_epsilon(y.w0)), {y.w1, y.w2, 0});
     }
 }
 

@@ -40,6 +40,10 @@ DEVICE Wide multiply_add(u32 a, u32 b, u32 c0, u32 c1) {
     return wide_of((__int128)((u64)a * b) + join(c0, c1));
 }
 
+// {lo, hi} + b·2^32, and a + b.
+DEVICE Wide add_high(u32 lo, u32 hi, u32 b) { return wide_of((__int128)join(lo, hi) + join(0, b)); }
+DEVICE Wide sum(u32 a, u32 b) { return wide_of((__int128)a + b); }
+
 // {lo, hi} − b + (top half only) up·2^32, mod 2^64.
 DEVICE u64 sub_add_high(u32 lo, u32 hi, u32 b, u32 up) {
     return join(lo, hi) - (u64)(b) + ((u64)up << 32);
@@ -76,6 +80,24 @@ DEVICE Wide multiply_add(u32 a, u32 b, u32 c0, u32 c1) {
         : "=r"(r.w0), "=r"(r.w1), "=r"(r.w2)
         : "r"(a), "r"(b), "r"(c0), "r"(c1));
     return r;
+}
+
+// {lo, hi} + b·2^32, and a + b.
+DEVICE Wide add_high(u32 lo, u32 hi, u32 b) {
+    u32 r1, r2;
+    asm("add.cc.u32 %0, %2, %3;\n\t"
+        "addc.u32 %1, 0, 0;"
+        : "=r"(r1), "=r"(r2)
+        : "r"(hi), "r"(b));
+    return {lo, r1, r2};
+}
+DEVICE Wide sum(u32 a, u32 b) {
+    u32 r0, r1;
+    asm("add.cc.u32 %0, %2, %3;\n\t"
+        "addc.u32 %1, 0, 0;"
+        : "=r"(r0), "=r"(r1)
+        : "r"(a), "r"(b));
+    return {r0, r1, 0};
 }
 
 // {lo, hi} − b + (top half only) up·2^32, mod 2^64.

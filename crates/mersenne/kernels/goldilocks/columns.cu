@@ -210,7 +210,7 @@ enter(u64* data, const i32* __restrict__ digits, const u64* __restrict__ tables,
             unrolled<0, WIDTH>([&](auto c) {
                 i32 d = digits[row * COLUMNS + columns * WIDTH + VALUE(c)];
                 u64 w = words.wrapped() ? weight.second : weight.first;
-                tile[Tile::at(q * WIDTH + VALUE(c), m / B, m % B)] = settle(mul_digit(d, w));
+                tile[Tile::at(q * WIDTH + VALUE(c), m / B, m % B)] = settle_positive(mul_digit(d, w));
                 words.next();
             });
         }
@@ -333,7 +333,7 @@ DEVICE void carry_between(u64* tile, const u64* __restrict__ tables, const u32* 
                 i64 sum = digit[VALUE(c)] + carry;
                 i32 d = VALUE(c) + 1 < WIDTH ? split(sum, words.length(), carry) : (i32)sum;
 #if KIND == 1
-                x[VALUE(c)] = settle(mul_digit(d, words.wrapped() ? weight.second : weight.first));
+                x[VALUE(c)] = settle_positive(mul_digit(d, words.wrapped() ? weight.second : weight.first));
 #else
                 digits[row * COLUMNS + columns * WIDTH + VALUE(c)] = d;
 #endif

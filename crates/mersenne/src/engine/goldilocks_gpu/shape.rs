@@ -67,8 +67,9 @@ pub(super) struct Shape {
     pub(super) lines: u32,
     /// How many times a thread goes through a step of a tile of usual size.
     pub(super) turns: u32,
-    /// Registers of a thread whose radices are at most 16: 64 or 80. Others have 128.
-    pub(super) registers: u32,
+    /// Registers of a thread of columns and of rows whose radices are at most
+    /// 16: 64 or 80. Others have 128.
+    pub(super) registers: [u32; 2],
 }
 
 /// Shared memory that a block may have on every GPU of compute capability 7.5
@@ -152,17 +153,22 @@ impl Shape {
 
     /// Blocks of columns that a multiprocessor is to hold at a time.
     pub(super) fn column_blocks(&self) -> u32 {
-        self.resident(self.column, self.column_threads(), self.column_shared_bytes())
+        self.resident(
+            self.column,
+            self.registers[0],
+            self.column_threads(),
+            self.column_shared_bytes(),
+        )
     }
 
     /// Blocks of rows that a multiprocessor is to hold at a time.
     pub(super) fn resident_row_blocks(&self) -> u32 {
-        self.resident(self.row, self.row_threads(), self.row_shared_bytes())
+        self.resident(self.row, self.registers[1], self.row_threads(), self.row_shared_bytes())
     }
 
     /// Blocks that fit on a multiprocessor by registers and shared memory.
-    fn resident(&self, line: Line, threads: u32, shared_bytes: u32) -> u32 {
-        let registers = if line.points() > 16 { MOST_REGISTERS } else { self.registers };
+    fn resident(&self, line: Line, registers: u32, threads: u32, shared_bytes: u32) -> u32 {
+        let registers = if line.points() > 16 { MOST_REGISTERS } else { registers };
         let by_registers = REGISTERS / (registers * threads);
         let by_memory = SHARED_MEMORY / (shared_bytes + 1024);
         by_registers.min(by_memory).clamp(1, 16)
@@ -182,7 +188,7 @@ impl Shape {
             for column in Line::of(rows) {
                 for row in Line::of(columns as u32) {
                     for [width, lines, turns] in TILES {
-                        for registers in [64, 80] {
+                        for registers in [[80, 80], [80, 64], [64, 64]] {
                             let shape = Self { column, row, width, lines, turns, registers };
                             if shape.is_sound() && shape.fits(shared_memory) {
                                 shapes.push(shape);
@@ -241,14 +247,14 @@ fn threads(line: Line, points: u32, turns: u32) -> u32 {
     (points / line.points() / turns).clamp(32, MAX_THREADS).next_multiple_of(32)
 }
 
-/// `2048x2048 2.32.32/2.32.32 4x4 1 80`: rows × columns, the radices of both lines,
+/// `2048x2048 2.32.32/2.32.32 4x4 1 80.80`: rows × columns, the radices of both lines,
 /// columns × rows of the tiles, turns, registers.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = |l: Line| format!("{}.{}.{}", l.outer, l.a, l.b);
         let (column, row) = (line(self.column), line(self.row));
         let (rows, columns) = (self.rows(), self.columns());
-        let Self { width, lines, turns, registers, .. } = self;
-        write!(f, "{rows}x{columns} {column}/{row} {width}x{lines} {turns} {registers}")
+        let Self { width, lines, turns, registers: [c, r], .. } = self;
+        write!(f, "{rows}x{columns} {column}/{row} {width}x{lines} {turns} {c}.{r}")
     }
 }
