@@ -17,12 +17,17 @@ extern "C" __global__ void products(const u64* a, const u64* b, Wide* narrow, u6
 extern "C" __global__ void digit_products(const i32* d, const u64* w, Wide* narrow, u64* lazy, u32 n) {
     FOR_EACH(i, n)
     narrow[i] = mul_digit(d[i], w[i]);
-    lazy[i] = settle(mul_digit(d[i], w[i]));
+    lazy[i] = settle_positive(mul_digit(d[i], w[i]));
 }
 
 extern "C" __global__ void settled(const Wide* v, u64* out, u32 n) {
     FOR_EACH(i, n)
     out[i] = settle(v[i]);
+}
+
+extern "C" __global__ void settled_positive(const Wide* v, u64* out, u32 n) {
+    FOR_EACH(i, n)
+    out[i] = settle_positive(v[i]);
 }
 
 extern "C" __global__ void reduced(const Wide* v, u64* out, u32 n) {
