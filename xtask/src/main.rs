@@ -1,6 +1,7 @@
 //! Chores of the workspace that are too long, or too rough, for `cargo test`:
 //! `cargo xtask --help`.
 
+mod check_kernels;
 mod kill_resume;
 mod ll_sweep;
 mod sim_suites;
@@ -17,12 +18,15 @@ enum Task {
     LlSweep(ll_sweep::Options),
     /// Kill a running test at random moments, resume it, compare the residue
     KillResume(kill_resume::Options),
+    /// Every kernel compiled for every architecture, its registers and spills within budget
+    CheckKernels(check_kernels::Options),
     /// The kernels on the simulator, under the address and the thread sanitizer
     SimSuites(sim_suites::Options),
 }
 
 fn main() -> ExitCode {
     let done = match Task::parse() {
+        Task::CheckKernels(options) => check_kernels::run(&options),
         Task::LlSweep(options) => ll_sweep::run(&options),
         Task::KillResume(options) => kill_resume::run(&options),
         Task::SimSuites(options) => sim_suites::run(&options),

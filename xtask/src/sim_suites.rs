@@ -35,10 +35,19 @@ const SUITES: &[Suite] = &[
     ("reduction", |device| Ok(planted::reduction(device, None)?)),
     ("transpose", |device| Ok(planted::transpose(device, None)?)),
     ("carry", |device| Ok(planted::carry(device, None)?)),
+    ("field", field),
     ("goldilocks-64", |device| goldilocks(device, 1279, 64)),
     ("goldilocks-320", |device| goldilocks(device, 4423, 320)),
     ("goldilocks-1024", |device| goldilocks(device, 21_701, 1024)),
 ];
+
+/// The field arithmetic of the kernels, against that of the CPU.
+fn field(device: &Device) -> Result<()> {
+    for (name, case) in warpint_selftest::field::CASES {
+        case(device, warpint_selftest::SEED).map_err(anyhow::Error::msg).context(*name)?;
+    }
+    Ok(())
+}
 
 /// Every operation of the engine `goldilocks`, against the one on the CPU.
 fn goldilocks(device: &Device, p: u32, length: usize) -> Result<()> {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use warpint::mersenne::engine::places::DeviceId;
 use warpint::mersenne::{DeviceChoice, Exponent, LlStart, PlanRequest, engine};
 
 use crate::units;
@@ -121,6 +122,20 @@ pub(crate) enum Bench {
     /// Time a squaring mod 2^P − 1 with each engine, beside the floor: the bare real FFT and its
     /// inverse, on one thread, at the length that fp64 uses.
     Mersenne(BenchArgs),
+    /// Measure what a GPU reaches: products and transforms mod 2^64 − 2^32 + 1 in registers, memory,
+    /// kernels in a graph, FP64. A wrong result is an error.
+    Device(BenchDeviceArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchDeviceArgs {
+    /// The GPU: cuda or cuda:N.
+    #[arg(long, value_name = "DEVICE", default_value = "cuda", value_parser = gpu)]
+    pub(crate) device: DeviceId,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// What `prp` and `ll` share.
@@ -336,6 +351,13 @@ fn at_least_one(text: &str) -> Result<u64, String> {
         .ok()
         .filter(|&n| n > 0)
         .ok_or_else(|| format!("'{text}' is not a number from 1 up"))
+}
+
+fn gpu(text: &str) -> Result<DeviceId, String> {
+    match text.parse() {
+        Ok(DeviceChoice::On(id)) => Ok(id),
+        _ => Err(format!("'{text}' is no GPU: give cuda, or cuda:1 for the second")),
+    }
 }
 
 fn variants(text: &str) -> Result<usize, String> {

@@ -85,6 +85,7 @@ inline void __pipeline_commit() {}
 inline void __pipeline_wait_prior(size_t) {}
 
 inline double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+inline float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 inline double fabs(double a) { return __builtin_fabs(a); }
 inline double floor(double a) { return __builtin_floor(a); }
 inline double ceil(double a) { return __builtin_ceil(a); }

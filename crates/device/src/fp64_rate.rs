@@ -43,19 +43,24 @@ impl Fp64Rate {
 /// # Errors
 /// No compiler, or anything that fails on the device.
 pub fn fp64_rate(device: &Device) -> Result<Fp64Rate, DeviceError> {
+    for_at_least(device, LONG_ENOUGH)
+}
+
+/// [`fp64_rate`], by launches that take so long.
+pub(crate) fn for_at_least(device: &Device, long: Duration) -> Result<Fp64Rate, DeviceError> {
     let program = device.program(&source())?;
     Ok(Fp64Rate {
-        fp64: rate::<f64>(device, &program.kernel("fma64", 0)?)?,
-        fp32: rate::<f32>(device, &program.kernel("fma32", 0)?)?,
+        fp64: rate::<f64>(device, &program.kernel("fma64", 0)?, long)?,
+        fp32: rate::<f32>(device, &program.kernel("fma32", 0)?, long)?,
     })
 }
 
-fn source() -> Source {
+pub(crate) fn source() -> Source {
     Source::new("fp64_rate.cu", include_str!("../kernels/fp64_rate.cu"), &["fma64", "fma32"])
         .define("CHAINS", CHAINS)
 }
 
-fn rate<T: Pod>(device: &Device, kernel: &Kernel) -> Result<f64, DeviceError> {
+fn rate<T: Pod>(device: &Device, kernel: &Kernel, long: Duration) -> Result<f64, DeviceError> {
     let blocks = device.info().multiprocessors.max(1) * BLOCKS;
     let threads = blocks * THREADS;
     let out: Buffer<T> = device.alloc(threads as usize)?;
@@ -68,7 +73,7 @@ fn rate<T: Pod>(device: &Device, kernel: &Kernel) -> Result<f64, DeviceError> {
     time(steps)?;
     loop {
         let taken = time(steps)?;
-        if taken >= LONG_ENOUGH || steps >= MOST_STEPS {
+        if taken >= long || steps >= MOST_STEPS {
             let done = f64::from(threads) * f64::from(CHAINS) * f64::from(steps);
             return Ok(done / taken.as_secs_f64().max(1e-9));
         }

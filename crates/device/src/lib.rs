@@ -24,6 +24,7 @@ mod fp64_rate;
 mod launch;
 mod nvrtc;
 mod open;
+mod rates;
 #[cfg(feature = "sim")]
 pub mod sim;
 mod source;
@@ -36,5 +37,6 @@ pub use fp64_rate::{Fp64Rate, fp64_rate};
 pub use launch::{Arg, Launch};
 pub use nvrtc::{Compiled, Nvrtc};
 pub use open::DeviceList;
+pub use rates::{CopyRate, Effort, InRegisters, MeasuredTransforms, Rates, own_sources, rates};
 pub use source::Source;
 pub use tuning::{Tuning, TuningError, TuningKey, TuningStore, Warned};

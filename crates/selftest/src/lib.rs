@@ -5,6 +5,7 @@
 //! * [`cases`]: what every engine must do, one function a case;
 //! * [`oracle`]: the family `limbs`, schoolbook arithmetic;
 //! * [`agreement`]: two families against each other at lengths beyond the oracle;
+//! * [`field`]: the field arithmetic of the kernels, one function at a time;
 //! * [`interim`]: residues on the way through large tests;
 //! * [`stress`]: checked squarings for as long as one likes;
 //! * [`vectors`]: the known answers of `tests/vectors`;
@@ -12,6 +13,7 @@
 
 pub mod agreement;
 pub mod cases;
+pub mod field;
 pub mod interim;
 mod macros;
 pub mod oracle;
@@ -23,6 +25,7 @@ pub mod vectors;
 
 use std::time::{Duration, Instant};
 
+use warpint_device::Device;
 use warpint_mersenne::EngineFamily;
 use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks, places};
 
@@ -77,19 +80,9 @@ pub fn run_seeded(
     seed: u64,
     report: &mut dyn FnMut(&CaseReport),
 ) -> Summary {
-    let mut summary = Summary::default();
-    let mut one = |family: &str, case: &str, run: &dyn Fn() -> Result<(), String>| {
-        if filter.is_some_and(|f| !format!("{family}::{case}").contains(f)) {
-            return;
-        }
-        let begin = Instant::now();
-        let result = run();
-        match &result {
-            Ok(()) => summary.passed += 1,
-            Err(_) => summary.failed += 1,
-        }
-        let (family, case) = (family.to_owned(), case.to_owned());
-        report(&CaseReport { family, case, result, elapsed: begin.elapsed() });
+    let mut run = Running { filter, report, summary: Summary::default() };
+    let mut one = |family: &str, case: &str, work: &dyn Fn() -> Result<(), String>| {
+        run.one(family, case, work);
     };
     for &family in families {
         let name = name(family);
@@ -111,7 +104,44 @@ pub fn run_seeded(
             one(&name, "interim_residues", &|| interim::interim_residues(family));
         }
     }
-    summary
+    run.summary
+}
+
+/// Runs the cases of [`field`] on a device, as [`run`] does those of families:
+/// `field@cuda:0::products` and so on.
+pub fn run_field(
+    device: &Device,
+    filter: Option<&str>,
+    report: &mut dyn FnMut(&CaseReport),
+) -> Summary {
+    let mut run = Running { filter, report, summary: Summary::default() };
+    for (case, of_field) in field::CASES {
+        run.one(&format!("field@{}", device.info().id), case, &|| of_field(device, SEED));
+    }
+    run.summary
+}
+
+/// Cases, as they are run and counted.
+struct Running<'a> {
+    filter: Option<&'a str>,
+    report: &'a mut dyn FnMut(&CaseReport),
+    summary: Summary,
+}
+
+impl Running<'_> {
+    fn one(&mut self, family: &str, case: &str, work: &dyn Fn() -> Result<(), String>) {
+        if self.filter.is_some_and(|f| !format!("{family}::{case}").contains(f)) {
+            return;
+        }
+        let begin = Instant::now();
+        let result = work();
+        match &result {
+            Ok(()) => self.summary.passed += 1,
+            Err(_) => self.summary.failed += 1,
+        }
+        let (family, case) = (family.to_owned(), case.to_owned());
+        (self.report)(&CaseReport { family, case, result, elapsed: begin.elapsed() });
+    }
 }
 
 /// `fp64` on the CPU, `goldilocks@cuda:0` elsewhere.

@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod bench;
+mod bench_device;
 mod completions;
 mod devices;
 mod ll;
@@ -17,6 +18,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Prp { test } => prp::run(&test),
         Command::Ll { start, test } => ll::run(start, &test),
         Command::Bench { what: Bench::Mersenne(args) } => bench::mersenne(&args),
+        Command::Bench { what: Bench::Device(args) } => bench_device::run(&args),
         Command::Selftest { filter, device } => selftest::run(device.device, filter.as_deref()),
         Command::Tune(args) => tune::run(&args),
         Command::Stress(args) => stress::run(&args),

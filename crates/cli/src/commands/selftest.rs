@@ -1,6 +1,6 @@
 //! `warpint selftest [FILTER] [--device …]`
 
-use warpint::mersenne::engine::places::{Families, families_on_cpu};
+use warpint::mersenne::engine::places::{Families, device_on, families_on_cpu};
 use warpint::mersenne::{DeviceChoice, PlanRequest};
 use warpint_selftest::{CaseReport, Summary};
 
@@ -10,15 +10,23 @@ use crate::run::settle_for_any;
 use crate::units;
 
 pub(crate) fn run(device: DeviceChoice, filter: Option<&str>) -> anyhow::Result<Exit> {
-    let families = families(device)?;
+    let request = settle_for_any(&PlanRequest { device, ..PlanRequest::default() })?;
+    let families = families(device, &request)?;
     let mut printed = Ok(());
-    let Summary { passed, failed } = warpint_selftest::run(&families, filter, &mut |case| {
+    let mut print = |case: &CaseReport| {
         let written = report::write_out(format!("{}\n", line(case)).as_bytes());
         if printed.is_ok() {
             printed = written;
         }
-    });
+    };
+    let mut summary = Summary::default();
+    if let DeviceChoice::On(id) = request.device {
+        summary = warpint_selftest::run_field(&device_on(id)?, filter, &mut print);
+    }
+    let of_families = warpint_selftest::run(&families, filter, &mut print);
     printed?;
+    let passed = summary.passed + of_families.passed;
+    let failed = summary.failed + of_families.failed;
     if passed + failed == 0 {
         anyhow::bail!("no case has '{}' in its name", filter.unwrap_or_default());
     }
@@ -28,9 +36,7 @@ pub(crate) fn run(device: DeviceChoice, filter: Option<&str>) -> anyhow::Result<
 
 /// Those of the device asked for; with `auto` those of the CPU and of a GPU
 /// that works.
-fn families(device: DeviceChoice) -> anyhow::Result<Families> {
-    let request = PlanRequest { device, ..PlanRequest::default() };
-    let request = settle_for_any(&request)?;
+fn families(device: DeviceChoice, request: &PlanRequest) -> anyhow::Result<Families> {
     let mut families =
         if device == DeviceChoice::Auto { families_on_cpu() } else { Families::new() };
     if request.device != DeviceChoice::Cpu || families.is_empty() {

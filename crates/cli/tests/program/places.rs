@@ -109,7 +109,6 @@ fn ctrl_c_ends_a_stress_test_with_its_tally() {
     assert!(ran.out.contains("no mismatch"), "{ran:?}");
 }
 
-#[cfg(feature = "sim")]
 #[test]
 fn a_checkpoint_moves_from_the_cpu_to_the_simulator_and_back() {
     let dir = tempfile::tempdir().unwrap();
@@ -131,4 +130,30 @@ fn a_checkpoint_moves_from_the_cpu_to_the_simulator_and_back() {
     // The simulator is never chosen unasked.
     let json = warpint(dir.path(), "prp 9941 --iterations 2 --json").json();
     assert!(json.get("device").is_none(), "{json}");
+}
+
+#[test]
+fn a_device_is_measured_and_its_results_are_right() {
+    let dir = tempfile::tempdir().unwrap();
+    let ran = warpint(dir.path(), "bench device --device sim --json");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let json = ran.json();
+    for (part, unit) in [("products", "per-clock-per-multiprocessor"), ("products", "clock-ghz")] {
+        assert!(json[part][unit].as_f64().unwrap() > 0.0, "{json}");
+    }
+    assert_eq!(json["transforms"].as_array().unwrap().len(), 2, "{json}");
+    let text = warpint(dir.path(), "bench device --device sim").out;
+    assert!(text.starts_with("sim ") && text.contains("GB/s"), "{text}");
+
+    let ran = warpint(dir.path(), "bench device --device cpu");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert_eq!(ran.error(), "--device: 'cpu' is no GPU: give cuda, or cuda:1 for the second");
+}
+
+#[test]
+fn selftest_on_a_device_has_the_cases_of_the_field() {
+    let dir = tempfile::tempdir().unwrap();
+    let ran = warpint(dir.path(), "selftest --device sim field@sim::");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.out.contains("field@sim::products") && ran.out.contains(" 0 failed"), "{ran:?}");
 }

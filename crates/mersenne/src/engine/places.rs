@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{fmt, fs};
 
-use warpint_device::{Device, DeviceError, DeviceInfo};
+use warpint_device::{Device, DeviceError};
 
 use super::goldilocks_gpu::GoldilocksOn;
 use super::{Engine, EngineError, EngineFamily, Step, families};
@@ -90,7 +90,7 @@ pub type Families = Vec<&'static dyn EngineFamily>;
 /// A device in use.
 struct Opened {
     id: DeviceId,
-    info: DeviceInfo,
+    device: Device,
     families: Families,
 }
 
@@ -110,16 +110,27 @@ fn opened() -> MutexGuard<'static, Vec<Opened>> {
 /// # Errors
 /// No such device, no driver.
 pub fn families_on(id: DeviceId) -> Result<Families, DeviceError> {
+    Ok(open(id)?.1)
+}
+
+/// The device itself, opened as by [`families_on`].
+///
+/// # Errors
+/// No such device, no driver.
+pub fn device_on(id: DeviceId) -> Result<Device, DeviceError> {
+    Ok(open(id)?.0)
+}
+
+fn open(id: DeviceId) -> Result<(Device, Families), DeviceError> {
     let mut opened = opened();
-    if let Some(device) = opened.iter().find(|device| device.id == id) {
-        return Ok(device.families.clone());
+    if let Some(Opened { device, families, .. }) = opened.iter().find(|opened| opened.id == id) {
+        return Ok((device.clone(), families.clone()));
     }
     let device = Device::open(&id.to_string())?;
-    let info = device.info().clone();
     let families: Families =
         families_of(&device).into_iter().map(|family| &*Box::leak(family)).collect();
-    opened.push(Opened { id, info, families: families.clone() });
-    Ok(families)
+    opened.push(Opened { id, device: device.clone(), families: families.clone() });
+    Ok((device, families))
 }
 
 /// Every family that computes on devices.
@@ -134,7 +145,7 @@ pub fn product(place: &str) -> Option<(String, String)> {
         return Some((cpu_name(), String::new()));
     }
     let opened = opened();
-    let info = &opened.iter().find(|device| device.id.to_string() == place)?.info;
+    let info = opened.iter().find(|opened| opened.id.to_string() == place)?.device.info();
     Some((info.name.clone(), info.driver.clone()))
 }
 

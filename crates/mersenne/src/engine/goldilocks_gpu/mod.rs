@@ -61,6 +61,12 @@ impl GoldilocksOn {
     }
 }
 
+/// Every length that some device may have, in no order.
+pub fn all_lengths() -> impl Iterator<Item = usize> {
+    let powers = (6..=26).map(|k| 1 << k);
+    powers.chain((6..=24).map(|k| 5 << k))
+}
+
 /// Every source that an engine of so many words compiles by default, for those
 /// who compile without a device.
 #[must_use]
@@ -89,10 +95,7 @@ impl EngineFamily for GoldilocksOn {
     }
 
     fn lengths(&self, from: usize, to: usize) -> Vec<usize> {
-        let powers = (6..=26).map(|k| 1usize << k);
-        let fifths = (6..=24).map(|k| 5usize << k);
-        let mut lengths: Vec<usize> = powers
-            .chain(fifths)
+        let mut lengths: Vec<usize> = all_lengths()
             .filter(|n| (from..=to).contains(n) && !self.shapes(*n).is_empty())
             .collect();
         lengths.sort_unstable();

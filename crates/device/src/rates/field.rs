@@ -1,0 +1,152 @@
+//! Products and transforms in registers.
+
+use std::time::Duration;
+
+use warpint_arith::goldilocks::{Q, canonical, mul, pow};
+
+use super::{Effort, wrong};
+use crate::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source, common};
+
+/// Operations of the field, with nothing but registers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct InRegisters {
+    /// Operations in a clock on one multiprocessor: the median over all of them.
+    pub per_clock: f64,
+    /// Operations a second on the whole device.
+    pub per_second: f64,
+    /// The clock that the multiprocessors kept meanwhile.
+    pub clock_hz: f64,
+}
+
+/// Transforms of one size; an operation is a point on one of its levels, so
+/// that n points have n·log2(n).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MeasuredTransforms {
+    /// Points of a transform.
+    pub radix: u32,
+    /// Points·levels.
+    pub rate: InRegisters,
+}
+
+/// Chains of products in a thread, products of a chain in a turn.
+const CHAINS: u32 = 4;
+const TURN: u32 = 16;
+/// Threads of a block of products: eight warps for each scheduler.
+const THREADS: u32 = 1024;
+
+/// Some lazy factor of full size that is not its own residue.
+const FACTOR: u64 = Q + 0x1234_5678;
+
+/// A measurement this long is not spoiled by the time that a launch takes.
+const LONG_ENOUGH: Duration = Duration::from_millis(20);
+const MOST_TURNS: u32 = 1 << 24;
+
+pub(super) fn products_source() -> Source {
+    source("products").define("CHAINS", CHAINS).define("TURN", TURN).define("THREADS", THREADS)
+}
+
+pub(super) fn transforms_source(radix: u32) -> Source {
+    source("transforms").define("RADIX", radix).define("THREADS", transform_threads(radix))
+}
+
+fn source(kernel: &'static str) -> Source {
+    Source::new("field.cu", include_str!("../../kernels/bench/field.cu"), &[kernel])
+        .headers(common::HEADERS)
+}
+
+/// As many as have their points in registers.
+fn transform_threads(radix: u32) -> u32 {
+    8192 / radix
+}
+
+/// Products a·b mod 2^64 − 2^32 + 1.
+pub(super) fn products(device: &Device, effort: Effort) -> Result<InRegisters, DeviceError> {
+    let kernel = device.program(&products_source())?.kernel("products", 0)?;
+    let bench = Bench::new(device, THREADS, CHAINS)?;
+    let few = [Arg::U64(FACTOR)];
+    let (turns, rate) = bench.run(&kernel, &few, effort, f64::from(TURN))?;
+    let power = pow(canonical(FACTOR), u64::from(turns) * u64::from(TURN));
+    bench.check("a chain of products", |i| mul(i + 1, power))?;
+    Ok(rate)
+}
+
+/// Transforms of 16 or 32 points.
+pub(super) fn transforms(
+    device: &Device,
+    radix: u32,
+    effort: Effort,
+) -> Result<MeasuredTransforms, DeviceError> {
+    let kernel = device.program(&transforms_source(radix))?.kernel("transforms", 0)?;
+    let bench = Bench::new(device, transform_threads(radix), radix)?;
+    let levels = f64::from(radix.ilog2());
+    let (turns, rate) = bench.run(&kernel, &[], effort, levels)?;
+    // Two transforms multiply by n and turn the points round, four by n² and nothing else.
+    let factor = pow(radix.into(), u64::from(turns / 2));
+    let what = format!("a transform of {radix} points");
+    bench.check(&what, |i| mul(i + 1, factor))?;
+    Ok(MeasuredTransforms { radix, rate })
+}
+
+/// A block on each multiprocessor, and what it writes.
+struct Bench<'a> {
+    device: &'a Device,
+    blocks: u32,
+    threads: u32,
+    /// Elements of a thread.
+    each: u32,
+    out: Buffer<u64>,
+    cycles: Buffer<u64>,
+}
+
+impl<'a> Bench<'a> {
+    fn new(device: &'a Device, threads: u32, each: u32) -> Result<Self, DeviceError> {
+        let blocks = device.info().multiprocessors.max(1);
+        let out = device.alloc((blocks * threads * each) as usize)?;
+        let cycles = device.alloc(blocks as usize)?;
+        Ok(Self { device, blocks, threads, each, out, cycles })
+    }
+
+    /// Its turns, a multiple of 4, and the rate of `operations` for an element in a turn.
+    fn run(
+        &self,
+        kernel: &Kernel,
+        arguments: &[Arg],
+        effort: Effort,
+        operations: f64,
+    ) -> Result<(u32, InRegisters), DeviceError> {
+        let time = |turns: u32| {
+            let mut args = vec![Arg::from(&self.out), Arg::from(&self.cycles)];
+            args.extend_from_slice(arguments);
+            args.push(Arg::U32(turns));
+            self.device.time(|| kernel.launch(Launch::linear(self.blocks, self.threads), &args))
+        };
+        let mut turns = 4;
+        // The first launch loads the code and wakes the clocks.
+        let mut taken = time(turns)?;
+        while effort == Effort::Whole && taken < LONG_ENOUGH && turns < MOST_TURNS {
+            turns *= 4;
+            taken = time(turns)?;
+        }
+        let mut cycles = self.cycles.download()?;
+        cycles.sort_unstable();
+        let cycles = cycles.get(cycles.len() / 2).map_or(1, |&median| median.max(1)) as f64;
+        let of_block = f64::from(self.threads * self.each) * operations * f64::from(turns);
+        let seconds = taken.as_secs_f64().max(1e-9);
+        let rate = InRegisters {
+            per_clock: of_block / cycles,
+            per_second: of_block * f64::from(self.blocks) / seconds,
+            clock_hz: cycles / seconds,
+        };
+        Ok((turns, rate))
+    }
+
+    /// Compares every element with what it should be.
+    fn check(&self, what: &str, expected: impl Fn(u64) -> u64) -> Result<(), DeviceError> {
+        for (i, found) in (0..).zip(self.out.download()?) {
+            if canonical(found) != expected(i) {
+                return Err(wrong(what, canonical(found), expected(i)));
+            }
+        }
+        Ok(())
+    }
+}

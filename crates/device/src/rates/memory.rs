@@ -1,0 +1,104 @@
+//! Memory and launches.
+
+use std::time::Duration;
+
+use super::{Effort, wrong};
+use crate::{Arg, Buffer, Device, DeviceError, Launch, Source, common};
+
+/// The speed of reading, adding 1 and writing, for one size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CopyRate {
+    /// Bytes of a buffer.
+    pub bytes: u64,
+    /// Bytes read and written a second, where the result replaces what was read.
+    pub in_place: f64,
+    /// The same from one buffer to another and back.
+    pub between: f64,
+}
+
+const THREADS: u32 = 256;
+/// Loads of 16 bytes that a thread has in flight.
+const IN_FLIGHT: u32 = 4;
+/// A measurement this long is not spoiled by what surrounds it.
+const LONG_ENOUGH: Duration = Duration::from_millis(10);
+
+pub(super) fn source() -> Source {
+    let kernels = ["increment", "count"];
+    Source::new("memory.cu", include_str!("../../kernels/bench/memory.cu"), &kernels)
+        .headers(common::HEADERS)
+        .define("THREADS", THREADS)
+        .define("IN_FLIGHT", IN_FLIGHT)
+}
+
+/// At sizes that the second-level cache of large GPUs holds, and does not hold.
+pub(super) fn copies(device: &Device, effort: Effort) -> Result<Vec<CopyRate>, DeviceError> {
+    match effort {
+        Effort::Whole => {
+            [8, 16, 32, 64, 512].iter().map(|&mib| copy(device, mib << 20, effort)).collect()
+        }
+        Effort::Few => Ok(vec![copy(device, 20_000, effort)?]),
+    }
+}
+
+/// Of so many bytes, a multiple of 16.
+fn copy(device: &Device, bytes: u32, effort: Effort) -> Result<CopyRate, DeviceError> {
+    let kernel = device.program(&source())?.kernel("increment", 0)?;
+    let n = bytes / 16;
+    let shape = Launch::linear(n.div_ceil(THREADS * IN_FLIGHT), THREADS);
+    let mut a: Buffer<u64> = device.alloc(bytes as usize / 8)?;
+    let mut b: Buffer<u64> = device.alloc(bytes as usize / 8)?;
+    let mut rate = |between: bool| {
+        a.clear()?;
+        b.clear()?;
+        // There and back: both ways end in `a`.
+        let other = if between { &b } else { &a };
+        let graph = device.capture(|capture| {
+            capture.launch(&kernel, shape, &[(&a).into(), other.into(), Arg::U32(n)]);
+            capture.launch(&kernel, shape, &[other.into(), (&a).into(), Arg::U32(n)]);
+            Ok(())
+        })?;
+        let time = |pairs: u64| device.time(|| (0..pairs).try_for_each(|_| graph.launch()));
+        let (pairs, launches, taken) = long_enough(effort, time)?;
+        if let Some(&found) = a.download()?.iter().find(|&&found| found != 2 * launches) {
+            return Err(wrong("a word that was copied", found, 2 * launches));
+        }
+        Ok(4.0 * f64::from(bytes) * pairs as f64 / taken.as_secs_f64().max(1e-9))
+    };
+    Ok(CopyRate { bytes: bytes.into(), in_place: rate(false)?, between: rate(true)? })
+}
+
+/// From one kernel to the next in a graph.
+pub(super) fn kernel_period(device: &Device, effort: Effort) -> Result<Duration, DeviceError> {
+    let kernel = device.program(&source())?.kernel("count", 0)?;
+    let kernels: u32 = if effort == Effort::Whole { 1000 } else { 10 };
+    let launches: Buffer<u64> = device.upload(&[0])?;
+    let shape = Launch::linear(device.info().multiprocessors.max(1), THREADS);
+    let graph = device.capture(|capture| {
+        (0..kernels).for_each(|_| capture.launch(&kernel, shape, &[(&launches).into()]));
+        Ok(())
+    })?;
+    let time = |graphs: u64| device.time(|| (0..graphs).try_for_each(|_| graph.launch()));
+    let (graphs, in_all, taken) = long_enough(effort, time)?;
+    let expected = in_all * u64::from(kernels);
+    match launches.download()?.first() {
+        Some(&found) if found != expected => Err(wrong("the number of launches", found, expected)),
+        _ => {
+            Ok(Duration::from_secs_f64(taken.as_secs_f64() / (graphs * u64::from(kernels)) as f64))
+        }
+    }
+}
+
+/// The repetitions that took long enough, all that were made, and the time of the former.
+fn long_enough(
+    effort: Effort,
+    time: impl Fn(u64) -> Result<Duration, DeviceError>,
+) -> Result<(u64, u64, Duration), DeviceError> {
+    let (mut times, mut all) = (1, 1);
+    let mut taken = time(times)?;
+    while effort == Effort::Whole && taken < LONG_ENOUGH && times < 1 << 16 {
+        times *= 4;
+        all += times;
+        taken = time(times)?;
+    }
+    Ok((times, all, taken))
+}

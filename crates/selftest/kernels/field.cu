@@ -1,0 +1,74 @@
+// The arithmetic of goldilocks.cuh and dft.cuh, applied to arrays: thread i
+// takes the i-th element and writes the i-th result.
+#include "dft.cuh"
+
+#define FOR_EACH(i, n)                               \
+    u32 i = blockIdx.x * blockDim.x + threadIdx.x; \
+    if (i >= (n)) return;
+
+// a·b, narrow and settled.
+extern "C" __global__ void products(const u64* a, const u64* b, Wide* narrow, u64* lazy, u32 n) {
+    FOR_EACH(i, n)
+    narrow[i] = mul(a[i], b[i]);
+    lazy[i] = settle(mul(a[i], b[i]));
+}
+
+// d·w, narrow and settled.
+extern "C" __global__ void digit_products(const i32* d, const u64* w, Wide* narrow, u64* lazy, u32 n) {
+    FOR_EACH(i, n)
+    narrow[i] = mul_digit(d[i], w[i]);
+    lazy[i] = settle_positive(mul_digit(d[i], w[i]));
+}
+
+extern "C" __global__ void settled(const Wide* v, u64* out, u32 n) {
+    FOR_EACH(i, n)
+    out[i] = settle(v[i]);
+}
+
+extern "C" __global__ void settled_positive(const Wide* v, u64* out, u32 n) {
+    FOR_EACH(i, n)
+    out[i] = settle_positive(v[i]);
+}
+
+extern "C" __global__ void reduced(const Wide* v, u64* out, u32 n) {
+    FOR_EACH(i, n)
+    out[i] = reduce(v[i]);
+}
+
+extern "C" __global__ void folded(const Wide* v, Wide* out, u32 n) {
+    FOR_EACH(i, n)
+    out[i] = fold(v[i]);
+}
+
+// v + k·q for the k that transforms use.
+extern "C" __global__ void biases(const Wide* v, Wide* out, u32 n) {
+    FOR_EACH(i, n)
+    out[3 * i] = biased<16>(v[i]);
+    out[3 * i + 1] = biased<32>(v[i]);
+    out[3 * i + 2] = biased<4096>(v[i]);
+}
+
+// v·2^s for 0 ≤ s < 96.
+extern "C" __global__ void powers(const Wide* v, Wide* out, u32 n) {
+    FOR_EACH(i, n)
+    unrolled<0, 96>([&](auto s) { out[96 * i + VALUE(s)] = times_power<VALUE(s)>(v[i]); });
+}
+extern "C" __global__ void positive_powers(const Wide* v, Wide* out, u32 n) {
+    FOR_EACH(i, n)
+    unrolled<0, 96>([&](auto s) { out[96 * i + VALUE(s)] = positive_times_power<VALUE(s)>(v[i]); });
+}
+
+template <int points>
+DEVICE void transforms(const Wide* v, Wide* out, u32 n) {
+    FOR_EACH(i, n)
+    Wide x[points];
+    unrolled<0, points>([&](auto j) { x[VALUE(j)] = v[points * i + VALUE(j)]; });
+    dft<points>(x);
+    unrolled<0, points>([&](auto k) { out[points * i + VALUE(k)] = x[VALUE(k)]; });
+}
+
+extern "C" __global__ void dft_of_2(const Wide* v, Wide* out, u32 n) { transforms<2>(v, out, n); }
+extern "C" __global__ void dft_of_4(const Wide* v, Wide* out, u32 n) { transforms<4>(v, out, n); }
+extern "C" __global__ void dft_of_8(const Wide* v, Wide* out, u32 n) { transforms<8>(v, out, n); }
+extern "C" __global__ void dft_of_16(const Wide* v, Wide* out, u32 n) { transforms<16>(v, out, n); }
+extern "C" __global__ void dft_of_32(const Wide* v, Wide* out, u32 n) { transforms<32>(v, out, n); }

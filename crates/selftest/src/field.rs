@@ -1,0 +1,327 @@
+//! The field arithmetic of the kernels, one function at a time, against
+//! `warpint_arith::goldilocks`: at its corners, at the stated ends of its
+//! bounds, and on drawn values.
+
+use rand::RngExt;
+use warpint_arith::goldilocks::{EPSILON, Q, add, canonical, mul, mul_pow2};
+use warpint_device::{Arg, Buffer, Device, DeviceError, Launch, Program, Source, common};
+
+use crate::sample::{Random, random};
+
+/// A case: a device and a seed in, a message out if it fails.
+pub type Run = fn(&Device, u64) -> Result<(), String>;
+
+/// Every case, by name.
+pub const CASES: &[(&str, Run)] = &[
+    ("products", products),
+    ("digit_products", digit_products),
+    ("settled", settled),
+    ("settled_positive", settled_positive),
+    ("reduced", reduced),
+    ("folded", folded),
+    ("biases", biases),
+    ("powers", powers),
+    ("positive_powers", positive_powers),
+    ("transforms", transforms),
+];
+
+/// What the kernels are made of.
+#[must_use]
+pub fn source() -> Source {
+    const KERNELS: [&str; 14] = [
+        "products",
+        "digit_products",
+        "settled",
+        "settled_positive",
+        "reduced",
+        "folded",
+        "biases",
+        "powers",
+        "positive_powers",
+        "dft_of_2",
+        "dft_of_4",
+        "dft_of_8",
+        "dft_of_16",
+        "dft_of_32",
+    ];
+    Source::new("field.cu", include_str!("../kernels/field.cu"), &KERNELS).headers(common::HEADERS)
+}
+
+/// Values drawn in a case, beside its corners.
+const DRAWN: usize = 500;
+
+/// A 96-bit two's complement integer, low word first: `Wide` of the kernels.
+type Wide = [u32; 3];
+
+fn wide(v: i128) -> Wide {
+    [v as u32, (v >> 32) as u32, (v >> 64) as u32]
+}
+
+fn value([w0, w1, w2]: Wide) -> i128 {
+    i128::from(w2 as i32) << 64 | i128::from(w1) << 32 | i128::from(w0)
+}
+
+/// v mod q.
+fn residue(v: i128) -> u64 {
+    v.rem_euclid(i128::from(Q)) as u64
+}
+
+/// Where words, halves and the modulus end.
+fn corners() -> Vec<u64> {
+    let ends = [0, 1 << 31, 1 << 32, 1 << 33, 1 << 63, Q, EPSILON << 32, Q - EPSILON];
+    ends.iter()
+        .flat_map(|&end: &u64| (0..5).map(move |i| end.wrapping_add(i).wrapping_sub(2)))
+        .collect()
+}
+
+fn lazy_values(rng: &mut Random) -> Vec<u64> {
+    let mut values = corners();
+    values.extend((0..DRAWN).map(|_| rng.random::<u64>()));
+    values
+}
+
+/// Values in from..=to: its ends, what is near multiples of 2^32 and 2^64, and drawn ones.
+fn wides(rng: &mut Random, from: i128, to: i128) -> Vec<i128> {
+    let mut values = vec![from, from + 1, to - 1, to];
+    for high in [-1_i128 << 31, -17, -2, -1, 0, 1, 2, 16, (1 << 14) - 1, (1 << 31) - 1] {
+        values.extend(corners().iter().map(|&low| (high << 64) + i128::from(low)));
+    }
+    values.extend((0..DRAWN).map(|_| rng.random_range(from..=to)));
+    // Of every size alike.
+    let (a, b) = (from.unsigned_abs(), to.unsigned_abs());
+    let bits = 128 - a.max(b).leading_zeros();
+    values.extend((0..DRAWN).map(|_| {
+        let size = rng.random_range(0..=bits);
+        let v = rng.random_range(0..=1_i128 << size);
+        if rng.random() { v } else { -v }
+    }));
+    values.retain(|v| (from..=to).contains(v));
+    values
+}
+
+/// A program on a device, and its kernels on whole arrays.
+struct Bench {
+    device: Device,
+    program: Program,
+}
+
+impl Bench {
+    fn new(device: &Device) -> Result<Self, String> {
+        let program = device.program(&source()).map_err(told)?;
+        Ok(Self { device: device.clone(), program })
+    }
+
+    fn launch(&self, kernel: &'static str, args: &[Arg], n: usize) -> Result<(), DeviceError> {
+        const THREADS: u32 = 64;
+        let shape = Launch::linear((n as u32).div_ceil(THREADS), THREADS);
+        let mut all = args.to_vec();
+        all.push(Arg::U32(n as u32));
+        self.program.kernel(kernel, 0)?.launch(shape, &all)
+    }
+
+    /// out[i·each ..] of in[i·of ..].
+    fn map<T: bytemuck::Pod>(
+        &self,
+        kernel: &'static str,
+        v: &[i128],
+        of: usize,
+        each: usize,
+    ) -> Result<Vec<T>, String> {
+        let run = || {
+            let input: Vec<Wide> = v.iter().map(|&v| wide(v)).collect();
+            let input = self.device.upload(&input)?;
+            let n = v.len() / of;
+            let out: Buffer<T> = self.device.alloc(n * each)?;
+            self.launch(kernel, &[(&input).into(), (&out).into()], n)?;
+            out.download()
+        };
+        run().map_err(told)
+    }
+
+    /// The narrow and the lazy products of a pair of arrays.
+    fn products<T: bytemuck::Pod>(
+        &self,
+        kernel: &'static str,
+        a: &[T],
+        b: &[u64],
+    ) -> Result<Vec<(i128, u64)>, String> {
+        let run = || {
+            let n = a.len();
+            let (a, b) = (self.device.upload(a)?, self.device.upload(b)?);
+            let narrow: Buffer<Wide> = self.device.alloc(n)?;
+            let lazy: Buffer<u64> = self.device.alloc(n)?;
+            let args = [(&a).into(), (&b).into(), (&narrow).into(), (&lazy).into()];
+            self.launch(kernel, &args, n)?;
+            let narrow = narrow.download()?.into_iter().map(value);
+            Ok(narrow.zip(lazy.download()?).collect())
+        };
+        run().map_err(told)
+    }
+}
+
+fn told(error: DeviceError) -> String {
+    error.to_string()
+}
+
+/// An error unless `found` ≡ `expected` mod q and it is within `bounds`.
+fn check(
+    what: impl FnOnce() -> String,
+    found: i128,
+    expected: u64,
+    (from, to): (i128, i128),
+) -> Result<(), String> {
+    if residue(found) != expected {
+        return Err(format!("{} is {found:#x}, not {expected:#x} mod q", what()));
+    }
+    if !(from..=to).contains(&found) {
+        return Err(format!("{} is {found:#x}, outside {from:#x} to {to:#x}", what()));
+    }
+    Ok(())
+}
+
+/// What products are within, and `settle` takes.
+const NARROW: (i128, i128) = (1 - (1 << 32), (1 << 65) - (1 << 32));
+/// What products by digits are within.
+const DIGIT_PRODUCTS: (i128, i128) = (0, 3 << 63);
+const LAZY: (i128, i128) = (0, u64::MAX as i128);
+const WITHIN_2_65: (i128, i128) = (-(1 << 65), 1 << 65);
+const WITHIN_2_72: (i128, i128) = (-(1 << 72), 1 << 72);
+
+fn products(device: &Device, seed: u64) -> Result<(), String> {
+    let rng = &mut random(seed);
+    let mut pairs: Vec<(u64, u64)> =
+        corners().iter().flat_map(|&a| corners().into_iter().map(move |b| (a, b))).collect();
+    pairs.extend(lazy_values(rng).into_iter().map(|a| (a, rng.random())));
+    let (a, b): (Vec<u64>, Vec<u64>) = pairs.into_iter().unzip();
+    let found = Bench::new(device)?.products("products", &a, &b)?;
+    for ((&a, &b), (narrow, lazy)) in a.iter().zip(&b).zip(found) {
+        let expected = mul(canonical(a), canonical(b));
+        check(|| format!("{a:#x}·{b:#x}"), narrow, expected, NARROW)?;
+        check(|| format!("{a:#x}·{b:#x}, settled,"), lazy.into(), expected, LAZY)?;
+    }
+    Ok(())
+}
+
+fn digit_products(device: &Device, seed: u64) -> Result<(), String> {
+    let rng = &mut random(seed);
+    let digits = [0, 1, -1, 2, -2, i32::MAX, i32::MIN, i32::MIN + 1, 1 << 30, 0xffff, -0x10000];
+    let mut canonicals: Vec<u64> = lazy_values(rng).into_iter().map(canonical).collect();
+    canonicals.retain(|&w| w != 0);
+    let mut pairs: Vec<(i32, u64)> = vec![];
+    for &w in &canonicals {
+        pairs.extend(digits.iter().map(|&d| (d, w)));
+        pairs.push((rng.random(), w));
+    }
+    let (d, w): (Vec<i32>, Vec<u64>) = pairs.into_iter().unzip();
+    let found = Bench::new(device)?.products("digit_products", &d, &w)?;
+    for ((&d, &w), (narrow, lazy)) in d.iter().zip(&w).zip(found) {
+        let expected = mul(residue(d.into()), w);
+        check(|| format!("{d}·{w:#x}"), narrow, expected, DIGIT_PRODUCTS)?;
+        check(|| format!("{d}·{w:#x}, settled,"), lazy.into(), expected, LAZY)?;
+    }
+    Ok(())
+}
+
+fn settled(device: &Device, seed: u64) -> Result<(), String> {
+    to_lazy(device, "settled", wides(&mut random(seed), NARROW.0, NARROW.1))
+}
+
+fn settled_positive(device: &Device, seed: u64) -> Result<(), String> {
+    to_lazy(device, "settled_positive", wides(&mut random(seed), 0, NARROW.1))
+}
+
+fn reduced(device: &Device, seed: u64) -> Result<(), String> {
+    to_lazy(device, "reduced", wides(&mut random(seed), 0, (1 << 78) - 1))
+}
+
+fn to_lazy(device: &Device, kernel: &'static str, values: Vec<i128>) -> Result<(), String> {
+    let found: Vec<u64> = Bench::new(device)?.map(kernel, &values, 1, 1)?;
+    for (&v, found) in values.iter().zip(found) {
+        check(|| format!("{v:#x}, {kernel},"), found.into(), residue(v), LAZY)?;
+    }
+    Ok(())
+}
+
+fn folded(device: &Device, seed: u64) -> Result<(), String> {
+    let values = wides(&mut random(seed), -(1 << 95), (1 << 95) - 1);
+    let found: Vec<Wide> = Bench::new(device)?.map("folded", &values, 1, 1)?;
+    for (&v, found) in values.iter().zip(found) {
+        check(|| format!("{v:#x}, folded,"), value(found), residue(v), WITHIN_2_65)?;
+    }
+    Ok(())
+}
+
+fn biases(device: &Device, seed: u64) -> Result<(), String> {
+    let values = wides(&mut random(seed), WITHIN_2_72.0, WITHIN_2_72.1);
+    let found: Vec<Wide> = Bench::new(device)?.map("biases", &values, 1, 3)?;
+    for (&v, found) in values.iter().zip(found.chunks_exact(3)) {
+        for (k, &found) in [16, 32, 4096].into_iter().zip(found) {
+            let expected = v + k * i128::from(Q);
+            if value(found) != expected {
+                return Err(format!("{v:#x} + {k}·q is {:#x}, not {expected:#x}", value(found)));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn powers(device: &Device, seed: u64) -> Result<(), String> {
+    let most = (1 << 69) - 1;
+    by_powers(device, "powers", wides(&mut random(seed), -most, most))
+}
+
+fn positive_powers(device: &Device, seed: u64) -> Result<(), String> {
+    by_powers(device, "positive_powers", wides(&mut random(seed), 0, (1 << 70) - 1))
+}
+
+fn by_powers(device: &Device, kernel: &'static str, values: Vec<i128>) -> Result<(), String> {
+    let found: Vec<Wide> = Bench::new(device)?.map(kernel, &values, 1, 96)?;
+    for (&v, found) in values.iter().zip(found.chunks_exact(96)) {
+        // 2^31 times what `fold` leaves may need 97 bits; no transform has these powers.
+        let used = |&(s, _): &(u32, _)| s % 32 != 31 || kernel != "powers";
+        for (s, &found) in (0..).zip(found).filter(used) {
+            // 2^0 leaves everything as it is.
+            let bounds = if s == 0 { (v, v) } else { WITHIN_2_65 };
+            let expected = mul_pow2(residue(v), s);
+            check(|| format!("{v:#x}·2^{s} ({kernel})"), value(found), expected, bounds)?;
+        }
+    }
+    Ok(())
+}
+
+fn transforms(device: &Device, seed: u64) -> Result<(), String> {
+    let rng = &mut random(seed);
+    let bench = Bench::new(device)?;
+    let kernels =
+        [(2, "dft_of_2"), (4, "dft_of_4"), (8, "dft_of_8"), (16, "dft_of_16"), (32, "dft_of_32")];
+    for (n, kernel) in kernels {
+        let mut points = extremes(rng, n);
+        // What no multiple of n holds is left out.
+        points.extend(wides(rng, WITHIN_2_65.0, WITHIN_2_65.1));
+        points.truncate(points.len() / n * n);
+        let found: Vec<Wide> = bench.map(kernel, &points, n, n)?;
+        for (x, found) in points.chunks_exact(n).zip(found.chunks_exact(n)) {
+            let x: Vec<u64> = x.iter().map(|&v| residue(v)).collect();
+            for (k, &found) in found.iter().enumerate() {
+                let term = |j: usize| mul_pow2(x[j], (192 / n * (j * k % n)) as u32);
+                let expected = (0..n).map(term).fold(0, add);
+                let what = || format!("X_{k} of {n} points {x:x?}");
+                check(what, value(found), expected, WITHIN_2_72)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Inputs that are all at the ends of their range: one sign, alternating ones, drawn ones.
+fn extremes(rng: &mut Random, n: usize) -> Vec<i128> {
+    let (least, most) = WITHIN_2_65;
+    let mut points = vec![];
+    for stride in [1, 2, 3, 4, 8, 16] {
+        points.extend((0..n).map(|j| if j / stride % 2 == 0 { most } else { least }));
+        points.extend((0..n).map(|j| if j / stride % 2 == 0 { least } else { most }));
+    }
+    points.extend([vec![most; n], vec![least; n], vec![0; n]].concat());
+    points.extend((0..20 * n).map(|_| if rng.random() { most } else { least }));
+    points
+}

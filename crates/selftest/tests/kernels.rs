@@ -1,0 +1,16 @@
+//! The kernels on the simulator: the field arithmetic one function at a time.
+#![cfg(test)]
+
+use warpint_device::Device;
+use warpint_selftest::{CaseReport, Summary, field::CASES, run_field};
+
+#[test]
+fn the_field_arithmetic_is_that_of_the_cpu() {
+    let device = Device::simulator().unwrap();
+    let mut failures = vec![];
+    let summary = run_field(&device, None, &mut |CaseReport { case, result, .. }| {
+        failures.extend(result.as_ref().err().map(|why| format!("{case}: {why}")));
+    });
+    assert_eq!(failures, Vec::<String>::new());
+    assert_eq!(summary, Summary { passed: CASES.len(), failed: 0 });
+}
