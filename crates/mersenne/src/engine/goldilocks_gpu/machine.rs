@@ -4,6 +4,7 @@ use warpint_device::{Arg, Buffer, Capture, Device, Graph, Kernel, Launch};
 
 use super::super::{Engine, EngineError, EngineFamily, Health, Step};
 use super::kernels::{self, Kernels, ProductKernels};
+use super::least_bits;
 use super::shape::Shape;
 use super::tables::Tables;
 use crate::engine::goldilocks::Goldilocks;
@@ -203,6 +204,26 @@ impl Machine {
         self.leave(dst, Step::Square)
     }
 
+    /// `r[reg]` ← the n-fold m·x², where words are too short for their carries after
+    /// a factor m to come to rest: by doublings and sums after each squaring.
+    fn square_then_times(&mut self, reg: usize, n: u64, m: u32) -> Result<(), EngineError> {
+        for _ in 0..n {
+            self.square(reg, 1, Step::Square, Shift::ZERO)?;
+            let mut square = self.device.alloc(self.layout.len())?;
+            square.copy_from(&self.registers[reg])?;
+            self.registers.push(square);
+            let last = self.registers.len() - 1;
+            // From the second highest bit of m down.
+            let result = (0..m.max(1).ilog2()).rev().try_for_each(|bit| {
+                self.combine(reg, reg, reg, 1)?;
+                if m >> bit & 1 == 1 { self.combine(reg, reg, last, 1) } else { Ok(()) }
+            });
+            self.registers.pop();
+            result?;
+        }
+        Ok(())
+    }
+
     /// `r[dst]` ← `r[a]` + sign·`r[b]`.
     fn combine(&mut self, dst: usize, a: usize, b: usize, sign: i32) -> Result<(), EngineError> {
         let n = self.layout.len() as u32;
@@ -252,6 +273,12 @@ impl Engine for Machine {
     }
 
     fn square(&mut self, reg: usize, n: u64, step: Step, shift: Shift) -> Result<(), EngineError> {
+        if let Step::SquareTimes(m) = step
+            && self.layout.exponent() / (self.layout.len() as u32)
+                < least_bits(self.layout.len(), m)
+        {
+            return self.square_then_times(reg, n, m);
+        }
         let Some(before_last) = n.checked_sub(1) else {
             return Ok(());
         };

@@ -27,7 +27,7 @@ use crate::layout::WordLayout;
 use shape::Shape;
 
 /// The family `goldilocks` on a device: 640 ≤ p < 2^31 in N = 2^k words,
-/// 6 ≤ k ≤ 26, or N = 5·2^k, 6 ≤ k ≤ 24, with words of about 10 bits or more.
+/// 6 ≤ k ≤ 26, or N = 5·2^k, 6 ≤ k ≤ 24, with words of 5 to 11 bits at least.
 ///
 /// The margin is that of the CPU's [`Goldilocks`], less 0.1 bits. Memory on the
 /// device is 8·N bytes and 4·N for every register and one more (16·N more from
@@ -38,9 +38,17 @@ pub struct GoldilocksOn {
     place: String,
 }
 
-/// Carries must come to rest within the four words of a tile: with b bits in
-/// the shortest word and N = 2^k words, 3·b ≥ k + this. See [`GoldilocksOn::margin`].
-const CARRY_BITS: u32 = 22;
+/// The bits that the shortest word must have for carries to come to rest in a tile
+/// of four words, when words are multiplied by m.
+///
+/// With b bits in the shortest word, β < b + 1 and the bound on a word of a product
+/// (see the CPU's margin), a carry is below m·2^(b + log2 N + 1.2). Three words later
+/// it is below m·2^(log2 N + 1.2 − 2b) + 1.1, which is to be at most 2^(b−6) + 1.1:
+/// 3b ≥ log2 N + log2 m + 7.2, and log2 N < ⌊log2 N⌋ + 1.
+fn least_bits(length: usize, multiplier: u32) -> u32 {
+    let log2_multiplier = multiplier.max(1).next_power_of_two().trailing_zeros();
+    (length.ilog2() + log2_multiplier + 9).div_ceil(3)
+}
 
 /// What the digits that keep a carry take from the margin, in bits.
 const SLACK_BITS: f64 = 0.1;
@@ -103,11 +111,7 @@ impl EngineFamily for GoldilocksOn {
     }
 
     /// The bound of the CPU's family, for digits that may lie outside their
-    /// range by 2^−5 of it.
-    ///
-    /// A carry c enters a tile's first word, |c| < 2^(b+k+15) even when words
-    /// are multiplied by 2^16, and three words later has become at most
-    /// 2^(b−6) units by 3b ≥ k + 22: that is what the last word keeps.
+    /// range by 2^−5 of it, and words long enough for carries to come to rest.
     fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError> {
         let unusable = |reason: String| EngineError::Unusable {
             engine: self.name(),
@@ -122,7 +126,7 @@ impl EngineFamily for GoldilocksOn {
             return Err(unusable("lengths are 2^6 to 2^26 and 5·2^6 to 5·2^24 on a device".into()));
         }
         let margin = Goldilocks.margin(p, length)?;
-        let least_bits = (length.ilog2() + CARRY_BITS).div_ceil(3);
+        let least_bits = least_bits(length, 1);
         if (p as usize) < least_bits as usize * length {
             return Err(unusable(format!("words have at least {least_bits} bits on a device")));
         }
