@@ -35,14 +35,20 @@ DEVICE u64 settle(Wide v) {
 // v for 0 ≤ v < 2^65 − 2^32, as `mul_digit` returns it.
 DEVICE u64 settle_positive(Wide v) { return sub_add_high(v.w0, v.w1, v.w2, v.w2); }
 
-// a·b, narrow; a and b lazy.
+// a·b, narrow; a and b lazy. Two ways to reduce x0 + x1·B + x2·(B − 1) − x3, for two pipes:
+// kernels wait for the multiplier or for the adder, whichever has more to do.
 //
-// x0 + x1·B + x2·(B − 1) − x3 by sums alone: the multiplier's pipe is the one
-// that transforms wait for, and the product by ε would go through it again.
+// By sums:
 DEVICE Wide mul(u64 a, u64 b) {
     u32 x[4];
     multiply(a, b, x);
     return sub(add_high(x[0], x[1], x[2]), sum(x[2], x[3]));
+}
+// By a product with ε:
+DEVICE Wide mul_by_products(u64 a, u64 b) {
+    u32 x[4];
+    multiply(a, b, x);
+    return sub(multiply_add(x[2], EPSILON, x[0], x[1]), {x[3], 0, 0});
 }
 
 // d·w, from 0 to 2^64 + 2^63; |d| ≤ 2^31, w canonical and not 0.
@@ -74,6 +80,16 @@ DEVICE Wide fold(Wide v) {
     return add(t, {0, v.w2, sign});
 }
 
+// a·ε + h·B. A kernel that waits for the multiplier defines EPSILON_BY_SUMS.
+DEVICE Wide epsilon_multiple(u32 a, u32 h) {
+#ifdef EPSILON_BY_SUMS
+    Wide s = sum(a, h);
+    return sub({0, s.w0, s.w1}, {a, 0, 0});
+#else
+    return multiply_add(a, EPSILON, 0, h);
+#endif
+}
+
 // v·2^s mod q for 0 ≤ s < 96 and |v| ≤ 2^69; the result is within ±2^65.
 template <int s>
 DEVICE Wide times_power(Wide v) {
@@ -88,7 +104,7 @@ DEVICE Wide times_power(Wide v) {
         return fold(y);
     } else if constexpr (words == 1) {
         // y0·B + y1·B^2 + y2·B^3 ≡ y0·B + y1·(B − 1) − y2.
-        return sub(multiply_add(y.w1, EPSILON, 0, y.w0), {y.w2, sign, sign});
+        return sub(epsilon_multiple(y.w1, y.w0), {y.w2, sign, sign});
     } else {
         // y0·B^2 + y1·B^3 + y2·B^4 ≡ y0·(B − 1) − y1 − y2·B.
         return sub(widen(times_epsilon(y.w0)), {y.w1, y.w2, sign});
@@ -106,7 +122,7 @@ DEVICE Wide positive_times_power(Wide v) {
     } else if constexpr (words == 0) {
         return multiply_add(y.w2, EPSILON, y.w0, y.w1);
     } else if constexpr (words == 1) {
-        return sub(multiply_add(y.w1, EPSILON, 0, y.w0), {y.w2, 0, 0});
+        return sub(epsilon_multiple(y.w1, y.w0), {y.w2, 0, 0});
     } else {
         return sub(widen(times_epsilon(y.w0)), {y.w1, y.w2, 0});
     }

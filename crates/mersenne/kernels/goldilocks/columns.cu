@@ -57,7 +57,7 @@ struct alignas(16) Pair {
 
 // ω_N^e, lazy.
 DEVICE u64 root_power(const u64* __restrict__ tables, u32 e) {
-    return settle(mul(tables[FINE + e % FINE_COUNT], tables[COARSE + e / FINE_COUNT]));
+    return settle(mul_by_products(tables[FINE + e % FINE_COUNT], tables[COARSE + e / FINE_COUNT]));
 }
 
 // The factors f·s^k, k < B, in four chains k ≡ i mod 4, from s, s^2 and s^4.
@@ -65,9 +65,9 @@ struct Factors {
     u64 chain[4], step;
     DEVICE Factors(u64 first, u64 s, u64 s2, u64 s4) {
         chain[0] = first;
-        chain[1] = settle(mul(first, s));
-        chain[2] = settle(mul(first, s2));
-        chain[3] = settle(mul(chain[1], s2));
+        chain[1] = settle(mul_by_products(first, s));
+        chain[2] = settle(mul_by_products(first, s2));
+        chain[3] = settle(mul_by_products(chain[1], s2));
         step = s4;
     }
 };
@@ -86,7 +86,7 @@ DEVICE void twist(const u64* __restrict__ tables, u32 g, u32 j2, u32 inverse, Wi
         unrolled<0, B / 4>([&](auto n) {
             constexpr int k = 4 * VALUE(n) + VALUE(i);
             x[k] = mul(reduced(x[k]), w);
-            if constexpr (k + 4 < B) w = settle(mul(w, f.step));
+            if constexpr (k + 4 < B) w = settle(mul_by_products(w, f.step));
         });
     });
 }
