@@ -102,6 +102,38 @@ const TILES: [[u32; 3]; 16] = [
     [8, 8, 2],
 ];
 
+/// A shape in short.
+struct Measured {
+    column: [u32; 3],
+    row: [u32; 3],
+    /// Width, lines, turns.
+    tile: [u32; 3],
+    registers: u32,
+}
+
+impl Measured {
+    fn shape(&self) -> Shape {
+        let line = |[outer, a, b]: [u32; 3]| Line { outer, a, b };
+        let [width, lines, turns] = self.tile;
+        let registers = [self.registers; 2];
+        Shape { column: line(self.column), row: line(self.row), width, lines, turns, registers }
+    }
+}
+
+/// The fastest shapes on an H200 of those tried (`benches/NOTES.md`), by length.
+#[rustfmt::skip]
+const MEASURED: [Measured; 9] = [
+    Measured { column: [4, 8, 8], row: [8, 8, 8], tile: [4, 2, 1], registers: 64 },
+    Measured { column: [4, 8, 8], row: [16, 8, 8], tile: [4, 2, 1], registers: 80 },
+    Measured { column: [5, 8, 8], row: [16, 8, 8], tile: [4, 1, 1], registers: 80 },
+    Measured { column: [1, 16, 16], row: [8, 16, 16], tile: [4, 1, 1], registers: 80 },
+    Measured { column: [4, 16, 16], row: [4, 16, 16], tile: [4, 1, 1], registers: 80 },
+    Measured { column: [4, 16, 16], row: [8, 16, 16], tile: [4, 2, 2], registers: 80 },
+    Measured { column: [5, 8, 16], row: [16, 16, 16], tile: [4, 1, 2], registers: 80 },
+    Measured { column: [4, 16, 16], row: [16, 16, 16], tile: [4, 1, 1], registers: 80 },
+    Measured { column: [4, 16, 16], row: [16, 32, 16], tile: [4, 1, 1], registers: 80 },
+];
+
 /// Registers of a thread with 32 points at a time.
 const MOST_REGISTERS: u32 = 128;
 
@@ -215,23 +247,25 @@ impl Shape {
         self.column_shared_bytes() <= most && self.row_shared_bytes() <= most
     }
 
-    /// A guess at the time of a squaring that puts likely shapes in front:
-    /// tiles of 8,192 points, chunks of 128 bytes, large radices, few steps.
+    /// A guess that puts likely shapes in front, in arbitrary units: after those
+    /// measured, columns of about 1,024 words, radices of 16, tiles of few rows,
+    /// blocks of 256 threads, and enough of them.
     fn cost(&self) -> f64 {
-        let tile = |points: u32| (f64::from(points) / 8192.0).log2().abs();
-        let steps = |line: Line| {
-            let levels = f64::from(line.len()).log2();
-            let outer = if line.outer == 1 { 0.0 } else { 1.0 };
-            1.0 + outer * 0.5 + levels / f64::from(line.points()).log2()
-        };
-        let chunk = f64::from(128 / (self.width * self.lines * 8)).max(1.0).log2();
-        let waves =
-            |blocks: u32| if blocks < 128 { f64::from(128 / blocks.max(1)).log2() } else { 0.0 };
-        steps(self.column)
-            + steps(self.row)
-            + 0.3 * (tile(self.rows() * self.width) + tile(self.columns() * self.lines))
-            + 0.3 * chunk
-            + 0.7 * (waves(self.tiles()) + waves(self.row_blocks()))
+        if let Some(place) = MEASURED.iter().position(|measured| measured.shape() == *self) {
+            return place as f64 - MEASURED.len() as f64;
+        }
+        let log = |x: u32| f64::from(x).log2();
+        let rows = if self.len() < 1 << 20 { 8.0 } else { 10.0 };
+        let radix = |line: Line| if line.points() > 16 { 0.2 } else { 0.0 };
+        let threads = |threads: u32| (log(threads) - 8.0).abs();
+        let few = |blocks: u32| (8.0 - log(blocks)).max(0.0);
+        0.3 * (log(self.rows()) - rows).abs()
+            + radix(self.column)
+            + radix(self.row)
+            + 0.1 * log(self.width * self.lines)
+            + 0.2 * (threads(self.column_threads()) + threads(self.row_threads()))
+            + 0.3 * (few(self.tiles()) + few(self.row_blocks()))
+            + if self.registers == [80, 80] { 0.0 } else { 0.05 }
     }
 }
 
