@@ -61,7 +61,11 @@ mod tests {
             ("prp -7", "error: '-7' is not a whole number"),
             ("ll 7 --start 5", "error: --start: '5' is none of 4, 10, 2/3"),
             ("ll 7 --engine fft", "error: --engine: 'fft' is none of auto, word, fp64, goldilocks"),
-            ("prp 7 --device gpu", "error: --device: 'gpu' is none of auto, cpu, cuda, cuda:N"),
+            // Tests have the simulator; a program that is built as usual has not.
+            (
+                "prp 7 --device gpu",
+                "error: --device: 'gpu' is none of auto, cpu, cuda, cuda:N, sim",
+            ),
             (
                 "prp 7 --threads 0",
                 "error: --threads: '0' is not a number of threads from 1 to 1024",

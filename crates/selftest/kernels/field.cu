@@ -13,6 +13,12 @@ extern "C" __global__ void products(const u64* a, const u64* b, Wide* narrow, u6
     lazy[i] = settle(mul(a[i], b[i]));
 }
 
+extern "C" __global__ void products_by_products(const u64* a, const u64* b, Wide* narrow, u64* lazy, u32 n) {
+    FOR_EACH(i, n)
+    narrow[i] = mul_by_products(a[i], b[i]);
+    lazy[i] = settle(mul_by_products(a[i], b[i]));
+}
+
 // d·w, narrow and settled.
 extern "C" __global__ void digit_products(const i32* d, const u64* w, Wide* narrow, u64* lazy, u32 n) {
     FOR_EACH(i, n)

@@ -14,6 +14,7 @@ pub type Run = fn(&Device, u64) -> Result<(), String>;
 /// Every case, by name.
 pub const CASES: &[(&str, Run)] = &[
     ("products", products),
+    ("products_by_products", products_by_products),
     ("digit_products", digit_products),
     ("settled", settled),
     ("settled_positive", settled_positive),
@@ -25,11 +26,17 @@ pub const CASES: &[(&str, Run)] = &[
     ("transforms", transforms),
 ];
 
-/// What the kernels are made of.
+/// What the kernels are made of: shifts that take multiples of ε by products,
+/// and by sums.
 #[must_use]
-pub fn source() -> Source {
-    const KERNELS: [&str; 14] = [
+pub fn sources() -> [Source; 2] {
+    [source(), source().define("EPSILON_BY_SUMS", 1)]
+}
+
+fn source() -> Source {
+    const KERNELS: [&str; 15] = [
         "products",
+        "products_by_products",
         "digit_products",
         "settled",
         "settled_positive",
@@ -107,7 +114,11 @@ struct Bench {
 
 impl Bench {
     fn new(device: &Device) -> Result<Self, String> {
-        let program = device.program(&source()).map_err(told)?;
+        Self::of(device, &source())
+    }
+
+    fn of(device: &Device, source: &Source) -> Result<Self, String> {
+        let program = device.program(source).map_err(told)?;
         Ok(Self { device: device.clone(), program })
     }
 
@@ -188,12 +199,20 @@ const WITHIN_2_65: (i128, i128) = (-(1 << 65), 1 << 65);
 const WITHIN_2_72: (i128, i128) = (-(1 << 72), 1 << 72);
 
 fn products(device: &Device, seed: u64) -> Result<(), String> {
+    by_kernel(device, "products", seed)
+}
+
+fn products_by_products(device: &Device, seed: u64) -> Result<(), String> {
+    by_kernel(device, "products_by_products", seed)
+}
+
+fn by_kernel(device: &Device, kernel: &'static str, seed: u64) -> Result<(), String> {
     let rng = &mut random(seed);
     let mut pairs: Vec<(u64, u64)> =
         corners().iter().flat_map(|&a| corners().into_iter().map(move |b| (a, b))).collect();
     pairs.extend(lazy_values(rng).into_iter().map(|a| (a, rng.random())));
     let (a, b): (Vec<u64>, Vec<u64>) = pairs.into_iter().unzip();
-    let found = Bench::new(device)?.products("products", &a, &b)?;
+    let found = Bench::new(device)?.products(kernel, &a, &b)?;
     for ((&a, &b), (narrow, lazy)) in a.iter().zip(&b).zip(found) {
         let expected = mul(canonical(a), canonical(b));
         check(|| format!("{a:#x}·{b:#x}"), narrow, expected, NARROW)?;
@@ -275,23 +294,29 @@ fn positive_powers(device: &Device, seed: u64) -> Result<(), String> {
 }
 
 fn by_powers(device: &Device, kernel: &'static str, values: Vec<i128>) -> Result<(), String> {
-    let found: Vec<Wide> = Bench::new(device)?.map(kernel, &values, 1, 96)?;
-    for (&v, found) in values.iter().zip(found.chunks_exact(96)) {
-        // 2^31 times what `fold` leaves may need 97 bits; no transform has these powers.
-        let used = |&(s, _): &(u32, _)| s % 32 != 31 || kernel != "powers";
-        for (s, &found) in (0..).zip(found).filter(used) {
-            // 2^0 leaves everything as it is.
-            let bounds = if s == 0 { (v, v) } else { WITHIN_2_65 };
-            let expected = mul_pow2(residue(v), s);
-            check(|| format!("{v:#x}·2^{s} ({kernel})"), value(found), expected, bounds)?;
+    for source in sources() {
+        let found: Vec<Wide> = Bench::of(device, &source)?.map(kernel, &values, 1, 96)?;
+        for (&v, found) in values.iter().zip(found.chunks_exact(96)) {
+            // 2^31 times what `fold` leaves may need 97 bits; no transform has these powers.
+            let used = |&(s, _): &(u32, _)| s % 32 != 31 || kernel != "powers";
+            for (s, &found) in (0..).zip(found).filter(used) {
+                // 2^0 leaves everything as it is.
+                let bounds = if s == 0 { (v, v) } else { WITHIN_2_65 };
+                let expected = mul_pow2(residue(v), s);
+                let what = || format!("{v:#x}·2^{s} ({kernel} of {})", source.title());
+                check(what, value(found), expected, bounds)?;
+            }
         }
     }
     Ok(())
 }
 
 fn transforms(device: &Device, seed: u64) -> Result<(), String> {
+    sources().iter().try_for_each(|source| transforms_of(&Bench::of(device, source)?, seed))
+}
+
+fn transforms_of(bench: &Bench, seed: u64) -> Result<(), String> {
     let rng = &mut random(seed);
-    let bench = Bench::new(device)?;
     let kernels =
         [(2, "dft_of_2"), (4, "dft_of_4"), (8, "dft_of_8"), (16, "dft_of_16"), (32, "dft_of_32")];
     for (n, kernel) in kernels {
