@@ -5,7 +5,7 @@
 //
 //   lazy   a u64, any value, standing for itself mod q
 //   wide   a Wide, standing for itself mod q; sums of wides need no reduction
-//   narrow a wide in (−2^32, 2^65): what products return
+//   narrow a wide in (−2^32, 2^65 − 2^32]: what products return
 //
 // From wide to lazy: `reduce` for 0 ≤ v < 2^78, `settle` for narrow.
 // (Hérault 2025, section 2; Solinas 1999 for the reduction.)
@@ -90,7 +90,7 @@ DEVICE Wide epsilon_multiple(u32 a, u32 h) {
 #endif
 }
 
-// v·2^s mod q for 0 ≤ s < 96 and |v| ≤ 2^69; the result is within ±2^65.
+// v·2^s mod q for 0 ≤ s < 96, s mod 32 < 31, and |v| < 2^69; the result is within ±2^65.
 template <int s>
 DEVICE Wide times_power(Wide v) {
     constexpr int words = s / 32, r = s % 32;

@@ -27,7 +27,8 @@ use crate::layout::WordLayout;
 use shape::Shape;
 
 /// The family `goldilocks` on a device: 640 ≤ p < 2^31 in N = 2^k words,
-/// 6 ≤ k ≤ 26, or N = 5·2^k, 6 ≤ k ≤ 24, with words of 5 to 11 bits at least.
+/// 6 ≤ k ≤ 26, or N = 5·2^k, 6 ≤ k ≤ 24, as far as the tiles fit into the device's shared
+/// memory (64 KiB a block hold 5M words, 99 KiB 16M, 227 KiB all), with words of 5 to 11 bits at least.
 ///
 /// The margin is that of the CPU's [`Goldilocks`], less 0.1 bits. Memory on the
 /// device is 8·N bytes and 4·N for every register and one more (16·N more from
@@ -123,7 +124,9 @@ impl EngineFamily for GoldilocksOn {
             return Err(unusable("exponents are from 640 to 2^31 − 1 on a device".into()));
         }
         if self.lengths(length, length).is_empty() {
-            return Err(unusable("lengths are 2^6 to 2^26 and 5·2^6 to 5·2^24 on a device".into()));
+            let reason = "lengths are 2^6 to 2^26 and 5·2^6 to 5·2^24 on a device, as far as its \
+                          shared memory holds their tiles";
+            return Err(unusable(reason.into()));
         }
         let margin = Goldilocks.margin(p, length)?;
         let least_bits = least_bits(length, 1);

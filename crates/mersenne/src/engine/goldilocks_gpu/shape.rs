@@ -256,7 +256,7 @@ impl Shape {
         }
         let log = |x: u32| f64::from(x).log2();
         let rows = if self.len() < 1 << 20 { 8.0 } else { 10.0 };
-        let radix = |line: Line| if line.points() > 16 { 0.2 } else { 0.0 };
+        let radix = |line: Line| 0.2 * (log(line.points()) - 4.0).abs() + 0.1 * log(line.outer);
         let threads = |threads: u32| (log(threads) - 8.0).abs();
         let few = |blocks: u32| (8.0 - log(blocks)).max(0.0);
         0.3 * (log(self.rows()) - rows).abs()
