@@ -12,7 +12,7 @@ use crate::layout::WordLayout;
 use crate::{Residue, Shift};
 
 /// Squarings in a graph: launching it costs the host as much as one kernel.
-const GRAPH_SQUARINGS: u64 = 64;
+const GRAPH_SQUARINGS: u64 = 16;
 
 /// Threads of a block of `combine`.
 const COMBINE_THREADS: u32 = 256;
