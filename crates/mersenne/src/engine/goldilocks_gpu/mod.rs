@@ -66,7 +66,11 @@ impl GoldilocksOn {
     }
 
     fn shapes(&self, length: usize) -> Vec<Shape> {
-        Shape::all(length, self.device.info().shared_memory_per_block)
+        Shape::all(length, self.shared_memory())
+    }
+
+    fn shared_memory(&self) -> u32 {
+        self.device.info().shared_memory_per_block
     }
 }
 
@@ -105,7 +109,7 @@ impl EngineFamily for GoldilocksOn {
 
     fn lengths(&self, from: usize, to: usize) -> Vec<usize> {
         let mut lengths: Vec<usize> = all_lengths()
-            .filter(|n| (from..=to).contains(n) && !self.shapes(*n).is_empty())
+            .filter(|n| (from..=to).contains(n) && Shape::exists(*n, self.shared_memory()))
             .collect();
         lengths.sort_unstable();
         lengths

@@ -25,8 +25,7 @@ impl Line {
         self.a.max(self.b)
     }
 
-    /// Every factorisation of L worth trying, the best known first: the largest
-    /// radices, which exchange least; where they leave enough threads.
+    /// Every factorisation of L worth trying: radices of nearly one size.
     fn of(length: u32) -> Vec<Self> {
         let (five, power) = if length.is_multiple_of(5) { (5, length / 5) } else { (1, length) };
         if !power.is_power_of_two() {
@@ -40,7 +39,7 @@ impl Line {
                 let Some(a) = log.checked_sub(outer + b).filter(|a| (1..=5).contains(a)) else {
                     continue;
                 };
-                // Radices of nearly one size: registers are those of the larger one.
+                // Registers are those of the larger radix.
                 if a.abs_diff(b) <= 1 {
                     lines.push(Self { outer: five << outer, a: 1 << a, b: 1 << b });
                 }
@@ -72,8 +71,7 @@ pub(super) struct Shape {
     pub(super) registers: [u32; 2],
 }
 
-/// Shared memory that a block may have on every GPU of compute capability 7.5
-/// up is 64 KiB; larger tiles are for those with more.
+/// The most shared memory that blocks of a multiprocessor, or one block, have on any GPU.
 const SHARED_MEMORY: u32 = 227 << 10;
 
 /// Threads of a block.
@@ -81,26 +79,6 @@ const MAX_THREADS: u32 = 512;
 
 /// Registers of a multiprocessor.
 const REGISTERS: u32 = 1 << 16;
-
-/// Width, lines and turns to try.
-const TILES: [[u32; 3]; 16] = [
-    [4, 1, 1],
-    [4, 2, 1],
-    [4, 4, 1],
-    [4, 8, 1],
-    [8, 1, 1],
-    [8, 2, 1],
-    [8, 4, 1],
-    [8, 8, 1],
-    [4, 1, 2],
-    [4, 2, 2],
-    [4, 4, 2],
-    [4, 8, 2],
-    [8, 1, 2],
-    [8, 2, 2],
-    [8, 4, 2],
-    [8, 8, 2],
-];
 
 /// A shape in short.
 struct Measured {
@@ -209,29 +187,45 @@ impl Shape {
     /// Every shape for N words that fits into `shared_memory` bytes, the best
     /// known first.
     pub(super) fn all(n: usize, shared_memory: u32) -> Vec<Self> {
-        let mut shapes = vec![];
+        let mut shapes: Vec<(f64, Self)> =
+            Self::fitting(n, shared_memory).map(|shape| (shape.cost(), shape)).collect();
+        shapes.sort_by(|(x, _), (y, _)| x.total_cmp(y));
+        shapes.into_iter().map(|(_, shape)| shape).collect()
+    }
+
+    /// Whether there is a shape.
+    pub(super) fn exists(n: usize, shared_memory: u32) -> bool {
+        Self::fitting(n, shared_memory).next().is_some()
+    }
+
+    fn fitting(n: usize, shared_memory: u32) -> impl Iterator<Item = Self> {
         let odd = if n.is_multiple_of(5) { 5 } else { 1 };
-        for log in 3..=12 {
-            let rows = (odd << log) as u32;
-            let columns = n / rows as usize;
-            if !n.is_multiple_of(rows as usize) || !(8..=1 << 14).contains(&columns) {
-                continue;
-            }
-            for column in Line::of(rows) {
-                for row in Line::of(columns as u32) {
-                    for [width, lines, turns] in TILES {
-                        for registers in [[80, 80], [80, 64], [64, 64]] {
-                            let shape = Self { column, row, width, lines, turns, registers };
-                            if shape.is_sound() && shape.fits(shared_memory) {
-                                shapes.push(shape);
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        shapes.sort_by(|x, y| x.cost().total_cmp(&y.cost()));
-        shapes
+        let cuts = (3..=12).map(move |log| (odd << log, n / (odd << log)));
+        let cuts = cuts
+            .filter(move |(rows, columns)| rows * columns == n && (8..=1 << 14).contains(columns));
+        let lines = cuts.flat_map(|(rows, columns)| {
+            let rows_of =
+                move |column| Line::of(columns as u32).into_iter().map(move |row| (column, row));
+            Line::of(rows as u32).into_iter().flat_map(rows_of)
+        });
+        let tiles = || [1, 2].into_iter().flat_map(|turns| [4, 8].map(|width| (turns, width)));
+        let choices = move || {
+            tiles().flat_map(|(turns, width)| [1, 2, 4, 8].map(|lines| (turns, width, lines)))
+        };
+        lines
+            .flat_map(move |(column, row)| {
+                choices().flat_map(move |(turns, width, lines)| {
+                    [[80, 80], [80, 64], [64, 64]].map(|registers| Self {
+                        column,
+                        row,
+                        width,
+                        lines,
+                        turns,
+                        registers,
+                    })
+                })
+            })
+            .filter(move |shape| shape.is_sound() && shape.fits(shared_memory))
     }
 
     /// Whether the kernels can be built for it.
