@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use warpint::device::DeviceError;
 use warpint::gimps::ResultsError;
 use warpint::mersenne::{ExponentError, PlanError, TestError};
 
@@ -43,6 +44,10 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
         cause.is::<ExponentError>()
             || cause.is::<PlanError>()
             || matches!(cause.downcast_ref(), Some(TestError::PastTarget { .. }))
+            || matches!(
+                cause.downcast_ref(),
+                Some(DeviceError::NoDevice(_) | DeviceError::NoCompiler(_))
+            )
             || matches!(cause.downcast_ref(), Some(ResultsError::NotAFile { .. }))
     });
     // A plan that fails in mid-run (`TestError::Plan`, which hides the

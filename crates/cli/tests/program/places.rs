@@ -12,6 +12,7 @@ fn a_device_that_is_not_there_is_refused_and_nothing_is_touched() {
         "prp 216091",
         "ll 216091 --restart",
         "bench mersenne 216091",
+        "bench device",
         "selftest",
         "tune",
         "tune 216091",
