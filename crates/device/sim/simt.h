@@ -45,6 +45,10 @@ inline int __syncthreads_count(int value, SIMT_HERE) {
 
 // In a loop that waits for another thread or block: lets the others run.
 inline void spin_pause(SIMT_HERE) { simt::pause(file, line); }
+
+// Launches run one after the other.
+inline void wait_for_last_launch() {}
+inline void let_next_launch_begin() {}
 inline void __nanosleep(unsigned, SIMT_HERE) { simt::pause(file, line); }
 
 inline long long clock64() { return static_cast<long long>(simt::clock()); }

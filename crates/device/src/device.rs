@@ -173,7 +173,19 @@ pub struct Capture<'a> {
 impl Capture<'_> {
     /// Records a launch, which will come after all those recorded before it.
     pub fn launch(&self, kernel: &Kernel, shape: Launch, args: &[Arg]) {
-        let node = GraphNode { kernel: kernel.id, shape, args: args.to_vec() };
+        self.record(kernel, shape, args, false);
+    }
+
+    /// Records a launch which may begin before the one recorded before it has ended, as
+    /// soon as all blocks of that one have called `let_next_launch_begin` or ended. Its
+    /// kernel calls `wait_for_last_launch` before it touches what others write or read
+    /// (both in `common/simt.cuh`). Where a device cannot do so, it is like [`Self::launch`].
+    pub fn launch_early(&self, kernel: &Kernel, shape: Launch, args: &[Arg]) {
+        self.record(kernel, shape, args, true);
+    }
+
+    fn record(&self, kernel: &Kernel, shape: Launch, args: &[Arg], begins_early: bool) {
+        let node = GraphNode { kernel: kernel.id, shape, args: args.to_vec(), begins_early };
         self.nodes.borrow_mut().push(node);
     }
 }
@@ -187,6 +199,8 @@ pub struct GraphNode {
     pub shape: Launch,
     /// Its arguments.
     pub args: Vec<Arg>,
+    /// Whether it may begin before the launch before it has ended.
+    pub begins_early: bool,
 }
 
 /// Launches that are made again and again in the same order.

@@ -15,4 +15,19 @@ typedef long long i64;
 
 // Inside a loop that waits for another block.
 DEVICE void spin_pause() { __nanosleep(32); }
+
+// In a kernel that may begin before the launch before it has ended: waits for that
+// end, and sees all that it wrote.
+DEVICE void wait_for_last_launch() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// When all blocks have come here, blocks of the next launch may take places that are free.
+DEVICE void let_next_launch_begin() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
 #endif

@@ -21,7 +21,7 @@ const LIBRARY: &str = "libcuda.so.1";
 
 /// Functions called by this crate. The bindings panic on one that is missing,
 /// so that all are looked up before the first is called.
-const FUNCTIONS: [&str; 36] = [
+const FUNCTIONS: [&str; 37] = [
     "cuCtxSetCurrent",
     "cuDeviceGet",
     "cuDeviceGetAttribute",
@@ -40,6 +40,7 @@ const FUNCTIONS: [&str; 36] = [
     "cuFuncSetAttribute",
     "cuGetErrorName",
     "cuGetErrorString",
+    "cuGraphAddDependencies",
     "cuGraphAddKernelNode_v2",
     "cuGraphCreate",
     "cuGraphDestroy",
@@ -72,6 +73,9 @@ pub(crate) struct Driver {
     pub(crate) version: String,
     /// Whether it tells the sizes of a kernel's parameters (from CUDA 12.4 on).
     pub(crate) tells_parameters: bool,
+    /// Whether a launch in a graph may begin before the one before it has ended
+    /// (from CUDA 12.3 on).
+    pub(crate) overlaps_launches: bool,
 }
 
 impl Driver {
@@ -106,7 +110,12 @@ fn start() -> Result<Driver, DeviceError> {
         Some(product) => format!("{product} (CUDA {}.{})", cuda.0, cuda.1),
         None => format!("CUDA {}.{}", cuda.0, cuda.1),
     };
-    Ok(Driver { cuda, version, tells_parameters: has("cuFuncGetParamInfo") })
+    Ok(Driver {
+        cuda,
+        version,
+        tells_parameters: has("cuFuncGetParamInfo"),
+        overlaps_launches: has("cuGraphAddDependencies_v2"),
+    })
 }
 
 /// The library that the bindings will call, or why there is none.

@@ -2,7 +2,10 @@
 
 use std::ptr;
 
-use cudarc::driver::sys::{self, CUDA_KERNEL_NODE_PARAMS, CUgraph, CUgraphExec, CUgraphNode};
+use cudarc::driver::sys::{
+    self, CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC, CUDA_KERNEL_NODE_PARAMS, CUgraph,
+    CUgraphDependencyType, CUgraphEdgeData, CUgraphExec, CUgraphNode,
+};
 
 use super::driver::check;
 use super::kernels::{Arguments, Kernels};
@@ -17,9 +20,14 @@ pub(super) struct Executable {
 }
 
 impl Executable {
-    /// A chain: each launch after the one before it. Needs the device's context.
-    pub(super) fn new(nodes: &[GraphNode], kernels: &Kernels) -> Result<Self, DeviceError> {
-        let chain = Chain::new(nodes, kernels)?;
+    /// A chain: each launch after the one before it, or beginning before its end where
+    /// it may and the device `overlaps`. Needs the device's context.
+    pub(super) fn new(
+        nodes: &[GraphNode],
+        kernels: &Kernels,
+        overlaps: bool,
+    ) -> Result<Self, DeviceError> {
+        let chain = Chain::new(nodes, kernels, overlaps)?;
         let mut exec = ptr::null_mut();
         // SAFETY: the graph is whole; the call writes one handle.
         let code = unsafe { sys::cuGraphInstantiateWithFlags(&raw mut exec, chain.graph, 0) };
@@ -43,26 +51,24 @@ struct Chain {
 }
 
 impl Chain {
-    fn new(nodes: &[GraphNode], kernels: &Kernels) -> Result<Self, DeviceError> {
+    fn new(nodes: &[GraphNode], kernels: &Kernels, overlaps: bool) -> Result<Self, DeviceError> {
         let mut graph = ptr::null_mut();
         // SAFETY: the call writes one handle.
         check("cuGraphCreate", unsafe { sys::cuGraphCreate(&raw mut graph, 0) })?;
         let chain = Self { graph };
         let mut last: Option<CUgraphNode> = None;
         for node in nodes {
-            last = Some(chain.add(node, kernels, last)?);
+            let added = chain.add(node, kernels)?;
+            if let Some(before) = last.replace(added) {
+                chain.order(before, added, overlaps && node.begins_early)?;
+            }
         }
         Ok(chain)
     }
 
-    /// Adds a launch after another one.
-    fn add(
-        &self,
-        node: &GraphNode,
-        kernels: &Kernels,
-        after: Option<CUgraphNode>,
-    ) -> Result<CUgraphNode, DeviceError> {
-        let GraphNode { kernel, shape, args } = node;
+    /// Adds a launch.
+    fn add(&self, node: &GraphNode, kernels: &Kernels) -> Result<CUgraphNode, DeviceError> {
+        let GraphNode { kernel, shape, args, .. } = node;
         let kernel = kernels.get(*kernel)?;
         kernel.check(*shape, args)?;
         let mut arguments = Arguments::new(args);
@@ -83,19 +89,43 @@ impl Chain {
             ctx: ptr::null_mut(),
         };
         let mut added = ptr::null_mut();
-        let before = after.as_ref().map_or(ptr::null(), ptr::from_ref);
-        // SAFETY: the graph and the node before are valid; arguments are copied in the call.
+        // SAFETY: the graph is valid; arguments are copied in the call.
         let code = unsafe {
             sys::cuGraphAddKernelNode_v2(
                 &raw mut added,
                 self.graph,
-                before,
-                usize::from(after.is_some()),
+                ptr::null(),
+                0,
                 &raw const params,
             )
         };
         check(&format!("cuGraphAddKernelNode: {}", kernel.launch_title(*shape)), code)?;
         Ok(added)
+    }
+
+    /// Puts a launch after another one: after its end, or, where it begins early, after
+    /// all its blocks have let the next launch begin.
+    fn order(
+        &self,
+        before: CUgraphNode,
+        after: CUgraphNode,
+        early: bool,
+    ) -> Result<(), DeviceError> {
+        let (from, to) = (&raw const before, &raw const after);
+        let code = if early {
+            let edge = CUgraphEdgeData {
+                from_port: CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC as u8,
+                to_port: 0,
+                type_: CUgraphDependencyType::CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC as u8,
+                reserved: [0; 5],
+            };
+            // SAFETY: both nodes are of this graph; the driver was found to have the call.
+            unsafe { sys::cuGraphAddDependencies_v2(self.graph, from, to, &raw const edge, 1) }
+        } else {
+            // SAFETY: both nodes are of this graph.
+            unsafe { sys::cuGraphAddDependencies(self.graph, from, to, 1) }
+        };
+        check("cuGraphAddDependencies", code)
     }
 }
 

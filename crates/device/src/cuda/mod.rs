@@ -28,6 +28,7 @@ use kernels::{Arguments, Kernels};
 pub(crate) struct Cuda {
     info: DeviceInfo,
     tells_parameters: bool,
+    overlaps_launches: bool,
     context: Context,
     cache: CubinCache,
     /// Found when the first source is loaded.
@@ -54,11 +55,12 @@ unsafe impl Send for Loaded {}
 impl Cuda {
     /// The GPU of that number.
     pub(crate) fn open(index: u32) -> Result<Self, DeviceError> {
-        let tells_parameters = Driver::start()?.tells_parameters;
+        let driver = Driver::start()?;
         let (device, info) = properties::read(index)?;
         Ok(Self {
+            tells_parameters: driver.tells_parameters,
+            overlaps_launches: driver.overlaps_launches && info.compute_capability >= (9, 0),
             info,
-            tells_parameters,
             context: Context::new(device)?,
             cache: CubinCache::new(folders::cache().map(|folder| folder.join("kernels"))),
             compiler: Mutex::default(),
@@ -259,7 +261,7 @@ impl Backend for Cuda {
     fn graph(&self, nodes: &[GraphNode]) -> Result<u64, DeviceError> {
         self.bind()?;
         let mut loaded = lock(&self.loaded);
-        let graph = Executable::new(nodes, &loaded.kernels)?;
+        let graph = Executable::new(nodes, &loaded.kernels, self.overlaps_launches)?;
         let id = loaded.graphs_made;
         loaded.graphs_made += 1;
         loaded.graphs.insert(id, graph);

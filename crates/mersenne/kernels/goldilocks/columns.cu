@@ -366,6 +366,8 @@ leave(u64* data, i32* __restrict__ digits, const u64* __restrict__ tables,
       const u64* __restrict__ addend, u32 base_bits, u32 long_below, u32 subtrahend,
       u32 multiplier) {
 #endif
+    wait_for_last_launch();
+    let_next_launch_begin();
     DYNAMIC_SHARED(u64, tile);
     if (threadIdx.x == 0) tile[Tile::COUNT] = atomicAdd(&tickets[NEXT], 1ull);
     __syncthreads();

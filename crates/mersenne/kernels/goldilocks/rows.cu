@@ -140,11 +140,15 @@ DEVICE void middle(u64* data, const u64* __restrict__ factor, const u64* __restr
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 #if KIND == 0
 square_rows(u64* data, const u64* __restrict__ tables, u64* addend, u32 p) {
-    if (blockIdx.x == 0 && threadIdx.x == 0 && p != 0) advance(addend, p);
 #elif KIND == 1
 forward_rows(u64* data, const u64* __restrict__ tables) {
 #else
 multiply_rows(u64* data, const u64* __restrict__ factor, const u64* __restrict__ tables) {
+#endif
+    wait_for_last_launch();
+    let_next_launch_begin();
+#if KIND == 0
+    if (blockIdx.x == 0 && threadIdx.x == 0 && p != 0) advance(addend, p);
 #endif
     DYNAMIC_SHARED(u64, tile);
     const u32 first = blockIdx.x * LINES;

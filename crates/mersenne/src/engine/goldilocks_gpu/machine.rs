@@ -166,7 +166,7 @@ impl Machine {
                     let record = |capture: &Capture<'_>| {
                         for _ in 0..GRAPH_SQUARINGS {
                             for (kernel, launch, args) in self.squaring(step) {
-                                capture.launch(kernel, launch, &args);
+                                capture.launch_early(kernel, launch, &args);
                             }
                         }
                         Ok(())
