@@ -13,17 +13,16 @@ extern "C" __global__ void products(const u64* a, const u64* b, Wide* narrow, u6
     lazy[i] = settle(mul(a[i], b[i]));
 }
 
-extern "C" __global__ void products_by_products(const u64* a, const u64* b, Wide* narrow, u64* lazy, u32 n) {
+// m·w + c, wide and settled.
+extern "C" __global__ void word_products(const u32* m, const u64* w, const u64* c, Wide* wide, u64* lazy, u32 n) {
     FOR_EACH(i, n)
-    narrow[i] = mul_by_products(a[i], b[i]);
-    lazy[i] = settle(mul_by_products(a[i], b[i]));
+    wide[i] = mul_word(m[i], w[i], c[i]);
+    lazy[i] = settle_positive(mul_word(m[i], w[i], c[i]));
 }
 
-// d·w, narrow and settled.
-extern "C" __global__ void digit_products(const i32* d, const u64* w, Wide* narrow, u64* lazy, u32 n) {
+extern "C" __global__ void nearest_integers(const Wide* v, i64* out, u32 n) {
     FOR_EACH(i, n)
-    narrow[i] = mul_digit(d[i], w[i]);
-    lazy[i] = settle_positive(mul_digit(d[i], w[i]));
+    out[i] = nearest(v[i]);
 }
 
 extern "C" __global__ void settled(const Wide* v, u64* out, u32 n) {

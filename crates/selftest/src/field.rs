@@ -14,8 +14,8 @@ pub type Run = fn(&Device, u64) -> Result<(), String>;
 /// Every case, by name.
 pub const CASES: &[(&str, Run)] = &[
     ("products", products),
-    ("products_by_products", products_by_products),
-    ("digit_products", digit_products),
+    ("word_products", word_products),
+    ("nearest_integers", nearest_integers),
     ("settled", settled),
     ("settled_positive", settled_positive),
     ("reduced", reduced),
@@ -26,18 +26,13 @@ pub const CASES: &[(&str, Run)] = &[
     ("transforms", transforms),
 ];
 
-/// What the kernels are made of: shifts that take multiples of ε by products,
-/// and by sums.
+/// The kernels.
 #[must_use]
-pub fn sources() -> [Source; 2] {
-    [source(), source().define("EPSILON_BY_SUMS", 1)]
-}
-
-fn source() -> Source {
+pub fn source() -> Source {
     const KERNELS: [&str; 15] = [
         "products",
-        "products_by_products",
-        "digit_products",
+        "word_products",
+        "nearest_integers",
         "settled",
         "settled_positive",
         "reduced",
@@ -114,11 +109,7 @@ struct Bench {
 
 impl Bench {
     fn new(device: &Device) -> Result<Self, String> {
-        Self::of(device, &source())
-    }
-
-    fn of(device: &Device, source: &Source) -> Result<Self, String> {
-        let program = device.program(source).map_err(told)?;
+        let program = device.program(&source()).map_err(told)?;
         Ok(Self { device: device.clone(), program })
     }
 
@@ -149,24 +140,19 @@ impl Bench {
         run().map_err(told)
     }
 
-    /// The narrow and the lazy products of a pair of arrays.
-    fn products<T: bytemuck::Pod>(
+    /// What a kernel makes of arrays: wides, and lazies.
+    fn wide_and_lazy(
         &self,
         kernel: &'static str,
-        a: &[T],
-        b: &[u64],
-    ) -> Result<Vec<(i128, u64)>, String> {
-        let run = || {
-            let n = a.len();
-            let (a, b) = (self.device.upload(a)?, self.device.upload(b)?);
-            let narrow: Buffer<Wide> = self.device.alloc(n)?;
-            let lazy: Buffer<u64> = self.device.alloc(n)?;
-            let args = [(&a).into(), (&b).into(), (&narrow).into(), (&lazy).into()];
-            self.launch(kernel, &args, n)?;
-            let narrow = narrow.download()?.into_iter().map(value);
-            Ok(narrow.zip(lazy.download()?).collect())
-        };
-        run().map_err(told)
+        inputs: &[Arg],
+        n: usize,
+    ) -> Result<Vec<(i128, u64)>, DeviceError> {
+        let wide: Buffer<Wide> = self.device.alloc(n)?;
+        let lazy: Buffer<u64> = self.device.alloc(n)?;
+        let mut args = inputs.to_vec();
+        args.extend([Arg::from(&wide), Arg::from(&lazy)]);
+        self.launch(kernel, &args, n)?;
+        Ok(wide.download()?.into_iter().map(value).zip(lazy.download()?).collect())
     }
 }
 
@@ -192,27 +178,23 @@ fn check(
 
 /// What products are within, and `settle` takes.
 const NARROW: (i128, i128) = (1 - (1 << 32), (1 << 65) - (1 << 32));
-/// What products by digits are within.
-const DIGIT_PRODUCTS: (i128, i128) = (0, 3 << 63);
+/// What products by words are within.
+const WORD_PRODUCTS: (i128, i128) = (0, (1 << 65) - (1 << 33));
+/// What `nearest` takes to the integer nearest to 0.
+const NEAR: i64 = i64::MAX - (1 << 34);
 const LAZY: (i128, i128) = (0, u64::MAX as i128);
 const WITHIN_2_65: (i128, i128) = (-(1 << 65), 1 << 65);
 const WITHIN_2_72: (i128, i128) = (-(1 << 72), 1 << 72);
 
 fn products(device: &Device, seed: u64) -> Result<(), String> {
-    by_kernel(device, "products", seed)
-}
-
-fn products_by_products(device: &Device, seed: u64) -> Result<(), String> {
-    by_kernel(device, "products_by_products", seed)
-}
-
-fn by_kernel(device: &Device, kernel: &'static str, seed: u64) -> Result<(), String> {
     let rng = &mut random(seed);
     let mut pairs: Vec<(u64, u64)> =
         corners().iter().flat_map(|&a| corners().into_iter().map(move |b| (a, b))).collect();
     pairs.extend(lazy_values(rng).into_iter().map(|a| (a, rng.random())));
     let (a, b): (Vec<u64>, Vec<u64>) = pairs.into_iter().unzip();
-    let found = Bench::new(device)?.products(kernel, &a, &b)?;
+    let inputs = [device.upload(&a).map_err(told)?, device.upload(&b).map_err(told)?];
+    let inputs = inputs.each_ref().map(Arg::from);
+    let found = Bench::new(device)?.wide_and_lazy("products", &inputs, a.len()).map_err(told)?;
     for ((&a, &b), (narrow, lazy)) in a.iter().zip(&b).zip(found) {
         let expected = mul(canonical(a), canonical(b));
         check(|| format!("{a:#x}·{b:#x}"), narrow, expected, NARROW)?;
@@ -221,22 +203,47 @@ fn by_kernel(device: &Device, kernel: &'static str, seed: u64) -> Result<(), Str
     Ok(())
 }
 
-fn digit_products(device: &Device, seed: u64) -> Result<(), String> {
+fn word_products(device: &Device, seed: u64) -> Result<(), String> {
     let rng = &mut random(seed);
-    let digits = [0, 1, -1, 2, -2, i32::MAX, i32::MIN, i32::MIN + 1, 1 << 30, 0xffff, -0x10000];
-    let mut canonicals: Vec<u64> = lazy_values(rng).into_iter().map(canonical).collect();
-    canonicals.retain(|&w| w != 0);
-    let mut pairs: Vec<(i32, u64)> = vec![];
-    for &w in &canonicals {
-        pairs.extend(digits.iter().map(|&d| (d, w)));
-        pairs.push((rng.random(), w));
+    let words = [0, 1, 2, u32::MAX, u32::MAX - 1, 1 << 31, (1 << 31) - 1, 0xffff, 0x1_0000];
+    let mut triples: Vec<(u32, (u64, u64))> = vec![];
+    for w in lazy_values(rng) {
+        triples.extend(words.iter().flat_map(|&m| [0, w, u64::MAX].map(|c| (m, (w, c)))));
+        triples.push((rng.random(), (w, rng.random())));
     }
-    let (d, w): (Vec<i32>, Vec<u64>) = pairs.into_iter().unzip();
-    let found = Bench::new(device)?.products("digit_products", &d, &w)?;
-    for ((&d, &w), (narrow, lazy)) in d.iter().zip(&w).zip(found) {
-        let expected = mul(residue(d.into()), w);
-        check(|| format!("{d}·{w:#x}"), narrow, expected, DIGIT_PRODUCTS)?;
-        check(|| format!("{d}·{w:#x}, settled,"), lazy.into(), expected, LAZY)?;
+    let (m, (w, c)): (Vec<u32>, (Vec<u64>, Vec<u64>)) = triples.into_iter().unzip();
+    let words = device.upload(&m).map_err(told)?;
+    let lazies = [device.upload(&w).map_err(told)?, device.upload(&c).map_err(told)?];
+    let [w_, c_] = lazies.each_ref().map(Arg::from);
+    let found = Bench::new(device)?
+        .wide_and_lazy("word_products", &[Arg::from(&words), w_, c_], m.len())
+        .map_err(told)?;
+    for (((&m, &w), &c), (wide, lazy)) in m.iter().zip(&w).zip(&c).zip(found) {
+        let expected = residue(i128::from(m) * i128::from(w) + i128::from(c));
+        check(|| format!("{m}·{w:#x} + {c:#x}"), wide, expected, WORD_PRODUCTS)?;
+        check(|| format!("{m}·{w:#x} + {c:#x}, settled,"), lazy.into(), expected, LAZY)?;
+    }
+    Ok(())
+}
+
+fn nearest_integers(device: &Device, seed: u64) -> Result<(), String> {
+    let rng = &mut random(seed);
+    let mut integers = vec![-NEAR, 1 - NEAR, NEAR - 1, NEAR];
+    integers.extend(corners().into_iter().map(u64::cast_signed));
+    integers.extend((0..DRAWN).map(|_| rng.random_range(-NEAR..=NEAR)));
+    integers.extend((0..DRAWN).map(|_| rng.random_range(-NEAR..=NEAR) >> rng.random_range(0..63)));
+    integers.retain(|z| (-NEAR..=NEAR).contains(z));
+    // Every narrow value that stands for it.
+    let (values, integers): (Vec<i128>, Vec<i64>) = integers
+        .into_iter()
+        .flat_map(|z| (0..3).map(move |k| (i128::from(z) + k * i128::from(Q), z)))
+        .filter(|(v, _)| (NARROW.0..=NARROW.1).contains(v))
+        .unzip();
+    let found: Vec<i64> = Bench::new(device)?.map("nearest_integers", &values, 1, 1)?;
+    for ((&v, z), found) in values.iter().zip(integers).zip(found) {
+        if found != z {
+            return Err(format!("the integer of {v:#x} nearest to 0 is {found}, not {z}"));
+        }
     }
     Ok(())
 }
@@ -294,28 +301,22 @@ fn positive_powers(device: &Device, seed: u64) -> Result<(), String> {
 }
 
 fn by_powers(device: &Device, kernel: &'static str, values: Vec<i128>) -> Result<(), String> {
-    for source in sources() {
-        let found: Vec<Wide> = Bench::of(device, &source)?.map(kernel, &values, 1, 96)?;
-        for (&v, found) in values.iter().zip(found.chunks_exact(96)) {
-            // 2^31 times what `fold` leaves may need 97 bits; no transform has these powers.
-            let used = |&(s, _): &(u32, _)| s % 32 != 31 || kernel != "powers";
-            for (s, &found) in (0..).zip(found).filter(used) {
-                // 2^0 leaves everything as it is.
-                let bounds = if s == 0 { (v, v) } else { WITHIN_2_65 };
-                let expected = mul_pow2(residue(v), s);
-                let what = || format!("{v:#x}·2^{s} ({kernel} of {})", source.title());
-                check(what, value(found), expected, bounds)?;
-            }
+    let found: Vec<Wide> = Bench::new(device)?.map(kernel, &values, 1, 96)?;
+    for (&v, found) in values.iter().zip(found.chunks_exact(96)) {
+        // 2^31 times what `fold` leaves may need 97 bits; no transform has these powers.
+        let used = |&(s, _): &(u32, _)| s % 32 != 31 || kernel != "powers";
+        for (s, &found) in (0..).zip(found).filter(used) {
+            // 2^0 leaves everything as it is.
+            let bounds = if s == 0 { (v, v) } else { WITHIN_2_65 };
+            let expected = mul_pow2(residue(v), s);
+            check(|| format!("{v:#x}·2^{s} ({kernel})"), value(found), expected, bounds)?;
         }
     }
     Ok(())
 }
 
 fn transforms(device: &Device, seed: u64) -> Result<(), String> {
-    sources().iter().try_for_each(|source| transforms_of(&Bench::of(device, source)?, seed))
-}
-
-fn transforms_of(bench: &Bench, seed: u64) -> Result<(), String> {
+    let bench = Bench::new(device)?;
     let rng = &mut random(seed);
     let kernels =
         [(2, "dft_of_2"), (4, "dft_of_4"), (8, "dft_of_8"), (16, "dft_of_16"), (32, "dft_of_32")];

@@ -12,7 +12,9 @@
 #pragma once
 #include "ptx.cuh"
 
-#define EPSILON 0xffffffffu
+// In memory, so that the compiler does not know it: a multiple of it is then one
+// instruction with its carry, instead of three that avoid the product.
+__constant__ u32 EPSILON = 0xffffffffu;
 #define FIELD_Q 0xffffffff00000001ull
 
 // v for 0 ≤ v < 2^78.
@@ -32,31 +34,28 @@ DEVICE u64 settle(Wide v) {
 #endif
 }
 
-// v for 0 ≤ v < 2^65 − 2^32, as `mul_digit` returns it.
+// The residue of narrow v that is nearest to 0, if it is within ±(2^63 − 2^34).
+DEVICE i64 nearest(Wide v) {
+    // ⌊v/2^64 + 1/2⌋ times q less.
+    u32 k = v.w2 + (v.w1 >> 31);
+    return (i64)sub_add_high(v.w0, v.w1, k, k);
+}
+
+// v for 0 ≤ v < 2^65 − 2^32, as `mul_word` returns it.
 DEVICE u64 settle_positive(Wide v) { return sub_add_high(v.w0, v.w1, v.w2, v.w2); }
 
-// a·b, narrow; a and b lazy. Two ways to reduce x0 + x1·B + x2·(B − 1) − x3, for two pipes:
-// kernels wait for the multiplier or for the adder, whichever has more to do.
-//
-// By sums:
+// a·b, narrow; a and b lazy.
 DEVICE Wide mul(u64 a, u64 b) {
     u32 x[4];
     multiply(a, b, x);
-    return sub(add_high(x[0], x[1], x[2]), sum(x[2], x[3]));
-}
-// By a product with ε:
-DEVICE Wide mul_by_products(u64 a, u64 b) {
-    u32 x[4];
-    multiply(a, b, x);
+    // x0 + x1·B + x2·(B − 1) − x3.
     return sub(multiply_add(x[2], EPSILON, x[0], x[1]), {x[3], 0, 0});
 }
 
-// d·w, from 0 to 2^64 + 2^63; |d| ≤ 2^31, w canonical and not 0.
-DEVICE Wide mul_digit(i32 d, u64 w) {
-    u32 m = d < 0 ? 0u - (u32)d : (u32)d;
-    u64 v = d < 0 ? FIELD_Q - w : w;
-    u64 p = (u64)m * low(v);
-    u64 t = (u64)m * high(v) + high(p);
+// m·w + c, from 0 to 2^65 − 2^33; w and c lazy.
+DEVICE Wide mul_word(u32 m, u64 w, u64 c) {
+    u64 p = multiply_add_short(m, low(w), low(c));
+    u64 t = multiply_add_short(m, high(w), high(c)) + high(p);
     return multiply_add(high(t), EPSILON, low(p), low(t));
 }
 
@@ -80,15 +79,8 @@ DEVICE Wide fold(Wide v) {
     return add(t, {0, v.w2, sign});
 }
 
-// a·ε + h·B. A kernel that waits for the multiplier defines EPSILON_BY_SUMS.
-DEVICE Wide epsilon_multiple(u32 a, u32 h) {
-#ifdef EPSILON_BY_SUMS
-    Wide s = sum(a, h);
-    return sub({0, s.w0, s.w1}, {a, 0, 0});
-#else
-    return multiply_add(a, EPSILON, 0, h);
-#endif
-}
+// a·ε + h·B.
+DEVICE Wide epsilon_multiple(u32 a, u32 h) { return multiply_add(a, EPSILON, 0, h); }
 
 // v·2^s mod q for 0 ≤ s < 96, s mod 32 < 31, and |v| < 2^69; the result is within ±2^65.
 template <int s>

@@ -14,14 +14,15 @@ struct Wide {
 
 DEVICE Wide widen(u64 x) { return {low(x), high(x), 0}; }
 
-// The 128-bit product of a and b, low word first.
-DEVICE void multiply(u64 a, u64 b, u32 x[4]) {
-    // The compiler's own pair needs two moves less than a chain in PTX.
-    u64 lo = a * b, hi = __umul64hi(a, b);
-    x[0] = low(lo);
-    x[1] = high(lo);
-    x[2] = low(hi);
-    x[3] = high(hi);
+// a·b + c for a·b + c < 2^64.
+DEVICE u64 multiply_add_short(u32 a, u32 b, u64 c) {
+#ifdef WARPINT_SIM
+    return (u64)a * b + c;
+#else
+    u64 r;
+    asm("mad.wide.u32 %0, %1, %2, %3;" : "=l"(r) : "r"(a), "r"(b), "l"(c));
+    return r;
+#endif
 }
 
 #ifdef WARPINT_SIM
@@ -38,6 +39,12 @@ DEVICE Wide sub(Wide a, Wide b) { return wide_of(value_of(a) - value_of(b)); }
 // a·b + c, exact for c < 2^64: at most 2^65.
 DEVICE Wide multiply_add(u32 a, u32 b, u32 c0, u32 c1) {
     return wide_of((__int128)((u64)a * b) + join(c0, c1));
+}
+
+// The 128-bit product of a and b, low word first.
+DEVICE void multiply(u64 a, u64 b, u32 x[4]) {
+    unsigned __int128 p = (unsigned __int128)a * b;
+    for (int i = 0; i < 4; i++) x[i] = (u32)(p >> 32 * i);
 }
 
 // {lo, hi} + b·2^32, and a + b.
@@ -80,6 +87,27 @@ DEVICE Wide multiply_add(u32 a, u32 b, u32 c0, u32 c1) {
         : "=r"(r.w0), "=r"(r.w1), "=r"(r.w2)
         : "r"(a), "r"(b), "r"(c0), "r"(c1));
     return r;
+}
+
+// The 128-bit product of a and b, low word first. Seven instructions: a·b of the language
+// and __umul64hi share no product of words, in PTX they do, and chains of mad need moves.
+DEVICE void multiply(u64 a, u64 b, u32 x[4]) {
+    asm("{\n\t"
+        ".reg .u32 s0, s1, c, p1, m0, m1;\n\t"
+        ".reg .u64 p, m;\n\t"
+        "mul.wide.u32 p, %4, %6;\n\t"
+        "mul.wide.u32 m, %5, %6;\n\t"
+        "mov.b64 {%0, p1}, p;\n\t"
+        "mov.b64 {m0, m1}, m;\n\t"
+        "mad.lo.cc.u32 s0, %4, %7, m0;\n\t"
+        "madc.hi.cc.u32 s1, %4, %7, m1;\n\t"
+        "addc.u32 c, 0, 0;\n\t"
+        "add.cc.u32 %1, p1, s0;\n\t"
+        "madc.lo.cc.u32 %2, %5, %7, s1;\n\t"
+        "madc.hi.u32 %3, %5, %7, c;\n\t"
+        "}"
+        : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+        : "r"(low(a)), "r"(high(a)), "r"(low(b)), "r"(high(b)));
 }
 
 // {lo, hi} + b·2^32, and a + b.

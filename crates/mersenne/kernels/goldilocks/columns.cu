@@ -35,8 +35,8 @@ constexpr u32 TWIDDLES = 0;                     // [b][ka] ω_M^(b·ka)
 constexpr u32 TWIDDLES_INVERSE = TWIDDLES + M;  // [ka][b] ω_M^(−b·ka)
 constexpr u32 OUTER = TWIDDLES_INVERSE + M;     // [kq][m] ω_ROWS^(kq·m)
 constexpr u32 OUTER_INVERSE = OUTER + ROWS;     // [kq][m] ω_ROWS^(−kq·m)
-constexpr u32 WEIGHTS = OUTER_INVERSE + ROWS;   // [j1][2] 2^u(j1), and half of it
-constexpr u32 UNWEIGHTS = WEIGHTS + 2 * ROWS;   // [j1][2] their inverses
+constexpr u32 WEIGHTS = OUTER_INVERSE + ROWS;   // [j1][2] 2^(u(j1) − 1), and −2^31 times it
+constexpr u32 UNWEIGHTS = WEIGHTS + 2 * ROWS;   // [j1][2] 2^(−u(j1)), and twice it
 constexpr u32 COLUMN = UNWEIGHTS + 2 * ROWS;    // [j2][8] 2^u(j2), s, s^2, s^4 for s = ω_N^(Q·A·j2);
                                                 // 2^(−u(j2))/N, and the inverses of the others
 constexpr u32 FINE = COLUMN + 8 * COLUMNS;      // [i] ω_N^i, i < FINE_COUNT
@@ -57,7 +57,7 @@ struct alignas(16) Pair {
 
 // ω_N^e, lazy.
 DEVICE u64 root_power(const u64* __restrict__ tables, u32 e) {
-    return settle(mul_by_products(tables[FINE + e % FINE_COUNT], tables[COARSE + e / FINE_COUNT]));
+    return settle(mul(tables[FINE + e % FINE_COUNT], tables[COARSE + e / FINE_COUNT]));
 }
 
 // The factors f·s^k, k < B, in four chains k ≡ i mod 4, from s, s^2 and s^4.
@@ -65,9 +65,9 @@ struct Factors {
     u64 chain[4], step;
     DEVICE Factors(u64 first, u64 s, u64 s2, u64 s4) {
         chain[0] = first;
-        chain[1] = settle(mul_by_products(first, s));
-        chain[2] = settle(mul_by_products(first, s2));
-        chain[3] = settle(mul_by_products(chain[1], s2));
+        chain[1] = settle(mul(first, s));
+        chain[2] = settle(mul(first, s2));
+        chain[3] = settle(mul(chain[1], s2));
         step = s4;
     }
 };
@@ -86,7 +86,7 @@ DEVICE void twist(const u64* __restrict__ tables, u32 g, u32 j2, u32 inverse, Wi
         unrolled<0, B / 4>([&](auto n) {
             constexpr int k = 4 * VALUE(n) + VALUE(i);
             x[k] = mul(reduced(x[k]), w);
-            if constexpr (k + 4 < B) w = settle(mul_by_products(w, f.step));
+            if constexpr (k + 4 < B) w = settle(mul(w, f.step));
         });
     });
 }
@@ -139,26 +139,52 @@ DEVICE void transform_a(const u64* __restrict__ tables, u64* tile, u32 inverse) 
     }
 }
 
-// The words of a row of the tile: their bits, and which of the row's two weights they have.
+// The words of a row of the tile: whether they are long, and which of the row's two weights
+// they have.
 struct Words {
-    u32 fraction, start, bits, long_below;
-    DEVICE Words(const u32* __restrict__ fractions, u32 row, u32 columns, u32 base_bits, u32 below) {
+    u32 fraction, start, long_below;
+    DEVICE Words(const u32* __restrict__ fractions, u32 row, u32 columns, u32 below) {
         start = fractions[row];
         fraction = start + fractions[ROWS + columns];
         if (fraction >= LENGTH) fraction -= LENGTH;
-        bits = base_bits;
         long_below = below;
     }
     // u(j1) + u(j2) has passed 1.
-    DEVICE u32 wrapped() const { return fraction < start; }
-    DEVICE u32 length() const { return bits + (fraction < long_below); }
-    DEVICE void next() { fraction = fraction < long_below ? fraction + LENGTH - long_below : fraction - long_below; }
+    DEVICE bool wrapped() const { return fraction < start; }
+    // It has one bit more than short ones.
+    DEVICE bool is_long() const { return fraction < long_below; }
+    DEVICE void next() { fraction += is_long() ? LENGTH - long_below : 0 - long_below; }
 };
 
-// v = digit + carry·2^bits with −2^(bits−1) ≤ digit < 2^(bits−1).
-DEVICE i32 split(i64 v, u32 bits, i64& carry) {
-    carry = (v + (1 << (bits - 1))) >> bits;
-    return (i32)((u32)v - ((u32)carry << bits));
+// A word's length: its bits, and half of its base.
+struct Length {
+    u32 bits, half;
+    DEVICE Length(u32 base_bits, bool is_long) {
+        u32 half_of_short = 1u << (base_bits - 1), half_of_long = 1u << base_bits;
+        bits = base_bits + is_long;
+        half = is_long ? half_of_long : half_of_short;
+    }
+    // The digit of v + half.
+    DEVICE i32 digit(u32 v_and_half) const { return (i32)((v_and_half & (2 * half - 1)) - half); }
+};
+
+// a + b = digit + carry·2^bits with −2^(bits−1) ≤ digit < 2^(bits−1).
+DEVICE i32 split(i64 a, i64 b, Length length, i64& carry) {
+    i64 v = a + b + length.half;
+    carry = v >> length.bits;
+    return length.digit(low((u64)v));
+}
+// The same, for |a + b| < 2^31 − 2^bits.
+DEVICE i32 split(i32 a, i32 b, Length length, i32& carry) {
+    i32 v = a + b + (i32)length.half;
+    carry = v >> length.bits;
+    return length.digit((u32)v);
+}
+
+// d·2^u, of the row's `weight` (see WEIGHTS); |d| < 2^30.
+DEVICE u64 weighted(i32 d, bool wrapped, Pair weight) {
+    u32 m = (u32)d + (wrapped ? 0 : (u32)d) + (1u << 31);
+    return settle_positive(mul_word(m, weight.first, weight.second));
 }
 
 DEVICE u64 pack(i32 a, i32 b) { return join((u32)a, (u32)b); }
@@ -205,12 +231,11 @@ enter(u64* data, const i32* __restrict__ digits, const u64* __restrict__ tables,
 #pragma unroll 1
         for (u32 q = 0; q < Q; q++) {
             u32 row = q * M + m;
-            Words words(fractions, row, columns, 0, long_below);
+            Words words(fractions, row, columns, long_below);
             const Pair weight = *(const Pair*)(tables + WEIGHTS + 2 * row);
             unrolled<0, WIDTH>([&](auto c) {
                 i32 d = digits[row * COLUMNS + columns * WIDTH + VALUE(c)];
-                u64 w = words.wrapped() ? weight.second : weight.first;
-                tile[Tile::at(q * WIDTH + VALUE(c), m / B, m % B)] = settle_positive(mul_digit(d, w));
+                tile[Tile::at(q * WIDTH + VALUE(c), m / B, m % B)] = weighted(d, words.wrapped(), weight);
                 words.next();
             });
         }
@@ -237,19 +262,17 @@ DEVICE void carry_within(u64* tile, const u64* __restrict__ tables, const u32* _
 #pragma unroll 1
         for (u32 q = 0; q < Q; q++) {
             u32 row = q * M + m;
-            Words words(fractions, row, columns, base_bits, long_below);
+            Words words(fractions, row, columns, long_below);
             const Pair unweight = *(const Pair*)(tables + UNWEIGHTS + 2 * row);
             i64 z[WIDTH];
-            u32 bits[WIDTH];
+            bool is_long[WIDTH];
             unrolled<0, WIDTH / 2>([&](auto i) {
                 Pair pair = *(const Pair*)(tile + Tile::at(q * WIDTH + 2 * VALUE(i), m / B, m % B));
                 unrolled<0, 2>([&](auto h) {
                     constexpr int c = 2 * VALUE(i) + VALUE(h);
                     u64 w = words.wrapped() ? unweight.second : unweight.first;
-                    i64 v = (i64)settle(mul(VALUE(h) == 0 ? pair.first : pair.second, w));
-                    // The residue nearest to 0.
-                    z[c] = v < 0 ? v + EPSILON : v;
-                    bits[c] = words.length();
+                    z[c] = nearest(mul(VALUE(h) == 0 ? pair.first : pair.second, w));
+                    is_long[c] = words.is_long();
                     words.next();
                 });
             });
@@ -264,13 +287,15 @@ DEVICE void carry_within(u64* tile, const u64* __restrict__ tables, const u32* _
             i32 digit[WIDTH];
             if (multiplier == 1) {
                 unrolled<0, WIDTH>([&](auto c) {
-                    digit[VALUE(c)] = split(z[VALUE(c)] + carry, bits[VALUE(c)], carry);
+                    Length length(base_bits, is_long[VALUE(c)]);
+                    digit[VALUE(c)] = split(z[VALUE(c)], carry, length, carry);
                 });
             } else {
                 unrolled<0, WIDTH>([&](auto c) {
+                    Length length(base_bits, is_long[VALUE(c)]);
                     i64 up, more;
-                    i32 d = split(z[VALUE(c)], bits[VALUE(c)], up);
-                    digit[VALUE(c)] = split((i64)d * multiplier + carry, bits[VALUE(c)], more);
+                    i32 d = split(z[VALUE(c)], 0, length, up);
+                    digit[VALUE(c)] = split((i64)d * multiplier, carry, length, more);
                     carry = up * multiplier + more;
                 });
             }
@@ -315,25 +340,34 @@ DEVICE void carry_between(u64* tile, const u64* __restrict__ tables, const u32* 
 #pragma unroll 1
         for (u32 q = 0; q < Q; q++) {
             u32 row = q * M + m;
-            Words words(fractions, row, columns, base_bits, long_below);
+            Words words(fractions, row, columns, long_below);
             i32 digit[WIDTH];
-            i64 carry = 0;
+            i64 incoming = 0;
             unrolled<0, WIDTH / 2>([&](auto i) {
                 u32 at = Tile::at(q * WIDTH + 2 * VALUE(i), m / B, m % B);
                 Pair pair = *(const Pair*)(tile + at);
                 digit[2 * VALUE(i)] = (i32)low(pair.first);
                 digit[2 * VALUE(i) + 1] = (i32)high(pair.first);
-                if (VALUE(i) == 0) carry = (i64)pair.second >> TAG_BITS;
+                if (VALUE(i) == 0) incoming = (i64)pair.second >> TAG_BITS;
             });
 #if KIND == 1
             const Pair weight = *(const Pair*)(tables + WEIGHTS + 2 * row);
             u64 x[WIDTH];
 #endif
+            // What the first word hands on has at most 31 bits.
+            i32 carry = 0;
             unrolled<0, WIDTH>([&](auto c) {
-                i64 sum = digit[VALUE(c)] + carry;
-                i32 d = VALUE(c) + 1 < WIDTH ? split(sum, words.length(), carry) : (i32)sum;
+                i32 d = digit[VALUE(c)] + carry;
+                Length length(base_bits, words.is_long());
+                if constexpr (VALUE(c) == 0) {
+                    i64 up;
+                    d = split(digit[0], incoming, length, up);
+                    carry = (i32)up;
+                } else if constexpr (VALUE(c) + 1 < WIDTH) {
+                    d = split(digit[VALUE(c)], carry, length, carry);
+                }
 #if KIND == 1
-                x[VALUE(c)] = settle_positive(mul_digit(d, words.wrapped() ? weight.second : weight.first));
+                x[VALUE(c)] = weighted(d, words.wrapped(), weight);
 #else
                 digits[row * COLUMNS + columns * WIDTH + VALUE(c)] = d;
 #endif

@@ -5,7 +5,6 @@
 //
 // KIND 0 `square_rows`: x ← x²; 1 `forward_rows`: the transform alone, its points in an
 // order of its own; 2 `multiply_rows`: x ← x·y, y as `forward_rows` left it.
-#define EPSILON_BY_SUMS
 #include "tile.cuh"
 
 constexpr int Q = OUTER_RADIX, A = RADIX_A, B = RADIX_B;
@@ -55,7 +54,7 @@ DEVICE void outer_forward(const u64* data, const u64* __restrict__ tables, u64* 
         transform<Q>(x);
         slots[0] = reduced(x[0]);
         unrolled<1, Q>([&](auto k) {
-            slots[VALUE(k) * LINES] = settle(mul_by_products(reduced(x[VALUE(k)]), tables[OUTER + VALUE(k) * M + m]));
+            slots[VALUE(k) * LINES] = settle(mul(reduced(x[VALUE(k)]), tables[OUTER + VALUE(k) * M + m]));
         });
     }
 }
@@ -126,7 +125,7 @@ DEVICE void middle(u64* data, const u64* __restrict__ factor, const u64* __restr
             unrolled<0, B>([&](auto k) {
                 u64 v = reduced(x[VALUE(k)]);
 #if KIND == 0
-                x[VALUE(k)] = mul_by_products(v, v);
+                x[VALUE(k)] = mul(v, v);
 #else
                 x[VALUE(k)] = mul(v, factor[nth_position(first, VALUE(k) * U * A + h)]);
 #endif

@@ -3,8 +3,8 @@
 use warpint_device::{Arg, Buffer, Capture, Device, Graph, Kernel, Launch};
 
 use super::super::{Engine, EngineError, EngineFamily, Health, Step};
+use super::carries_rest;
 use super::kernels::{self, Kernels, ProductKernels};
-use super::least_bits;
 use super::shape::Shape;
 use super::tables::Tables;
 use crate::engine::goldilocks::Goldilocks;
@@ -274,8 +274,7 @@ impl Engine for Machine {
 
     fn square(&mut self, reg: usize, n: u64, step: Step, shift: Shift) -> Result<(), EngineError> {
         if let Step::SquareTimes(m) = step
-            && self.layout.exponent() / (self.layout.len() as u32)
-                < least_bits(self.layout.len(), m)
+            && !carries_rest(self.layout.exponent(), self.layout.len(), m)
         {
             return self.square_then_times(reg, n, m);
         }

@@ -51,6 +51,14 @@ fn least_bits(length: usize, multiplier: u32) -> u32 {
     (length.ilog2() + log2_multiplier + 9).div_ceil(3)
 }
 
+/// Whether carries come to rest in a tile of four words when words are multiplied by m:
+/// words have the bits for it, and what the first word of a tile hands to the second,
+/// at most 2.3·m·N, has 31 bits with room for a digit and half a base.
+fn carries_rest(p: u32, length: usize, multiplier: u32) -> bool {
+    p / length as u32 >= least_bits(length, multiplier)
+        && length as u64 * u64::from(multiplier) <= 1 << 28
+}
+
 /// What the digits that keep a carry take from the margin, in bits.
 const SLACK_BITS: f64 = 0.1;
 

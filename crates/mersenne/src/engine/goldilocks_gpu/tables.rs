@@ -3,7 +3,9 @@
 
 use super::shape::{Line, Shape};
 use crate::layout::WordLayout;
-use warpint_arith::goldilocks::{NoRoot, inverse, mul, nth_root_of_two, pow, root_of_unity};
+use warpint_arith::goldilocks::{
+    NoRoot, halve, inverse, mul, mul_pow2, neg, nth_root_of_two, pow, root_of_unity,
+};
 
 /// What the kernels of a shape read. The order within each list is that of the
 /// kernels' own text.
@@ -35,11 +37,10 @@ impl Tables {
         // 2^(u/N) for u = −p·j mod N.
         let weight = |j: usize| pow(two, layout.weight_numerator(j));
         let reciprocal = |x: u64| pow(x, u64::MAX - u64::from(u32::MAX) - 1);
-        let half = reciprocal(2);
 
         let mut list = line_twiddles(shape.column)?;
-        for of_row in (0..rows).map(|j1| weight(j1 * columns)) {
-            list.extend([of_row, mul(of_row, half)]);
+        for half_of_row in (0..rows).map(|j1| halve(weight(j1 * columns))) {
+            list.extend([half_of_row, neg(mul_pow2(half_of_row, 31))]);
         }
         for j1 in 0..rows {
             let of_row = reciprocal(weight(j1 * columns));
