@@ -59,36 +59,59 @@ DEVICE void dft_8(Wide x[8]) {
     x[7] = sub(t, v);
 }
 
-// n points, in natural order on both sides.
-template <int n>
-DEVICE void dft(Wide x[n]) {
-    if constexpr (n == 2) {
-        Wide t = x[0];
-        x[0] = add(t, x[1]);
-        x[1] = sub(t, x[1]);
-    } else if constexpr (n == 4) {
-        dft_4(x);
-    } else if constexpr (n == 8) {
-        dft_8(x);
-    } else if constexpr (n > 1) {
-        // n = P·4, j = 4a + b, k = ka + P·kb.
+// X_k for the x_j that load(Index<j>{}) gives, each to store(Index<k>{}, X_k). For n ≥ 4 the
+// order of calls is j = 4a + b and k = ka + n/4·kb with a and kb inside: what is done to points
+// before and after runs between the transform's own steps, on another pipe.
+template <int n, class Load, class Store>
+DEVICE void dft(Load load, Store store) {
+    if constexpr (n == 1) {
+        store(Index<0>{}, load(Index<0>{}));
+    } else if constexpr (n == 2) {
+        Wide x = load(Index<0>{}), y = load(Index<1>{});
+        store(Index<0>{}, add(x, y));
+        store(Index<1>{}, sub(x, y));
+    } else {
+        // j = 4a + b, k = ka + P·kb.
         constexpr int P = n / 4;
+        Wide x[n];
         unrolled<0, 4>([&](auto b) {
             Wide t[P];
-            unrolled<0, P>([&](auto a) { t[VALUE(a)] = x[4 * VALUE(a) + VALUE(b)]; });
-            // P terms of at most 2^65: what is shifted next is positive.
-            if constexpr (VALUE(b) > 0) t[0] = biased<4 * P>(t[0]);
-            dft<P>(t);
+            unrolled<0, P>([&](auto a) { t[VALUE(a)] = load(Index<4 * VALUE(a) + VALUE(b)>{}); });
+            if constexpr (P == 1) {
+                x[VALUE(b)] = t[0];
+            } else if constexpr (n == 8) {
+                x[VALUE(b)] = t[0];
+                x[4 + VALUE(b)] = t[1];
+            } else {
+                // P terms of at most 2^65: what is shifted next is positive.
+                if constexpr (VALUE(b) > 0) t[0] = biased<4 * P>(t[0]);
+                if constexpr (P == 4) {
+                    dft_4(t);
+                } else {
+                    dft_8(t);
+                }
+                unrolled<0, P>([&](auto ka) {
+                    x[4 * VALUE(ka) + VALUE(b)] = times_root<n, VALUE(ka) * VALUE(b)>(t[VALUE(ka)]);
+                });
+            }
+        });
+        if constexpr (n == 8) {
+            dft_8(x);
+            unrolled<0, 8>([&](auto k) { store(Index<VALUE(k) / 4 + VALUE(k) % 4 * 2>{}, x[VALUE(k) / 4 + VALUE(k) % 4 * 2]); });
+        } else {
             unrolled<0, P>([&](auto ka) {
-                x[4 * VALUE(ka) + VALUE(b)] = times_root<n, VALUE(ka) * VALUE(b)>(t[VALUE(ka)]);
+                Wide* t = x + 4 * VALUE(ka);
+                dft_4(t);
+                unrolled<0, 4>([&](auto kb) { store(Index<VALUE(ka) + P * VALUE(kb)>{}, t[VALUE(kb)]); });
             });
-        });
-        Wide y[n];
-        unrolled<0, P>([&](auto ka) {
-            Wide* t = x + 4 * VALUE(ka);
-            dft_4(t);
-            unrolled<0, 4>([&](auto kb) { y[VALUE(ka) + P * VALUE(kb)] = t[VALUE(kb)]; });
-        });
-        unrolled<0, n>([&](auto k) { x[VALUE(k)] = y[VALUE(k)]; });
+        }
     }
+}
+
+// x ← X.
+template <int n>
+DEVICE void dft(Wide x[n]) {
+    Wide y[n];
+    dft<n>([&](auto j) { return x[VALUE(j)]; }, [&](auto k, Wide v) { y[VALUE(k)] = v; });
+    unrolled<0, n>([&](auto k) { x[VALUE(k)] = y[VALUE(k)]; });
 }

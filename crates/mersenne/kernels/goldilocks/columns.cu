@@ -33,12 +33,12 @@ typedef Slots<U, A, B> Tile;
 // Where the tables begin, in words of `tables`; the host fills them in this order.
 constexpr u32 TWIDDLES = 0;                     // [b][ka] ω_M^(b·ka)
 constexpr u32 TWIDDLES_INVERSE = TWIDDLES + M;  // [ka][b] ω_M^(−b·ka)
-constexpr u32 OUTER = TWIDDLES_INVERSE + M;     // [kq][m] ω_ROWS^(kq·m)
+constexpr u32 OUTER = TWIDDLES_INVERSE + M;     // [m][kq] ω_ROWS^(kq·m)
 constexpr u32 OUTER_INVERSE = OUTER + ROWS;     // [kq][m] ω_ROWS^(−kq·m)
 constexpr u32 WEIGHTS = OUTER_INVERSE + ROWS;   // [j1][2] 2^(u(j1) − 1), and −2^31 times it
 constexpr u32 UNWEIGHTS = WEIGHTS + 2 * ROWS;   // [j1][2] 2^(−u(j1)), and twice it
-constexpr u32 COLUMN = UNWEIGHTS + 2 * ROWS;    // [j2][8] 2^u(j2), s, s^2, s^4 for s = ω_N^(Q·A·j2);
-                                                // 2^(−u(j2))/N, and the inverses of the others
+constexpr u32 COLUMN = UNWEIGHTS + 2 * ROWS;    // [j2][8] 2^u(j2), s, s^(B/4), 0 for s = ω_N^(Q·A·j2);
+                                                // 2^(−u(j2))/N, 1/s, s^−4, 0
 constexpr u32 FINE = COLUMN + 8 * COLUMNS;      // [i] ω_N^i, i < FINE_COUNT
 constexpr u32 COARSE = FINE + FINE_COUNT;       // [i] ω_N^(i·FINE_COUNT)
 
@@ -60,82 +60,105 @@ DEVICE u64 root_power(const u64* __restrict__ tables, u32 e) {
     return settle(mul(tables[FINE + e % FINE_COUNT], tables[COARSE + e / FINE_COUNT]));
 }
 
-// The factors f·s^k, k < B, in four chains k ≡ i mod 4, from s, s^2 and s^4.
-struct Factors {
-    u64 chain[4], step;
-    DEVICE Factors(u64 first, u64 s, u64 s2, u64 s4) {
-        chain[0] = first;
-        chain[1] = settle(mul(first, s));
-        chain[2] = settle(mul(first, s2));
-        chain[3] = settle(mul(chain[1], s2));
-        step = s4;
+// What stands between the transforms of columns and rows: ω_N^(±j2·k1)·(the column's constant)
+// for k1 = g / WIDTH + k·Q·A, all k < B in the order of `dft`'s points or of its results:
+// in groups of GROUP, each factor `step` times the one before it.
+template <u32 GROUP, bool inverse>
+struct Twist {
+    u64 head, next, root, step;
+    DEVICE Twist(const u64* __restrict__ tables, u32 g, u32 j2) {
+        u32 e = g / WIDTH * j2;
+        if (inverse && e != 0) e = LENGTH - e;
+        const Pair* column = (const Pair*)(tables + COLUMN + 8 * j2 + (inverse ? 4 : 0));
+        const Pair pair = column[0];
+        root = pair.second;
+        step = column[1].first;
+        head = settle(mul(root_power(tables, e), pair.first));
+        next = head;
+    }
+    // v times the factor of k = group + (B / GROUP)·(place in the group).
+    template <u32 group, u32 place>
+    DEVICE Wide apply(u64 v) {
+        if constexpr (place > 0) {
+            next = settle(mul(next, step));
+        } else if constexpr (group > 0) {
+            head = settle(mul(head, root));
+            next = head;
+        }
+        return mul(v, next);
     }
 };
 
-// x_k ← x_k·ω_N^(±j2·k1)·(the column's constant), k1 = g / WIDTH + k·Q·A:
-// what stands between the transforms of columns and rows. x reduced; then narrow.
-DEVICE void twist(const u64* __restrict__ tables, u32 g, u32 j2, u32 inverse, Wide x[B]) {
-    u32 e = g / WIDTH * j2;
-    if (inverse && e != 0) e = LENGTH - e;
-    const Pair* column = (const Pair*)(tables + COLUMN + 8 * j2 + 4 * inverse);
-    const Pair first = column[0], second = column[1];
-    Factors f(settle(mul(root_power(tables, e), first.first)), first.second, second.first,
-              second.second);
-    unrolled<0, 4>([&](auto i) {
-        u64 w = f.chain[VALUE(i)];
-        unrolled<0, B / 4>([&](auto n) {
-            constexpr int k = 4 * VALUE(n) + VALUE(i);
-            x[k] = mul(reduced(x[k]), w);
-            if constexpr (k + 4 < B) w = settle(mul(w, f.step));
-        });
-    });
-}
-
-// From the spectrum, twisted, by the inverse transform over kb into slots (u, ka, b);
-// or from there, with the twiddles between a and b, by the transform over b, twisted,
-// to the spectrum.
-DEVICE void transform_b(u64* data, const u64* __restrict__ tables, u64* tile, u32 columns, u32 inverse) {
-    u64* spectrum = data + (u64)columns * TILE;
+// From the spectrum, twisted, by the inverse transform over kb into slots (u, ka, b).
+DEVICE void inverse_b(const u64* data, const u64* __restrict__ tables, u64* tile, u32 columns) {
 #pragma unroll 1
     for (u32 g = threadIdx.x; g < U * A; g += THREADS) {
         u32 u = g % U, ka = g / U;
+        const u64* spectrum = data + (u64)columns * TILE + g;
         u64* slots = tile + Tile::at(u, ka, 0);
-        Wide x[B];
-        if (inverse) {
-            unrolled<0, B>([&](auto k) { x[VALUE(k)] = widen(spectrum[g + VALUE(k) * U * A]); });
-        } else {
-            gather<B, Tile::STRIDE_B, A>(slots, tables + TWIDDLES + ka, x);
-        }
-#pragma unroll 1
-        for (u32 step = opaque(0); step < 2; step++) {
-            if (step == inverse) {
-                transform<B>(x);
-            } else {
-                twist(tables, g, columns * WIDTH + u % WIDTH, inverse, x);
-            }
-        }
-        if (inverse) {
-            scatter<B, Tile::STRIDE_B>(slots, 1, x);
-        } else {
-            unrolled<0, B>([&](auto k) { spectrum[g + VALUE(k) * U * A] = settle(x[VALUE(k)]); });
-        }
+        Twist<B / 4, true> twist(tables, g, columns * WIDTH + u % WIDTH);
+        transform<B>([&](auto k) { return twist.template apply<VALUE(k) % 4, VALUE(k) / 4>(spectrum[VALUE(k) * U * A]); },
+                     [&](auto b, u64 v) { slots[minus(VALUE(b), B) * Tile::STRIDE_B] = v; });
     }
 }
 
-// The transform over a in slots (u, a or ka, b), or its inverse after the twiddles.
-DEVICE void transform_a(const u64* __restrict__ tables, u64* tile, u32 inverse) {
+// From slots (u, ka, b), with the twiddles between a and b, by the transform over b,
+// twisted, to the spectrum.
+DEVICE void forward_b(u64* data, const u64* __restrict__ tables, const u64* tile, u32 columns) {
+#pragma unroll 1
+    for (u32 g = threadIdx.x; g < U * A; g += THREADS) {
+        u32 u = g % U, ka = g / U;
+        u64* spectrum = data + (u64)columns * TILE + g;
+        const u64* slots = tile + Tile::at(u, ka, 0);
+        const u64* twiddles = tables + TWIDDLES + ka;
+        Twist<4, false> twist(tables, g, columns * WIDTH + u % WIDTH);
+        transform<B>([&](auto b) { return twiddled<Tile::STRIDE_B, A>(slots, twiddles, b); },
+                     [&](auto k, u64 v) {
+                         constexpr u32 P = B / 4;
+                         spectrum[VALUE(k) * U * A] = settle(twist.template apply<VALUE(k) % P, VALUE(k) / P>(v));
+                     });
+    }
+}
+
+// The transform over a in slots (u, a or ka, b) after the outer twiddles, or its inverse
+// after the inner ones.
+template <bool inverse>
+DEVICE void transform_a(const u64* __restrict__ tables, u64* tile) {
 #pragma unroll 1
     for (u32 h = threadIdx.x; h < U * B; h += THREADS) {
         u32 b = h / U;
         u64* slots = tile + Tile::at(h % U, 0, b);
-        Wide x[A];
-        if (inverse) {
-            gather<A, Tile::STRIDE_A, B>(slots, tables + TWIDDLES_INVERSE + b, x);
+        if constexpr (inverse) {
+            const u64* twiddles = tables + TWIDDLES_INVERSE + b;
+            transform<A>([&](auto k) { return twiddled<Tile::STRIDE_A, B>(slots, twiddles, k); },
+                         [&](auto a, u64 v) { slots[minus(VALUE(a), A) * Tile::STRIDE_A] = v; });
         } else {
-            unrolled<0, A>([&](auto a) { x[VALUE(a)] = widen(slots[VALUE(a) * Tile::STRIDE_A]); });
+            const u64* twiddles = tables + OUTER + Q * b + h % U / WIDTH;
+            transform<A>([&](auto a) {
+                             u64 v = slots[VALUE(a) * Tile::STRIDE_A];
+                             return Q == 1 ? widen(v) : mul(v, twiddles[VALUE(a) * B * Q]);
+                         },
+                         [&](auto k, u64 v) { slots[VALUE(k) * Tile::STRIDE_A] = v; });
         }
-        transform<A>(x);
-        scatter<A, Tile::STRIDE_A>(slots, inverse, x);
+    }
+}
+
+// The transform over q for all m, or its inverse after the outer twiddles.
+template <bool inverse>
+DEVICE void transform_outer(const u64* __restrict__ tables, u64* tile) {
+#pragma unroll 1
+    for (u32 g = threadIdx.x; g < WIDTH * M; g += THREADS) {
+        // Threads go through c, then b, then a.
+        u32 c = g % WIDTH, m = g / WIDTH;
+        u64* slots = tile + Tile::at(c, m / B, m % B);
+        if constexpr (inverse) {
+            const u64* twiddles = tables + OUTER_INVERSE + m;
+            transform<Q>([&](auto k) { return twiddled<WIDTH, M>(slots, twiddles, k); },
+                         [&](auto q, u64 v) { slots[minus(VALUE(q), Q) * WIDTH] = v; });
+        } else {
+            transform<Q>([&](auto q) { return widen(slots[VALUE(q) * WIDTH]); },
+                         [&](auto k, u64 v) { slots[VALUE(k) * WIDTH] = v; });
+        }
     }
 }
 
@@ -189,35 +212,6 @@ DEVICE u64 weighted(i32 d, bool wrapped, Pair weight) {
 
 DEVICE u64 pack(i32 a, i32 b) { return join((u32)a, (u32)b); }
 
-// The transform over q, × ω_ROWS^(kq·m) for all m; or the inverse.
-DEVICE void transform_outer(u64* tile, const u64* __restrict__ tables, u32 inverse) {
-    const u64* twiddles = tables + (inverse ? OUTER_INVERSE : OUTER);
-#pragma unroll 1
-    for (u32 g = threadIdx.x; g < WIDTH * M; g += THREADS) {
-        // Threads go through c, then b, then a.
-        u32 c = g % WIDTH, m = g / WIDTH;
-        u64* slots = tile + Tile::at(c, m / B, m % B);
-        Wide x[Q];
-        unrolled<0, Q>([&](auto q) { x[VALUE(q)] = widen(slots[VALUE(q) * WIDTH]); });
-#pragma unroll 1
-        for (u32 step = opaque(0); step < 2; step++) {
-            if (step == inverse) {
-                transform<Q>(x);
-            } else {
-                unrolled<1, Q>([&](auto k) {
-                    x[VALUE(k)] = mul(reduced(x[VALUE(k)]), twiddles[VALUE(k) * M + m]);
-                });
-            }
-        }
-        if (inverse) {
-            scatter<Q, WIDTH>(slots, 1, x);
-        } else {
-            slots[0] = reduced(x[0]);
-            unrolled<1, Q>([&](auto k) { slots[VALUE(k) * WIDTH] = settle(x[VALUE(k)]); });
-        }
-    }
-}
-
 #if KIND == 0
 
 // `digits[j]`, |d_j| < 2^31, → spectrum.
@@ -242,12 +236,12 @@ enter(u64* data, const i32* __restrict__ digits, const u64* __restrict__ tables,
     }
     __syncthreads();
     if constexpr (Q > 1) {
-        transform_outer(tile, tables, 0);
+        transform_outer<false>(tables, tile);
         __syncthreads();
     }
-    transform_a(tables, tile, 0);
+    transform_a<false>(tables, tile);
     __syncthreads();
-    transform_b(data, tables, tile, columns, 0);
+    forward_b(data, tables, tile, columns);
 }
 
 #else
@@ -409,40 +403,40 @@ leave(u64* data, i32* __restrict__ digits, const u64* __restrict__ tables,
     const u32 turn = (u32)(ticket % (TILES + 1)), tag = (u32)(ticket / (TILES + 1) + 1) % TAGS;
     const u32 columns_ = turn == TILES ? 0 : turn;
 
-#if KIND == 1
-    constexpr u32 STEPS = 6;
-    i32* digits = nullptr;
+#if KIND == 2
+    i32* const digits_ = digits;
 #else
-    constexpr u32 STEPS = 3;
+    i32* const digits_ = nullptr;
 #endif
-    // B and A inverse; outer inverse, carries, outer; A and B.
-#pragma unroll 1
-    for (u32 step = opaque(0); step < STEPS; step++) {
-        const u32 inverse = step < 3;
-        if (step == 0 || step == 5) {
-            transform_b(data, tables, tile, columns_, inverse);
-        } else if (step == 1 || step == 4) {
-            transform_a(tables, tile, inverse);
-        } else if constexpr (Q > 1) {
-            transform_outer(tile, tables, inverse);
-        }
-        if (Q > 1 || (step != 2 && step != 3)) __syncthreads();
-        if (step == 2) {
-            carry_within(tile, tables, fractions, carries, addend, columns_, tag, base_bits,
-                         long_below, subtrahend, multiplier, turn != TILES);
-            if (turn == 0) {
-                // A barrier ago the last of this block's reads was done.
-                if (threadIdx.x == 0) store_release(&tickets[READ], ticket + TILES);
-                return;
-            }
-            if (KIND == 1 && turn == TILES && threadIdx.x == 0) {
-                while (load_acquire(&tickets[READ]) != ticket) spin_pause();
-            }
-            carry_between(tile, tables, fractions, carries, digits, columns_, tag, base_bits,
-                          long_below);
-            __syncthreads();
-        }
+    inverse_b(data, tables, tile, columns_);
+    __syncthreads();
+    transform_a<true>(tables, tile);
+    __syncthreads();
+    if constexpr (Q > 1) {
+        transform_outer<true>(tables, tile);
+        __syncthreads();
     }
+    carry_within(tile, tables, fractions, carries, addend, columns_, tag, base_bits, long_below,
+                 subtrahend, multiplier, turn != TILES);
+    if (turn == 0) {
+        // A barrier ago the last of this block's reads was done.
+        if (threadIdx.x == 0) store_release(&tickets[READ], ticket + TILES);
+        return;
+    }
+    if (KIND == 1 && turn == TILES && threadIdx.x == 0) {
+        while (load_acquire(&tickets[READ]) != ticket) spin_pause();
+    }
+    carry_between(tile, tables, fractions, carries, digits_, columns_, tag, base_bits, long_below);
+#if KIND == 1
+    __syncthreads();
+    if constexpr (Q > 1) {
+        transform_outer<false>(tables, tile);
+        __syncthreads();
+    }
+    transform_a<false>(tables, tile);
+    __syncthreads();
+    forward_b(data, tables, tile, columns_);
+#endif
 }
 
 #endif

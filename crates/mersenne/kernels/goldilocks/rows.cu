@@ -16,7 +16,7 @@ typedef Slots<U, A, B> Tile;
 // Where the tables begin, in words of `tables`; the host fills them in this order.
 constexpr u32 TWIDDLES = 0;                     // [b][ka] ω_M^(b·ka)
 constexpr u32 TWIDDLES_INVERSE = TWIDDLES + M;  // [ka][b] ω_M^(−b·ka)
-constexpr u32 OUTER = TWIDDLES_INVERSE + M;     // [kq][m] ω_COLUMNS^(kq·m)
+constexpr u32 OUTER = TWIDDLES_INVERSE + M;     // [m][kq] ω_COLUMNS^(kq·m)
 constexpr u32 OUTER_INVERSE = OUTER + COLUMNS;  // [kq][m] ω_COLUMNS^(−kq·m)
 
 // Words of `addend`.
@@ -24,6 +24,8 @@ constexpr u32 SHIFT = 0, ADDEND_ROW = 1, ADDEND_COLUMN = 2, ADDEND_BIT = 3;
 
 // Where point j2 of row k1 lies.
 DEVICE u32 position(u32 row, u32 j2) { return (j2 / WIDTH * ROWS + row) * WIDTH + j2 % WIDTH; }
+// So far apart are points of a row whose q differ by 1.
+constexpr u32 APART = M * ROWS;
 
 // Where the i-th of the points of LINES rows lies, as memory goes.
 DEVICE u32 nth_position(u32 first, u32 i) {
@@ -41,21 +43,15 @@ DEVICE void advance(u64* addend, u32 p) {
     addend[ADDEND_BIT] = shift - (p * j + length - 1) / length;
 }
 
-// Points of memory → slots, by the transform over q and the twiddles after it.
+// Points of memory → slots, by the transform over q.
 DEVICE void outer_forward(const u64* data, const u64* __restrict__ tables, u64* tile, u32 first) {
 #pragma unroll (Q > 4 ? 1 : 2)
     for (u32 g = threadIdx.x; g < LINES * M; g += THREADS) {
         u32 line = g / WIDTH % LINES, m = g % WIDTH + g / (WIDTH * LINES) * WIDTH;
+        const u64* points = data + position(first + line, m);
         u64* slots = tile + Tile::at(line, m / B, m % B);
-        Wide x[Q];
-        unrolled<0, Q>([&](auto q) {
-            x[VALUE(q)] = widen(data[position(first + line, VALUE(q) * M + m)]);
-        });
-        transform<Q>(x);
-        slots[0] = reduced(x[0]);
-        unrolled<1, Q>([&](auto k) {
-            slots[VALUE(k) * LINES] = settle(mul(reduced(x[VALUE(k)]), tables[OUTER + VALUE(k) * M + m]));
-        });
+        transform<Q>([&](auto q) { return widen(points[VALUE(q) * APART]); },
+                     [&](auto k, u64 v) { slots[VALUE(k) * LINES] = v; });
     }
 }
 
@@ -64,18 +60,18 @@ DEVICE void outer_inverse(u64* data, const u64* __restrict__ tables, const u64* 
 #pragma unroll (Q > 4 ? 1 : 2)
     for (u32 g = threadIdx.x; g < LINES * M; g += THREADS) {
         u32 line = g / WIDTH % LINES, m = g % WIDTH + g / (WIDTH * LINES) * WIDTH;
-        Wide x[Q];
-        gather<Q, LINES, M>(tile + Tile::at(line, m / B, m % B), tables + OUTER_INVERSE + m, x);
-        transform<Q>(x);
-        unrolled<0, Q>([&](auto k) {
-            data[position(first + line, minus(VALUE(k), Q) * M + m)] = reduced(x[VALUE(k)]);
-        });
+        u64* points = data + position(first + line, m);
+        const u64* twiddles = tables + OUTER_INVERSE + m;
+        const u64* slots = tile + Tile::at(line, m / B, m % B);
+        transform<Q>([&](auto k) { return twiddled<LINES, M>(slots, twiddles, k); },
+                     [&](auto q, u64 v) { points[minus(VALUE(q), Q) * APART] = v; });
     }
 }
 
-// The transform over a, or its inverse after the twiddles. Where there is no
-// outer step, it comes from memory, and its inverse goes there.
-DEVICE void transform_a(u64* data, const u64* __restrict__ tables, u64* tile, u32 first, u32 inverse) {
+// The transform over a after the outer twiddles, or its inverse after the inner ones.
+// Where there is no outer step, it comes from memory, and its inverse goes there.
+template <bool inverse>
+DEVICE void transform_a(u64* data, const u64* __restrict__ tables, u64* tile, u32 first) {
 #pragma unroll 1
     for (u32 h = threadIdx.x; h < U * B; h += THREADS) {
         u32 u = h % U, b = h / U;
@@ -88,17 +84,17 @@ DEVICE void transform_a(u64* data, const u64* __restrict__ tables, u64* tile, u3
         // Points B apart are B / WIDTH tiles apart.
         constexpr u32 APART = Q == 1 ? B * ROWS : Tile::STRIDE_A;
         u64* points = Q == 1 ? data + position(first + u, b) : slots;
-        Wide x[A];
-        if (inverse) {
-            gather<A, Tile::STRIDE_A, B>(slots, tables + TWIDDLES_INVERSE + b, x);
+        if constexpr (inverse) {
+            const u64* twiddles = tables + TWIDDLES_INVERSE + b;
+            transform<A>([&](auto k) { return twiddled<Tile::STRIDE_A, B>(slots, twiddles, k); },
+                         [&](auto a, u64 v) { points[minus(VALUE(a), A) * APART] = v; });
         } else {
-            unrolled<0, A>([&](auto a) { x[VALUE(a)] = widen(points[VALUE(a) * APART]); });
-        }
-        transform<A>(x);
-        if (inverse) {
-            unrolled<0, A>([&](auto k) { points[minus(VALUE(k), A) * APART] = reduced(x[VALUE(k)]); });
-        } else {
-            unrolled<0, A>([&](auto k) { slots[VALUE(k) * Tile::STRIDE_A] = reduced(x[VALUE(k)]); });
+            const u64* twiddles = tables + OUTER + Q * b + u / LINES;
+            transform<A>([&](auto a) {
+                             u64 v = points[VALUE(a) * APART];
+                             return Q == 1 ? widen(v) : mul(v, twiddles[VALUE(a) * B * Q]);
+                         },
+                         [&](auto k, u64 v) { slots[VALUE(k) * Tile::STRIDE_A] = v; });
         }
     }
 }
@@ -110,28 +106,21 @@ DEVICE void middle(u64* data, const u64* __restrict__ factor, const u64* __restr
     for (u32 h = threadIdx.x; h < U * A; h += THREADS) {
         u32 u = h % U, ka = h / U;
         u64* slots = tile + Tile::at(u, ka, 0);
-        Wide x[B];
-        gather<B, Tile::STRIDE_B, A>(slots, tables + TWIDDLES + ka, x);
+        const u64* twiddles = tables + TWIDDLES + ka;
+        auto point = [&](auto b) { return twiddled<Tile::STRIDE_B, A>(slots, twiddles, b); };
 #if KIND == 1
-        transform<B>(x);
-        unrolled<0, B>([&](auto k) {
-            data[nth_position(first, VALUE(k) * U * A + h)] = reduced(x[VALUE(k)]);
-        });
+        transform<B>(point, [&](auto k, u64 v) { data[nth_position(first, VALUE(k) * U * A + h)] = v; });
 #else
-#pragma unroll 1
-        for (u32 step = opaque(0); step < 2; step++) {
-            transform<B>(x);
-            if (step == 1) continue;
-            unrolled<0, B>([&](auto k) {
-                u64 v = reduced(x[VALUE(k)]);
+        Wide x[B];
+        transform<B>(point, [&](auto k, u64 v) {
 #if KIND == 0
-                x[VALUE(k)] = mul(v, v);
+            x[VALUE(k)] = mul(v, v);
 #else
-                x[VALUE(k)] = mul(v, factor[nth_position(first, VALUE(k) * U * A + h)]);
+            x[VALUE(k)] = mul(v, factor[nth_position(first, VALUE(k) * U * A + h)]);
 #endif
-            });
-        }
-        scatter<B, Tile::STRIDE_B>(slots, 1, x);
+        });
+        transform<B>([&](auto k) { return x[VALUE(k)]; },
+                     [&](auto b, u64 v) { slots[minus(VALUE(b), B) * Tile::STRIDE_B] = v; });
 #endif
     }
 }
@@ -159,14 +148,15 @@ multiply_rows(u64* data, const u64* __restrict__ factor, const u64* __restrict__
         outer_forward(data, tables, tile, first);
         __syncthreads();
     }
-#pragma unroll 1
-    for (u32 step = opaque(0); step < (KIND == 1 ? 2 : 3); step++) {
-        if (step == 1) {
-            middle(data, factor, tables, tile, first);
-        } else {
-            transform_a(data, tables, tile, first, step == 2);
-        }
+    transform_a<false>(data, tables, tile, first);
+    __syncthreads();
+    middle(data, factor, tables, tile, first);
+#if KIND != 1
+    __syncthreads();
+    transform_a<true>(data, tables, tile, first);
+    if constexpr (Q > 1) {
         __syncthreads();
+        outer_inverse(data, tables, tile, first);
     }
-    if constexpr (Q > 1 && KIND != 1) outer_inverse(data, tables, tile, first);
+#endif
 }

@@ -43,48 +43,31 @@ DEVICE void dft_5(Wide x[5]) {
     x[3] = sub(q, w);
 }
 
-// A value that the compiler does not know: loops that begin with it stay loops.
-// The transforms are long stretches of code without branches; each is there once,
-// in a loop over its uses, because the instruction cache does not hold four.
-DEVICE u32 opaque(u32 v) {
-#ifndef WARPINT_SIM
-    asm volatile("mov.u32 %0, %0;" : "+r"(v));
-#endif
-    return v;
-}
-
-// x ← its transform, in natural order, reduced to 0 ≤ x_k < 2^64.
-template <int n>
-DEVICE void transform(Wide x[n]) {
-    x[0] = biased<BIAS>(x[0]);
+// store(Index<k>{}, X_k), reduced to 0 ≤ X_k < 2^64, for the narrow x_j that load(Index<j>{})
+// gives; calls in the order of `dft`.
+template <int n, class Load, class Store>
+DEVICE void transform(Load load, Store store) {
+    auto positive = [&](auto j) {
+        Wide v = load(j);
+        return VALUE(j) == 0 ? biased<BIAS>(v) : v;
+    };
+    auto reduced = [&](auto k, Wide v) { store(k, reduce(v)); };
     if constexpr (n == 5) {
+        Wide x[5];
+        unrolled<0, 5>([&](auto j) { x[VALUE(j)] = positive(j); });
         dft_5(x);
+        unrolled<0, 5>([&](auto k) { reduced(k, x[VALUE(k)]); });
     } else {
-        dft<n>(x);
+        dft<n>(positive, reduced);
     }
-    unrolled<0, n>([&](auto i) { x[VALUE(i)] = widen(reduce(x[VALUE(i)])); });
 }
 
 // −k mod n.
 constexpr u32 minus(u32 k, u32 n) { return (n - k) % n; }
 
-// The lazy value of a wide that `transform` has reduced.
-DEVICE u64 reduced(Wide v) { return join(v.w0, v.w1); }
-
-// x_i = from[i·apart]·f_i, where `twiddles[i·stride]` = f_i and f_0 = 1.
-template <int n, u32 apart, u32 stride>
-DEVICE void gather(const u64* from, const u64* __restrict__ twiddles, Wide x[n]) {
-    x[0] = widen(from[0]);
-    unrolled<1, n>([&](auto i) {
-        x[VALUE(i)] = mul(from[VALUE(i) * apart], twiddles[VALUE(i) * stride]);
-    });
-}
-
-// to[±k·apart mod n] = x_k: the inverse transform is the transform backwards.
-template <int n, u32 apart>
-DEVICE void scatter(u64* to, u32 inverse, const Wide x[n]) {
-    to[0] = reduced(x[0]);
-    if (inverse) to += n * apart;
-    const i32 step = inverse ? -(i32)apart : (i32)apart;
-    unrolled<1, n>([&](auto k) { to[VALUE(k) * step] = reduced(x[VALUE(k)]); });
+// The i-th of points `apart` from one another, times `twiddles[i·stride]`, of which the first is 1.
+template <u32 apart, u32 stride, class I>
+DEVICE Wide twiddled(const u64* points, const u64* __restrict__ twiddles, I) {
+    constexpr u32 i = I::value;
+    return i == 0 ? widen(points[0]) : mul(points[i * apart], twiddles[i * stride]);
 }

@@ -51,10 +51,10 @@ impl Tables {
         for j2 in 0..columns {
             let of_column = weight(j2);
             let e = step * j2 as u64;
-            list.push(of_column);
-            list.extend([1, 2, 4].map(|k| root.power(k * e)));
-            list.push(mul(scale, reciprocal(of_column)));
-            list.extend([1, 2, 4].map(|k| root.power_of_inverse(k * e)));
+            let quarter = u64::from(shape.column.b / 4);
+            list.extend([of_column, root.power(e), root.power(quarter * e), 0]);
+            let unweight = mul(scale, reciprocal(of_column));
+            list.extend([unweight, root.power_of_inverse(e), root.power_of_inverse(4 * e), 0]);
         }
         let fine = fine_count(n);
         list.extend(powers(root.omega).take(fine));
@@ -106,7 +106,7 @@ fn powers(x: u64) -> impl Iterator<Item = u64> {
 }
 
 /// The twiddles within a line: `[b][ka]` ω_M^(b·ka), `[ka][b]` ω_M^(−b·ka),
-/// `[kq][m]` ω_L^(kq·m), `[kq][m]` ω_L^(−kq·m); M = A·B, L = outer·M.
+/// `[m][kq]` ω_L^(kq·m), `[kq][m]` ω_L^(−kq·m); M = A·B, L = outer·M.
 fn line_twiddles(line: Line) -> Result<Vec<u64>, NoRoot> {
     let (a, b, m) = (u64::from(line.a), u64::from(line.b), u64::from(line.a * line.b));
     let (inner, whole) = (Roots::of(m)?, Roots::of(u64::from(line.len()))?);
@@ -114,7 +114,7 @@ fn line_twiddles(line: Line) -> Result<Vec<u64>, NoRoot> {
     let grid = |n: u64, k: u64| (0..n).flat_map(move |i| (0..k).map(move |j| i * j));
     let mut list: Vec<u64> = grid(b, a).map(|e| inner.power(e)).collect();
     list.extend(grid(a, b).map(|e| inner.power_of_inverse(e)));
-    list.extend(grid(outer, m).map(|e| whole.power(e)));
+    list.extend(grid(m, outer).map(|e| whole.power(e)));
     list.extend(grid(outer, m).map(|e| whole.power_of_inverse(e)));
     Ok(list)
 }
