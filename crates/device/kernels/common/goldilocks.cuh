@@ -12,9 +12,9 @@
 #pragma once
 #include "ptx.cuh"
 
-// In memory, so that the compiler does not know it: a multiple of it is then one
-// instruction with its carry, instead of three that avoid the product.
-__constant__ u32 EPSILON = 0xffffffffu;
+// ε and 0 in memory, so that the compiler does not know them: a multiple of ε is then one
+// instruction with its carry, instead of three that avoid the product, and so is a negation.
+__constant__ u32 EPSILON = 0xffffffffu, NOTHING = 0;
 #define FIELD_Q 0xffffffff00000001ull
 
 // v for 0 ≤ v < 2^78.
@@ -49,7 +49,7 @@ DEVICE Wide mul(u64 a, u64 b) {
     u32 x[4];
     multiply(a, b, x);
     // x0 + x1·B + x2·(B − 1) − x3.
-    return sub(multiply_add(x[2], EPSILON, x[0], x[1]), {x[3], 0, 0});
+    return multiply_add_sub(x[2], EPSILON, x[0], x[1], {x[3], 0, 0});
 }
 
 // m·w + c, from 0 to 2^65 − 2^33; w and c lazy.
@@ -58,9 +58,6 @@ DEVICE Wide mul_word(u32 m, u64 w, u64 c) {
     u64 t = multiply_add_short(m, high(w), high(c)) + high(p);
     return multiply_add(high(t), EPSILON, low(p), low(t));
 }
-
-// x·ε, exactly.
-DEVICE u64 times_epsilon(u32 x) { return join(0, x) - x; }
 
 // v·2^r as a 96-bit integer.
 template <int r>
@@ -79,9 +76,6 @@ DEVICE Wide fold(Wide v) {
     return add(t, {0, v.w2, sign});
 }
 
-// a·ε + h·B.
-DEVICE Wide epsilon_multiple(u32 a, u32 h) { return multiply_add(a, EPSILON, 0, h); }
-
 // v·2^s mod q for 0 ≤ s < 96, s mod 32 < 31, and |v| < 2^69; the result is within ±2^65.
 template <int s>
 DEVICE Wide times_power(Wide v) {
@@ -96,10 +90,10 @@ DEVICE Wide times_power(Wide v) {
         return fold(y);
     } else if constexpr (words == 1) {
         // y0·B + y1·B^2 + y2·B^3 ≡ y0·B + y1·(B − 1) − y2.
-        return sub(epsilon_multiple(y.w1, y.w0), {y.w2, sign, sign});
+        return multiply_add_sum(y.w1, EPSILON, NOTHING - y.w2, y.w0);
     } else {
         // y0·B^2 + y1·B^3 + y2·B^4 ≡ y0·(B − 1) − y1 − y2·B.
-        return sub(widen(times_epsilon(y.w0)), {y.w1, y.w2, sign});
+        return multiply_add_sub(y.w0, EPSILON, NOTHING, NOTHING, {y.w1, y.w2, sign});
     }
 }
 
@@ -114,9 +108,9 @@ DEVICE Wide positive_times_power(Wide v) {
     } else if constexpr (words == 0) {
         return multiply_add(y.w2, EPSILON, y.w0, y.w1);
     } else if constexpr (words == 1) {
-        return sub(epsilon_multiple(y.w1, y.w0), {y.w2, 0, 0});
+        return multiply_add_sub(y.w1, EPSILON, NOTHING, y.w0, {y.w2, 0, 0});
     } else {
-        return sub(widen(times_epsilon(y.w0)), {y.w1, y.w2, 0});
+        return multiply_add_sub(y.w0, EPSILON, NOTHING, NOTHING, {y.w1, y.w2, 0});
     }
 }
 

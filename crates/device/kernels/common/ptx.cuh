@@ -47,9 +47,15 @@ DEVICE void multiply(u64 a, u64 b, u32 x[4]) {
     for (int i = 0; i < 4; i++) x[i] = (u32)(p >> 32 * i);
 }
 
-// {lo, hi} + b·2^32, and a + b.
-DEVICE Wide add_high(u32 lo, u32 hi, u32 b) { return wide_of((__int128)join(lo, hi) + join(0, b)); }
-DEVICE Wide sum(u32 a, u32 b) { return wide_of((__int128)a + b); }
+// a·b + c − s mod 2^96 for c < 2^64.
+DEVICE Wide multiply_add_sub(u32 a, u32 b, u32 c0, u32 c1, Wide s) {
+    return wide_of((__int128)((u64)a * b) + join(c0, c1) - value_of(s));
+}
+
+// a·b + c1·2^32 + c0 for signed c0.
+DEVICE Wide multiply_add_sum(u32 a, u32 b, u32 c0, u32 c1) {
+    return wide_of((__int128)((u64)a * b) + (__int128)join(0, c1) + (i32)c0);
+}
 
 // {lo, hi} − b + (top half only) up·2^32, mod 2^64.
 DEVICE u64 sub_add_high(u32 lo, u32 hi, u32 b, u32 up) {
@@ -110,22 +116,39 @@ DEVICE void multiply(u64 a, u64 b, u32 x[4]) {
         : "r"(low(a)), "r"(high(a)), "r"(low(b)), "r"(high(b)));
 }
 
-// {lo, hi} + b·2^32, and a + b.
-DEVICE Wide add_high(u32 lo, u32 hi, u32 b) {
-    u32 r1, r2;
-    asm("add.cc.u32 %0, %2, %3;\n\t"
-        "addc.u32 %1, 0, 0;"
-        : "=r"(r1), "=r"(r2)
-        : "r"(hi), "r"(b));
-    return {lo, r1, r2};
+// a·b + c − s mod 2^96 for c < 2^64. In this order the borrow and the carry meet in one
+// instruction, and the product adds to a pair that is one already.
+DEVICE Wide multiply_add_sub(u32 a, u32 b, u32 c0, u32 c1, Wide s) {
+    Wide r;
+    asm("{\n\t"
+        ".reg .u32 d0, d1, d2;\n\t"
+        "sub.cc.u32 d0, %5, %7;\n\t"
+        "subc.cc.u32 d1, %6, %8;\n\t"
+        "subc.u32 d2, 0, %9;\n\t"
+        "mad.lo.cc.u32 %0, %3, %4, d0;\n\t"
+        "madc.hi.cc.u32 %1, %3, %4, d1;\n\t"
+        "addc.u32 %2, d2, 0;\n\t"
+        "}"
+        : "=r"(r.w0), "=r"(r.w1), "=r"(r.w2)
+        : "r"(a), "r"(b), "r"(c0), "r"(c1), "r"(s.w0), "r"(s.w1), "r"(s.w2));
+    return r;
 }
-DEVICE Wide sum(u32 a, u32 b) {
-    u32 r0, r1;
-    asm("add.cc.u32 %0, %2, %3;\n\t"
-        "addc.u32 %1, 0, 0;"
-        : "=r"(r0), "=r"(r1)
-        : "r"(a), "r"(b));
-    return {r0, r1, 0};
+
+// a·b + c1·2^32 + c0 for signed c0.
+DEVICE Wide multiply_add_sum(u32 a, u32 b, u32 c0, u32 c1) {
+    Wide r;
+    u32 sign = (u32)((i32)c0 >> 31);
+    asm("{\n\t"
+        ".reg .u32 d1, d2;\n\t"
+        "add.cc.u32 d1, %6, %7;\n\t"
+        "addc.u32 d2, %7, 0;\n\t"
+        "mad.lo.cc.u32 %0, %3, %4, %5;\n\t"
+        "madc.hi.cc.u32 %1, %3, %4, d1;\n\t"
+        "addc.u32 %2, d2, 0;\n\t"
+        "}"
+        : "=r"(r.w0), "=r"(r.w1), "=r"(r.w2)
+        : "r"(a), "r"(b), "r"(c0), "r"(c1), "r"(sign));
+    return r;
 }
 
 // {lo, hi} − b + (top half only) up·2^32, mod 2^64.
