@@ -3,7 +3,8 @@
 // The number Σ d_j·2^⌈pj/N⌉, N = ROWS·COLUMNS, j = j1·COLUMNS + j2, is
 // transformed over j1 (here), multiplied by ω_N^(j2·k1) (here) and transformed
 // over j2 (rows.cu). A block has WIDTH columns j2, all of them in shared
-// memory; in global memory the spectrum lies as [j2 / WIDTH][k1][j2 % WIDTH].
+// memory; in global memory the spectrum lies as [j2 / CHUNK][k1][j2 % CHUNK],
+// in which WIDTH divides CHUNK.
 //
 // KIND 0 `enter`: digits → spectrum; 1 `columns`: spectrum → spectrum of the
 // carried product; 2 `leave`: spectrum → digits.
@@ -27,7 +28,8 @@ constexpr u32 ROWS = Q * M;
 constexpr u32 LENGTH = ROWS * COLUMNS;
 constexpr u32 TILES = COLUMNS / WIDTH;
 constexpr u32 U = WIDTH * Q;
-constexpr u32 TILE = ROWS * WIDTH;
+// So far apart are points of the spectrum whose kb differ by 1.
+constexpr u32 APART = Q * A * CHUNK;
 typedef Slots<U, A, B> Tile;
 
 // Where the tables begin, in words of `tables`; the host fills them in this order.
@@ -89,15 +91,21 @@ struct Twist {
     }
 };
 
+// Where the spectrum's point (u, ka, 0) of a tile lies, for g = u + U·ka.
+DEVICE u32 position(u32 columns, u32 g) {
+    u32 j2 = columns * WIDTH + g % WIDTH;
+    return (j2 / CHUNK * ROWS + g / WIDTH) * CHUNK + j2 % CHUNK;
+}
+
 // From the spectrum, twisted, by the inverse transform over kb into slots (u, ka, b).
 DEVICE void inverse_b(const u64* data, const u64* __restrict__ tables, u64* tile, u32 columns) {
 #pragma unroll 1
     for (u32 g = threadIdx.x; g < U * A; g += THREADS) {
         u32 u = g % U, ka = g / U;
-        const u64* spectrum = data + (u64)columns * TILE + g;
+        const u64* spectrum = data + position(columns, g);
         u64* slots = tile + Tile::at(u, ka, 0);
         Twist<B / 4, true> twist(tables, g, columns * WIDTH + u % WIDTH);
-        transform<B>([&](auto k) { return twist.template apply<VALUE(k) % 4, VALUE(k) / 4>(spectrum[VALUE(k) * U * A]); },
+        transform<B>([&](auto k) { return twist.template apply<VALUE(k) % 4, VALUE(k) / 4>(spectrum[VALUE(k) * APART]); },
                      [&](auto b, u64 v) { slots[minus(VALUE(b), B) * Tile::STRIDE_B] = v; });
     }
 }
@@ -108,14 +116,14 @@ DEVICE void forward_b(u64* data, const u64* __restrict__ tables, const u64* tile
 #pragma unroll 1
     for (u32 g = threadIdx.x; g < U * A; g += THREADS) {
         u32 u = g % U, ka = g / U;
-        u64* spectrum = data + (u64)columns * TILE + g;
+        u64* spectrum = data + position(columns, g);
         const u64* slots = tile + Tile::at(u, ka, 0);
         const u64* twiddles = tables + TWIDDLES + ka;
         Twist<4, false> twist(tables, g, columns * WIDTH + u % WIDTH);
         transform<B>([&](auto b) { return twiddled<Tile::STRIDE_B, A>(slots, twiddles, b); },
                      [&](auto k, u64 v) {
                          constexpr u32 P = B / 4;
-                         spectrum[VALUE(k) * U * A] = settle(twist.template apply<VALUE(k) % P, VALUE(k) / P>(v));
+                         spectrum[VALUE(k) * APART] = settle(twist.template apply<VALUE(k) % P, VALUE(k) / P>(v));
                      });
     }
 }
@@ -210,6 +218,12 @@ DEVICE u64 weighted(i32 d, bool wrapped, Pair weight) {
     return settle_positive(mul_word(m, weight.first, weight.second));
 }
 
+// Where the words of a row lie in the tile.
+DEVICE u64* slots_of(u64* tile, u32 row) {
+    u32 q = row / M, m = row % M;
+    return tile + Tile::at(q * WIDTH, m / B, m % B);
+}
+
 DEVICE u64 pack(i32 a, i32 b) { return join((u32)a, (u32)b); }
 
 #if KIND == 0
@@ -221,18 +235,15 @@ enter(u64* data, const i32* __restrict__ digits, const u64* __restrict__ tables,
     DYNAMIC_SHARED(u64, tile);
     u32 columns = blockIdx.x;
 #pragma unroll 1
-    for (u32 m = threadIdx.x; m < M; m += THREADS) {
-#pragma unroll 1
-        for (u32 q = 0; q < Q; q++) {
-            u32 row = q * M + m;
-            Words words(fractions, row, columns, long_below);
-            const Pair weight = *(const Pair*)(tables + WEIGHTS + 2 * row);
-            unrolled<0, WIDTH>([&](auto c) {
-                i32 d = digits[row * COLUMNS + columns * WIDTH + VALUE(c)];
-                tile[Tile::at(q * WIDTH + VALUE(c), m / B, m % B)] = weighted(d, words.wrapped(), weight);
-                words.next();
-            });
-        }
+    for (u32 row = threadIdx.x; row < ROWS; row += THREADS) {
+        Words words(fractions, row, columns, long_below);
+        u64* slots = slots_of(tile, row);
+        const Pair weight = *(const Pair*)(tables + WEIGHTS + 2 * row);
+        unrolled<0, WIDTH>([&](auto c) {
+            i32 d = digits[row * COLUMNS + columns * WIDTH + VALUE(c)];
+            slots[VALUE(c)] = weighted(d, words.wrapped(), weight);
+            words.next();
+        });
     }
     __syncthreads();
     if constexpr (Q > 1) {
@@ -252,53 +263,49 @@ DEVICE void carry_within(u64* tile, const u64* __restrict__ tables, const u32* _
                          u32 base_bits, u32 long_below, u32 subtrahend, u32 multiplier,
                          bool hands_on) {
 #pragma unroll 1
-    for (u32 m = threadIdx.x; m < M; m += THREADS) {
-#pragma unroll 1
-        for (u32 q = 0; q < Q; q++) {
-            u32 row = q * M + m;
-            Words words(fractions, row, columns, long_below);
-            const Pair unweight = *(const Pair*)(tables + UNWEIGHTS + 2 * row);
-            i64 z[WIDTH];
-            bool is_long[WIDTH];
-            unrolled<0, WIDTH / 2>([&](auto i) {
-                Pair pair = *(const Pair*)(tile + Tile::at(q * WIDTH + 2 * VALUE(i), m / B, m % B));
-                unrolled<0, 2>([&](auto h) {
-                    constexpr int c = 2 * VALUE(i) + VALUE(h);
-                    u64 w = words.wrapped() ? unweight.second : unweight.first;
-                    z[c] = nearest(mul(VALUE(h) == 0 ? pair.first : pair.second, w));
-                    is_long[c] = words.is_long();
-                    words.next();
-                });
+    for (u32 row = threadIdx.x; row < ROWS; row += THREADS) {
+        Words words(fractions, row, columns, long_below);
+        u64* slots = slots_of(tile, row);
+        const Pair unweight = *(const Pair*)(tables + UNWEIGHTS + 2 * row);
+        i64 z[WIDTH];
+        bool is_long[WIDTH];
+        unrolled<0, WIDTH / 2>([&](auto i) {
+            Pair pair = *(const Pair*)(slots + 2 * VALUE(i));
+            unrolled<0, 2>([&](auto h) {
+                constexpr int c = 2 * VALUE(i) + VALUE(h);
+                u64 w = words.wrapped() ? unweight.second : unweight.first;
+                z[c] = nearest(mul(VALUE(h) == 0 ? pair.first : pair.second, w));
+                is_long[c] = words.is_long();
+                words.next();
             });
-            if (subtrahend != 0 && row == addend[ADDEND_ROW]) {
-                unrolled<0, WIDTH>([&](auto c) {
-                    if (columns * WIDTH + VALUE(c) == addend[ADDEND_COLUMN]) {
-                        z[VALUE(c)] -= (i64)subtrahend << addend[ADDEND_BIT];
-                    }
-                });
-            }
-            i64 carry = 0;
-            i32 digit[WIDTH];
-            if (multiplier == 1) {
-                unrolled<0, WIDTH>([&](auto c) {
-                    Length length(base_bits, is_long[VALUE(c)]);
-                    digit[VALUE(c)] = split(z[VALUE(c)], carry, length, carry);
-                });
-            } else {
-                unrolled<0, WIDTH>([&](auto c) {
-                    Length length(base_bits, is_long[VALUE(c)]);
-                    i64 up, more;
-                    i32 d = split(z[VALUE(c)], 0, length, up);
-                    digit[VALUE(c)] = split((i64)d * multiplier, carry, length, more);
-                    carry = up * multiplier + more;
-                });
-            }
-            if (hands_on) store_relaxed(&carries[columns * ROWS + row], (u64)carry << TAG_BITS | tag);
-            unrolled<0, WIDTH / 2>([&](auto i) {
-                tile[Tile::at(q * WIDTH + 2 * VALUE(i), m / B, m % B)] =
-                    pack(digit[2 * VALUE(i)], digit[2 * VALUE(i) + 1]);
+        });
+        if (subtrahend != 0 && row == addend[ADDEND_ROW]) {
+            unrolled<0, WIDTH>([&](auto c) {
+                if (columns * WIDTH + VALUE(c) == addend[ADDEND_COLUMN]) {
+                    z[VALUE(c)] -= (i64)subtrahend << addend[ADDEND_BIT];
+                }
             });
         }
+        i64 carry = 0;
+        i32 digit[WIDTH];
+        if (multiplier == 1) {
+            unrolled<0, WIDTH>([&](auto c) {
+                Length length(base_bits, is_long[VALUE(c)]);
+                digit[VALUE(c)] = split(z[VALUE(c)], carry, length, carry);
+            });
+        } else {
+            unrolled<0, WIDTH>([&](auto c) {
+                Length length(base_bits, is_long[VALUE(c)]);
+                i64 up, more;
+                i32 d = split(z[VALUE(c)], 0, length, up);
+                digit[VALUE(c)] = split((i64)d * multiplier, carry, length, more);
+                carry = up * multiplier + more;
+            });
+        }
+        if (hands_on) store_relaxed(&carries[columns * ROWS + row], (u64)carry << TAG_BITS | tag);
+        unrolled<0, WIDTH / 2>([&](auto i) {
+            slots[2 * VALUE(i)] = pack(digit[2 * VALUE(i)], digit[2 * VALUE(i) + 1]);
+        });
     }
 }
 
@@ -307,73 +314,67 @@ DEVICE void carry_between(u64* tile, const u64* __restrict__ tables, const u32* 
                           const u64* carries, i32* __restrict__ digits, u32 columns, u32 tag,
                           u32 base_bits, u32 long_below) {
     // Before the first columns are the last, one row up.
-    constexpr u32 ITEMS = (M + THREADS - 1) / THREADS;
     const u64* incoming = carries + (columns == 0 ? TILES - 1 : columns - 1) * ROWS;
-    u32 up = columns == 0 ? 1 : 0;
+    const u32 up = columns == 0 ? 1 : 0;
+    auto load = [&](u32 row) { return load_relaxed(&incoming[row >= up ? row - up : ROWS - 1]); };
+    // As many loads at a time as a thread has rows.
+    constexpr u32 ITEMS = (ROWS + THREADS - 1) / THREADS;
+    u64 word[ITEMS];
     unrolled<0, ITEMS>([&](auto i) {
-        u32 m = threadIdx.x + VALUE(i) * THREADS;
-        if (M % THREADS == 0 || m < M) {
-            u64 word[Q];
-            unrolled<0, Q>([&](auto q) {
-                u32 row = VALUE(q) * M + m;
-                word[VALUE(q)] = load_relaxed(&incoming[row >= up ? row - up : ROWS - 1]);
-            });
-            unrolled<0, Q>([&](auto q) {
-                u32 row = VALUE(q) * M + m;
-                while (word[VALUE(q)] % TAGS != tag) {
-                    spin_pause();
-                    word[VALUE(q)] = load_relaxed(&incoming[row >= up ? row - up : ROWS - 1]);
-                }
-                tile[Tile::at(VALUE(q) * WIDTH, m / B, m % B) + 1] = word[VALUE(q)];
-            });
+        u32 row = threadIdx.x + VALUE(i) * THREADS;
+        if (ROWS % THREADS == 0 || row < ROWS) word[VALUE(i)] = load(row);
+    });
+    unrolled<0, ITEMS>([&](auto i) {
+        u32 row = threadIdx.x + VALUE(i) * THREADS;
+        if (ROWS % THREADS == 0 || row < ROWS) {
+            while (word[VALUE(i)] % TAGS != tag) {
+                spin_pause();
+                word[VALUE(i)] = load(row);
+            }
+            slots_of(tile, row)[1] = word[VALUE(i)];
         }
     });
 
 #pragma unroll 1
-    for (u32 m = threadIdx.x; m < M; m += THREADS) {
-#pragma unroll 1
-        for (u32 q = 0; q < Q; q++) {
-            u32 row = q * M + m;
-            Words words(fractions, row, columns, long_below);
-            i32 digit[WIDTH];
-            i64 incoming = 0;
-            unrolled<0, WIDTH / 2>([&](auto i) {
-                u32 at = Tile::at(q * WIDTH + 2 * VALUE(i), m / B, m % B);
-                Pair pair = *(const Pair*)(tile + at);
-                digit[2 * VALUE(i)] = (i32)low(pair.first);
-                digit[2 * VALUE(i) + 1] = (i32)high(pair.first);
-                if (VALUE(i) == 0) incoming = (i64)pair.second >> TAG_BITS;
-            });
+    for (u32 row = threadIdx.x; row < ROWS; row += THREADS) {
+        Words words(fractions, row, columns, long_below);
+        u64* slots = slots_of(tile, row);
+        i32 digit[WIDTH];
+        i64 word = 0;
+        unrolled<0, WIDTH / 2>([&](auto i) {
+            Pair pair = *(const Pair*)(slots + 2 * VALUE(i));
+            digit[2 * VALUE(i)] = (i32)low(pair.first);
+            digit[2 * VALUE(i) + 1] = (i32)high(pair.first);
+            if (VALUE(i) == 0) word = (i64)pair.second >> TAG_BITS;
+        });
 #if KIND == 1
-            const Pair weight = *(const Pair*)(tables + WEIGHTS + 2 * row);
-            u64 x[WIDTH];
+        const Pair weight = *(const Pair*)(tables + WEIGHTS + 2 * row);
+        u64 x[WIDTH];
 #endif
-            // What the first word hands on has at most 31 bits.
-            i32 carry = 0;
-            unrolled<0, WIDTH>([&](auto c) {
-                i32 d = digit[VALUE(c)] + carry;
-                Length length(base_bits, words.is_long());
-                if constexpr (VALUE(c) == 0) {
-                    i64 up;
-                    d = split(digit[0], incoming, length, up);
-                    carry = (i32)up;
-                } else if constexpr (VALUE(c) + 1 < WIDTH) {
-                    d = split(digit[VALUE(c)], carry, length, carry);
-                }
+        // What the first word hands on has at most 31 bits.
+        i32 carry = 0;
+        unrolled<0, WIDTH>([&](auto c) {
+            i32 d = digit[VALUE(c)] + carry;
+            Length length(base_bits, words.is_long());
+            if constexpr (VALUE(c) == 0) {
+                i64 more;
+                d = split(digit[0], word, length, more);
+                carry = (i32)more;
+            } else if constexpr (VALUE(c) + 1 < WIDTH) {
+                d = split(digit[VALUE(c)], carry, length, carry);
+            }
 #if KIND == 1
-                x[VALUE(c)] = weighted(d, words.wrapped(), weight);
+            x[VALUE(c)] = weighted(d, words.wrapped(), weight);
 #else
-                digits[row * COLUMNS + columns * WIDTH + VALUE(c)] = d;
+            digits[row * COLUMNS + columns * WIDTH + VALUE(c)] = d;
 #endif
-                words.next();
-            });
+            words.next();
+        });
 #if KIND == 1
-            unrolled<0, WIDTH / 2>([&](auto i) {
-                *(Pair*)(tile + Tile::at(q * WIDTH + 2 * VALUE(i), m / B, m % B)) = {
-                    x[2 * VALUE(i)], x[2 * VALUE(i) + 1]};
-            });
+        unrolled<0, WIDTH / 2>([&](auto i) {
+            *(Pair*)(slots + 2 * VALUE(i)) = {x[2 * VALUE(i)], x[2 * VALUE(i) + 1]};
+        });
 #endif
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 // Rows: transforms over j2, products, inverse transforms.
 //
-// A block has LINES adjacent rows k1 of the spectrum [j2 / WIDTH][k1][j2 % WIDTH]
+// A block has LINES adjacent rows k1 of the spectrum [j2 / CHUNK][k1][j2 % CHUNK]
 // (see columns.cu), each of COLUMNS = Q·A·B points.
 //
 // KIND 0 `square_rows`: x ← x²; 1 `forward_rows`: the transform alone, its points in an
@@ -23,13 +23,13 @@ constexpr u32 OUTER_INVERSE = OUTER + COLUMNS;  // [kq][m] ω_COLUMNS^(−kq·m)
 constexpr u32 SHIFT = 0, ADDEND_ROW = 1, ADDEND_COLUMN = 2, ADDEND_BIT = 3;
 
 // Where point j2 of row k1 lies.
-DEVICE u32 position(u32 row, u32 j2) { return (j2 / WIDTH * ROWS + row) * WIDTH + j2 % WIDTH; }
+DEVICE u32 position(u32 row, u32 j2) { return (j2 / CHUNK * ROWS + row) * CHUNK + j2 % CHUNK; }
 // So far apart are points of a row whose q differ by 1.
 constexpr u32 APART = M * ROWS;
 
 // Where the i-th of the points of LINES rows lies, as memory goes.
 DEVICE u32 nth_position(u32 first, u32 i) {
-    return position(first + i / WIDTH % LINES, i % WIDTH + i / (WIDTH * LINES) * WIDTH);
+    return position(first + i / CHUNK % LINES, i % CHUNK + i / (CHUNK * LINES) * CHUNK);
 }
 
 // The bit at which the number stands after one more squaring, and the word it lies in.
@@ -47,7 +47,7 @@ DEVICE void advance(u64* addend, u32 p) {
 DEVICE void outer_forward(const u64* data, const u64* __restrict__ tables, u64* tile, u32 first) {
 #pragma unroll (Q > 4 ? 1 : 2)
     for (u32 g = threadIdx.x; g < LINES * M; g += THREADS) {
-        u32 line = g / WIDTH % LINES, m = g % WIDTH + g / (WIDTH * LINES) * WIDTH;
+        u32 line = g / CHUNK % LINES, m = g % CHUNK + g / (CHUNK * LINES) * CHUNK;
         const u64* points = data + position(first + line, m);
         u64* slots = tile + Tile::at(line, m / B, m % B);
         transform<Q>([&](auto q) { return widen(points[VALUE(q) * APART]); },
@@ -59,7 +59,7 @@ DEVICE void outer_forward(const u64* data, const u64* __restrict__ tables, u64* 
 DEVICE void outer_inverse(u64* data, const u64* __restrict__ tables, const u64* tile, u32 first) {
 #pragma unroll (Q > 4 ? 1 : 2)
     for (u32 g = threadIdx.x; g < LINES * M; g += THREADS) {
-        u32 line = g / WIDTH % LINES, m = g % WIDTH + g / (WIDTH * LINES) * WIDTH;
+        u32 line = g / CHUNK % LINES, m = g % CHUNK + g / (CHUNK * LINES) * CHUNK;
         u64* points = data + position(first + line, m);
         const u64* twiddles = tables + OUTER_INVERSE + m;
         const u64* slots = tile + Tile::at(line, m / B, m % B);
@@ -76,12 +76,12 @@ DEVICE void transform_a(u64* data, const u64* __restrict__ tables, u64* tile, u3
     for (u32 h = threadIdx.x; h < U * B; h += THREADS) {
         u32 u = h % U, b = h / U;
         if constexpr (Q == 1) {
-            // Threads go through WIDTH words of LINES rows: adjacent in memory.
-            u = h / WIDTH % LINES;
-            b = h % WIDTH + h / (WIDTH * LINES) * WIDTH;
+            // Threads go through CHUNK words of LINES rows: adjacent in memory.
+            u = h / CHUNK % LINES;
+            b = h % CHUNK + h / (CHUNK * LINES) * CHUNK;
         }
         u64* slots = tile + Tile::at(u, 0, b);
-        // Points B apart are B / WIDTH tiles apart.
+        // Points B apart are B / CHUNK chunks apart.
         constexpr u32 APART = Q == 1 ? B * ROWS : Tile::STRIDE_A;
         u64* points = Q == 1 ? data + position(first + u, b) : slots;
         if constexpr (inverse) {

@@ -79,6 +79,7 @@ pub(super) fn sources(shape: &Shape) -> [Source; 6] {
         let source = Source::new("columns.cu", COLUMNS, name).define("KIND", kind);
         line(source, shape.column)
             .define("WIDTH", shape.width)
+            .define("CHUNK", shape.chunk())
             .define("COLUMNS", shape.columns())
             .define("THREADS", shape.column_threads())
             .define("BLOCKS", shape.column_blocks())
@@ -87,7 +88,7 @@ pub(super) fn sources(shape: &Shape) -> [Source; 6] {
     let rows = |kind: u32, name| {
         let source = Source::new("rows.cu", ROWS, name).define("KIND", kind);
         line(source, shape.row)
-            .define("WIDTH", shape.width)
+            .define("CHUNK", shape.chunk())
             .define("LINES", shape.lines)
             .define("ROWS", shape.rows())
             .define("THREADS", shape.row_threads())

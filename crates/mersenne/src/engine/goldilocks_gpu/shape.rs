@@ -136,6 +136,12 @@ impl Shape {
         self.columns() / self.width
     }
 
+    /// Points of a row that lie side by side in memory: 64 bytes, where a tile of
+    /// columns is not wider and the kernels of rows can take them so.
+    pub(super) fn chunk(&self) -> u32 {
+        if self.row.b.is_multiple_of(8) { self.width.max(8) } else { self.width }
+    }
+
     /// The blocks of the kernels of rows.
     pub(super) fn row_blocks(&self) -> u32 {
         self.rows() / self.lines
