@@ -80,8 +80,8 @@ DEVICE Wide fold(Wide v) {
 template <int s>
 DEVICE Wide times_power(Wide v) {
     constexpr int words = s / 32, r = s % 32;
-    // w2 must not lose bits.
-    if constexpr (r > 26) v = fold(v);
+    // w2 must not lose bits, and be more than −2^31.
+    if constexpr (r > 25) v = fold(v);
     Wide y = shift_left<r>(v);
     u32 sign = (u32)((i32)y.w2 >> 31);
     if constexpr (s == 0) {

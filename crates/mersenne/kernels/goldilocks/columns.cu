@@ -39,10 +39,13 @@ constexpr u32 OUTER = TWIDDLES_INVERSE + M;     // [m][kq] ω_ROWS^(kq·m)
 constexpr u32 OUTER_INVERSE = OUTER + ROWS;     // [kq][m] ω_ROWS^(−kq·m)
 constexpr u32 WEIGHTS = OUTER_INVERSE + ROWS;   // [j1][2] 2^(u(j1) − 1), and −2^31 times it
 constexpr u32 UNWEIGHTS = WEIGHTS + 2 * ROWS;   // [j1][2] 2^(−u(j1)), and twice it
-constexpr u32 COLUMN = UNWEIGHTS + 2 * ROWS;    // [j2][8] 2^u(j2), s, s^(B/4), 0 for s = ω_N^(Q·A·j2);
-                                                // 2^(−u(j2))/N, 1/s, s^−4, 0
-constexpr u32 FINE = COLUMN + 8 * COLUMNS;      // [i] ω_N^i, i < FINE_COUNT
-constexpr u32 COARSE = FINE + FINE_COUNT;       // [i] ω_N^(i·FINE_COUNT)
+constexpr u32 TWISTS = UNWEIGHTS + 2 * ROWS;    // [j2] 2^u(j2), forward, and 2^(−u(j2))/N, inverse, with
+                                                // the powers of ω = ω_N^(±j2) that `Twist` needs
+
+// Of a column and a direction, in TWISTS: ω^i for i < FINE; const·ω^(FINE·i) for i < COARSE;
+// ω^(Q·A) and its power of B/4, forward, or of 4, inverse.
+constexpr u32 FINE = 8, COARSE = (Q * A + FINE - 1) / FINE;
+constexpr u32 TWIST = FINE + COARSE + 2;
 
 // Words of `addend`.
 constexpr u32 ADDEND_ROW = 1, ADDEND_COLUMN = 2, ADDEND_BIT = 3;
@@ -57,11 +60,6 @@ struct alignas(16) Pair {
     u64 first, second;
 };
 
-// ω_N^e, lazy.
-DEVICE u64 root_power(const u64* __restrict__ tables, u32 e) {
-    return settle(mul(tables[FINE + e % FINE_COUNT], tables[COARSE + e / FINE_COUNT]));
-}
-
 // What stands between the transforms of columns and rows: ω_N^(±j2·k1)·(the column's constant)
 // for k1 = g / WIDTH + k·Q·A, all k < B in the order of `dft`'s points or of its results:
 // in groups of GROUP, each factor `step` times the one before it.
@@ -69,14 +67,12 @@ template <u32 GROUP, bool inverse>
 struct Twist {
     u64 head, next, root, step;
     DEVICE Twist(const u64* __restrict__ tables, u32 g, u32 j2) {
-        u32 e = g / WIDTH * j2;
-        if (inverse && e != 0) e = LENGTH - e;
-        const Pair* column = (const Pair*)(tables + COLUMN + 8 * j2 + (inverse ? 4 : 0));
-        const Pair pair = column[0];
-        root = pair.second;
-        step = column[1].first;
-        head = settle(mul(root_power(tables, e), pair.first));
+        const u64* twist = tables + TWISTS + (2 * j2 + inverse) * TWIST;
+        const u32 e = g / WIDTH;
+        head = settle(mul(twist[e % FINE], twist[FINE + e / FINE]));
         next = head;
+        root = twist[FINE + COARSE];
+        step = twist[FINE + COARSE + 1];
     }
     // v times the factor of k = group + (B / GROUP)·(place in the group).
     template <u32 group, u32 place>
@@ -170,33 +166,37 @@ DEVICE void transform_outer(const u64* __restrict__ tables, u64* tile) {
     }
 }
 
-// The words of a row of the tile: whether they are long, and which of the row's two weights
-// they have.
-struct Words {
-    u32 fraction, start, long_below;
-    DEVICE Words(const u32* __restrict__ fractions, u32 row, u32 columns, u32 below) {
-        start = fractions[row];
-        fraction = start + fractions[ROWS + columns];
-        if (fraction >= LENGTH) fraction -= LENGTH;
-        long_below = below;
-    }
-    // u(j1) + u(j2) has passed 1.
-    DEVICE bool wrapped() const { return fraction < start; }
-    // It has one bit more than short ones.
-    DEVICE bool is_long() const { return fraction < long_below; }
-    DEVICE void next() { fraction += is_long() ? LENGTH - long_below : 0 - long_below; }
-};
-
 // A word's length: its bits, and half of its base.
 struct Length {
     u32 bits, half;
-    DEVICE Length(u32 base_bits, bool is_long) {
-        u32 half_of_short = 1u << (base_bits - 1), half_of_long = 1u << base_bits;
-        bits = base_bits + is_long;
-        half = is_long ? half_of_long : half_of_short;
-    }
     // The digit of v + half.
     DEVICE i32 digit(u32 v_and_half) const { return (i32)((v_and_half & (2 * half - 1)) - half); }
+};
+
+// The words of a row of the tile, one after the other: their lengths, and which of the
+// row's two weights they have.
+struct Words {
+    // N·u(j1) and N·u(j), or N·u(j) − (p mod N), whose sign tells long words from short.
+    i32 start, fraction, over;
+    u32 base_bits, long_below;
+    DEVICE Words(const u32* __restrict__ fractions, u32 row, u32 columns, u32 bits, u32 below) {
+        start = (i32)fractions[row];
+        fraction = start + (i32)fractions[ROWS + columns];
+        if (fraction >= (i32)LENGTH) fraction -= (i32)LENGTH;
+        base_bits = bits;
+        long_below = below;
+        over = fraction - (i32)long_below;
+    }
+    // u(j1) + u(j2) has passed 1.
+    DEVICE bool wrapped() const { return fraction < start; }
+    DEVICE Length length() const {
+        u32 is_long = (u32)over >> 31;
+        return {base_bits + is_long, 1u << (base_bits - 1) << is_long};
+    }
+    DEVICE void next() {
+        fraction = over + (i32)(((u32)over >> 31) * LENGTH);
+        over = fraction - (i32)long_below;
+    }
 };
 
 // a + b = digit + carry·2^bits with −2^(bits−1) ≤ digit < 2^(bits−1).
@@ -236,7 +236,7 @@ enter(u64* data, const i32* __restrict__ digits, const u64* __restrict__ tables,
     u32 columns = blockIdx.x;
 #pragma unroll 1
     for (u32 row = threadIdx.x; row < ROWS; row += THREADS) {
-        Words words(fractions, row, columns, long_below);
+        Words words(fractions, row, columns, 1, long_below);
         u64* slots = slots_of(tile, row);
         const Pair weight = *(const Pair*)(tables + WEIGHTS + 2 * row);
         unrolled<0, WIDTH>([&](auto c) {
@@ -264,18 +264,18 @@ DEVICE void carry_within(u64* tile, const u64* __restrict__ tables, const u32* _
                          bool hands_on) {
 #pragma unroll 1
     for (u32 row = threadIdx.x; row < ROWS; row += THREADS) {
-        Words words(fractions, row, columns, long_below);
+        Words words(fractions, row, columns, base_bits, long_below);
         u64* slots = slots_of(tile, row);
         const Pair unweight = *(const Pair*)(tables + UNWEIGHTS + 2 * row);
         i64 z[WIDTH];
-        bool is_long[WIDTH];
+        Length length[WIDTH];
         unrolled<0, WIDTH / 2>([&](auto i) {
             Pair pair = *(const Pair*)(slots + 2 * VALUE(i));
             unrolled<0, 2>([&](auto h) {
                 constexpr int c = 2 * VALUE(i) + VALUE(h);
                 u64 w = words.wrapped() ? unweight.second : unweight.first;
                 z[c] = nearest(mul(VALUE(h) == 0 ? pair.first : pair.second, w));
-                is_long[c] = words.is_long();
+                length[c] = words.length();
                 words.next();
             });
         });
@@ -290,15 +290,13 @@ DEVICE void carry_within(u64* tile, const u64* __restrict__ tables, const u32* _
         i32 digit[WIDTH];
         if (multiplier == 1) {
             unrolled<0, WIDTH>([&](auto c) {
-                Length length(base_bits, is_long[VALUE(c)]);
-                digit[VALUE(c)] = split(z[VALUE(c)], carry, length, carry);
+                digit[VALUE(c)] = split(z[VALUE(c)], carry, length[VALUE(c)], carry);
             });
         } else {
             unrolled<0, WIDTH>([&](auto c) {
-                Length length(base_bits, is_long[VALUE(c)]);
                 i64 up, more;
-                i32 d = split(z[VALUE(c)], 0, length, up);
-                digit[VALUE(c)] = split((i64)d * multiplier, carry, length, more);
+                i32 d = split(z[VALUE(c)], 0, length[VALUE(c)], up);
+                digit[VALUE(c)] = split((i64)d * multiplier, carry, length[VALUE(c)], more);
                 carry = up * multiplier + more;
             });
         }
@@ -316,7 +314,7 @@ DEVICE void carry_between(u64* tile, const u64* __restrict__ tables, const u32* 
     // Before the first columns are the last, one row up.
     const u64* incoming = carries + (columns == 0 ? TILES - 1 : columns - 1) * ROWS;
     const u32 up = columns == 0 ? 1 : 0;
-    auto load = [&](u32 row) { return load_relaxed(&incoming[row >= up ? row - up : ROWS - 1]); };
+    auto load = [&](u32 row) { return load_relaxed(&incoming[min(row - up, ROWS - 1)]); };
     // As many loads at a time as a thread has rows.
     constexpr u32 ITEMS = (ROWS + THREADS - 1) / THREADS;
     u64 word[ITEMS];
@@ -337,7 +335,7 @@ DEVICE void carry_between(u64* tile, const u64* __restrict__ tables, const u32* 
 
 #pragma unroll 1
     for (u32 row = threadIdx.x; row < ROWS; row += THREADS) {
-        Words words(fractions, row, columns, long_below);
+        Words words(fractions, row, columns, base_bits, long_below);
         u64* slots = slots_of(tile, row);
         i32 digit[WIDTH];
         i64 word = 0;
@@ -355,13 +353,12 @@ DEVICE void carry_between(u64* tile, const u64* __restrict__ tables, const u32* 
         i32 carry = 0;
         unrolled<0, WIDTH>([&](auto c) {
             i32 d = digit[VALUE(c)] + carry;
-            Length length(base_bits, words.is_long());
             if constexpr (VALUE(c) == 0) {
                 i64 more;
-                d = split(digit[0], word, length, more);
+                d = split(digit[0], word, words.length(), more);
                 carry = (i32)more;
             } else if constexpr (VALUE(c) + 1 < WIDTH) {
-                d = split(digit[VALUE(c)], carry, length, carry);
+                d = split(digit[VALUE(c)], carry, words.length(), carry);
             }
 #if KIND == 1
             x[VALUE(c)] = weighted(d, words.wrapped(), weight);

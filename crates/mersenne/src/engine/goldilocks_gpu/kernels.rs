@@ -3,7 +3,7 @@
 use warpint_device::{Device, DeviceError, Kernel, Source, common};
 
 use super::shape::{Line, Shape};
-use super::tables::{fifth_root_constants, fine_count};
+use super::tables::fifth_root_constants;
 
 const TILE: (&str, &str) = ("tile.cuh", include_str!("../../../kernels/goldilocks/tile.cuh"));
 const COLUMNS: &str = include_str!("../../../kernels/goldilocks/columns.cu");
@@ -83,7 +83,6 @@ pub(super) fn sources(shape: &Shape) -> [Source; 6] {
             .define("COLUMNS", shape.columns())
             .define("THREADS", shape.column_threads())
             .define("BLOCKS", shape.column_blocks())
-            .define("FINE_COUNT", fine_count(shape.len()))
     };
     let rows = |kind: u32, name| {
         let source = Source::new("rows.cu", ROWS, name).define("KIND", kind);

@@ -19,9 +19,18 @@ pub(super) struct Tables {
     pub(super) fractions: Vec<u32>,
 }
 
-/// The entries of the finer of the two lists from which powers of ω_N are made.
-pub(super) fn fine_count(n: usize) -> usize {
-    1 << (n as u64).ilog2().div_ceil(2)
+/// Powers of ω below this come from one list, multiples of it from another.
+const FINE: u64 = 8;
+
+/// For a column and a direction: ω^i for i < 8, constant·ω^(8·i) for 8·i < steps,
+/// ω^steps and its power.
+fn twist(omega: u64, constant: u64, steps: u64, power: u64) -> impl Iterator<Item = u64> {
+    let coarse = powers(pow(omega, FINE)).map(move |x| mul(constant, x));
+    let root = pow(omega, steps);
+    powers(omega)
+        .take(FINE as usize)
+        .chain(coarse.take(steps.div_ceil(FINE) as usize))
+        .chain([root, pow(root, power)])
 }
 
 impl Tables {
@@ -46,19 +55,16 @@ impl Tables {
             let of_row = reciprocal(weight(j1 * columns));
             list.extend([of_row, mul(of_row, 2)]);
         }
+        let steps = u64::from(shape.column.outer * shape.column.a);
+        let group = u64::from(shape.column.b / 4);
         let scale = reciprocal(n as u64);
-        let step = (shape.column.outer * shape.column.a) as u64;
         for j2 in 0..columns {
             let of_column = weight(j2);
-            let e = step * j2 as u64;
-            let quarter = u64::from(shape.column.b / 4);
-            list.extend([of_column, root.power(e), root.power(quarter * e), 0]);
-            let unweight = mul(scale, reciprocal(of_column));
-            list.extend([unweight, root.power_of_inverse(e), root.power_of_inverse(4 * e), 0]);
+            let forward = root.power(j2 as u64);
+            list.extend(twist(forward, of_column, steps, group));
+            let inverse = root.power_of_inverse(j2 as u64);
+            list.extend(twist(inverse, mul(scale, reciprocal(of_column)), steps, 4));
         }
-        let fine = fine_count(n);
-        list.extend(powers(root.omega).take(fine));
-        list.extend(powers(root.power(fine as u64)).take(n.div_ceil(fine)));
 
         let fractions = (0..rows)
             .map(|j1| j1 * columns)
