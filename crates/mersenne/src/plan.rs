@@ -181,11 +181,12 @@ impl Plan {
         })
     }
 
-    /// The least time of a squaring over `budget`, on a residue of mixed bits,
-    /// in laps of four squarings or 10 ms: other processes only ever add time.
+    /// The least time of a squaring over `budget`, on a residue of mixed bits, in laps
+    /// of 10 ms on the CPU, where other processes only ever add time, and of 100 ms on a
+    /// device, as the stretches of a test are; of four squarings at least. Building the
+    /// engine does not count.
     pub fn time_per_squaring(&self, budget: Duration) -> Result<Duration, EngineError> {
-        const LAP: f64 = 0.01;
-        let begin = Instant::now();
+        let lap_seconds = if self.is_on_cpu() { 0.01 } else { 0.1 };
         let mut engine = self.build(1)?;
         let p = self.exponent.get();
         // Every word full of mixed bits: multiples of 2^64 divided by the golden ratio.
@@ -196,6 +197,7 @@ impl Plan {
         engine.write(0, &Residue::from_limbs(p, &limbs), Shift::ZERO)?;
         engine.square(0, 2, Step::Square, Shift::ZERO)?;
         engine.finish()?;
+        let begin = Instant::now();
         let (mut least, mut squarings) = (Duration::MAX, 4u64);
         loop {
             let lap = Instant::now();
@@ -206,7 +208,7 @@ impl Plan {
             if begin.elapsed() > budget {
                 return Ok(least);
             }
-            squarings = ((LAP / seconds) as u64).clamp(4, 1 << 20);
+            squarings = ((lap_seconds / seconds) as u64).clamp(4, 1 << 20);
         }
     }
 

@@ -153,7 +153,7 @@ impl EngineFamily for GoldilocksOn {
     }
 
     fn device_bytes(&self, _p: u32, length: usize, registers: usize) -> Option<u64> {
-        let tables = 1 << 20;
+        let tables = self.shapes(length).first().map_or(0, tables::bytes);
         Some(length as u64 * (24 + 4 * (registers as u64 + 1)) + tables)
     }
 

@@ -22,6 +22,16 @@ pub(super) struct Tables {
 /// Powers of ω below this come from one list, multiples of it from another.
 const FINE: u64 = 8;
 
+/// Bytes of the tables of a shape.
+pub(super) fn bytes(shape: &Shape) -> u64 {
+    let [rows, columns] = [shape.rows(), shape.columns()].map(u64::from);
+    let line = |line: Line| u64::from(2 * line.a * line.b + 2 * line.len());
+    let steps = u64::from(shape.column.outer * shape.column.a);
+    let twists = 2 * columns * (FINE + steps.div_ceil(FINE) + 2);
+    let words = line(shape.column) + line(shape.row) + 4 * rows + twists;
+    8 * words + 4 * (rows + u64::from(shape.tiles()))
+}
+
 /// For a column and a direction: ω^i for i < 8, constant·ω^(8·i) for 8·i < steps,
 /// ω^steps and its power.
 fn twist(omega: u64, constant: u64, steps: u64, power: u64) -> impl Iterator<Item = u64> {
@@ -123,4 +133,22 @@ fn line_twiddles(line: Line) -> Result<Vec<u64>, NoRoot> {
     list.extend(grid(m, outer).map(|e| whole.power(e)));
     list.extend(grid(outer, m).map(|e| whole.power_of_inverse(e)));
     Ok(list)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bytes_told_are_those_of_the_tables() {
+        for (p, n) in [(1279, 64), (9689, 320), (21701, 1024), (216_091, 10_240)] {
+            let layout = WordLayout::new(p, n);
+            for shape in Shape::all(n, 227 << 10).iter().step_by(11) {
+                let tables = Tables::new(&layout, shape).unwrap();
+                let words = tables.columns.len() + tables.rows.len();
+                let told = bytes(shape);
+                assert_eq!(told, 8 * words as u64 + 4 * tables.fractions.len() as u64, "{shape}");
+            }
+        }
+    }
 }
