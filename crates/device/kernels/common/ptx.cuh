@@ -70,7 +70,7 @@ DEVICE Wide add(Wide a, Wide b) {
     asm("add.cc.u32 %0, %3, %6;\n\t"
         "addc.cc.u32 %1, %4, %7;\n\t"
         "addc.u32 %2, %5, %8;"
-        : "=r"(r.w0), "=r"(r.w1), "=r"(r.w2)
+        : "=&r"(r.w0), "=&r"(r.w1), "=&r"(r.w2)
         : "r"(a.w0), "r"(a.w1), "r"(a.w2), "r"(b.w0), "r"(b.w1), "r"(b.w2));
     return r;
 }
@@ -79,7 +79,7 @@ DEVICE Wide sub(Wide a, Wide b) {
     asm("sub.cc.u32 %0, %3, %6;\n\t"
         "subc.cc.u32 %1, %4, %7;\n\t"
         "subc.u32 %2, %5, %8;"
-        : "=r"(r.w0), "=r"(r.w1), "=r"(r.w2)
+        : "=&r"(r.w0), "=&r"(r.w1), "=&r"(r.w2)
         : "r"(a.w0), "r"(a.w1), "r"(a.w2), "r"(b.w0), "r"(b.w1), "r"(b.w2));
     return r;
 }
@@ -90,7 +90,7 @@ DEVICE Wide multiply_add(u32 a, u32 b, u32 c0, u32 c1) {
     asm("mad.lo.cc.u32 %0, %3, %4, %5;\n\t"
         "madc.hi.cc.u32 %1, %3, %4, %6;\n\t"
         "addc.u32 %2, 0, 0;"
-        : "=r"(r.w0), "=r"(r.w1), "=r"(r.w2)
+        : "=&r"(r.w0), "=&r"(r.w1), "=&r"(r.w2)
         : "r"(a), "r"(b), "r"(c0), "r"(c1));
     return r;
 }
@@ -112,7 +112,7 @@ DEVICE void multiply(u64 a, u64 b, u32 x[4]) {
         "madc.lo.cc.u32 %2, %5, %7, s1;\n\t"
         "madc.hi.u32 %3, %5, %7, c;\n\t"
         "}"
-        : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+        : "=&r"(x[0]), "=&r"(x[1]), "=&r"(x[2]), "=&r"(x[3])
         : "r"(low(a)), "r"(high(a)), "r"(low(b)), "r"(high(b)));
 }
 
@@ -129,7 +129,7 @@ DEVICE Wide multiply_add_sub(u32 a, u32 b, u32 c0, u32 c1, Wide s) {
         "madc.hi.cc.u32 %1, %3, %4, d1;\n\t"
         "addc.u32 %2, d2, 0;\n\t"
         "}"
-        : "=r"(r.w0), "=r"(r.w1), "=r"(r.w2)
+        : "=&r"(r.w0), "=&r"(r.w1), "=&r"(r.w2)
         : "r"(a), "r"(b), "r"(c0), "r"(c1), "r"(s.w0), "r"(s.w1), "r"(s.w2));
     return r;
 }
@@ -146,7 +146,7 @@ DEVICE Wide multiply_add_sum(u32 a, u32 b, u32 c0, u32 c1) {
         "madc.hi.cc.u32 %1, %3, %4, d1;\n\t"
         "addc.u32 %2, d2, 0;\n\t"
         "}"
-        : "=r"(r.w0), "=r"(r.w1), "=r"(r.w2)
+        : "=&r"(r.w0), "=&r"(r.w1), "=&r"(r.w2)
         : "r"(a), "r"(b), "r"(c0), "r"(c1), "r"(sign));
     return r;
 }
@@ -156,7 +156,7 @@ DEVICE u64 sub_add_high(u32 lo, u32 hi, u32 b, u32 up) {
     u32 r0, r1;
     asm("sub.cc.u32 %0, %2, %4;\n\t"
         "subc.u32 %1, %3, 0;"
-        : "=r"(r0), "=r"(r1)
+        : "=&r"(r0), "=&r"(r1)
         : "r"(lo), "r"(hi), "r"(b));
     return join(r0, r1 + up);
 }

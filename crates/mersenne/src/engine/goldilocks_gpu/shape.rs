@@ -100,16 +100,21 @@ impl Measured {
 
 /// The fastest shapes on an H200 of those tried (`benches/NOTES.md`), by length.
 #[rustfmt::skip]
-const MEASURED: [Measured; 11] = [
+const MEASURED: [Measured; 16] = [
     Measured { column: [4, 8, 8], row: [1, 16, 16], tile: [4, 1, 1], registers: 80 },
+    Measured { column: [5, 8, 8], row: [1, 16, 16], tile: [4, 2, 1], registers: 80 },
     Measured { column: [4, 8, 8], row: [8, 8, 8], tile: [4, 2, 1], registers: 64 },
+    Measured { column: [5, 4, 8], row: [4, 16, 16], tile: [4, 1, 1], registers: 80 },
     Measured { column: [4, 8, 8], row: [4, 16, 16], tile: [4, 1, 1], registers: 80 },
     Measured { column: [5, 8, 8], row: [16, 8, 8], tile: [4, 1, 1], registers: 80 },
     Measured { column: [1, 16, 16], row: [16, 16, 8], tile: [8, 1, 1], registers: 80 },
     Measured { column: [5, 8, 8], row: [16, 8, 16], tile: [4, 1, 1], registers: 64 },
     Measured { column: [4, 16, 16], row: [8, 8, 16], tile: [4, 4, 1], registers: 64 },
+    Measured { column: [5, 16, 16], row: [8, 8, 16], tile: [4, 2, 1], registers: 80 },
     Measured { column: [1, 32, 32], row: [8, 16, 16], tile: [4, 2, 1], registers: 80 },
+    Measured { column: [5, 16, 16], row: [16, 16, 8], tile: [4, 1, 1], registers: 80 },
     Measured { column: [4, 16, 16], row: [16, 16, 16], tile: [4, 1, 1], registers: 80 },
+    Measured { column: [5, 16, 16], row: [16, 16, 16], tile: [4, 1, 1], registers: 80 },
     Measured { column: [4, 16, 16], row: [16, 32, 16], tile: [4, 1, 1], registers: 80 },
     Measured { column: [8, 16, 8], row: [16, 32, 32], tile: [4, 1, 1], registers: 80 },
 ];
