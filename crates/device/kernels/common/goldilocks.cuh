@@ -90,7 +90,7 @@ DEVICE Wide times_power(Wide v) {
         return fold(y);
     } else if constexpr (words == 1) {
         // y0·B + y1·B^2 + y2·B^3 ≡ y0·B + y1·(B − 1) − y2.
-        return multiply_add_sum(y.w1, EPSILON, NOTHING - y.w2, y.w0);
+        return multiply_add_sum(y.w1, EPSILON, 0u - y.w2, y.w0);
     } else {
         // y0·B^2 + y1·B^3 + y2·B^4 ≡ y0·(B − 1) − y1 − y2·B.
         return multiply_add_sub(y.w0, EPSILON, NOTHING, NOTHING, {y.w1, y.w2, sign});

@@ -84,12 +84,13 @@ DEVICE Wide sub(Wide a, Wide b) {
     return r;
 }
 
-// a·b + c, exact for c < 2^64: at most 2^65.
+// a·b + c, exact for c < 2^64: at most 2^65. The carry is fetched by 0·0 + 0, on the
+// multiplier's pipe: kernels wait for the adder.
 DEVICE Wide multiply_add(u32 a, u32 b, u32 c0, u32 c1) {
     Wide r;
     asm("mad.lo.cc.u32 %0, %3, %4, %5;\n\t"
         "madc.hi.cc.u32 %1, %3, %4, %6;\n\t"
-        "addc.u32 %2, 0, 0;"
+        "madc.lo.u32 %2, 0, 0, 0;"
         : "=&r"(r.w0), "=&r"(r.w1), "=&r"(r.w2)
         : "r"(a), "r"(b), "r"(c0), "r"(c1));
     return r;
@@ -107,7 +108,7 @@ DEVICE void multiply(u64 a, u64 b, u32 x[4]) {
         "mov.b64 {m0, m1}, m;\n\t"
         "mad.lo.cc.u32 s0, %4, %7, m0;\n\t"
         "madc.hi.cc.u32 s1, %4, %7, m1;\n\t"
-        "addc.u32 c, 0, 0;\n\t"
+        "madc.lo.u32 c, 0, 0, 0;\n\t"
         "add.cc.u32 %1, p1, s0;\n\t"
         "madc.lo.cc.u32 %2, %5, %7, s1;\n\t"
         "madc.hi.u32 %3, %5, %7, c;\n\t"
