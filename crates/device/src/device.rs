@@ -177,9 +177,11 @@ impl Capture<'_> {
     }
 
     /// Records a launch which may begin before the one recorded before it has ended, as
-    /// soon as all blocks of that one have called `let_next_launch_begin` or ended. Its
-    /// kernel calls `wait_for_last_launch` before it touches what others write or read
-    /// (both in `common/simt.cuh`). Where a device cannot do so, it is like [`Self::launch`].
+    /// soon as all blocks of that one have called `let_next_launch_begin` or ended. In its
+    /// kernel all threads call `wait_for_last_launch`, before they touch what others write
+    /// or read and before they let the next launch begin (both in `common/simt.cuh`); what
+    /// an earlier launch writes is no `const __restrict__` there. Where a device cannot do
+    /// so, it is like [`Self::launch`].
     pub fn launch_early(&self, kernel: &Kernel, shape: Launch, args: &[Arg]) {
         self.record(kernel, shape, args, true);
     }

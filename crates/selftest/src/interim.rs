@@ -31,7 +31,8 @@ fn reach(family: &dyn EngineFamily, known: &InterimResidue) -> Result<String, St
         Sequence::Prp => sequence::power_residue(engine.as_mut(), n),
         Sequence::Ll => {
             let s_0 = sequence::ll_start(p, LlStart::Four).ok_or_else(|| failed(&"no start"))?;
-            sequence::ll_residue(engine.as_mut(), &s_0, n, Shift::ZERO)
+            // Shifted, so that the −2 comes to another word at every squaring.
+            sequence::ll_residue(engine.as_mut(), &s_0, n, Shift::new(p / 3, p))
         }
     };
     residue.map(|residue| residue.res64_hex()).map_err(|e| failed(&e))

@@ -82,16 +82,19 @@ fn default_shape_of_5120_words() {
 }
 
 /// What a shape's name says, each with its role: `16x64 2.2.4/1.8.8 4x2 1 80`
-/// has outer radices 2 and 1, tiles of 4 columns and of 2 rows, 1 turn.
+/// has outer radices 2 and 1, last radices 4 and 8, tiles of 4 columns and of 2 rows, 1 turn.
 fn features(shape: &str) -> Vec<String> {
     let words: Vec<&str> = shape.split(' ').collect();
     let [_, lines, tile, turns, ..] = words[..] else { panic!("{shape}") };
     let (column, row) = lines.split_once('/').unwrap();
     let (width, rows) = tile.split_once('x').unwrap();
     let outer = |line: &str| line.split('.').next().unwrap().to_owned();
+    let last = |line: &str| line.split('.').next_back().unwrap().to_owned();
     vec![
         format!("column outer {}", outer(column)),
         format!("row outer {}", outer(row)),
+        format!("column last {}", last(column)),
+        format!("row last {}", last(row)),
         format!("width {width}"),
         format!("lines {rows}"),
         format!("turns {turns}"),
@@ -129,7 +132,7 @@ fn shapes_of_every_kind_agree() {
         // Rows are 2^k long.
         assert!(outer == 5 || seen.contains(&format!("row outer {outer}")), "{seen:?}");
     }
-    for feature in ["width 8", "lines 8", "turns 2"] {
+    for feature in ["width 8", "lines 8", "turns 2", "column last 4", "row last 4", "row last 8"] {
         assert!(seen.contains(feature), "{seen:?}");
     }
     for (length, variant, name) in chosen {

@@ -1,7 +1,7 @@
 // Discrete Fourier transforms of 2 to 32 points in registers, over the field of
 // goldilocks.cuh: X_k = Σ_j x_j·ω^(jk), ω = 2^(192/n), so that every twiddle is a shift.
 //
-// Inputs are within ±2^65, outputs within ±2^72. x_0 enters every output with
+// Inputs are within ±2^65 (exclusive), outputs within ±2^72. x_0 enters every output with
 // the factor 1 and is itself never shifted: biased by 2^12·q, it makes all
 // outputs positive. The inverse (without 1/n) is X_(−k): callers renumber.
 #pragma once

@@ -13,7 +13,7 @@
 #include "ptx.cuh"
 
 // ε and 0 in memory, so that the compiler does not know them: a multiple of ε is then one
-// instruction with its carry, instead of three that avoid the product, and so is a negation.
+// instruction with its carry, instead of three that avoid the product, and so is a negation with its borrow.
 __constant__ u32 EPSILON = 0xffffffffu, NOTHING = 0;
 #define FIELD_Q 0xffffffff00000001ull
 

@@ -228,7 +228,7 @@ DEVICE u64 pack(i32 a, i32 b) { return join((u32)a, (u32)b); }
 
 #if KIND == 0
 
-// `digits[j]`, |d_j| < 2^31, → spectrum.
+// `digits[j]`, |d_j| < 2^30, → spectrum.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 enter(u64* data, const i32* __restrict__ digits, const u64* __restrict__ tables,
       const u32* __restrict__ fractions, u32 long_below) {
@@ -259,7 +259,7 @@ enter(u64* data, const i32* __restrict__ digits, const u64* __restrict__ tables,
 
 // The words of a tile: digits from carries within it, and what leaves it handed on.
 DEVICE void carry_within(u64* tile, const u64* __restrict__ tables, const u32* __restrict__ fractions,
-                         u64* carries, const u64* __restrict__ addend, u32 columns, u32 tag,
+                         u64* carries, const u64* addend, u32 columns, u32 tag,
                          u32 base_bits, u32 long_below, u32 subtrahend, u32 multiplier,
                          bool hands_on) {
 #pragma unroll 1
@@ -379,17 +379,18 @@ DEVICE void carry_between(u64* tile, const u64* __restrict__ tables, const u32* 
 //
 // `carries[columns][j1]` and `tickets` are scratch, zero before the first
 // launch. Every word is multiplied by `multiplier`, and `subtrahend`·2^bit is
-// subtracted from the word that `addend` names. Words have `base_bits` bits, and
+// subtracted from the word that `addend` names (which the kernel of rows writes while blocks
+// of this one wait already: no __restrict__, its loads are not for the constant cache). Words have `base_bits` bits, and
 // one more where (−p·j mod N) < `long_below` = p mod N.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 #if KIND == 1
 columns(u64* data, const u64* __restrict__ tables, const u32* __restrict__ fractions,
-        u64* carries, u64* tickets, const u64* __restrict__ addend, u32 base_bits,
+        u64* carries, u64* tickets, const u64* addend, u32 base_bits,
         u32 long_below, u32 subtrahend, u32 multiplier) {
 #else
 leave(u64* data, i32* __restrict__ digits, const u64* __restrict__ tables,
       const u32* __restrict__ fractions, u64* carries, u64* tickets,
-      const u64* __restrict__ addend, u32 base_bits, u32 long_below, u32 subtrahend,
+      const u64* addend, u32 base_bits, u32 long_below, u32 subtrahend,
       u32 multiplier) {
 #endif
     wait_for_last_launch();

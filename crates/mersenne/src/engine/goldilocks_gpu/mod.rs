@@ -32,7 +32,7 @@ use shape::Shape;
 ///
 /// The margin is that of the CPU's [`Goldilocks`], less 0.1 bits. Memory on the
 /// device is 8·N bytes and 4·N for every register and one more (16·N more from
-/// the first product of two registers on), and tables of some √N words.
+/// the first product of two registers on), and tables of some 40·√N to 200·√N words.
 #[derive(Debug)]
 pub struct GoldilocksOn {
     device: Device,
@@ -43,9 +43,9 @@ pub struct GoldilocksOn {
 /// of four words, when words are multiplied by m.
 ///
 /// With b bits in the shortest word, β < b + 1 and the bound on a word of a product
-/// (see the CPU's margin), a carry is below m·2^(b + log2 N + 1.2). Three words later
-/// it is below m·2^(log2 N + 1.2 − 2b) + 1.1, which is to be at most 2^(b−6) + 1.1:
-/// 3b ≥ log2 N + log2 m + 7.2, and log2 N < ⌊log2 N⌋ + 1.
+/// (see the CPU's margin), a carry is below m·2^(b + log2 N + 1.21). Three words later
+/// it is below m·2^(log2 N + 1.21 − 2b) + 1.1, which is to be at most 2^(b−6) + 1.1:
+/// 3b ≥ log2 N + log2 m + 7.21, and log2 N < ⌊log2 N⌋ + 1.
 fn least_bits(length: usize, multiplier: u32) -> u32 {
     let log2_multiplier = multiplier.max(1).next_power_of_two().trailing_zeros();
     (length.ilog2() + log2_multiplier + 9).div_ceil(3)
@@ -53,7 +53,7 @@ fn least_bits(length: usize, multiplier: u32) -> u32 {
 
 /// Whether carries come to rest in a tile of four words when words are multiplied by m:
 /// words have the bits for it, and what the first word of a tile hands to the second,
-/// at most 2.3·m·N, has 31 bits with room for a digit and half a base.
+/// at most 2.31·m·N, has 31 bits with room for a digit and half a base.
 fn carries_rest(p: u32, length: usize, multiplier: u32) -> bool {
     p / length as u32 >= least_bits(length, multiplier)
         && length as u64 * u64::from(multiplier) <= 1 << 28
