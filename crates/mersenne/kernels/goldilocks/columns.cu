@@ -379,9 +379,11 @@ DEVICE void carry_between(u64* tile, const u64* __restrict__ tables, const u32* 
 //
 // `carries[columns][j1]` and `tickets` are scratch, zero before the first
 // launch. Every word is multiplied by `multiplier`, and `subtrahend`·2^bit is
-// subtracted from the word that `addend` names (which the kernel of rows writes while blocks
-// of this one wait already: no __restrict__, its loads are not for the constant cache). Words have `base_bits` bits, and
+// subtracted from the word that `addend` names. Words have `base_bits` bits, and
 // one more where (−p·j mod N) < `long_below` = p mod N.
+//
+// `addend` is no __restrict__: the kernel of rows writes it when blocks of this one
+// wait already, and loads of constant data may not see that.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 #if KIND == 1
 columns(u64* data, const u64* __restrict__ tables, const u32* __restrict__ fractions,
