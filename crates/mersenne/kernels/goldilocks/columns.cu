@@ -166,6 +166,28 @@ DEVICE void transform_outer(const u64* __restrict__ tables, u64* tile) {
     }
 }
 
+// From slots that other threads have filled to the spectrum, and back.
+DEVICE void to_spectrum(u64* data, const u64* __restrict__ tables, u64* tile, u32 columns) {
+    __syncthreads();
+    if constexpr (Q > 1) {
+        transform_outer<false>(tables, tile);
+        __syncthreads();
+    }
+    transform_a<false>(tables, tile);
+    __syncthreads();
+    forward_b(data, tables, tile, columns);
+}
+DEVICE void from_spectrum(const u64* data, const u64* __restrict__ tables, u64* tile, u32 columns) {
+    inverse_b(data, tables, tile, columns);
+    __syncthreads();
+    transform_a<true>(tables, tile);
+    __syncthreads();
+    if constexpr (Q > 1) {
+        transform_outer<true>(tables, tile);
+        __syncthreads();
+    }
+}
+
 // A word's length: its bits, and half of its base.
 struct Length {
     u32 bits, half;
@@ -245,14 +267,7 @@ enter(u64* data, const i32* __restrict__ digits, const u64* __restrict__ tables,
             words.next();
         });
     }
-    __syncthreads();
-    if constexpr (Q > 1) {
-        transform_outer<false>(tables, tile);
-        __syncthreads();
-    }
-    transform_a<false>(tables, tile);
-    __syncthreads();
-    forward_b(data, tables, tile, columns);
+    to_spectrum(data, tables, tile, columns);
 }
 
 #else
@@ -409,14 +424,7 @@ leave(u64* data, i32* __restrict__ digits, const u64* __restrict__ tables,
 #else
     i32* const digits_ = nullptr;
 #endif
-    inverse_b(data, tables, tile, columns_);
-    __syncthreads();
-    transform_a<true>(tables, tile);
-    __syncthreads();
-    if constexpr (Q > 1) {
-        transform_outer<true>(tables, tile);
-        __syncthreads();
-    }
+    from_spectrum(data, tables, tile, columns_);
     carry_within(tile, tables, fractions, carries, addend, columns_, tag, base_bits, long_below,
                  subtrahend, multiplier, turn != TILES);
     if (turn == 0) {
@@ -429,14 +437,7 @@ leave(u64* data, i32* __restrict__ digits, const u64* __restrict__ tables,
     }
     carry_between(tile, tables, fractions, carries, digits_, columns_, tag, base_bits, long_below);
 #if KIND == 1
-    __syncthreads();
-    if constexpr (Q > 1) {
-        transform_outer<false>(tables, tile);
-        __syncthreads();
-    }
-    transform_a<false>(tables, tile);
-    __syncthreads();
-    forward_b(data, tables, tile, columns_);
+    to_spectrum(data, tables, tile, columns_);
 #endif
 }
 
