@@ -49,12 +49,14 @@ pub(crate) fn mersenne(args: &BenchArgs) -> anyhow::Result<Exit> {
     } else {
         args.exponents.clone()
     };
-    if !args.json {
-        let line = format!("{}, {}", measured.cpu, units::count(threads as u64, "thread"));
-        report::write_out(format!("{line}\n\n{HEADER}\n").as_bytes())?;
-    }
     for p in exponents {
-        for row in measure(&plans(p, args, threads)?)? {
+        let plans = plans(p, args, threads)?;
+        // Not before it is known that there is something to measure.
+        if !args.json && measured.rows.is_empty() {
+            let line = format!("{}, {}", measured.cpu, units::count(threads as u64, "thread"));
+            report::write_out(format!("{line}\n\n{HEADER}\n").as_bytes())?;
+        }
+        for row in measure(&plans)? {
             if !args.json {
                 report::write_out(format!("{}\n", row.line()).as_bytes())?;
             }
