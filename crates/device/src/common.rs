@@ -3,7 +3,10 @@
 /// Every common header, by the name under which kernels include it.
 pub const HEADERS: &[(&str, &str)] = &[
     ("simt.cuh", include_str!("../kernels/common/simt.cuh")),
+    ("index.cuh", include_str!("../kernels/common/index.cuh")),
     ("ptx.cuh", include_str!("../kernels/common/ptx.cuh")),
     ("goldilocks.cuh", include_str!("../kernels/common/goldilocks.cuh")),
     ("dft.cuh", include_str!("../kernels/common/dft.cuh")),
+    ("complex.cuh", include_str!("../kernels/common/complex.cuh")),
+    ("fourier.cuh", include_str!("../kernels/common/fourier.cuh")),
 ];

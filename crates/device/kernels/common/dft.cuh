@@ -6,20 +6,7 @@
 // outputs positive. The inverse (without 1/n) is X_(−k): callers renumber.
 #pragma once
 #include "goldilocks.cuh"
-
-// A compile-time loop: f(Index<I>{}) for I in FROM..TO.
-template <int I>
-struct Index {
-    static constexpr int value = I;
-};
-template <int FROM, int TO, class F>
-DEVICE void unrolled(F f) {
-    if constexpr (FROM < TO) {
-        f(Index<FROM>{});
-        unrolled<FROM + 1, TO>(f);
-    }
-}
-#define VALUE(index) decltype(index)::value
+#include "index.cuh"
 
 // v·ω_n^e for 0 ≤ v < 2^70: the sign of 2^96 ≡ −1 apart, a shift.
 template <int n, int e>

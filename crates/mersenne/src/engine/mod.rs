@@ -11,7 +11,9 @@
 
 pub mod fp64;
 pub mod goldilocks;
+pub mod fp64_gpu;
 pub mod goldilocks_gpu;
+mod machine;
 pub mod places;
 pub mod word;
 

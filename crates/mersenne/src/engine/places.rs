@@ -6,6 +6,7 @@ use std::{fmt, fs};
 
 use warpint_device::{Device, DeviceError};
 
+use super::fp64_gpu::Fp64On;
 use super::goldilocks_gpu::GoldilocksOn;
 use super::{Engine, EngineError, EngineFamily, Step, families};
 use crate::{Residue, Shift};
@@ -135,7 +136,7 @@ fn open(id: DeviceId) -> Result<(Device, Families), DeviceError> {
 
 /// Every family that computes on devices.
 fn families_of(device: &Device) -> Vec<Box<dyn EngineFamily>> {
-    vec![Box::new(GoldilocksOn::new(device.clone()))]
+    vec![Box::new(Fp64On::new(device.clone())), Box::new(GoldilocksOn::new(device.clone()))]
 }
 
 /// Product and driver of a place: of the CPU, or of a device in use.

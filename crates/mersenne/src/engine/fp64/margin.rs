@@ -53,7 +53,7 @@ const RELIABILITY: f64 = 40.0;
 
 /// Up to this length words are kept short enough for any digits, however far
 /// from random: transforms this short cost nothing.
-const ANY_DIGITS_UP_TO: usize = 1024;
+pub(crate) const ANY_DIGITS_UP_TO: usize = 1024;
 
 /// σ/½ that is still credible in a single product of digits of any pattern.
 const PATTERN_SIGMAS: f64 = 7.0;
@@ -63,7 +63,7 @@ const PATTERN_SIGMAS: f64 = 7.0;
 /// The allowed one is ½ at z·σ, z such that in N·2^31 words the probability of
 /// an error above ½ is 2^−40. Up to 1024 words also the largest digits, all
 /// alike, must give words within [`largest_rms`].
-pub(super) fn bits(p: u32, n: usize) -> f64 {
+pub(crate) fn bits(p: u32, n: usize) -> f64 {
     let size = n as f64;
     let z = tail_quantile(size.log2() + PRODUCTS + RELIABILITY);
     let random = (0.5 / (z * deviation(p, n))).log2();
@@ -104,7 +104,7 @@ fn multiplicity(mut n: usize, q: usize) -> u32 {
 /// Random digits at the longest words that [`bits`] allows have about two
 /// thirds of it. Digits that are all alike have √N times as much, and errors in
 /// proportion.
-pub(super) fn largest_rms(n: usize) -> f64 {
+pub(crate) fn largest_rms(n: usize) -> f64 {
     0.5 / (PATTERN_SIGMAS * unit_deviation(n))
 }
 

@@ -21,7 +21,7 @@ mod carry;
 mod engine;
 pub mod floor;
 mod lengths;
-mod margin;
+pub(super) mod margin;
 #[cfg(test)]
 mod tests;
 mod transform;

@@ -8,7 +8,6 @@ use super::tables::fifth_root_constants;
 const TILE: (&str, &str) = ("tile.cuh", include_str!("../../../kernels/goldilocks/tile.cuh"));
 const COLUMNS: &str = include_str!("../../../kernels/goldilocks/columns.cu");
 const ROWS: &str = include_str!("../../../kernels/goldilocks/rows.cu");
-const WORDS: &str = include_str!("../../../kernels/goldilocks/words.cu");
 
 /// The kernels of a squaring.
 pub(super) struct Kernels {
@@ -61,16 +60,6 @@ impl ProductKernels {
 
 fn missing(kernel: &str) -> DeviceError {
     DeviceError::Failed { what: kernel.into(), message: "the kernel was not built".into() }
-}
-
-/// The sum of two registers.
-pub(super) fn combine(device: &Device) -> Result<Kernel, DeviceError> {
-    device.program(&words_source())?.kernel("combine", 0)
-}
-
-/// The source of `combine`.
-pub(super) fn words_source() -> Source {
-    Source::new("words.cu", WORDS, &["combine"]).headers(common::HEADERS)
 }
 
 /// `enter`, `columns`, `leave`, `square`, `forward`, `multiply` for a shape.

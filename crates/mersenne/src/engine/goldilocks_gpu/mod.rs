@@ -7,21 +7,22 @@
 //! | `shape` | how a transform is cut for the kernels |
 //! | `tables` | twiddles and weights |
 //! | `kernels` | the texts, and their constants |
-//! | `machine` | the register machine |
+//! | `transform` | products through them, for the register machine |
 //!
 //! The kernels are `kernels/goldilocks/*.cu` of this crate; `columns.cu` and
 //! `rows.cu` begin with the method.
 
 mod kernels;
-mod machine;
 mod shape;
 mod tables;
+mod transform;
 
 use std::ops::RangeInclusive;
 
 use warpint_device::{Device, Source};
 
 use super::goldilocks::Goldilocks;
+use super::machine::{self, Machine};
 use super::{BuildOptions, Engine, EngineError, EngineFamily, Margin};
 use crate::layout::WordLayout;
 use shape::Shape;
@@ -94,7 +95,7 @@ pub fn all_lengths() -> impl Iterator<Item = usize> {
 pub fn sources(length: usize, shared_memory_per_block: u32) -> Vec<Source> {
     let shape = Shape::all(length, shared_memory_per_block).into_iter().next();
     let mut sources = shape.map_or(vec![], |shape| kernels::sources(&shape).to_vec());
-    sources.push(kernels::words_source());
+    sources.push(machine::words_source());
     sources
 }
 
@@ -172,6 +173,7 @@ impl EngineFamily for GoldilocksOn {
             reason: format!("there are {} shapes of this length", shapes.len()),
         })?;
         let layout = WordLayout::new(p, length);
-        Ok(Box::new(machine::Machine::new(&self.device, layout, *shape, options.registers)?))
+        let products = transform::Products::new(&self.device, layout, *shape)?;
+        Ok(Box::new(Machine::new(&self.device, layout, options.registers, products)?))
     }
 }

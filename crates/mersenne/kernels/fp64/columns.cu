@@ -1,0 +1,405 @@
+// Columns: inverse transforms, unweighting, rounding, carries, weighting, transforms.
+//
+// The number Σ d_w·2^⌈pw/N⌉, w < N, is held as n = N/2 = ROWS·COLUMNS complex points
+// z_j = a_(2j)·d_(2j) + i·a_(2j+1)·d_(2j+1), with weights a_w = 2^(⌈pw/N⌉ − pw/N);
+// j = j1·COLUMNS + j2. They are transformed over j1 (here), then with factors e(−j2·k1/n)
+// over j2 (rows.cu). On the way back rows.cu leaves these factors out, and the inverse
+// transforms over k1 have them: its sums are those of e(+k1·(j1·COLUMNS + j2)/n).
+//
+// A block has WIDTH columns j2, all of them in shared memory; in global memory the spectrum
+// lies as [j2 / CHUNK][k1][j2 % CHUNK], in which WIDTH divides CHUNK.
+//
+// KIND 0 `enter`: digits → spectrum; 1 `columns`: spectrum → spectrum of the carried product;
+// 2 `leave`: spectrum → digits. CHECKED: round-off is measured. STEP 0: squares; 1: less 2,
+// wherever the number 1 stands; 2: times a small number.
+//
+// Words. A word of b bits is held divided by 2^b, as a digit s with |s| ≤ 1/2 or a little
+// more. Since 2^b·a_w = 2^(p/N)·a_(w+1), the factor from s to the transform's point is
+// V_(w+1) = 2^(p/N)·a_(w+1), and no length of a word is in it.
+//
+// Carries. A thread has points j of one column. A point's two words take what the point before
+// hands on, and hand on what they had without it: carries enter two words and stop there. The
+// point before is that of the thread before, or, for the first column of the tile, one of the
+// block before, which hands its carries on as 64-bit words with the tag of the launch in the
+// upper 12 bits. The block of the first columns needs what the last one hands on, so its work is
+// done twice: by the first block only to hand on, by the last one in full, which writes when the
+// first has read.
+//
+// Blocks take their columns in the order in which they start (a ticket), so that whoever waits,
+// waits for a block that is running already.
+#include "line.cuh"
+
+constexpr int Q = OUTER_RADIX, A = RADIX_A, B = RADIX_B;
+constexpr u32 M = A * B;
+constexpr u32 ROWS = Q * M;
+constexpr u32 TILES = COLUMNS / WIDTH;
+constexpr u32 U = WIDTH * Q;
+static_assert(THREADS == WIDTH * M && THREADS % 32 == 0, "a thread has one point of every q");
+// So far apart are points of the spectrum whose kb differ by 1, and rows whose q do.
+constexpr u32 APART = Q * A * CHUNK;
+typedef Slots<U, A, B, WIDTH> Tile;
+
+// Where the tables begin, in points of `tables`; the host fills them in this order. [e] goes
+// through the powers that a transform asks for.
+constexpr u32 POWERS_Q = powers_of(Q), POWERS_A = powers_of(A), POWERS_B = powers_of(B);
+constexpr u32 FORWARD_A = 0;                               // [e][kq] e(−e·kq/QA)
+constexpr u32 FORWARD_B = FORWARD_A + POWERS_A * Q;        // [e][kq + Q·ka] e(−e·(kq + Q·ka)/ROWS)
+constexpr u32 INVERSE_A = FORWARD_B + POWERS_B * Q * A;    // [e][b] e(e·b/AB)
+constexpr u32 INVERSE_Q = INVERSE_A + POWERS_A * B;        // [e][m] e(e·m/ROWS)
+constexpr u32 RECORDS = INVERSE_Q + POWERS_Q * M;          // [j2][RECORD], of which
+constexpr u32 RECORD_B = 0;                                // [e] e(e·j2/(B·COLUMNS))
+constexpr u32 RECORD_A = RECORD_B + POWERS_B;              // [e] e(e·j2/(AB·COLUMNS)) − 1
+constexpr u32 RECORD_Q = RECORD_A + POWERS_A;              // [e] e(e·j2/n) − 1
+constexpr u32 RECORD = RECORD_Q + POWERS_Q;
+
+// Words of `addend`.
+constexpr u32 ADDEND_ROW = 1, ADDEND_COLUMN = 2, ADDEND_HALF = 3, ADDEND_BIT = 4;
+
+// Words of `tickets`: the next ticket; that of the last block, when the first has read.
+constexpr u32 NEXT = 0, READ = 1;
+
+// Of `errors`, two words for each of this many launches: the largest distance to an integer, and
+// the largest carry, as the upper words of doubles.
+constexpr u32 MEASURED = 4096;
+
+// 1.5·2^52: adding it, and subtracting it again, rounds to an integer; in between, the integer is
+// in the lower bits.
+#define MAGIC 6755399441055744.0
+
+// Weights of the words 2j + 1 and 2j + 2, for one of a thread's points j.
+struct Point {
+    bool wrapped, long0, long1;
+};
+
+// What is known of a plan's words. One that is long has a bit more.
+struct Words {
+    // 2^(−(p mod N)/N), and its inverse.
+    double ratio, inverse_ratio;
+    // ⌊p/N⌋.
+    u32 bits;
+    // Fractions u_w = (−pw mod N)/N, times 2^32: the word w is long, by a bit, where u_(w+1) is
+    // above the first, or u_w below the second.
+    u32 long_above, long_below;
+    // 2^−b for a word of b bits.
+    DEVICE double unit(bool is_long) const { return high_word(1023 - bits, is_long, 0); }
+    // 1.5·2^(52−b): adding it, and subtracting it again, rounds to multiples of 2^−b.
+    DEVICE double magic(bool is_long) const { return high_word(1075 - bits, is_long, 1u << 19); }
+    // 2^b.
+    DEVICE double base(bool is_long) const { return __hiloint2double((i32)((1023 + bits + is_long) << 20), 0); }
+
+private:
+    static DEVICE double high_word(u32 exponent, bool is_long, u32 mantissa) {
+        u32 high = exponent << 20 | mantissa;
+        return __hiloint2double((i32)(is_long ? high - (1u << 20) : high), 0);
+    }
+};
+
+// v·2^e if so.
+template <int e>
+DEVICE double scaled_if(double v, bool so) {
+    return __hiloint2double(__double2hiint(v) + (so ? e * (1 << 20) : 0), __double2loint(v));
+}
+
+// Weights of the points of a thread: rows i·M + m for i < Q.
+struct Weights {
+    double forward, inverse;
+    u32 fraction;
+    const Words& words;
+
+    // `row_weights[m]` and `column_weights[j2]` hold factors of V and of 1/nV, for i = 0.
+    DEVICE Weights(const Complex* __restrict__ row_weights, const Complex* __restrict__ column_weights,
+                   const u32* __restrict__ fractions, u32 m, u32 column, const Words& words)
+        : words(words) {
+        Complex of_row = row_weights[m], of_column = column_weights[column];
+        u32 start = fractions[m];
+        fraction = start + fractions[M + column];
+        bool wrapped = fraction < start;
+        forward = scaled_if<-1>(of_row.re * of_column.re, wrapped);
+        inverse = scaled_if<1>(of_row.im * of_column.im, wrapped);
+    }
+    // Of row i·M + m: its u is greater by (−p·i mod Q)/Q.
+    template <int i>
+    DEVICE Point point() const {
+        constexpr u32 numerator = (Q - P_MOD_Q * i % Q) % Q;
+        u32 f = fraction + (u32)(((u64)numerator << 32) / Q);
+        return {numerator > 0 && f < fraction, f > words.long_above, f < words.long_below};
+    }
+    template <int i>
+    DEVICE double forward0(Point p) const {
+        constexpr int numerator = (Q - P_MOD_Q * i % Q) % Q;
+        return scaled_if<-1>(numerator > 0 ? forward * POWER_OF_2<numerator, Q>() : forward, p.wrapped);
+    }
+    template <int i>
+    DEVICE double inverse0(Point p) const {
+        constexpr int numerator = (Q - P_MOD_Q * i % Q) % Q;
+        return scaled_if<1>(numerator > 0 ? inverse * POWER_OF_2<-numerator, Q>() : inverse, p.wrapped);
+    }
+    DEVICE double forward1(Point p, double forward0) const { return scaled_if<1>(forward0 * words.ratio, p.long1); }
+    DEVICE double inverse1(Point p, double inverse0) const {
+        return scaled_if<-1>(inverse0 * words.inverse_ratio, p.long1);
+    }
+};
+
+// Where the spectrum's point (u, ka, 0) of a tile lies, for g = u + U·ka.
+DEVICE u32 position(u32 columns, u32 g) {
+    u32 j2 = columns * WIDTH + g % WIDTH;
+    return (j2 / CHUNK * ROWS + g / WIDTH) * CHUNK + j2 % CHUNK;
+}
+
+// From the spectrum by the inverse transform over kb into slots (u, ka, b).
+DEVICE void inverse_b(const Complex* data, const Complex* __restrict__ tables, Complex* tile, u32 columns) {
+    constexpr u32 ITEMS = U * A;
+#pragma unroll(turns_at_once(ITEMS, B))
+    for (u32 g = threadIdx.x; g < ITEMS; g += THREADS) {
+        Complex x[B];
+        load(x, data + position(columns, g), APART);
+        transform<B, INVERSE>(
+            x, Listed<B, 1>{tables + RECORDS + (columns * WIDTH + g % WIDTH) * RECORD + RECORD_B});
+        put(x, tile + Tile::at(g % U, g / U, 0), Tile::STRIDE_B);
+    }
+}
+
+// From slots (u, ka, b) by the transform over b to the spectrum.
+DEVICE void forward_b(Complex* data, const Complex* __restrict__ tables, const Complex* tile, u32 columns) {
+    constexpr u32 ITEMS = U * A;
+#pragma unroll(turns_at_once(ITEMS, B))
+    for (u32 g = threadIdx.x; g < ITEMS; g += THREADS) {
+        Complex x[B];
+        take(x, tile + Tile::at(g % U, g / U, 0), Tile::STRIDE_B);
+        transform<B, FORWARD>(x, Listed<B, Q * A>{tables + FORWARD_B + g / WIDTH});
+        store(x, data + position(columns, g), APART);
+    }
+}
+
+// The transform over a in slots (u, a or ka, b), or its inverse.
+template <int SIGN>
+DEVICE void transform_a(const Complex* __restrict__ tables, Complex* tile, u32 columns) {
+    constexpr u32 ITEMS = U * B;
+#pragma unroll(turns_at_once(ITEMS, A))
+    for (u32 h = threadIdx.x; h < ITEMS; h += THREADS) {
+        Complex* slots = tile + Tile::at(h % U, 0, h / U);
+        Complex x[A];
+        take(x, slots, Tile::STRIDE_A);
+        if constexpr (SIGN == INVERSE) {
+            const Complex* excess = tables + RECORDS + (columns * WIDTH + h % WIDTH) * RECORD + RECORD_A;
+            transform<A, SIGN>(x, Turned<A, B>{tables + INVERSE_A + h / U, excess});
+        } else {
+            transform<A, SIGN>(x, Listed<A, Q>{tables + FORWARD_A + h % U / WIDTH});
+        }
+        put(x, slots, Tile::STRIDE_A);
+    }
+}
+
+// The slot of a thread's point q = 0; the others are WIDTH apart.
+DEVICE Complex* own_slots(Complex* tile) {
+    u32 m = threadIdx.x / WIDTH;
+    return tile + Tile::at(threadIdx.x % WIDTH, m / B, m % B);
+}
+
+// From the spectrum to a thread's points.
+DEVICE void from_spectrum(Complex (&x)[Q], const Complex* data, const Complex* __restrict__ tables, Complex* tile,
+                          u32 columns) {
+    inverse_b(data, tables, tile, columns);
+    __syncthreads();
+    if constexpr (A > 1) {
+        transform_a<INVERSE>(tables, tile, columns);
+        __syncthreads();
+    }
+    Complex y[Q];
+    take(y, own_slots(tile), WIDTH);
+    const Complex* excess = tables + RECORDS + (columns * WIDTH + threadIdx.x % WIDTH) * RECORD + RECORD_Q;
+    transform<Q, INVERSE>(y, Turned<Q, M>{tables + INVERSE_Q + threadIdx.x / WIDTH, excess});
+    unrolled<0, Q>([&](auto i) { x[VALUE(i)] = y[place_of(Q, VALUE(i))]; });
+}
+
+// From a thread's points to the spectrum.
+DEVICE void to_spectrum(Complex (&x)[Q], Complex* data, const Complex* __restrict__ tables, Complex* tile,
+                        u32 columns) {
+    transform<Q, FORWARD>(x);
+    put(x, own_slots(tile), WIDTH);
+    __syncthreads();
+    if constexpr (A > 1) {
+        transform_a<FORWARD>(tables, tile, columns);
+        __syncthreads();
+    }
+    forward_b(data, tables, tile, columns);
+}
+
+// What the host passes of a plan's words, in the order of its arguments.
+#define WORDS_PARAMETERS                                                                                  \
+    const Complex *__restrict__ row_weights, const Complex *__restrict__ column_weights,                  \
+        const u32 *__restrict__ fractions, double ratio, double inverse_ratio, u32 bits, u32 long_above,   \
+        u32 long_below
+#define WORDS {ratio, inverse_ratio, bits, long_above, long_below}
+
+#if KIND == 0
+
+// Digits as [word], |d| < 2^30, → spectrum.
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+enter(Complex* data, const i32* __restrict__ digits, const Complex* __restrict__ tables, WORDS_PARAMETERS) {
+    DYNAMIC_SHARED(Complex, tile);
+    const Words words = WORDS;
+    const u32 columns = blockIdx.x, column = columns * WIDTH + threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;
+    const Weights weights(row_weights, column_weights, fractions, m, column, words);
+    Complex x[Q];
+    unrolled<0, Q>([&](auto i) {
+        Point p = weights.point<VALUE(i)>();
+        const i32* d = digits + 2 * ((VALUE(i) * M + m) * COLUMNS + column);
+        double v = weights.forward0<VALUE(i)>(p);
+        x[VALUE(i)] = {d[0] * words.unit(p.long0) * v, d[1] * words.unit(p.long1) * weights.forward1(p, v)};
+    });
+    to_spectrum(x, data, tables, tile, columns);
+}
+
+#else
+
+// The bits of a double that holds an integer + 1.5·2^52, with a tag instead of the upper 12, which are known.
+DEVICE u64 tagged(double v, u32 tag) {
+    return ((u64)__double_as_longlong(v) & ((1ull << 52) - 1)) | (u64)tag << 52;
+}
+DEVICE double untagged(u64 word) {
+    return __longlong_as_double((i64)((word & ((1ull << 52) - 1)) | (u64)0x433 << 52));
+}
+
+// Unweights, rounds, and splits off what each point hands on; then `incoming[i]` is what the
+// thread before handed on, as a double that holds it + MAGIC.
+DEVICE void carry_out(Complex (&x)[Q], double (&incoming)[Q], const Weights& weights, const u64* addend, u64* carries,
+                      u32* errors, u32 columns, u32 tag, u32 multiplier, bool hands_on) {
+    const Words& words = weights.words;
+    const u32 c = threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;
+    u32 worst = 0, largest = 0;
+    unrolled<0, Q>([&](auto i) {
+        constexpr int I = VALUE(i);
+        Point p = weights.point<I>();
+        double u0 = weights.inverse0<I>(p), u1 = weights.inverse1(p, u0);
+        double r0 = words.magic(p.long0), r1 = words.magic(p.long1);
+        double s0 = fma(x[I].re, u0, r0) - r0, s1 = fma(x[I].im, u1, r1) - r1;
+#if CHECKED
+        // The distances are |x·u − s| in units of the word's base.
+        auto distance = [&](double v, double u, double s, bool is_long) {
+            return ((u32)__double2hiint(fma(v, u, -s)) & 0x7fffffffu) + ((words.bits + is_long) << 20);
+        };
+        worst = max(worst, max(distance(x[I].re, u0, s0, p.long0), distance(x[I].im, u1, s1, p.long1)));
+#endif
+#if STEP == 1
+        if (addend[ADDEND_ROW] == I * M + m && addend[ADDEND_COLUMN] == columns * WIDTH + c) {
+            bool second = addend[ADDEND_HALF] != 0;
+            u32 exponent = 1024 + (u32)addend[ADDEND_BIT] - words.bits - (second ? p.long1 : p.long0);
+            double two = __hiloint2double((i32)(exponent << 20), 0);
+            s0 -= second ? 0.0 : two;
+            s1 -= second ? two : 0.0;
+        }
+#elif STEP == 2
+        s0 *= multiplier;
+        s1 *= multiplier;
+#endif
+        double carry = fma(s0, words.unit(p.long1), s1) + MAGIC;
+#if CHECKED
+        largest = max(largest, (u32)__double2hiint(carry - MAGIC) & 0x7fffffffu);
+#endif
+        x[I] = {s0, s1 - (carry - MAGIC)};
+        if (c == WIDTH - 1 && hands_on) store_relaxed(&carries[columns * ROWS + I * M + m], tagged(carry, tag));
+        incoming[I] = __longlong_as_double(__shfl_up_sync(0xffffffffu, __double_as_longlong(carry), 1));
+    });
+#if CHECKED
+    worst = __reduce_max_sync(0xffffffffu, worst);
+    largest = __reduce_max_sync(0xffffffffu, largest);
+    if (threadIdx.x % 32 == 0) {
+        atomicMax(&errors[0], worst);
+        atomicMax(&errors[1], largest);
+    }
+#endif
+}
+
+// What the columns before hand on to the first column of the tile.
+DEVICE void receive(double (&incoming)[Q], const u64* carries, u32 columns, u32 tag) {
+    if (threadIdx.x % WIDTH != 0) return;
+    const u32 m = threadIdx.x / WIDTH;
+    // Before the first columns are the last, one row up.
+    const u64* before = carries + (columns == 0 ? TILES - 1 : columns - 1) * ROWS;
+    u64 word[Q];
+    unrolled<0, Q>([&](auto i) {
+        u32 row = VALUE(i) * M + m;
+        word[VALUE(i)] = load_relaxed(before + (columns > 0 ? row : row == 0 ? ROWS - 1 : row - 1));
+    });
+    unrolled<0, Q>([&](auto i) {
+        u32 row = VALUE(i) * M + m;
+        while (word[VALUE(i)] >> 52 != tag) {
+            spin_pause();
+            word[VALUE(i)] = load_relaxed(before + (columns > 0 ? row : row == 0 ? ROWS - 1 : row - 1));
+        }
+        incoming[VALUE(i)] = untagged(word[VALUE(i)]);
+    });
+}
+
+// A point's digits with what the point before handed on.
+DEVICE Complex carry_in(Complex s, double incoming, const Words& words, Point p) {
+    double s0 = fma(incoming - MAGIC, words.unit(p.long0), s.re);
+    double carry = (s0 + MAGIC) - MAGIC;
+    return {s0 - carry, fma(carry, words.unit(p.long1), s.im)};
+}
+
+// Spectrum → the product's words, carried; as a spectrum again, or as `digits`.
+//
+// `carries[columns][j1]` and `tickets` are scratch, zero before the first launch. With STEP 2
+// every word is multiplied by `multiplier`, with STEP 1 2·2^bit is subtracted from the word that
+// `addend` names. `errors` has MEASURED pairs, zero before they are used.
+//
+// `addend` is no __restrict__: the kernel of rows writes it when blocks of this one wait already,
+// and loads of constant data may not see that.
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+#if KIND == 1
+columns(Complex* data,
+#else
+leave(Complex* data, i32* __restrict__ digits,
+#endif
+        const Complex* __restrict__ tables, WORDS_PARAMETERS, u64* carries, u64* tickets, const u64* addend,
+        u32* errors, u32 multiplier) {
+    wait_for_last_launch();
+    let_next_launch_begin();
+    DYNAMIC_SHARED(Complex, tile);
+    u64* const shared_ticket = (u64*)(tile + Tile::COUNT);
+    if (threadIdx.x == 0) *shared_ticket = atomicAdd(&tickets[NEXT], 1ull);
+    __syncthreads();
+    const u64 ticket = *shared_ticket, launch = ticket / (TILES + 1);
+    const u32 turn = (u32)(ticket % (TILES + 1)), tag = (u32)(launch % 4095) + 1;
+    const u32 columns_ = turn == TILES ? 0 : turn;
+    const u32 column = columns_ * WIDTH + threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;
+
+    Complex x[Q];
+    from_spectrum(x, data, tables, tile, columns_);
+    const Words words = WORDS;
+    const Weights weights(row_weights, column_weights, fractions, m, column, words);
+    double incoming[Q];
+    carry_out(x, incoming, weights, addend, carries, errors + 2 * (launch % MEASURED), columns_, tag, multiplier,
+              turn != TILES);
+    if (turn == 0) {
+        // Barriers ago the last of this block's reads was done.
+        if (threadIdx.x == 0) store_release(&tickets[READ], ticket + TILES);
+        return;
+    }
+    receive(incoming, carries, columns_, tag);
+    unrolled<0, Q>([&](auto i) {
+        Point p = weights.point<VALUE(i)>();
+        Complex s = carry_in(x[VALUE(i)], incoming[VALUE(i)], words, p);
+#if KIND == 1
+        double v = weights.forward0<VALUE(i)>(p);
+        x[VALUE(i)] = {s.re * v, s.im * weights.forward1(p, v)};
+#else
+        i32* d = digits + 2 * ((VALUE(i) * M + m) * COLUMNS + column);
+        d[0] = __double2int_rn(s.re * words.base(p.long0));
+        d[1] = __double2int_rn(s.im * words.base(p.long1));
+#endif
+    });
+#if KIND == 1
+    if (turn == TILES) {
+        if (threadIdx.x == 0) {
+            while (load_acquire(&tickets[READ]) != ticket) spin_pause();
+        }
+        __syncthreads();
+    }
+    to_spectrum(x, data, tables, tile, columns_);
+#endif
+}
+
+#endif

@@ -1,0 +1,275 @@
+// Rows: transforms over j2, products of real signals, inverse transforms.
+//
+// The spectrum [j2 / CHUNK][k1][j2 % CHUNK] (see columns.cu) is transformed over j2, with
+// factors e(−j2·k1/n), to Z_k, k = k1 + ROWS·k2. Since x is real, products need Z_k and
+// Z_(n−k) together, that is rows k1 and ROWS − k1: a block has PAIRS such pairs, of which the
+// first of all is rows 0 and ROWS/2, each its own partner. Inverse transforms are plain: the
+// factors e(+j2·k1/n) are in those of the columns.
+//
+// KIND 0 `square_rows`: x ← x²; 1 `forward_rows`: the transform alone, its points in an
+// order of its own; 2 `multiply_rows`: x ← x·y, y as `forward_rows` left it.
+#include "line.cuh"
+
+constexpr int Q = OUTER_RADIX, A = RADIX_A, B = RADIX_B;
+constexpr u32 M = A * B;
+constexpr u32 COLUMNS = Q * M;
+constexpr u32 LINES = 2 * PAIRS;
+constexpr u32 U = LINES * Q;
+// Units: what the last step transforms. Unit v = kq + Q·ka has the frequencies k2 = v + UNITS·kb.
+constexpr u32 UNITS = Q * A;
+typedef Slots<U, A, B, 1> Tile;
+
+// Where the tables begin, in points of `tables`; the host fills them in this order. [e] goes
+// through the powers that a transform asks for.
+constexpr u32 POWERS_Q = powers_of(Q), POWERS_A = powers_of(A), POWERS_B = powers_of(B);
+constexpr u32 FORWARD_A = 0;                             // [e][kq] e(−e·kq/QA)
+constexpr u32 FORWARD_B = FORWARD_A + POWERS_A * Q;      // [e][v] e(−e·v/COLUMNS)
+constexpr u32 INVERSE_A = FORWARD_B + POWERS_B * UNITS;  // [e][b] e(e·b/AB)
+constexpr u32 INVERSE_Q = INVERSE_A + POWERS_A * B;      // [e][m] e(e·m/COLUMNS)
+constexpr u32 RECORDS = INVERSE_Q + POWERS_Q * M;        // [k1][RECORD], of which
+constexpr u32 RECORD_Q = 0;                              // [e] e(−e·k1/(Q·ROWS))
+constexpr u32 RECORD_A = RECORD_Q + POWERS_Q;            // [e] e(−e·k1/(QA·ROWS)) − 1
+constexpr u32 RECORD_B = RECORD_A + POWERS_A;            // [e] e(−e·k1/n) − 1
+constexpr u32 RECORD = RECORD_B + POWERS_B;
+
+// Words of `addend`.
+constexpr u32 SHIFT = 0, ADDEND_ROW = 1, ADDEND_COLUMN = 2, ADDEND_HALF = 3, ADDEND_BIT = 4;
+
+// The row of a line of the block whose first pair is `first`.
+DEVICE u32 row_of(u32 first, u32 line) {
+    u32 pair = first + line % PAIRS;
+    return line < PAIRS ? pair : pair == 0 ? ROWS / 2 : ROWS - pair;
+}
+// Where point j2 of a row lies.
+DEVICE u32 position(u32 row, u32 j2) { return (j2 / CHUNK * ROWS + row) * CHUNK + j2 % CHUNK; }
+// So far apart are points of a row whose q differ by 1.
+constexpr u32 APART = M * ROWS;
+
+// The bit at which the number stands after one more squaring, and the word it lies in.
+DEVICE void advance(u64* addend, u32 p) {
+    constexpr u64 length = 2ull * ROWS * COLUMNS;
+    u64 shift = 2 * addend[SHIFT] % p;
+    u64 w = shift * length / p;
+    addend[SHIFT] = shift;
+    addend[ADDEND_ROW] = w / 2 / COLUMNS;
+    addend[ADDEND_COLUMN] = w / 2 % COLUMNS;
+    addend[ADDEND_HALF] = w % 2;
+    addend[ADDEND_BIT] = shift - (p * w + length - 1) / length;
+}
+
+// Line and m = a·B + b of an item of the steps over q.
+struct Item {
+    u32 line, m;
+    DEVICE Item(u32 g) : line(g / M), m(g % M) {}
+    DEVICE Complex* slots(Complex* tile) const { return tile + Tile::at(Q * line, m / B, m % B); }
+};
+
+// Points of memory → slots, by the transform over q.
+DEVICE void forward_q(const Complex* data, const Complex* __restrict__ tables, Complex* tile, u32 first) {
+    constexpr u32 ITEMS = LINES * M;
+#pragma unroll(turns_at_once(ITEMS, Q))
+    for (u32 g = threadIdx.x; g < ITEMS; g += THREADS) {
+        Item item(g);
+        u32 row = row_of(first, item.line);
+        Complex x[Q];
+        load(x, data + position(row, item.m), APART);
+        transform<Q, FORWARD>(x, Listed<Q, 1>{tables + RECORDS + row * RECORD + RECORD_Q});
+        put(x, item.slots(tile), 1);
+    }
+}
+
+// Slots → points of memory, by the inverse transform over kq.
+DEVICE void inverse_q(Complex* data, const Complex* __restrict__ tables, Complex* tile, u32 first) {
+    constexpr u32 ITEMS = LINES * M;
+#pragma unroll(turns_at_once(ITEMS, Q))
+    for (u32 g = threadIdx.x; g < ITEMS; g += THREADS) {
+        Item item(g);
+        Complex x[Q];
+        take(x, item.slots(tile), 1);
+        transform<Q, INVERSE>(x, Listed<Q, M>{tables + INVERSE_Q + item.m});
+        store(x, data + position(row_of(first, item.line), item.m), APART);
+    }
+}
+
+// The transform over a, or its inverse.
+template <int SIGN>
+DEVICE void transform_a(const Complex* __restrict__ tables, Complex* tile, u32 first) {
+    constexpr u32 ITEMS = U * B;
+#pragma unroll(turns_at_once(ITEMS, A))
+    for (u32 h = threadIdx.x; h < ITEMS; h += THREADS) {
+        u32 u = h % U, b = h / U;
+        Complex* slots = tile + Tile::at(u, 0, b);
+        Complex x[A];
+        take(x, slots, Tile::STRIDE_A);
+        if constexpr (SIGN == FORWARD) {
+            const Complex* excess = tables + RECORDS + row_of(first, u / Q) * RECORD + RECORD_A;
+            transform<A, SIGN>(x, Turned<A, Q>{tables + FORWARD_A + u % Q, excess});
+        } else {
+            transform<A, SIGN>(x, Listed<A, B>{tables + INVERSE_A + b});
+        }
+        put(x, slots, Tile::STRIDE_A);
+    }
+}
+
+// Two units whose frequencies are each other's partners: with k in the one, n − k is in the other.
+struct Partners {
+    u32 x_line, x_unit, y_line, y_unit;
+    // Units 0 and UNITS/2 of row 0, each its own partner.
+    bool alone;
+    DEVICE Partners(u32 first, u32 pair, u32 v)
+        : x_line(pair), x_unit(v), y_line(PAIRS + pair), y_unit(UNITS - 1 - v), alone(false) {
+        if (first + pair > 0) return;
+        // Half of the items for row ROWS/2, and half for row 0.
+        if (v < UNITS / 2) {
+            x_line = y_line;
+        } else {
+            y_line = x_line;
+            x_unit = v - UNITS / 2;
+            y_unit = x_unit == 0 ? UNITS / 2 : UNITS - x_unit;
+            alone = x_unit == 0;
+        }
+    }
+};
+DEVICE Complex* unit_slots(Complex* tile, u32 line, u32 unit) {
+    return tile + Tile::at(Q * line + unit % Q, unit / Q, 0);
+}
+
+// Powers of the factor of a unit's partner: with w for the unit, e(−1/B)/w, or, where w = 1
+// for a unit alone, e(−1/2B).
+template <class Power>
+struct PartnersPowers {
+    const Power& power;
+    bool alone;
+    template <class I>
+    DEVICE Complex operator()(I e) const {
+        Complex w = times_root<-I::value, B>(conjugate(power(e)));
+        Complex v = root<-I::value, 2 * B>();
+        return alone ? v : w;
+    }
+};
+
+// (x, y) = (Z_k, Z_(n−k)) of a real signal, and (u, v) of another, → those of the product;
+// w = e(−k/n). Let E and O be the transforms of the even and the odd words: Z = E + i·O and
+// conj Z_(n−k) = E − i·O, and products have E = E₁E₂ + w·O₁O₂, O = E₁O₂ + O₁E₂.
+DEVICE void product(Complex& x, Complex& y, Complex u, Complex v, Complex w) {
+    Complex t = {fma(0.25, w.re, 0.25), 0.25 * w.im};
+    Complex a = conjugate(y), b = conjugate(v);
+    Complex q = mul(t, mul(sub(x, a), sub(u, b)));
+    x = multiply_sub(x, u, q);
+    y = conjugate(multiply_sub(a, b, q));
+}
+DEVICE void self_product(Complex& x, Complex& y, Complex w) {
+    Complex t = {fma(0.25, w.re, 0.25), 0.25 * w.im};
+    Complex a = conjugate(y);
+    Complex q = mul(t, square(sub(x, a)));
+    x = square_sub(x, q);
+    y = conjugate(square_sub(a, q));
+}
+
+// Products of the points of two units: f(x, y, i of x's, j of y's, w), or, for a point that is
+// its own partner, with a copy for y.
+template <class F>
+DEVICE void products(Complex (&x)[B], Complex (&y)[B], Complex w, bool alone, const F& f) {
+    if (alone) {
+        // x: k and B − k; y: k and B − 1 − k, where w = e(−1/2B).
+        unrolled<0, B / 2 + 1>([&](auto k) {
+            constexpr int i = place_of(B, VALUE(k)), j = place_of(B, (B - VALUE(k)) % B);
+            Complex copy = x[j];
+            f(x[i], i == j ? copy : x[j], i, j, root<-VALUE(k), B>());
+        });
+        unrolled<0, (B + 1) / 2>([&](auto k) {
+            constexpr int i = place_of(B, VALUE(k)), j = place_of(B, B - 1 - VALUE(k));
+            Complex copy = y[j];
+            f(y[i], i == j ? copy : y[j], B + i, B + j, root<-2 * VALUE(k) - 1, 2 * B>());
+        });
+    } else {
+        unrolled<0, B>([&](auto k) {
+            constexpr int i = place_of(B, VALUE(k)), j = place_of(B, B - 1 - VALUE(k));
+            f(x[i], y[j], i, B + j, times_root<-VALUE(k), B>(w));
+        });
+    }
+}
+
+// The transform over b, the products, and the inverse transform.
+DEVICE void middle(Complex* data, const Complex* __restrict__ factor, const Complex* __restrict__ tables,
+                   Complex* tile, u32 first) {
+    constexpr u32 ITEMS = PAIRS * UNITS;
+#pragma unroll 1
+    for (u32 g = threadIdx.x; g < ITEMS; g += THREADS) {
+        const Partners of(first, g / UNITS, g % UNITS);
+        Complex* x_slots = unit_slots(tile, of.x_line, of.x_unit);
+        Complex* y_slots = unit_slots(tile, of.y_line, of.y_unit);
+        Complex x[B], y[B];
+        take(x, x_slots, Tile::STRIDE_B);
+        take(y, y_slots, Tile::STRIDE_B);
+        const Complex* excess = tables + RECORDS + row_of(first, of.x_line) * RECORD + RECORD_B;
+        const Turned<B, UNITS> power{tables + FORWARD_B + of.x_unit, excess};
+        transform<B, FORWARD>(x, power);
+        transform<B, FORWARD>(y, PartnersPowers<Turned<B, UNITS>>{power, of.alone});
+#if KIND != 0
+        // The block's own points, in an order that memory likes.
+        auto nth = [&](u32 i) {
+            u32 point = i * ITEMS + g;
+            return position(row_of(first, point / COLUMNS), point % COLUMNS);
+        };
+#endif
+#if KIND == 1
+        unrolled<0, B>([&](auto i) {
+            store(data + nth(VALUE(i)), x[VALUE(i)]);
+            store(data + nth(B + VALUE(i)), y[VALUE(i)]);
+        });
+#else
+#if KIND == 0
+        products(x, y, power(Index<1>{}), of.alone,
+                 [&](Complex& a, Complex& b, u32, u32, Complex w) { self_product(a, b, w); });
+#else
+        products(x, y, power(Index<1>{}), of.alone, [&](Complex& a, Complex& b, u32 i, u32 j, Complex w) {
+            product(a, b, load(factor + nth(i)), load(factor + nth(j)), w);
+        });
+#endif
+        Complex z[B];
+        unrolled<0, B>([&](auto k) { z[VALUE(k)] = x[place_of(B, VALUE(k))]; });
+        transform<B, INVERSE>(z);
+        put(z, x_slots, Tile::STRIDE_B);
+        unrolled<0, B>([&](auto k) { z[VALUE(k)] = y[place_of(B, VALUE(k))]; });
+        transform<B, INVERSE>(z);
+        put(z, y_slots, Tile::STRIDE_B);
+#endif
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+#if KIND == 0
+square_rows(Complex* data, const Complex* __restrict__ tables, u64* addend, u32 p) {
+#elif KIND == 1
+forward_rows(Complex* data, const Complex* __restrict__ tables) {
+#else
+multiply_rows(Complex* data, const Complex* __restrict__ factor, const Complex* __restrict__ tables) {
+#endif
+    wait_for_last_launch();
+    let_next_launch_begin();
+#if KIND == 0
+    if (blockIdx.x == 0 && threadIdx.x == 0 && p != 0) advance(addend, p);
+#endif
+    DYNAMIC_SHARED(Complex, tile);
+    const u32 first = blockIdx.x * PAIRS;
+
+#if KIND != 2
+    const Complex* factor = nullptr;
+#endif
+    forward_q(data, tables, tile, first);
+    __syncthreads();
+    if constexpr (A > 1) {
+        transform_a<FORWARD>(tables, tile, first);
+        __syncthreads();
+    }
+    middle(data, factor, tables, tile, first);
+#if KIND != 1
+    __syncthreads();
+    if constexpr (A > 1) {
+        transform_a<INVERSE>(tables, tile, first);
+        __syncthreads();
+    }
+    inverse_q(data, tables, tile, first);
+#endif
+}

@@ -1,0 +1,83 @@
+//! Lines: transforms of one length in three steps, and what their kernels need to know.
+
+/// Radices of a line of Q·A·B points, in the order of the forward transform.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Line {
+    pub(super) q: u32,
+    /// 1 for a line of two steps.
+    pub(super) a: u32,
+    pub(super) b: u32,
+}
+
+/// The largest radix of a step.
+pub(super) const LARGEST_RADIX: u32 = 18;
+
+impl Line {
+    /// The points.
+    pub(super) fn len(self) -> u32 {
+        self.q * self.a * self.b
+    }
+
+    /// The largest radix.
+    pub(super) fn points(self) -> u32 {
+        self.q.max(self.a).max(self.b)
+    }
+
+    /// Every way to cut a line of so many points into steps of radix 4 to
+    /// [`LARGEST_RADIX`], or 2 to 8 for a line of at most 64 points.
+    pub(super) fn of(len: u32) -> Vec<Self> {
+        let radices = || if len <= 64 { 2..=8 } else { 4..=LARGEST_RADIX };
+        let mut lines = vec![];
+        for q in radices().filter(|&q| len.is_multiple_of(q)) {
+            let rest = len / q;
+            for a in radices().chain([1]).filter(|&a| rest.is_multiple_of(a)) {
+                let b = rest / a;
+                if radices().contains(&b) {
+                    lines.push(Self { q, a, b });
+                }
+            }
+        }
+        lines
+    }
+}
+
+/// The radix of the first level of a transform of n > 1 points: `first_radix` of `fourier.cuh`.
+fn first_radix(n: u32) -> u32 {
+    [7, 5, 3].into_iter().find(|&p| n.is_multiple_of(p)).unwrap_or(2)
+}
+
+/// The exponents e of the powers w^e that a transform of n points asks for, in the order of
+/// `slot_of` in `fourier.cuh`.
+pub(super) fn exponents(n: u32) -> Vec<u32> {
+    if n == 1 {
+        return vec![];
+    }
+    let p = first_radix(n);
+    let m = n / p;
+    (1..p).map(|i| i * m).chain(exponents(m)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exponents_of_radices() {
+        assert_eq!(exponents(16), [8, 4, 2, 1]);
+        assert_eq!(exponents(12), [4, 8, 2, 1]);
+        assert_eq!(exponents(9), [3, 6, 1, 2]);
+        assert_eq!(exponents(14), [2, 4, 6, 8, 10, 12, 1]);
+        assert_eq!(exponents(1), []);
+    }
+
+    #[test]
+    fn lines_have_their_length() {
+        for len in [8, 16, 60, 64, 96, 105, 1152, 2048, 2304, 4096, 4608] {
+            let lines = Line::of(len);
+            assert!(!lines.is_empty(), "{len}");
+            assert!(lines.iter().all(|line| line.len() == len && line.points() <= LARGEST_RADIX));
+        }
+        assert_eq!(Line::of(11), []);
+        assert_eq!(Line::of(1 << 13), []);
+    }
+}

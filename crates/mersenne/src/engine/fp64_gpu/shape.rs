@@ -1,0 +1,205 @@
+//! How a transform is cut for the kernels: lines, tiles, threads.
+
+use std::fmt;
+
+use super::line::Line;
+
+/// How the n = N/2 = rows·columns complex points of a transform are cut for the kernels.
+///
+/// Point j1·columns + j2 stands in row j1 and column j2. The kernels of columns take `width`
+/// adjacent columns at a time, those of rows `pairs` pairs of rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Shape {
+    /// The transform along a column; its length is the number of rows.
+    pub(super) column: Line,
+    /// The transform along a row; its length is the number of columns.
+    pub(super) row: Line,
+    /// Columns in a tile.
+    pub(super) width: u32,
+    /// Points of a row that lie side by side in memory.
+    pub(super) chunk: u32,
+    /// Pairs of rows in a tile.
+    pub(super) pairs: u32,
+}
+
+/// The most shared memory that blocks of a multiprocessor, or one block, have on any GPU.
+const SHARED_MEMORY: u32 = 227 << 10;
+
+/// Threads of a block, and of a multiprocessor with 128 registers each.
+const MAX_THREADS: u32 = 512;
+
+/// Registers of a multiprocessor.
+const REGISTERS: u32 = 1 << 16;
+
+/// Bytes of a point.
+const POINT: u32 = 16;
+
+impl Shape {
+    /// n.
+    pub(super) fn points(&self) -> usize {
+        self.rows() as usize * self.columns() as usize
+    }
+
+    /// R, the length of a column.
+    pub(super) fn rows(&self) -> u32 {
+        self.column.len()
+    }
+
+    /// C, the length of a row.
+    pub(super) fn columns(&self) -> u32 {
+        self.row.len()
+    }
+
+    /// The tiles of all columns.
+    pub(super) fn tiles(&self) -> u32 {
+        self.columns() / self.width
+    }
+
+    /// The blocks of the kernels of rows.
+    pub(super) fn row_blocks(&self) -> u32 {
+        self.rows() / 2 / self.pairs
+    }
+
+    /// Bytes of shared memory of a tile of columns, and a word beside it.
+    pub(super) fn column_shared_bytes(&self) -> u32 {
+        shared_points(self.column, self.width, self.width) * POINT + 16
+    }
+
+    /// Bytes of shared memory of a tile of rows.
+    pub(super) fn row_shared_bytes(&self) -> u32 {
+        shared_points(self.row, 2 * self.pairs, 1) * POINT
+    }
+
+    /// Threads of a block of columns: each has one point for every q.
+    pub(super) fn column_threads(&self) -> u32 {
+        self.width * self.column.a * self.column.b
+    }
+
+    /// Threads of a block of rows: each has two units of B points in the middle step.
+    pub(super) fn row_threads(&self) -> u32 {
+        (self.pairs * self.row.q * self.row.a).clamp(32, MAX_THREADS).next_multiple_of(32)
+    }
+
+    /// Blocks of columns that a multiprocessor is to hold at a time.
+    pub(super) fn column_blocks(&self) -> u32 {
+        resident(self.column.points(), self.column_threads(), self.column_shared_bytes())
+    }
+
+    /// Blocks of rows that a multiprocessor is to hold at a time.
+    pub(super) fn resident_row_blocks(&self) -> u32 {
+        let points = self.row.points().max(2 * self.row.b);
+        resident(points, self.row_threads(), self.row_shared_bytes())
+    }
+
+    /// Every shape for N words that fits into `shared_memory` bytes, the best known first.
+    pub(super) fn all(n: usize, shared_memory: u32) -> Vec<Self> {
+        let mut shapes: Vec<(f64, Self)> =
+            Self::fitting(n, shared_memory).map(|shape| (shape.cost(), shape)).collect();
+        shapes.sort_by(|(x, _), (y, _)| x.total_cmp(y));
+        shapes.into_iter().map(|(_, shape)| shape).collect()
+    }
+
+    /// Whether there is a shape.
+    pub(super) fn exists(n: usize, shared_memory: u32) -> bool {
+        Self::fitting(n, shared_memory).next().is_some()
+    }
+
+    fn fitting(n: usize, shared_memory: u32) -> impl Iterator<Item = Self> {
+        let points = if n.is_multiple_of(2) { n / 2 } else { 0 };
+        let cuts = (8..=4608u32)
+            .filter(move |&rows| points > 0 && points.is_multiple_of(rows as usize))
+            .filter_map(move |rows| {
+                let columns = u32::try_from(points / rows as usize).ok()?;
+                (8..=4608).contains(&columns).then_some((rows, columns))
+            });
+        let lines = cuts.flat_map(|(rows, columns)| {
+            let row = Line::of(columns);
+            Line::of(rows).into_iter().flat_map(move |column| {
+                row.clone().into_iter().map(move |row| (column, row))
+            })
+        });
+        let tiles = || {
+            [1u32, 2, 4, 8].into_iter().flat_map(|width| {
+                [4u32, 8].into_iter().flat_map(move |chunk| {
+                    [1u32, 2, 4, 8].into_iter().map(move |pairs| (width, chunk, pairs))
+                })
+            })
+        };
+        lines
+            .flat_map(move |(column, row)| {
+                tiles().map(move |(width, chunk, pairs)| Self { column, row, width, chunk, pairs })
+            })
+            .filter(move |shape| shape.is_sound() && shape.fits(shared_memory))
+    }
+
+    /// Whether the kernels can be built for it.
+    fn is_sound(&self) -> bool {
+        let Self { column, row, width, chunk, pairs } = *self;
+        width <= chunk
+            && self.columns().is_multiple_of(chunk)
+            && (row.a * row.b).is_multiple_of(chunk)
+            && self.tiles() >= 2
+            && self.column_threads().is_multiple_of(32)
+            && self.column_threads() <= MAX_THREADS
+            && self.rows().is_multiple_of(2 * pairs)
+            && (row.q * row.a).is_multiple_of(2)
+            && column.points() <= 16
+            && row.q.max(row.a) <= 18
+            && row.b <= 16
+    }
+
+    fn fits(&self, shared_memory: u32) -> bool {
+        let most = shared_memory.min(SHARED_MEMORY);
+        self.column_shared_bytes() <= most && self.row_shared_bytes() <= most
+    }
+
+    /// A guess that puts likely shapes in front, in arbitrary units.
+    fn cost(&self) -> f64 {
+        let log = |x: u32| f64::from(x).log2();
+        let few = |blocks: u32| (8.0 - log(blocks)).max(0.0);
+        // Warps of a multiprocessor at a time, of the 16 that 128 registers allow.
+        let idle = |threads: u32, blocks: u32| (4.0 - log(threads * blocks / 32)).max(0.0);
+        let steps = |line: Line| f64::from(u32::from(line.a > 1));
+        let uneven = |line: Line| {
+            let logs = [line.q, line.a, line.b].map(log);
+            logs.iter().map(|x| (x - 3.5).abs()).sum::<f64>()
+        };
+        0.3 * (log(self.rows()) - log(self.columns())).abs()
+            + 0.1 * (uneven(self.column) + uneven(self.row))
+            + steps(self.column)
+            + steps(self.row)
+            + 0.5 * (few(self.tiles()) + few(self.row_blocks()))
+            + idle(self.column_threads(), self.column_blocks())
+            + idle(self.row_threads(), self.resident_row_blocks())
+            + (log(self.column_threads()) - 7.0).abs() * 0.1
+            + (log(self.row_threads()) - 8.0).abs() * 0.1
+            + if self.chunk == 4 { 0.0 } else { 0.1 }
+            + if self.row.b <= 8 { 0.0 } else { 2.0 }
+    }
+}
+
+/// Blocks that fit on a multiprocessor by registers and shared memory.
+fn resident(points: u32, threads: u32, shared_bytes: u32) -> u32 {
+    let registers = if points > 20 { 240 } else if points > 16 { 168 } else { 128 };
+    let by_registers = REGISTERS / (registers * threads);
+    let by_memory = SHARED_MEMORY / (shared_bytes + 1024);
+    by_registers.min(by_memory).clamp(1, 16)
+}
+
+/// Points of a tile of so many lines, with the padding of `Slots` in `line.cuh`.
+fn shared_points(line: Line, lines: u32, side: u32) -> u32 {
+    let bare = lines * line.q * line.a;
+    (bare + (side % 8 + 8 - bare % 8) % 8) * line.b
+}
+
+/// `1024x2048 16.8.8/16.16.8 2/4 1`: rows × columns, the radices of both lines, columns of a tile
+/// and points of a chunk, pairs of rows.
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = |l: Line| format!("{}.{}.{}", l.q, l.a, l.b);
+        let (column, row) = (line(self.column), line(self.row));
+        let (rows, columns) = (self.rows(), self.columns());
+        let Self { width, chunk, pairs, .. } = self;
+        write!(f, "{rows}x{columns} {column}/{row} {width}/{chunk} {pairs}")
+    }
+}

@@ -1,0 +1,283 @@
+//! Products through the kernels, and their round-off.
+
+use warpint_device::{Arg, Buffer, Device, Launch};
+
+use super::kernels::{Kernels, ProductKernels, StepKind};
+use super::shape::Shape;
+use super::tables::{Point, Tables, Words};
+use super::{LARGEST_MULTIPLIER, largest_carry};
+use crate::Shift;
+use crate::engine::fp64::{Fp64, ROUND_OFF_LIMIT};
+use crate::engine::machine::{Call, Transform};
+use crate::engine::{EngineError, EngineFamily, Health, RoundOff, Step};
+use crate::layout::WordLayout;
+
+/// Launches whose round-off is kept apart: MEASURED in `columns.cu`.
+const MEASURED: usize = 4096;
+
+/// A spectrum, its kernels and their tables.
+pub(super) struct Products {
+    device: Device,
+    layout: WordLayout,
+    shape: Shape,
+    words: Words,
+    kernels: Vec<(StepKind, Kernels)>,
+    product: Option<(ProductKernels, Buffer<Point>)>,
+    spectrum: Buffer<Point>,
+    carries: Buffer<u64>,
+    /// The next block's, and how far the first has come.
+    tickets: Buffer<u64>,
+    /// Shift, and the word and bit at which it stands.
+    addend: Buffer<u64>,
+    column_tables: Buffer<Point>,
+    row_tables: Buffer<Point>,
+    row_weights: Buffer<Point>,
+    column_weights: Buffer<Point>,
+    fractions: Buffer<u32>,
+    /// The largest distance to an integer and the largest carry of every launch that measures.
+    errors: Buffer<[u32; 2]>,
+    statistics: Statistics,
+}
+
+/// Round-off over all products that were measured.
+#[derive(Debug, Default)]
+struct Statistics {
+    max: f64,
+    sum: f64,
+    products: u64,
+}
+
+impl Products {
+    pub(super) fn new(
+        device: &Device,
+        layout: WordLayout,
+        shape: Shape,
+    ) -> Result<Self, EngineError> {
+        let tables = Tables::new(&layout, &shape);
+        let mut carries = device.alloc((shape.tiles() * shape.rows()) as usize)?;
+        carries.clear()?;
+        let mut spectrum = device.alloc(shape.points())?;
+        spectrum.clear()?;
+        let mut products = Self {
+            words: Words::new(&layout),
+            kernels: vec![],
+            product: None,
+            spectrum,
+            carries,
+            tickets: device.upload(&[0; 2])?,
+            addend: device.upload(&[0; 5])?,
+            column_tables: device.upload(&tables.columns)?,
+            row_tables: device.upload(&tables.rows)?,
+            row_weights: device.upload(&tables.row_weights)?,
+            column_weights: device.upload(&tables.column_weights)?,
+            fractions: device.upload(&tables.fractions)?,
+            errors: device.upload(&[[0; 2]; MEASURED])?,
+            statistics: Statistics::default(),
+            device: device.clone(),
+            layout,
+            shape,
+        };
+        products.build(StepKind::Square)?;
+        Ok(products)
+    }
+
+    /// Builds the kernels of a step, unless they are there.
+    fn build(&mut self, step: StepKind) -> Result<(), EngineError> {
+        if self.kernels.iter().all(|(of, _)| *of != step) {
+            let kernels = Kernels::new(&self.device, &self.shape, self.layout.exponent(), step)?;
+            self.kernels.push((step, kernels));
+        }
+        Ok(())
+    }
+
+    /// The kernels of a step after [`Self::build`].
+    fn kernels(&self, step: Step) -> &Kernels {
+        let step = StepKind::from(step);
+        let found = self.kernels.iter().find(|(of, _)| *of == step);
+        &found.unwrap_or(&self.kernels[0]).1
+    }
+
+    fn column_launch(&self, blocks: u32) -> Launch {
+        Launch::linear(blocks, self.shape.column_threads()).shared(self.shape.column_shared_bytes())
+    }
+
+    fn row_launch(&self) -> Launch {
+        Launch::linear(self.shape.row_blocks(), self.shape.row_threads())
+            .shared(self.shape.row_shared_bytes())
+    }
+
+    /// The arguments of all kernels of columns from the tables on.
+    fn word_args(&self) -> [Arg; 9] {
+        let Words { ratio, inverse_ratio, bits, long_above, long_below } = self.words;
+        [
+            Arg::from(&self.column_tables),
+            Arg::from(&self.row_weights),
+            Arg::from(&self.column_weights),
+            Arg::from(&self.fractions),
+            Arg::F64(ratio),
+            Arg::F64(inverse_ratio),
+            Arg::U32(bits),
+            Arg::U32(long_above),
+            Arg::U32(long_below),
+        ]
+    }
+
+    /// The arguments of `columns` and `leave` after those.
+    fn carry_args(&self, step: Step) -> [Arg; 5] {
+        let multiplier = if let Step::SquareTimes(m) = step { m } else { 1 };
+        [
+            Arg::from(&self.carries),
+            Arg::from(&self.tickets),
+            Arg::from(&self.addend),
+            Arg::from(&self.errors),
+            Arg::U32(multiplier),
+        ]
+    }
+
+    /// `spectrum` ← the columns' transforms of digits.
+    fn enter_into(
+        &self,
+        spectrum: &Buffer<Point>,
+        digits: &Buffer<i32>,
+    ) -> Result<(), EngineError> {
+        let mut args = vec![Arg::from(spectrum), Arg::from(digits)];
+        args.extend(self.word_args());
+        let enter = &self.kernels(Step::Square).enter;
+        Ok(enter.launch(self.column_launch(self.shape.tiles()), &args)?)
+    }
+
+    /// `digits` ← the words of the spectrum, carried.
+    fn carry_into(&self, digits: &Buffer<i32>, step: Step) -> Result<(), EngineError> {
+        let mut args = vec![Arg::from(&self.spectrum), Arg::from(digits)];
+        args.extend(self.word_args());
+        args.extend(self.carry_args(step));
+        let leave = &self.kernels(step).leave;
+        Ok(leave.launch(self.column_launch(self.shape.tiles() + 1), &args)?)
+    }
+
+    fn square_args(&self, step: Step) -> Vec<Arg> {
+        let p = if step == Step::SquareMinusTwo { self.layout.exponent() } else { 0 };
+        vec![
+            Arg::from(&self.spectrum),
+            Arg::from(&self.row_tables),
+            Arg::from(&self.addend),
+            Arg::U32(p),
+        ]
+    }
+
+    /// dst ← a·b.
+    fn multiply_by(
+        &self,
+        (kernels, factor): &(ProductKernels, Buffer<Point>),
+        [dst, a, b]: [&Buffer<i32>; 3],
+    ) -> Result<(), EngineError> {
+        let (launch, tables) = (self.row_launch(), Arg::from(&self.row_tables));
+        self.enter_into(factor, b)?;
+        kernels.forward.launch(launch, &[factor.into(), tables])?;
+        self.enter_into(&self.spectrum, a)?;
+        kernels.multiply.launch(launch, &[Arg::from(&self.spectrum), factor.into(), tables])?;
+        self.carry_into(dst, Step::Square)
+    }
+}
+
+/// The double of which this is the upper word.
+fn from_upper_word(word: u32) -> f64 {
+    f64::from_bits(u64::from(word) << 32)
+}
+
+impl Transform for Products {
+    const GRAPH_SQUARINGS: u64 = 32;
+    const MOST_UNSETTLED: u64 = MEASURED as u64;
+    const WATCHED: u64 = 100;
+
+    fn name(&self) -> &'static str {
+        Fp64.name()
+    }
+
+    fn takes_multiplier(&self, m: u32) -> bool {
+        (1..=LARGEST_MULTIPLIER).contains(&m)
+    }
+
+    fn prepare(&mut self, step: Step, shift: Shift) -> Result<(), EngineError> {
+        if step == Step::SquareMinusTwo {
+            self.addend.upload(&[u64::from(shift.bits()), 0, 0, 0, 0])?;
+        }
+        self.build(step.into())
+    }
+
+    fn enter(&self, digits: &Buffer<i32>) -> Result<(), EngineError> {
+        self.enter_into(&self.spectrum, digits)
+    }
+
+    fn squaring(&self, step: Step, measured: bool) -> Vec<Call<'_>> {
+        let kernels = self.kernels(step);
+        let mut columns = vec![Arg::from(&self.spectrum)];
+        columns.extend(self.word_args());
+        columns.extend(self.carry_args(step));
+        vec![
+            Call {
+                kernel: &kernels.square,
+                launch: self.row_launch(),
+                args: self.square_args(step),
+            },
+            Call {
+                kernel: if measured { &kernels.measured_columns } else { &kernels.columns },
+                launch: self.column_launch(self.shape.tiles() + 1),
+                args: columns,
+            },
+        ]
+    }
+
+    fn leave(&self, digits: &Buffer<i32>, step: Step) -> Result<(), EngineError> {
+        self.kernels(step).square.launch(self.row_launch(), &self.square_args(step))?;
+        self.carry_into(digits, step)
+    }
+
+    fn multiply(
+        &mut self,
+        dst: &Buffer<i32>,
+        a: &Buffer<i32>,
+        b: &Buffer<i32>,
+    ) -> Result<(), EngineError> {
+        let product = match self.product.take() {
+            Some(product) => product,
+            None => {
+                let kernels = ProductKernels::new(&self.device, &self.shape)?;
+                (kernels, self.device.alloc(self.shape.points())?)
+            }
+        };
+        let result = self.multiply_by(&product, [dst, a, b]);
+        self.product = Some(product);
+        result
+    }
+
+    fn settle(&mut self) -> Result<(), EngineError> {
+        let errors = self.errors.download()?;
+        self.errors.clear()?;
+        let mut worst = 0f64;
+        let mut largest = 0f64;
+        for [distance, carry] in errors.into_iter().filter(|pair| *pair != [0; 2]) {
+            // What is not even finite is above every limit.
+            let distance = from_upper_word(distance);
+            let distance = if distance < 0.5 { distance } else { 0.5 };
+            self.statistics.sum += distance;
+            self.statistics.products += 1;
+            worst = worst.max(distance);
+            largest = largest.max(from_upper_word(carry));
+        }
+        self.statistics.max = self.statistics.max.max(worst);
+        let (length, limit) = (self.layout.len(), ROUND_OFF_LIMIT);
+        let credible = largest <= largest_carry(&self.layout);
+        let measured = if credible { worst } else { 0.5 };
+        if measured > limit {
+            return Err(EngineError::RoundOff { measured, limit, length });
+        }
+        Ok(())
+    }
+
+    fn health(&self) -> Health {
+        let Statistics { max, sum, products } = self.statistics;
+        let mean = if products == 0 { 0.0 } else { sum / products as f64 };
+        Health { round_off: Some(RoundOff { max, mean, products }) }
+    }
+}

@@ -1,0 +1,271 @@
+//! The register machine on a device: registers of digits around a [`Transform`].
+
+use warpint_device::{Arg, Buffer, Capture, Device, DeviceError, Graph, Kernel, Launch, Source, common};
+
+use super::{Engine, EngineError, Health, Step};
+use crate::layout::WordLayout;
+use crate::{Residue, Shift};
+
+const WORDS: &str = include_str!("../../kernels/words.cu");
+
+/// Threads of a block of `combine`.
+const COMBINE_THREADS: u32 = 256;
+
+/// The source of the kernel that adds registers.
+pub(super) fn words_source() -> Source {
+    Source::new("words.cu", WORDS, &["combine"]).headers(common::HEADERS)
+}
+
+/// A launch of a kernel, with its arguments.
+pub(super) struct Call<'a> {
+    pub(super) kernel: &'a Kernel,
+    pub(super) launch: Launch,
+    pub(super) args: Vec<Arg>,
+}
+
+impl Call<'_> {
+    pub(super) fn make(&self) -> Result<(), DeviceError> {
+        self.kernel.launch(self.launch, &self.args)
+    }
+}
+
+/// Products of registers on a device, through a spectrum that it keeps there.
+///
+/// The host only orders work; what fails is seen by [`Transform::settle`].
+pub(super) trait Transform: Send {
+    /// Squarings in a graph. Launching a graph costs the host as much as one kernel.
+    const GRAPH_SQUARINGS: u64;
+
+    /// The most squarings between two calls of [`Transform::settle`].
+    const MOST_UNSETTLED: u64;
+
+    /// The squarings after a register was written that are all measured.
+    const WATCHED: u64;
+
+    /// The family's name.
+    fn name(&self) -> &'static str;
+
+    /// Whether a product times m can be carried in the words' own kernel.
+    fn takes_multiplier(&self, m: u32) -> bool;
+
+    /// Makes everything ready for squarings of this step, of a number that stands at `shift`.
+    fn prepare(&mut self, step: Step, shift: Shift) -> Result<(), EngineError>;
+
+    /// spectrum ← digits.
+    fn enter(&self, digits: &Buffer<i32>) -> Result<(), EngineError>;
+
+    /// The launches of a squaring that begins and ends as a spectrum, after [`Transform::prepare`].
+    fn squaring(&self, step: Step, measured: bool) -> Vec<Call<'_>>;
+
+    /// digits ← the square of the spectrum.
+    fn leave(&self, digits: &Buffer<i32>, step: Step) -> Result<(), EngineError>;
+
+    /// dst ← a·b, of three different registers or any two alike.
+    fn multiply(&mut self, dst: &Buffer<i32>, a: &Buffer<i32>, b: &Buffer<i32>) -> Result<(), EngineError>;
+
+    /// Waits for the device, and judges the products made since the last call.
+    fn settle(&mut self) -> Result<(), EngineError>;
+
+    /// See [`Engine::health`].
+    fn health(&self) -> Health;
+}
+
+/// Registers of digits in device memory, and a transform to multiply them.
+pub(super) struct Machine<T> {
+    device: Device,
+    layout: WordLayout,
+    transform: T,
+    registers: Vec<Buffer<i32>>,
+    /// Where sums are made before they take the place of a register.
+    scratch: Buffer<i32>,
+    combine: Option<Kernel>,
+    /// Graphs of the steps used so far.
+    graphs: Vec<(Step, Graph)>,
+    /// The squarings yet to come that are all measured.
+    watched: u64,
+}
+
+impl<T: Transform> Machine<T> {
+    pub(super) fn new(
+        device: &Device,
+        layout: WordLayout,
+        registers: usize,
+        transform: T,
+    ) -> Result<Self, EngineError> {
+        let zero = vec![0i32; layout.len()];
+        let registers: Result<Vec<_>, _> = (0..registers).map(|_| device.upload(&zero)).collect();
+        Ok(Self {
+            registers: registers?,
+            scratch: device.upload(&zero)?,
+            combine: None,
+            graphs: vec![],
+            watched: T::WATCHED,
+            device: device.clone(),
+            layout,
+            transform,
+        })
+    }
+
+    /// Makes n squarings of the spectrum: those watched one by one, then by graphs as far as they
+    /// go. One squaring in a graph is measured.
+    fn squarings(&mut self, mut n: u64, step: Step) -> Result<(), EngineError> {
+        let watched = n.min(self.watched);
+        self.watched -= watched;
+        for _ in 0..watched {
+            self.transform.squaring(step, true).iter().try_for_each(Call::make)?;
+        }
+        n -= watched;
+        if n >= T::GRAPH_SQUARINGS {
+            let at = match self.graphs.iter().position(|(of, _)| *of == step) {
+                Some(at) => at,
+                None => {
+                    let record = |capture: &Capture<'_>| {
+                        for i in 0..T::GRAPH_SQUARINGS {
+                            for call in self.transform.squaring(step, i == 0) {
+                                capture.launch_early(call.kernel, call.launch, &call.args);
+                            }
+                        }
+                        Ok(())
+                    };
+                    let graph = self.device.capture(record)?;
+                    self.graphs.push((step, graph));
+                    self.graphs.len() - 1
+                }
+            };
+            for _ in 0..n / T::GRAPH_SQUARINGS {
+                self.graphs[at].1.launch()?;
+            }
+        }
+        for _ in 0..n % T::GRAPH_SQUARINGS {
+            self.transform.squaring(step, false).iter().try_for_each(Call::make)?;
+        }
+        Ok(())
+    }
+
+    /// `r[reg]` ← the n-fold m·x², where a product times m cannot be carried: by doublings and
+    /// sums after each squaring.
+    fn square_then_times(&mut self, reg: usize, n: u64, m: u32) -> Result<(), EngineError> {
+        for _ in 0..n {
+            self.square(reg, 1, Step::Square, Shift::ZERO)?;
+            let mut square = self.device.alloc(self.layout.len())?;
+            square.copy_from(&self.registers[reg])?;
+            self.registers.push(square);
+            let last = self.registers.len() - 1;
+            // From the second highest bit of m down.
+            let result = (0..m.max(1).ilog2()).rev().try_for_each(|bit| {
+                self.combine(reg, reg, reg, 1)?;
+                if m >> bit & 1 == 1 { self.combine(reg, reg, last, 1) } else { Ok(()) }
+            });
+            self.registers.pop();
+            result?;
+        }
+        Ok(())
+    }
+
+    /// `r[dst]` ← `r[a]` + sign·`r[b]`.
+    fn combine(&mut self, dst: usize, a: usize, b: usize, sign: i32) -> Result<(), EngineError> {
+        let n = self.layout.len() as u32;
+        let kernel = match &self.combine {
+            Some(kernel) => kernel,
+            None => {
+                let kernel = self.device.program(&words_source())?.kernel("combine", 0)?;
+                self.combine.insert(kernel)
+            }
+        };
+        let args = [
+            Arg::from(&self.scratch),
+            Arg::from(&self.registers[a]),
+            Arg::from(&self.registers[b]),
+            Arg::I32(sign),
+            Arg::U32(self.layout.exponent()),
+            Arg::U32(n),
+        ];
+        let launch = Launch::linear(n.div_ceil(COMBINE_THREADS), COMBINE_THREADS);
+        kernel.launch(launch, &args)?;
+        std::mem::swap(&mut self.registers[dst], &mut self.scratch);
+        Ok(())
+    }
+}
+
+impl<T: Transform> Engine for Machine<T> {
+    fn name(&self) -> &'static str {
+        self.transform.name()
+    }
+
+    fn exponent(&self) -> u32 {
+        self.layout.exponent()
+    }
+
+    fn length(&self) -> usize {
+        self.layout.len()
+    }
+
+    fn registers(&self) -> usize {
+        self.registers.len()
+    }
+
+    fn copy(&mut self, dst: usize, src: usize) -> Result<(), EngineError> {
+        assert!(src < self.registers.len(), "there is no register {src}");
+        if dst != src {
+            self.scratch.copy_from(&self.registers[src])?;
+            std::mem::swap(&mut self.registers[dst], &mut self.scratch);
+        }
+        Ok(())
+    }
+
+    fn square(&mut self, reg: usize, n: u64, step: Step, shift: Shift) -> Result<(), EngineError> {
+        if let Step::SquareTimes(m) = step
+            && !self.transform.takes_multiplier(m)
+        {
+            return self.square_then_times(reg, n, m);
+        }
+        if n == 0 {
+            return Ok(());
+        }
+        self.transform.prepare(step, shift)?;
+        self.transform.enter(&self.registers[reg])?;
+        let mut left = n - 1;
+        while left >= T::MOST_UNSETTLED {
+            self.squarings(T::MOST_UNSETTLED - 1, step)?;
+            left -= T::MOST_UNSETTLED - 1;
+            self.transform.settle()?;
+        }
+        self.squarings(left, step)?;
+        self.transform.leave(&self.registers[reg], step)?;
+        // What failed on the device is reported here rather than by the next call.
+        self.transform.settle()
+    }
+
+    fn mul(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
+        if a == b {
+            self.copy(dst, a)?;
+            return self.square(dst, 1, Step::Square, Shift::ZERO);
+        }
+        let [dst, a, b] = [dst, a, b].map(|reg| &self.registers[reg]);
+        self.transform.multiply(dst, a, b)?;
+        self.transform.settle()
+    }
+
+    fn add(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
+        self.combine(dst, a, b, 1)
+    }
+
+    fn sub(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
+        self.combine(dst, a, b, -1)
+    }
+
+    fn read(&mut self, reg: usize, shift: Shift) -> Result<Residue, EngineError> {
+        let digits = self.registers[reg].download()?;
+        Ok(self.layout.residue(&digits).rotated_right(shift.bits()))
+    }
+
+    fn write(&mut self, reg: usize, x: &Residue, shift: Shift) -> Result<(), EngineError> {
+        self.watched = T::WATCHED;
+        let digits = self.layout.balanced_digits(&x.rotated_left(shift.bits()));
+        Ok(self.registers[reg].upload(&digits)?)
+    }
+
+    fn health(&self) -> Health {
+        self.transform.health()
+    }
+}
