@@ -189,10 +189,12 @@ impl Plan {
         let lap_seconds = if self.is_on_cpu() { 0.01 } else { 0.1 };
         let mut engine = self.build(1)?;
         let p = self.exponent.get();
-        // Every word full of mixed bits: multiples of 2^64 divided by the golden ratio.
+        // Limbs without a pattern, as the words of a test are (SplitMix64, Steele and others 2014).
         let limbs: Vec<u64> = (1..=u64::from(p).div_ceil(64))
             .map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15))
-            .map(|x| x ^ (x >> 29))
+            .map(|x| (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9))
+            .map(|x| (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb))
+            .map(|x| x ^ (x >> 31))
             .collect();
         engine.write(0, &Residue::from_limbs(p, &limbs), Shift::ZERO)?;
         engine.square(0, 2, Step::Square, Shift::ZERO)?;

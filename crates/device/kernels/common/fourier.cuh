@@ -8,7 +8,7 @@
 // right-angle convolution of Nussbaumer and others; Crandall and Fagin 1994 for its use here.)
 //
 // Roots of unity come from `constants.cuh`, which the host writes:
-// ROOT_RE<k, n>() and ROOT_IM<k, n>() of e(k/n), for 1 < n ≤ 20 and k, n without a common factor.
+// ROOT_RE<k, n>() and ROOT_IM<k, n>() of e(k/n).
 #pragma once
 #include "complex.cuh"
 #include "constants.cuh"
@@ -41,13 +41,14 @@ constexpr int frequency_of_node(int n, int nodes, int index) { return frequency_
 // w·e(k/n).
 template <int k, int n>
 DEVICE Complex times_root(Complex w) {
-    constexpr int turned = (k % n + n) % n, quarters = 4 * turned / n, rest = 4 * turned - quarters * n;
+    // e(k/n) = i^quarters·e(rest/n): factors that are alike but for a power of i come from one product.
+    constexpr int step = n % 4 == 0 ? n / 4 : n % 2 == 0 ? n / 2 : n;
+    constexpr int turned = (k % n + n) % n, quarters = turned / step * (4 * step / n), rest = turned % step;
     if constexpr (rest == 0) {
         return times_i<quarters>(w);
     } else {
-        // e(rest/4n).
-        constexpr int g = greatest_divisor(rest, 4 * n);
-        constexpr int a = rest / g, b = 4 * n / g;
+        constexpr int g = greatest_divisor(rest, n);
+        constexpr int a = rest / g, b = n / g;
         if constexpr (a == 1 && b == 8) {
             return times_i<quarters>({(w.re - w.im) * ROOT_RE<1, 8>(), (w.re + w.im) * ROOT_RE<1, 8>()});
         } else {

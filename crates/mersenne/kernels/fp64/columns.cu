@@ -22,8 +22,8 @@
 // point before is that of the thread before, or, for the first column of the tile, one of the
 // block before, which hands its carries on as 64-bit words with the tag of the launch in the
 // upper 12 bits. The block of the first columns needs what the last one hands on, so its work is
-// done twice: by the first block only to hand on, by the last one in full, which writes when the
-// first has read.
+// done twice: by the first block only to hand on, by the last one in full, which hands on the same
+// again and writes when the first has read.
 //
 // Blocks take their columns in the order in which they start (a ticket), so that whoever waits,
 // waits for a block that is running already.
@@ -261,13 +261,32 @@ DEVICE double untagged(u64 word) {
     return __longlong_as_double((i64)((word & ((1ull << 52) - 1)) | (u64)0x433 << 52));
 }
 
-// Unweights, rounds, and splits off what each point hands on; then `incoming[i]` is what the
-// thread before handed on, as a double that holds it + MAGIC.
-DEVICE void carry_out(Complex (&x)[Q], double (&incoming)[Q], const Weights& weights, const u64* addend, u64* carries,
-                      u32* errors, u32 columns, u32 tag, u32 multiplier, bool hands_on) {
+// Where a warp's threads hand carries from one to the next: in the slots of their own points,
+// which nobody else uses before they are put there again. Of a slot's two words eight threads use
+// the first and the next eight the second, so that sixteen meet no bank conflict; the first
+// column, to which no thread of the tile hands anything, finds in the other word what comes from
+// the tile before.
+struct Handover {
+    double *given, *taken;
+    DEVICE Handover(Complex* tile) {
+        const u32 lane = threadIdx.x % 32;
+        Complex* own = own_slots(tile);
+        given = (double*)own + lane / 8 % 2;
+        taken = threadIdx.x % WIDTH == 0 ? (double*)own + (1 - lane / 8 % 2) : (double*)(own - 1) + (lane - 1) / 8 % 2;
+    }
+    // Of the point q = i.
+    DEVICE void give(u32 i, double carry) const { given[2 * WIDTH * i] = carry; }
+    DEVICE double take(u32 i) const { return taken[2 * WIDTH * i]; }
+};
+
+// Unweights, rounds, and splits off what each point hands on, as a double that holds it + MAGIC.
+DEVICE void carry_out(Complex (&x)[Q], const Handover& handover, const Weights& weights, const u64* addend,
+                      u64* carries, u32* errors, u32 columns, u32 tag, u32 multiplier) {
     const Words& words = weights.words;
     const u32 c = threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;
+#if CHECKED
     u32 worst = 0, largest = 0;
+#endif
     unrolled<0, Q>([&](auto i) {
         constexpr int I = VALUE(i);
         Point p = weights.point<I>();
@@ -298,8 +317,8 @@ DEVICE void carry_out(Complex (&x)[Q], double (&incoming)[Q], const Weights& wei
         largest = max(largest, (u32)__double2hiint(carry - MAGIC) & 0x7fffffffu);
 #endif
         x[I] = {s0, s1 - (carry - MAGIC)};
-        if (c == WIDTH - 1 && hands_on) store_relaxed(&carries[columns * ROWS + I * M + m], tagged(carry, tag));
-        incoming[I] = __longlong_as_double(__shfl_up_sync(0xffffffffu, __double_as_longlong(carry), 1));
+        if (c == WIDTH - 1) store_relaxed(&carries[columns * ROWS + I * M + m], tagged(carry, tag));
+        handover.give(I, carry);
     });
 #if CHECKED
     worst = __reduce_max_sync(0xffffffffu, worst);
@@ -311,25 +330,37 @@ DEVICE void carry_out(Complex (&x)[Q], double (&incoming)[Q], const Weights& wei
 #endif
 }
 
-// What the columns before hand on to the first column of the tile.
-DEVICE void receive(double (&incoming)[Q], const u64* carries, u32 columns, u32 tag) {
-    if (threadIdx.x % WIDTH != 0) return;
-    const u32 m = threadIdx.x / WIDTH;
+// What the columns before hand on to the first column of the tile, for the rows of a warp, by all
+// of its threads.
+DEVICE void receive(Complex* tile, const u64* carries, u32 columns, u32 tag) {
+    constexpr u32 GROUP = 32 / WIDTH, ITEMS = (Q + WIDTH - 1) / WIDTH;
+    const u32 lane = threadIdx.x % 32, m = threadIdx.x / 32 * GROUP + lane % GROUP, first = lane / GROUP;
     // Before the first columns are the last, one row up.
     const u64* before = carries + (columns == 0 ? TILES - 1 : columns - 1) * ROWS;
-    u64 word[Q];
-    unrolled<0, Q>([&](auto i) {
-        u32 row = VALUE(i) * M + m;
-        word[VALUE(i)] = load_relaxed(before + (columns > 0 ? row : row == 0 ? ROWS - 1 : row - 1));
+    auto read = [&](u32 i) {
+        u32 row = i * M + m;
+        return load_relaxed(before + (columns > 0 ? row : row == 0 ? ROWS - 1 : row - 1));
+    };
+    u64 word[ITEMS];
+    unrolled<0, ITEMS>([&](auto k) {
+        u32 i = first + WIDTH * VALUE(k);
+        if (Q % WIDTH == 0 || i < Q) word[VALUE(k)] = read(i);
     });
-    unrolled<0, Q>([&](auto i) {
-        u32 row = VALUE(i) * M + m;
-        while (word[VALUE(i)] >> 52 != tag) {
-            spin_pause();
-            word[VALUE(i)] = load_relaxed(before + (columns > 0 ? row : row == 0 ? ROWS - 1 : row - 1));
+    const u32 owner = WIDTH * (lane % GROUP);
+    // All have taken their points out of the slots.
+    __syncwarp();
+    double* slot = (double*)(tile + Tile::at(0, m / B, m % B)) + (1 - owner / 8 % 2);
+    unrolled<0, ITEMS>([&](auto k) {
+        u32 i = first + WIDTH * VALUE(k);
+        if (Q % WIDTH == 0 || i < Q) {
+            while (word[VALUE(k)] >> 52 != tag) {
+                spin_pause();
+                word[VALUE(k)] = read(i);
+            }
+            slot[2 * WIDTH * i] = untagged(word[VALUE(k)]);
         }
-        incoming[VALUE(i)] = untagged(word[VALUE(i)]);
     });
+    __syncwarp();
 }
 
 // A point's digits with what the point before handed on.
@@ -370,18 +401,23 @@ leave(Complex* data, i32* __restrict__ digits,
     from_spectrum(x, data, tables, tile, columns_);
     const Words words = WORDS;
     const Weights weights(row_weights, column_weights, fractions, m, column, words);
-    double incoming[Q];
-    carry_out(x, incoming, weights, addend, carries, errors + 2 * (launch % MEASURED), columns_, tag, multiplier,
-              turn != TILES);
+    const Handover handover(tile);
+    carry_out(x, handover, weights, addend, carries, errors + 2 * (launch % MEASURED), columns_, tag, multiplier);
     if (turn == 0) {
         // Barriers ago the last of this block's reads was done.
         if (threadIdx.x == 0) store_release(&tickets[READ], ticket + TILES);
         return;
     }
-    receive(incoming, carries, columns_, tag);
+#if KIND == 1
+    // There are barriers between this and the first write.
+    if (turn == TILES && threadIdx.x == 0) {
+        while (load_acquire(&tickets[READ]) != ticket) spin_pause();
+    }
+#endif
+    receive(tile, carries, columns_, tag);
     unrolled<0, Q>([&](auto i) {
         Point p = weights.point<VALUE(i)>();
-        Complex s = carry_in(x[VALUE(i)], incoming[VALUE(i)], words, p);
+        Complex s = carry_in(x[VALUE(i)], handover.take(VALUE(i)), words, p);
 #if KIND == 1
         double v = weights.forward0<VALUE(i)>(p);
         x[VALUE(i)] = {s.re * v, s.im * weights.forward1(p, v)};
@@ -392,12 +428,8 @@ leave(Complex* data, i32* __restrict__ digits,
 #endif
     });
 #if KIND == 1
-    if (turn == TILES) {
-        if (threadIdx.x == 0) {
-            while (load_acquire(&tickets[READ]) != ticket) spin_pause();
-        }
-        __syncthreads();
-    }
+    // Others of the warp may still take what lies in this thread's slots.
+    __syncwarp();
     to_spectrum(x, data, tables, tile, columns_);
 #endif
 }

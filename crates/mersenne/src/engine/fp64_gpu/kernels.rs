@@ -38,9 +38,9 @@ static CONSTANTS: LazyLock<String> = LazyLock::new(|| {
         "#pragma once\n#include \"simt.cuh\"\n\
          __constant__ double ROOTS[] = {{{roots}}};\n\
          __constant__ double POWERS_OF_2[] = {{{powers}}};\n\
-         template <int k, int n> DEVICE double ROOT_RE() {{ return ROOTS[n * (n - 1) + 2 * k]; }}\n\
-         template <int k, int n> DEVICE double ROOT_IM() {{ return ROOTS[n * (n - 1) + 2 * k + 1]; }}\n\
-         template <int k, int n> DEVICE double POWER_OF_2() {{ return POWERS_OF_2[n * n + n + k]; }}\n"
+         template <int k, int n> DEVICE double ROOT_RE() {{ static_assert(n <= {LARGEST_ROOT}, \"no such constant\"); return ROOTS[n * (n - 1) + 2 * k]; }}\n\
+         template <int k, int n> DEVICE double ROOT_IM() {{ static_assert(n <= {LARGEST_ROOT}, \"no such constant\"); return ROOTS[n * (n - 1) + 2 * k + 1]; }}\n\
+         template <int k, int n> DEVICE double POWER_OF_2() {{ static_assert(n <= {LARGEST_ROOT}, \"no such constant\"); return POWERS_OF_2[n * n + n + k]; }}\n"
     )
 });
 
