@@ -146,48 +146,57 @@ DEVICE u32 position(u32 columns, u32 g) {
     return (j2 / CHUNK * ROWS + g / WIDTH) * CHUNK + j2 % CHUNK;
 }
 
+// The record of a thread's column, from an entry on.
+DEVICE const Complex* own_record(const Complex* __restrict__ tables, u32 columns, u32 entry) {
+    return tables + RECORDS + (columns * WIDTH + threadIdx.x % WIDTH) * RECORD + entry;
+}
+
 // From the spectrum by the inverse transform over kb into slots (u, ka, b).
 DEVICE void inverse_b(const Complex* data, const Complex* __restrict__ tables, Complex* tile, u32 columns) {
-    constexpr u32 ITEMS = U * A;
-#pragma unroll(turns_at_once(ITEMS, B))
-    for (u32 g = threadIdx.x; g < ITEMS; g += THREADS) {
-        Complex x[B];
-        load(x, data + position(columns, g), APART);
-        transform<B, INVERSE>(
-            x, Listed<B, 1>{tables + RECORDS + (columns * WIDTH + g % WIDTH) * RECORD + RECORD_B});
-        put(x, tile + Tile::at(g % U, g / U, 0), Tile::STRIDE_B);
+    constexpr u32 ITEMS = U * A, ONCE = at_once(ITEMS, B);
+#pragma unroll 1
+    for (u32 first = threadIdx.x; first < ITEMS; first += ONCE * THREADS) {
+        Complex x[ONCE][B];
+        unrolled<0, (int)ONCE>([&](auto i) {
+            load(x[VALUE(i)], data + position(columns, first + VALUE(i) * THREADS), APART);
+        });
+        const Listed<B, 1> powers(own_record(tables, columns, RECORD_B));
+        unrolled<0, (int)ONCE>([&](auto i) {
+            u32 g = first + VALUE(i) * THREADS;
+            transform<B, INVERSE>(x[VALUE(i)], powers);
+            put(x[VALUE(i)], tile + Tile::at(g % U, g / U, 0), Tile::STRIDE_B);
+        });
     }
 }
 
-// From slots (u, ka, b) by the transform over b to the spectrum.
+// After a barrier, from slots (u, ka, b) by the transform over b to the spectrum.
 DEVICE void forward_b(Complex* data, const Complex* __restrict__ tables, const Complex* tile, u32 columns) {
-    constexpr u32 ITEMS = U * A;
-#pragma unroll(turns_at_once(ITEMS, B))
-    for (u32 g = threadIdx.x; g < ITEMS; g += THREADS) {
+    auto powers = [&](u32 g) { return Listed<B, Q * A>(tables + FORWARD_B + g / WIDTH); };
+    after_barrier<B, U * A>(powers, [&](u32 g, const auto& w) {
         Complex x[B];
         take(x, tile + Tile::at(g % U, g / U, 0), Tile::STRIDE_B);
-        transform<B, FORWARD>(x, Listed<B, Q * A>{tables + FORWARD_B + g / WIDTH});
+        transform<B, FORWARD>(x, w);
         store(x, data + position(columns, g), APART);
-    }
+    });
 }
 
-// The transform over a in slots (u, a or ka, b), or its inverse.
+// After a barrier, the transform over a in slots (u, a or ka, b), or its inverse.
 template <int SIGN>
 DEVICE void transform_a(const Complex* __restrict__ tables, Complex* tile, u32 columns) {
-    constexpr u32 ITEMS = U * B;
-#pragma unroll(turns_at_once(ITEMS, A))
-    for (u32 h = threadIdx.x; h < ITEMS; h += THREADS) {
+    auto powers = [&](u32 h) {
+        if constexpr (SIGN == INVERSE) {
+            return Turned<A, B>(tables + INVERSE_A + h / U, own_record(tables, columns, RECORD_A));
+        } else {
+            return Listed<A, Q>(tables + FORWARD_A + h % U / WIDTH);
+        }
+    };
+    after_barrier<A, U * B>(powers, [&](u32 h, const auto& w) {
         Complex* slots = tile + Tile::at(h % U, 0, h / U);
         Complex x[A];
         take(x, slots, Tile::STRIDE_A);
-        if constexpr (SIGN == INVERSE) {
-            const Complex* excess = tables + RECORDS + (columns * WIDTH + h % WIDTH) * RECORD + RECORD_A;
-            transform<A, SIGN>(x, Turned<A, B>{tables + INVERSE_A + h / U, excess});
-        } else {
-            transform<A, SIGN>(x, Listed<A, Q>{tables + FORWARD_A + h % U / WIDTH});
-        }
+        transform<A, SIGN>(x, w);
         put(x, slots, Tile::STRIDE_A);
-    }
+    });
 }
 
 // The slot of a thread's point q = 0; the others are WIDTH apart.
@@ -196,19 +205,13 @@ DEVICE Complex* own_slots(Complex* tile) {
     return tile + Tile::at(threadIdx.x % WIDTH, m / B, m % B);
 }
 
-// From the spectrum to a thread's points.
-DEVICE void from_spectrum(Complex (&x)[Q], const Complex* data, const Complex* __restrict__ tables, Complex* tile,
-                          u32 columns) {
-    inverse_b(data, tables, tile, columns);
+// After a barrier, from slots to a thread's points.
+DEVICE void inverse_q(Complex (&x)[Q], const Complex* __restrict__ tables, Complex* tile, u32 columns) {
+    const Turned<Q, M> powers(tables + INVERSE_Q + threadIdx.x / WIDTH, own_record(tables, columns, RECORD_Q));
     __syncthreads();
-    if constexpr (A > 1) {
-        transform_a<INVERSE>(tables, tile, columns);
-        __syncthreads();
-    }
     Complex y[Q];
     take(y, own_slots(tile), WIDTH);
-    const Complex* excess = tables + RECORDS + (columns * WIDTH + threadIdx.x % WIDTH) * RECORD + RECORD_Q;
-    transform<Q, INVERSE>(y, Turned<Q, M>{tables + INVERSE_Q + threadIdx.x / WIDTH, excess});
+    transform<Q, INVERSE>(y, powers);
     unrolled<0, Q>([&](auto i) { x[VALUE(i)] = y[place_of(Q, VALUE(i))]; });
 }
 
@@ -217,11 +220,7 @@ DEVICE void to_spectrum(Complex (&x)[Q], Complex* data, const Complex* __restric
                         u32 columns) {
     transform<Q, FORWARD>(x);
     put(x, own_slots(tile), WIDTH);
-    __syncthreads();
-    if constexpr (A > 1) {
-        transform_a<FORWARD>(tables, tile, columns);
-        __syncthreads();
-    }
+    if constexpr (A > 1) transform_a<FORWARD>(tables, tile, columns);
     forward_b(data, tables, tile, columns);
 }
 
@@ -389,16 +388,28 @@ leave(Complex* data, i32* __restrict__ digits,
     wait_for_last_launch();
     let_next_launch_begin();
     DYNAMIC_SHARED(Complex, tile);
+    // Blocks start in the order of their numbers, as far as is known: what is needed of the
+    // ticket's columns is fetched before the ticket is there, and once more if it is another.
     u64* const shared_ticket = (u64*)(tile + Tile::COUNT);
     if (threadIdx.x == 0) *shared_ticket = atomicAdd(&tickets[NEXT], 1ull);
-    __syncthreads();
-    const u64 ticket = *shared_ticket, launch = ticket / (TILES + 1);
-    const u32 turn = (u32)(ticket % (TILES + 1)), tag = (u32)(launch % 4095) + 1;
-    const u32 columns_ = turn == TILES ? 0 : turn;
+    u32 turn = blockIdx.x, columns_, tag;
+    u64 ticket, launch;
+    bool right;
+#pragma unroll 1
+    do {
+        columns_ = turn == TILES ? 0 : turn;
+        inverse_b(data, tables, tile, columns_);
+        __syncthreads();
+        ticket = *shared_ticket;
+        launch = ticket / (TILES + 1);
+        right = turn == (u32)(ticket % (TILES + 1));
+        turn = (u32)(ticket % (TILES + 1));
+    } while (!right);
+    tag = (u32)(launch % 4095) + 1;
     const u32 column = columns_ * WIDTH + threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;
-
+    if constexpr (A > 1) transform_a<INVERSE>(tables, tile, columns_);
     Complex x[Q];
-    from_spectrum(x, data, tables, tile, columns_);
+    inverse_q(x, tables, tile, columns_);
     const Words words = WORDS;
     const Weights weights(row_weights, column_weights, fractions, m, column, words);
     const Handover handover(tile);

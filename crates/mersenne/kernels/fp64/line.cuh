@@ -22,10 +22,14 @@ struct Slots {
 // The powers of a factor that `transform` asks for, from a list.
 template <int R, u32 STRIDE>
 struct Listed {
-    const Complex* __restrict__ list;
+    Complex w[powers_of(R)];
+    DEVICE Listed() {}
+    DEVICE Listed(const Complex* __restrict__ list) {
+        unrolled<0, powers_of(R)>([&](auto i) { w[VALUE(i)] = list[VALUE(i) * STRIDE]; });
+    }
     template <class I>
     DEVICE Complex operator()(I) const {
-        return list[slot_of(R, I::value) * STRIDE];
+        return w[slot_of(R, I::value)];
     }
 };
 
@@ -33,13 +37,14 @@ struct Listed {
 // difference from 1: the product is as accurate as its first factor.
 template <int R, u32 STRIDE>
 struct Turned {
-    const Complex* __restrict__ list;
-    const Complex* __restrict__ excess;
+    Listed<R, STRIDE> factor;
+    Listed<R, 1> excess;
+    DEVICE Turned() {}
+    DEVICE Turned(const Complex* __restrict__ list, const Complex* __restrict__ excess) : factor(list), excess(excess) {}
     template <class I>
-    DEVICE Complex operator()(I) const {
-        constexpr u32 slot = slot_of(R, I::value);
-        Complex w = list[slot * STRIDE];
-        return multiply_add(w, excess[slot], w);
+    DEVICE Complex operator()(I e) const {
+        Complex w = factor(e);
+        return multiply_add(w, excess(e), w);
     }
 };
 
@@ -68,8 +73,40 @@ DEVICE void store(const Complex (&x)[R], Complex* points, u32 stride) {
     unrolled<0, R>([&](auto k) { store(points + VALUE(k) * stride, x[place_of(R, VALUE(k))]); });
 }
 
-// How many turns of a loop over `items` of R points a thread is to have in its registers.
-constexpr int turns_at_once(u32 items, int radix) {
+// How many of its items of R points a thread has in its registers at a time.
+constexpr u32 at_once(u32 items, int radix) {
     u32 turns = radix <= 4 ? 4 : radix <= 8 ? 2 : 1;
-    return items % (turns * THREADS) == 0 ? (int)turns : 1;
+    return items % (turns * THREADS) == 0 ? turns : 1;
+}
+
+// A barrier, then work(item, powers(item)) for all items of radix R, by all threads. Powers of
+// the first items are fetched while others are awaited, those of the next after the work on these.
+template <int R, u32 ITEMS, class Powers, class Work>
+DEVICE void after_barrier(const Powers& powers, const Work& work) {
+    constexpr u32 ONCE = at_once(ITEMS, R), SPAN = ONCE * THREADS;
+    constexpr bool EVEN = ITEMS % SPAN == 0;
+    decltype(powers(0)) w[ONCE];
+    auto fetch = [&](u32 first) {
+        unrolled<0, (int)ONCE>([&](auto i) {
+            u32 item = first + VALUE(i) * THREADS;
+            if (EVEN || item < ITEMS) w[VALUE(i)] = powers(item);
+        });
+    };
+    fetch(threadIdx.x);
+    __syncthreads();
+    if constexpr (ITEMS <= SPAN) {
+        unrolled<0, (int)ONCE>([&](auto i) {
+            u32 item = threadIdx.x + VALUE(i) * THREADS;
+            if (EVEN || item < ITEMS) work(item, w[VALUE(i)]);
+        });
+    } else {
+#pragma unroll 1
+        for (u32 first = threadIdx.x; first < ITEMS; first += SPAN) {
+            unrolled<0, (int)ONCE>([&](auto i) {
+                u32 item = first + VALUE(i) * THREADS;
+                if (EVEN || item < ITEMS) work(item, w[VALUE(i)]);
+            });
+            if (first + SPAN < ITEMS) fetch(first + SPAN);
+        }
+    }
 }

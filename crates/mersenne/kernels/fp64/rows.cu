@@ -66,49 +66,54 @@ struct Item {
 
 // Points of memory → slots, by the transform over q.
 DEVICE void forward_q(const Complex* data, const Complex* __restrict__ tables, Complex* tile, u32 first) {
-    constexpr u32 ITEMS = LINES * M;
-#pragma unroll(turns_at_once(ITEMS, Q))
-    for (u32 g = threadIdx.x; g < ITEMS; g += THREADS) {
-        Item item(g);
-        u32 row = row_of(first, item.line);
-        Complex x[Q];
-        load(x, data + position(row, item.m), APART);
-        transform<Q, FORWARD>(x, Listed<Q, 1>{tables + RECORDS + row * RECORD + RECORD_Q});
-        put(x, item.slots(tile), 1);
+    constexpr u32 ITEMS = LINES * M, ONCE = at_once(ITEMS, Q);
+#pragma unroll 1
+    for (u32 g = threadIdx.x; g < ITEMS; g += ONCE * THREADS) {
+        Complex x[ONCE][Q];
+        unrolled<0, (int)ONCE>([&](auto i) {
+            Item item(g + VALUE(i) * THREADS);
+            load(x[VALUE(i)], data + position(row_of(first, item.line), item.m), APART);
+        });
+        unrolled<0, (int)ONCE>([&](auto i) {
+            Item item(g + VALUE(i) * THREADS);
+            const Complex* record = tables + RECORDS + row_of(first, item.line) * RECORD;
+            transform<Q, FORWARD>(x[VALUE(i)], Listed<Q, 1>(record + RECORD_Q));
+            put(x[VALUE(i)], item.slots(tile), 1);
+        });
     }
 }
 
-// Slots → points of memory, by the inverse transform over kq.
+// After a barrier, slots → points of memory, by the inverse transform over kq.
 DEVICE void inverse_q(Complex* data, const Complex* __restrict__ tables, Complex* tile, u32 first) {
-    constexpr u32 ITEMS = LINES * M;
-#pragma unroll(turns_at_once(ITEMS, Q))
-    for (u32 g = threadIdx.x; g < ITEMS; g += THREADS) {
+    auto powers = [&](u32 g) { return Listed<Q, M>(tables + INVERSE_Q + Item(g).m); };
+    after_barrier<Q, LINES * M>(powers, [&](u32 g, const auto& w) {
         Item item(g);
         Complex x[Q];
         take(x, item.slots(tile), 1);
-        transform<Q, INVERSE>(x, Listed<Q, M>{tables + INVERSE_Q + item.m});
+        transform<Q, INVERSE>(x, w);
         store(x, data + position(row_of(first, item.line), item.m), APART);
-    }
+    });
 }
 
-// The transform over a, or its inverse.
+// After a barrier, the transform over a, or its inverse.
 template <int SIGN>
 DEVICE void transform_a(const Complex* __restrict__ tables, Complex* tile, u32 first) {
-    constexpr u32 ITEMS = U * B;
-#pragma unroll(turns_at_once(ITEMS, A))
-    for (u32 h = threadIdx.x; h < ITEMS; h += THREADS) {
+    auto powers = [&](u32 h) {
         u32 u = h % U, b = h / U;
-        Complex* slots = tile + Tile::at(u, 0, b);
+        if constexpr (SIGN == FORWARD) {
+            const Complex* record = tables + RECORDS + row_of(first, u / Q) * RECORD;
+            return Turned<A, Q>(tables + FORWARD_A + u % Q, record + RECORD_A);
+        } else {
+            return Listed<A, B>(tables + INVERSE_A + b);
+        }
+    };
+    after_barrier<A, U * B>(powers, [&](u32 h, const auto& w) {
+        Complex* slots = tile + Tile::at(h % U, 0, h / U);
         Complex x[A];
         take(x, slots, Tile::STRIDE_A);
-        if constexpr (SIGN == FORWARD) {
-            const Complex* excess = tables + RECORDS + row_of(first, u / Q) * RECORD + RECORD_A;
-            transform<A, SIGN>(x, Turned<A, Q>{tables + FORWARD_A + u % Q, excess});
-        } else {
-            transform<A, SIGN>(x, Listed<A, B>{tables + INVERSE_A + b});
-        }
+        transform<A, SIGN>(x, w);
         put(x, slots, Tile::STRIDE_A);
-    }
+    });
 }
 
 // Two units whose frequencies are each other's partners: with k in the one, n − k is in the other.
@@ -190,20 +195,22 @@ DEVICE void products(Complex (&x)[B], Complex (&y)[B], Complex w, bool alone, co
     }
 }
 
-// The transform over b, the products, and the inverse transform.
+// After a barrier, the transform over b, the products, and the inverse transform.
 DEVICE void middle(Complex* data, const Complex* __restrict__ factor, const Complex* __restrict__ tables,
                    Complex* tile, u32 first) {
     constexpr u32 ITEMS = PAIRS * UNITS;
-#pragma unroll 1
-    for (u32 g = threadIdx.x; g < ITEMS; g += THREADS) {
+    auto powers = [&](u32 g) {
+        const Partners of(first, g / UNITS, g % UNITS);
+        const Complex* record = tables + RECORDS + row_of(first, of.x_line) * RECORD;
+        return Turned<B, UNITS>(tables + FORWARD_B + of.x_unit, record + RECORD_B);
+    };
+    after_barrier<2 * B, ITEMS>(powers, [&](u32 g, const auto& power) {
         const Partners of(first, g / UNITS, g % UNITS);
         Complex* x_slots = unit_slots(tile, of.x_line, of.x_unit);
         Complex* y_slots = unit_slots(tile, of.y_line, of.y_unit);
         Complex x[B], y[B];
         take(x, x_slots, Tile::STRIDE_B);
         take(y, y_slots, Tile::STRIDE_B);
-        const Complex* excess = tables + RECORDS + row_of(first, of.x_line) * RECORD + RECORD_B;
-        const Turned<B, UNITS> power{tables + FORWARD_B + of.x_unit, excess};
         transform<B, FORWARD>(x, power);
         transform<B, FORWARD>(y, PartnersPowers<Turned<B, UNITS>>{power, of.alone});
 #if KIND != 0
@@ -235,7 +242,7 @@ DEVICE void middle(Complex* data, const Complex* __restrict__ factor, const Comp
         transform<B, INVERSE>(z);
         put(z, y_slots, Tile::STRIDE_B);
 #endif
-    }
+    });
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
@@ -258,18 +265,10 @@ multiply_rows(Complex* data, const Complex* __restrict__ factor, const Complex* 
     const Complex* factor = nullptr;
 #endif
     forward_q(data, tables, tile, first);
-    __syncthreads();
-    if constexpr (A > 1) {
-        transform_a<FORWARD>(tables, tile, first);
-        __syncthreads();
-    }
+    if constexpr (A > 1) transform_a<FORWARD>(tables, tile, first);
     middle(data, factor, tables, tile, first);
 #if KIND != 1
-    __syncthreads();
-    if constexpr (A > 1) {
-        transform_a<INVERSE>(tables, tile, first);
-        __syncthreads();
-    }
+    if constexpr (A > 1) transform_a<INVERSE>(tables, tile, first);
     inverse_q(data, tables, tile, first);
 #endif
 }
