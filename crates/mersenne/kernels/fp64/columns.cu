@@ -388,25 +388,14 @@ leave(Complex* data, i32* __restrict__ digits,
     wait_for_last_launch();
     let_next_launch_begin();
     DYNAMIC_SHARED(Complex, tile);
-    // Blocks start in the order of their numbers, as far as is known: what is needed of the
-    // ticket's columns is fetched before the ticket is there, and once more if it is another.
     u64* const shared_ticket = (u64*)(tile + Tile::COUNT);
     if (threadIdx.x == 0) *shared_ticket = atomicAdd(&tickets[NEXT], 1ull);
-    u32 turn = blockIdx.x, columns_, tag;
-    u64 ticket, launch;
-    bool right;
-#pragma unroll 1
-    do {
-        columns_ = turn == TILES ? 0 : turn;
-        inverse_b(data, tables, tile, columns_);
-        __syncthreads();
-        ticket = *shared_ticket;
-        launch = ticket / (TILES + 1);
-        right = turn == (u32)(ticket % (TILES + 1));
-        turn = (u32)(ticket % (TILES + 1));
-    } while (!right);
-    tag = (u32)(launch % 4095) + 1;
+    __syncthreads();
+    const u64 ticket = *shared_ticket, launch = ticket / (TILES + 1);
+    const u32 turn = (u32)(ticket % (TILES + 1)), tag = (u32)(launch % 4095) + 1;
+    const u32 columns_ = turn == TILES ? 0 : turn;
     const u32 column = columns_ * WIDTH + threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;
+    inverse_b(data, tables, tile, columns_);
     if constexpr (A > 1) transform_a<INVERSE>(tables, tile, columns_);
     Complex x[Q];
     inverse_q(x, tables, tile, columns_);
