@@ -7,7 +7,8 @@
 // transforms over k1 have them: its sums are those of e(+k1·(j1·COLUMNS + j2)/n).
 //
 // A block has WIDTH columns j2, all of them in shared memory; in global memory the spectrum
-// lies as [j2 / CHUNK][k1][j2 % CHUNK], in which WIDTH divides CHUNK.
+// lies as [j2 / CHUNK][kb][kq][ka][j2 % CHUNK], k1 = kq + Q·(ka + A·kb), in which WIDTH divides
+// CHUNK.
 //
 // KIND 0 `enter`: digits → spectrum; 1 `columns`: spectrum → spectrum of the carried product;
 // 2 `leave`: spectrum → digits. CHECKED: round-off is measured. STEP 0: squares; 1: less 2,
@@ -38,12 +39,14 @@ static_assert(THREADS == WIDTH * M && THREADS % 32 == 0, "a thread has one point
 // So far apart are points of the spectrum whose kb differ by 1, and rows whose q do.
 constexpr u32 APART = Q * A * CHUNK;
 typedef Slots<U, A, B, WIDTH> Tile;
+// Whether each warp does the steps over a and b for kq, or q, of its own.
+constexpr bool OWN = Q % (THREADS / 32) == 0;
 
 // Where the tables begin, in points of `tables`; the host fills them in this order. [e] goes
 // through the powers that a transform asks for.
 constexpr u32 POWERS_Q = powers_of(Q), POWERS_A = powers_of(A), POWERS_B = powers_of(B);
 constexpr u32 FORWARD_A = 0;                               // [e][kq] e(−e·kq/QA)
-constexpr u32 FORWARD_B = FORWARD_A + POWERS_A * Q;        // [e][kq + Q·ka] e(−e·(kq + Q·ka)/ROWS)
+constexpr u32 FORWARD_B = FORWARD_A + POWERS_A * Q;        // [e][kq][ka] e(−e·(kq + Q·ka)/ROWS)
 constexpr u32 INVERSE_A = FORWARD_B + POWERS_B * Q * A;    // [e][b] e(e·b/AB)
 constexpr u32 INVERSE_Q = INVERSE_A + POWERS_A * B;        // [e][m] e(e·m/ROWS)
 constexpr u32 RECORDS = INVERSE_Q + POWERS_Q * M;          // [j2][RECORD], of which
@@ -140,7 +143,16 @@ struct Weights {
     }
 };
 
-// Where the spectrum's point (u, ka, 0) of a tile lies, for g = u + U·ka.
+// An item of the steps over a and b: column c of the tile, b or ka, and q or kq. Threads go
+// through the columns first.
+template <u32 COUNT>
+struct Item {
+    u32 c, other, q;
+    DEVICE Item(u32 g) : c(g % WIDTH), other(g / WIDTH % COUNT), q(g / (WIDTH * COUNT)) {}
+    DEVICE u32 u() const { return c + WIDTH * q; }
+};
+
+// Where the spectrum's point (c, ka, kq) of a tile lies for kb = 0, the g-th of them.
 DEVICE u32 position(u32 columns, u32 g) {
     u32 j2 = columns * WIDTH + g % WIDTH;
     return (j2 / CHUNK * ROWS + g / WIDTH) * CHUNK + j2 % CHUNK;
@@ -151,30 +163,36 @@ DEVICE const Complex* own_record(const Complex* __restrict__ tables, u32 columns
     return tables + RECORDS + (columns * WIDTH + threadIdx.x % WIDTH) * RECORD + entry;
 }
 
+DEVICE void no_barrier() {}
+DEVICE void barrier() { __syncthreads(); }
+// Between the steps over a and b.
+DEVICE void inner_barrier() {
+    if constexpr (OWN) {
+        __syncwarp();
+    } else {
+        __syncthreads();
+    }
+}
+
 // From the spectrum by the inverse transform over kb into slots (u, ka, b).
 DEVICE void inverse_b(const Complex* data, const Complex* __restrict__ tables, Complex* tile, u32 columns) {
-    constexpr u32 ITEMS = U * A, ONCE = at_once(ITEMS, B);
-#pragma unroll 1
-    for (u32 first = threadIdx.x; first < ITEMS; first += ONCE * THREADS) {
-        Complex x[ONCE][B];
-        unrolled<0, (int)ONCE>([&](auto i) {
-            load(x[VALUE(i)], data + position(columns, first + VALUE(i) * THREADS), APART);
-        });
-        const Listed<B, 1> powers(own_record(tables, columns, RECORD_B));
-        unrolled<0, (int)ONCE>([&](auto i) {
-            u32 g = first + VALUE(i) * THREADS;
-            transform<B, INVERSE>(x[VALUE(i)], powers);
-            put(x[VALUE(i)], tile + Tile::at(g % U, g / U, 0), Tile::STRIDE_B);
-        });
-    }
+    auto powers = [&](u32) { return Listed<B, 1>(own_record(tables, columns, RECORD_B)); };
+    step<B, U * A, OWN>(no_barrier, powers, [&](u32 g, const auto& w) {
+        const Item<A> item(g);
+        Complex x[B];
+        load(x, data + position(columns, g), APART);
+        transform<B, INVERSE>(x, w);
+        put(x, tile + Tile::at(item.u(), item.other, 0), Tile::STRIDE_B);
+    });
 }
 
 // After a barrier, from slots (u, ka, b) by the transform over b to the spectrum.
 DEVICE void forward_b(Complex* data, const Complex* __restrict__ tables, const Complex* tile, u32 columns) {
     auto powers = [&](u32 g) { return Listed<B, Q * A>(tables + FORWARD_B + g / WIDTH); };
-    after_barrier<B, U * A>(powers, [&](u32 g, const auto& w) {
+    step<B, U * A, OWN>(inner_barrier, powers, [&](u32 g, const auto& w) {
+        const Item<A> item(g);
         Complex x[B];
-        take(x, tile + Tile::at(g % U, g / U, 0), Tile::STRIDE_B);
+        take(x, tile + Tile::at(item.u(), item.other, 0), Tile::STRIDE_B);
         transform<B, FORWARD>(x, w);
         store(x, data + position(columns, g), APART);
     });
@@ -185,13 +203,14 @@ template <int SIGN>
 DEVICE void transform_a(const Complex* __restrict__ tables, Complex* tile, u32 columns) {
     auto powers = [&](u32 h) {
         if constexpr (SIGN == INVERSE) {
-            return Turned<A, B>(tables + INVERSE_A + h / U, own_record(tables, columns, RECORD_A));
+            return Turned<A, B>(tables + INVERSE_A + Item<B>(h).other, own_record(tables, columns, RECORD_A));
         } else {
-            return Listed<A, Q>(tables + FORWARD_A + h % U / WIDTH);
+            return Listed<A, Q>(tables + FORWARD_A + Item<B>(h).q);
         }
     };
-    after_barrier<A, U * B>(powers, [&](u32 h, const auto& w) {
-        Complex* slots = tile + Tile::at(h % U, 0, h / U);
+    step<A, U * B, OWN>(SIGN == INVERSE ? inner_barrier : barrier, powers, [&](u32 h, const auto& w) {
+        const Item<B> item(h);
+        Complex* slots = tile + Tile::at(item.u(), 0, item.other);
         Complex x[A];
         take(x, slots, Tile::STRIDE_A);
         transform<A, SIGN>(x, w);
@@ -220,7 +239,11 @@ DEVICE void to_spectrum(Complex (&x)[Q], Complex* data, const Complex* __restric
                         u32 columns) {
     transform<Q, FORWARD>(x);
     put(x, own_slots(tile), WIDTH);
-    if constexpr (A > 1) transform_a<FORWARD>(tables, tile, columns);
+    if constexpr (A > 1) {
+        transform_a<FORWARD>(tables, tile, columns);
+    } else {
+        __syncthreads();
+    }
     forward_b(data, tables, tile, columns);
 }
 

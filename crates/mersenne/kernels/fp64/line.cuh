@@ -9,12 +9,12 @@
 #include "fourier.cuh"
 #include "ptx.cuh"
 
-// Where slots lie. Eight threads with consecutive u meet no bank conflict, and
-// neither do SIDE consecutive u for each of 8/SIDE consecutive b.
+// Where slots lie. SIDE threads with consecutive u, for each of 8/SIDE consecutive a or b, meet no
+// bank conflict.
 template <u32 U, u32 A, u32 B, u32 SIDE>
 struct Slots {
-    static constexpr u32 PADDING = (SIDE % 8 + 8 - U * A % 8) % 8;
-    static constexpr u32 STRIDE_A = U, STRIDE_B = U * A + PADDING;
+    static constexpr u32 padded(u32 n) { return n + (SIDE % 8 + 8 - n % 8) % 8; }
+    static constexpr u32 STRIDE_A = padded(U), STRIDE_B = padded(STRIDE_A * A);
     static constexpr u32 COUNT = STRIDE_B * B;
     static DEVICE u32 at(u32 u, u32 a, u32 b) { return u + STRIDE_A * a + STRIDE_B * b; }
 };
@@ -73,40 +73,45 @@ DEVICE void store(const Complex (&x)[R], Complex* points, u32 stride) {
     unrolled<0, R>([&](auto k) { store(points + VALUE(k) * stride, x[place_of(R, VALUE(k))]); });
 }
 
-// How many of its items of R points a thread has in its registers at a time.
-constexpr u32 at_once(u32 items, int radix) {
+// How many of a thread's items of R points are in its registers at a time, of `items` for `threads`.
+constexpr u32 at_once(u32 items, u32 threads, int radix) {
     u32 turns = radix <= 4 ? 4 : radix <= 8 ? 2 : 1;
-    return items % (turns * THREADS) == 0 ? turns : 1;
+    return items % (turns * threads) == 0 ? turns : 1;
 }
 
-// A barrier, then work(item, powers(item)) for all items of radix R, by all threads. Powers of
-// the first items are fetched while others are awaited, those of the next after the work on these.
-template <int R, u32 ITEMS, class Powers, class Work>
-DEVICE void after_barrier(const Powers& powers, const Work& work) {
-    constexpr u32 ONCE = at_once(ITEMS, R), SPAN = ONCE * THREADS;
-    constexpr bool EVEN = ITEMS % SPAN == 0;
+// A step: barrier(), then work(item, powers(item)) for all items of radix R. Each warp has
+// ITEMS / (its number) items in a row if OWN, otherwise the block goes through them together.
+// Powers of the first items are fetched while others are awaited, those of the next after the
+// work on these.
+template <int R, u32 ITEMS, bool OWN, class Barrier, class Powers, class Work>
+DEVICE void step(const Barrier& barrier, const Powers& powers, const Work& work) {
+    constexpr u32 SHARE = OWN ? ITEMS / (THREADS / 32) : ITEMS, WORKERS = OWN ? 32 : THREADS;
+    static_assert(!OWN || ITEMS % (THREADS / 32) == 0, "warps have the same share");
+    constexpr u32 ONCE = at_once(SHARE, WORKERS, R), SPAN = ONCE * WORKERS;
+    constexpr bool EVEN = SHARE % SPAN == 0;
+    const u32 begin = OWN ? threadIdx.x / 32 * SHARE : 0, worker = threadIdx.x % WORKERS;
     decltype(powers(0)) w[ONCE];
     auto fetch = [&](u32 first) {
         unrolled<0, (int)ONCE>([&](auto i) {
-            u32 item = first + VALUE(i) * THREADS;
-            if (EVEN || item < ITEMS) w[VALUE(i)] = powers(item);
+            u32 item = first + VALUE(i) * WORKERS;
+            if (EVEN || item < SHARE) w[VALUE(i)] = powers(begin + item);
         });
     };
-    fetch(threadIdx.x);
-    __syncthreads();
-    if constexpr (ITEMS <= SPAN) {
+    auto done = [&](u32 first) {
         unrolled<0, (int)ONCE>([&](auto i) {
-            u32 item = threadIdx.x + VALUE(i) * THREADS;
-            if (EVEN || item < ITEMS) work(item, w[VALUE(i)]);
+            u32 item = first + VALUE(i) * WORKERS;
+            if (EVEN || item < SHARE) work(begin + item, w[VALUE(i)]);
         });
+    };
+    fetch(worker);
+    barrier();
+    if constexpr (SHARE <= SPAN) {
+        done(worker);
     } else {
 #pragma unroll 1
-        for (u32 first = threadIdx.x; first < ITEMS; first += SPAN) {
-            unrolled<0, (int)ONCE>([&](auto i) {
-                u32 item = first + VALUE(i) * THREADS;
-                if (EVEN || item < ITEMS) work(item, w[VALUE(i)]);
-            });
-            if (first + SPAN < ITEMS) fetch(first + SPAN);
+        for (u32 first = worker; first < SHARE; first += SPAN) {
+            done(first);
+            if (first + SPAN < SHARE) fetch(first + SPAN);
         }
     }
 }

@@ -1,6 +1,6 @@
 // Rows: transforms over j2, products of real signals, inverse transforms.
 //
-// The spectrum [j2 / CHUNK][k1][j2 % CHUNK] (see columns.cu) is transformed over j2, with
+// The spectrum [j2 / CHUNK][place of k1][j2 % CHUNK] (see columns.cu) is transformed over j2, with
 // factors e(−j2·k1/n), to Z_k, k = k1 + ROWS·k2. Since x is real, products need Z_k and
 // Z_(n−k) together, that is rows k1 and ROWS − k1: a block has PAIRS such pairs, of which the
 // first of all is rows 0 and ROWS/2, each its own partner. Inverse transforms are plain: the
@@ -18,12 +18,15 @@ constexpr u32 U = LINES * Q;
 // Units: what the last step transforms. Unit v = kq + Q·ka has the frequencies k2 = v + UNITS·kb.
 constexpr u32 UNITS = Q * A;
 typedef Slots<U, A, B, 1> Tile;
+// Whether each warp does the steps over a and b for units of its own and their partners; of the
+// first pair of all, these may be another warp's.
+constexpr bool OWN = 32 % A == 0 && THREADS == PAIRS * UNITS;
 
 // Where the tables begin, in points of `tables`; the host fills them in this order. [e] goes
 // through the powers that a transform asks for.
 constexpr u32 POWERS_Q = powers_of(Q), POWERS_A = powers_of(A), POWERS_B = powers_of(B);
 constexpr u32 FORWARD_A = 0;                             // [e][kq] e(−e·kq/QA)
-constexpr u32 FORWARD_B = FORWARD_A + POWERS_A * Q;      // [e][v] e(−e·v/COLUMNS)
+constexpr u32 FORWARD_B = FORWARD_A + POWERS_A * Q;      // [e][kq][ka] e(−e·v/COLUMNS)
 constexpr u32 INVERSE_A = FORWARD_B + POWERS_B * UNITS;  // [e][b] e(e·b/AB)
 constexpr u32 INVERSE_Q = INVERSE_A + POWERS_A * B;      // [e][m] e(e·m/COLUMNS)
 constexpr u32 RECORDS = INVERSE_Q + POWERS_Q * M;        // [k1][RECORD], of which
@@ -40,8 +43,12 @@ DEVICE u32 row_of(u32 first, u32 line) {
     u32 pair = first + line % PAIRS;
     return line < PAIRS ? pair : pair == 0 ? ROWS / 2 : ROWS - pair;
 }
-// Where point j2 of a row lies.
-DEVICE u32 position(u32 row, u32 j2) { return (j2 / CHUNK * ROWS + row) * CHUNK + j2 % CHUNK; }
+// Where point j2 of a row k1 lies.
+DEVICE u32 position(u32 row, u32 j2) {
+    constexpr u32 CQ = COLUMN_OUTER_RADIX, CA = COLUMN_RADIX_A;
+    u32 place = row / CQ % CA + CA * (row % CQ + CQ * (row / (CQ * CA)));
+    return (j2 / CHUNK * ROWS + place) * CHUNK + j2 % CHUNK;
+}
 // So far apart are points of a row whose q differ by 1.
 constexpr u32 APART = M * ROWS;
 
@@ -64,30 +71,28 @@ struct Item {
     DEVICE Complex* slots(Complex* tile) const { return tile + Tile::at(Q * line, m / B, m % B); }
 };
 
+DEVICE void no_barrier() {}
+DEVICE void barrier() { __syncthreads(); }
+
 // Points of memory → slots, by the transform over q.
 DEVICE void forward_q(const Complex* data, const Complex* __restrict__ tables, Complex* tile, u32 first) {
-    constexpr u32 ITEMS = LINES * M, ONCE = at_once(ITEMS, Q);
-#pragma unroll 1
-    for (u32 g = threadIdx.x; g < ITEMS; g += ONCE * THREADS) {
-        Complex x[ONCE][Q];
-        unrolled<0, (int)ONCE>([&](auto i) {
-            Item item(g + VALUE(i) * THREADS);
-            load(x[VALUE(i)], data + position(row_of(first, item.line), item.m), APART);
-        });
-        unrolled<0, (int)ONCE>([&](auto i) {
-            Item item(g + VALUE(i) * THREADS);
-            const Complex* record = tables + RECORDS + row_of(first, item.line) * RECORD;
-            transform<Q, FORWARD>(x[VALUE(i)], Listed<Q, 1>(record + RECORD_Q));
-            put(x[VALUE(i)], item.slots(tile), 1);
-        });
-    }
+    auto powers = [&](u32 g) {
+        return Listed<Q, 1>(tables + RECORDS + row_of(first, Item(g).line) * RECORD + RECORD_Q);
+    };
+    step<Q, LINES * M, false>(no_barrier, powers, [&](u32 g, const auto& w) {
+        const Item item(g);
+        Complex x[Q];
+        load(x, data + position(row_of(first, item.line), item.m), APART);
+        transform<Q, FORWARD>(x, w);
+        put(x, item.slots(tile), 1);
+    });
 }
 
 // After a barrier, slots → points of memory, by the inverse transform over kq.
 DEVICE void inverse_q(Complex* data, const Complex* __restrict__ tables, Complex* tile, u32 first) {
     auto powers = [&](u32 g) { return Listed<Q, M>(tables + INVERSE_Q + Item(g).m); };
-    after_barrier<Q, LINES * M>(powers, [&](u32 g, const auto& w) {
-        Item item(g);
+    step<Q, LINES * M, false>(barrier, powers, [&](u32 g, const auto& w) {
+        const Item item(g);
         Complex x[Q];
         take(x, item.slots(tile), 1);
         transform<Q, INVERSE>(x, w);
@@ -95,20 +100,36 @@ DEVICE void inverse_q(Complex* data, const Complex* __restrict__ tables, Complex
     });
 }
 
+// An item of the step over a: b, and the kq of a line, next to that of its partner.
+struct InnerItem {
+    u32 b, line, kq;
+    DEVICE InnerItem(u32 h) : b(h % B) {
+        const u32 pair = h / (2 * B) / Q;
+        const bool partner = h / B % 2 == 1;
+        kq = h / (2 * B) % Q;
+        line = pair;
+        if (partner) {
+            kq = Q - 1 - kq;
+            line += PAIRS;
+        }
+    }
+};
+
 // After a barrier, the transform over a, or its inverse.
-template <int SIGN>
-DEVICE void transform_a(const Complex* __restrict__ tables, Complex* tile, u32 first) {
+template <int SIGN, class Barrier>
+DEVICE void transform_a(const Complex* __restrict__ tables, Complex* tile, u32 first, const Barrier& before) {
     auto powers = [&](u32 h) {
-        u32 u = h % U, b = h / U;
+        const InnerItem item(h);
         if constexpr (SIGN == FORWARD) {
-            const Complex* record = tables + RECORDS + row_of(first, u / Q) * RECORD;
-            return Turned<A, Q>(tables + FORWARD_A + u % Q, record + RECORD_A);
+            const Complex* record = tables + RECORDS + row_of(first, item.line) * RECORD;
+            return Turned<A, Q>(tables + FORWARD_A + item.kq, record + RECORD_A);
         } else {
-            return Listed<A, B>(tables + INVERSE_A + b);
+            return Listed<A, B>(tables + INVERSE_A + item.b);
         }
     };
-    after_barrier<A, U * B>(powers, [&](u32 h, const auto& w) {
-        Complex* slots = tile + Tile::at(h % U, 0, h / U);
+    step<A, U * B, OWN>(before, powers, [&](u32 h, const auto& w) {
+        const InnerItem item(h);
+        Complex* slots = tile + Tile::at(Q * item.line + item.kq, 0, item.b);
         Complex x[A];
         take(x, slots, Tile::STRIDE_A);
         transform<A, SIGN>(x, w);
@@ -196,16 +217,19 @@ DEVICE void products(Complex (&x)[B], Complex (&y)[B], Complex w, bool alone, co
 }
 
 // After a barrier, the transform over b, the products, and the inverse transform.
+template <class Barrier>
 DEVICE void middle(Complex* data, const Complex* __restrict__ factor, const Complex* __restrict__ tables,
-                   Complex* tile, u32 first) {
+                   Complex* tile, u32 first, const Barrier& before) {
     constexpr u32 ITEMS = PAIRS * UNITS;
+    // Threads go through ka, then kq.
+    auto partners = [&](u32 g) { return Partners(first, g / UNITS, g / A % Q + Q * (g % A)); };
     auto powers = [&](u32 g) {
-        const Partners of(first, g / UNITS, g % UNITS);
+        const Partners of = partners(g);
         const Complex* record = tables + RECORDS + row_of(first, of.x_line) * RECORD;
-        return Turned<B, UNITS>(tables + FORWARD_B + of.x_unit, record + RECORD_B);
+        return Turned<B, UNITS>(tables + FORWARD_B + of.x_unit / Q + A * (of.x_unit % Q), record + RECORD_B);
     };
-    after_barrier<2 * B, ITEMS>(powers, [&](u32 g, const auto& power) {
-        const Partners of(first, g / UNITS, g % UNITS);
+    step<2 * B, ITEMS, OWN>(before, powers, [&](u32 g, const auto& power) {
+        const Partners of = partners(g);
         Complex* x_slots = unit_slots(tile, of.x_line, of.x_unit);
         Complex* y_slots = unit_slots(tile, of.y_line, of.y_unit);
         Complex x[B], y[B];
@@ -264,11 +288,22 @@ multiply_rows(Complex* data, const Complex* __restrict__ factor, const Complex* 
 #if KIND != 2
     const Complex* factor = nullptr;
 #endif
+    auto inner_barrier = [&] {
+        if (OWN && first > 0) {
+            __syncwarp();
+        } else {
+            __syncthreads();
+        }
+    };
     forward_q(data, tables, tile, first);
-    if constexpr (A > 1) transform_a<FORWARD>(tables, tile, first);
-    middle(data, factor, tables, tile, first);
+    if constexpr (A > 1) {
+        transform_a<FORWARD>(tables, tile, first, barrier);
+        middle(data, factor, tables, tile, first, inner_barrier);
+    } else {
+        middle(data, factor, tables, tile, first, barrier);
+    }
 #if KIND != 1
-    if constexpr (A > 1) transform_a<INVERSE>(tables, tile, first);
+    if constexpr (A > 1) transform_a<INVERSE>(tables, tile, first, inner_barrier);
     inverse_q(data, tables, tile, first);
 #endif
 }

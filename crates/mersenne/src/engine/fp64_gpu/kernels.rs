@@ -157,6 +157,8 @@ fn rows(shape: &Shape, kind: u32, name: &[&'static str]) -> Source {
         .define("CHUNK", shape.chunk)
         .define("PAIRS", shape.pairs)
         .define("ROWS", shape.rows())
+        .define("COLUMN_OUTER_RADIX", shape.column.q)
+        .define("COLUMN_RADIX_A", shape.column.a)
         .define("THREADS", shape.row_threads())
         .define("BLOCKS", shape.resident_row_blocks())
 }

@@ -189,8 +189,8 @@ fn resident(points: u32, threads: u32, shared_bytes: u32) -> u32 {
 
 /// Points of a tile of so many lines, with the padding of `Slots` in `line.cuh`.
 fn shared_points(line: Line, lines: u32, side: u32) -> u32 {
-    let bare = lines * line.q * line.a;
-    (bare + (side % 8 + 8 - bare % 8) % 8) * line.b
+    let padded = |n: u32| n + (side % 8 + 8 - n % 8) % 8;
+    padded(padded(lines * line.q) * line.a) * line.b
 }
 
 /// `1024x2048 16.8.8/16.16.8 2/4 1`: rows × columns, the radices of both lines, columns of a tile

@@ -71,7 +71,10 @@ fn line_table(line: Line) -> Vec<Point> {
     let [q, a, b] = [line.q, line.a, line.b].map(u64::from);
     let len = q * a * b;
     let mut table = by_exponent(line.a, line.q, |e| conjugate(rounded(e, q * a)));
-    table.extend(by_exponent(line.b, line.q * line.a, |e| conjugate(rounded(e, len))));
+    for e in exponents(line.b).into_iter().map(u64::from) {
+        let ka_of = |kq: u64| (0..a).map(move |ka| conjugate(rounded(e * (kq + q * ka), len)));
+        table.extend((0..q).flat_map(ka_of));
+    }
     table.extend(by_exponent(line.a, line.b, |e| rounded(e, a * b)));
     table.extend(by_exponent(line.q, line.a * line.b, |e| rounded(e, len)));
     table
