@@ -163,7 +163,11 @@ DEVICE const Complex* own_record(const Complex* __restrict__ tables, u32 columns
     return tables + RECORDS + (columns * WIDTH + threadIdx.x % WIDTH) * RECORD + entry;
 }
 
-DEVICE void no_barrier() {}
+// Before the first step.
+DEVICE void last_launch() {
+    wait_for_last_launch();
+    let_next_launch_begin();
+}
 DEVICE void barrier() { __syncthreads(); }
 // Between the steps over a and b.
 DEVICE void inner_barrier() {
@@ -177,7 +181,7 @@ DEVICE void inner_barrier() {
 // From the spectrum by the inverse transform over kb into slots (u, ka, b).
 DEVICE void inverse_b(const Complex* data, const Complex* __restrict__ tables, Complex* tile, u32 columns) {
     auto powers = [&](u32) { return Listed<B, 1>(own_record(tables, columns, RECORD_B)); };
-    step<B, U * A, OWN>(no_barrier, powers, [&](u32 g, const auto& w) {
+    step<B, U * A, OWN>(last_launch, powers, [&](u32 g, const auto& w) {
         const Item<A> item(g);
         Complex x[B];
         load(x, data + position(columns, g), APART);
@@ -408,9 +412,9 @@ leave(Complex* data, i32* __restrict__ digits,
 #endif
         const Complex* __restrict__ tables, WORDS_PARAMETERS, u64* carries, u64* tickets, const u64* addend,
         u32* errors, u32 multiplier) {
-    wait_for_last_launch();
-    let_next_launch_begin();
     DYNAMIC_SHARED(Complex, tile);
+    // Tickets are no matter of the last launch, but of the last one of such kernels, which had
+    // ended before it.
     u64* const shared_ticket = (u64*)(tile + Tile::COUNT);
     if (threadIdx.x == 0) *shared_ticket = atomicAdd(&tickets[NEXT], 1ull);
     __syncthreads();

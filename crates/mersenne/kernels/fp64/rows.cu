@@ -71,7 +71,11 @@ struct Item {
     DEVICE Complex* slots(Complex* tile) const { return tile + Tile::at(Q * line, m / B, m % B); }
 };
 
-DEVICE void no_barrier() {}
+// Before the first step.
+DEVICE void last_launch() {
+    wait_for_last_launch();
+    let_next_launch_begin();
+}
 DEVICE void barrier() { __syncthreads(); }
 
 // Points of memory → slots, by the transform over q.
@@ -79,7 +83,7 @@ DEVICE void forward_q(const Complex* data, const Complex* __restrict__ tables, C
     auto powers = [&](u32 g) {
         return Listed<Q, 1>(tables + RECORDS + row_of(first, Item(g).line) * RECORD + RECORD_Q);
     };
-    step<Q, LINES * M, false>(no_barrier, powers, [&](u32 g, const auto& w) {
+    step<Q, LINES * M, false>(last_launch, powers, [&](u32 g, const auto& w) {
         const Item item(g);
         Complex x[Q];
         load(x, data + position(row_of(first, item.line), item.m), APART);
@@ -277,11 +281,6 @@ forward_rows(Complex* data, const Complex* __restrict__ tables) {
 #else
 multiply_rows(Complex* data, const Complex* __restrict__ factor, const Complex* __restrict__ tables) {
 #endif
-    wait_for_last_launch();
-    let_next_launch_begin();
-#if KIND == 0
-    if (blockIdx.x == 0 && threadIdx.x == 0 && p != 0) advance(addend, p);
-#endif
     DYNAMIC_SHARED(Complex, tile);
     const u32 first = blockIdx.x * PAIRS;
 
@@ -296,6 +295,9 @@ multiply_rows(Complex* data, const Complex* __restrict__ factor, const Complex* 
         }
     };
     forward_q(data, tables, tile, first);
+#if KIND == 0
+    if (blockIdx.x == 0 && threadIdx.x == 0 && p != 0) advance(addend, p);
+#endif
     if constexpr (A > 1) {
         transform_a<FORWARD>(tables, tile, first, barrier);
         middle(data, factor, tables, tile, first, inner_barrier);

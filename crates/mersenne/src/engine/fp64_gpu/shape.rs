@@ -20,6 +20,9 @@ pub(super) struct Shape {
     pub(super) chunk: u32,
     /// Pairs of rows in a tile.
     pub(super) pairs: u32,
+    /// Registers of a thread of columns and of rows: 96 or 128, and more only where fewer
+    /// threads fit for other reasons.
+    pub(super) registers: [u32; 2],
 }
 
 /// The most shared memory that blocks of a multiprocessor, or one block, have on any GPU.
@@ -82,13 +85,14 @@ impl Shape {
 
     /// Blocks of columns that a multiprocessor is to hold at a time.
     pub(super) fn column_blocks(&self) -> u32 {
-        resident(self.column.points(), self.column_threads(), self.column_shared_bytes())
+        let points = self.column.points();
+        resident(points, self.registers[0], self.column_threads(), self.column_shared_bytes())
     }
 
     /// Blocks of rows that a multiprocessor is to hold at a time.
     pub(super) fn resident_row_blocks(&self) -> u32 {
         let points = self.row.points().max(2 * self.row.b);
-        resident(points, self.row_threads(), self.row_shared_bytes())
+        resident(points, self.registers[1], self.row_threads(), self.row_shared_bytes())
     }
 
     /// Every shape for N words that fits into `shared_memory` bytes, the best known first.
@@ -125,16 +129,19 @@ impl Shape {
                 })
             })
         };
+        let registers = [[128, 128], [128, 96], [96, 128], [96, 96]];
         lines
             .flat_map(move |(column, row)| {
-                tiles().map(move |(width, chunk, pairs)| Self { column, row, width, chunk, pairs })
+                tiles().flat_map(move |(width, chunk, pairs)| {
+                    registers.map(|registers| Self { column, row, width, chunk, pairs, registers })
+                })
             })
             .filter(move |shape| shape.is_sound() && shape.fits(shared_memory))
     }
 
     /// Whether the kernels can be built for it.
     fn is_sound(&self) -> bool {
-        let Self { column, row, width, chunk, pairs } = *self;
+        let Self { column, row, width, chunk, pairs, .. } = *self;
         width <= chunk
             && self.columns().is_multiple_of(chunk)
             && (row.a * row.b).is_multiple_of(chunk)
@@ -179,10 +186,12 @@ impl Shape {
 }
 
 /// Blocks that fit on a multiprocessor by registers and shared memory.
-fn resident(points: u32, threads: u32, shared_bytes: u32) -> u32 {
-    // What a thread needs at least; it may use what is left over.
-    let registers = if points > 20 { 200 } else if points > 16 { 128 } else { 104 };
-    let by_registers = REGISTERS / (registers * threads);
+///
+/// A quarter of a multiprocessor has a quarter of its registers for its own warps.
+fn resident(points: u32, registers: u32, threads: u32, shared_bytes: u32) -> u32 {
+    let registers = if points > 20 { 255 } else { registers };
+    let warps = 4 * (REGISTERS / 4 / (32 * registers));
+    let by_registers = warps / threads.div_ceil(32);
     let by_memory = SHARED_MEMORY / (shared_bytes + 1024);
     by_registers.min(by_memory).clamp(1, 16)
 }
@@ -193,14 +202,14 @@ fn shared_points(line: Line, lines: u32, side: u32) -> u32 {
     padded(padded(lines * line.q) * line.a) * line.b
 }
 
-/// `1024x2048 16.8.8/16.16.8 2/4 1`: rows × columns, the radices of both lines, columns of a tile
-/// and points of a chunk, pairs of rows.
+/// `1024x2048 16.8.8/16.16.8 2/4 1 128.128`: rows × columns, the radices of both lines, columns of
+/// a tile and points of a chunk, pairs of rows, registers.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = |l: Line| format!("{}.{}.{}", l.q, l.a, l.b);
         let (column, row) = (line(self.column), line(self.row));
         let (rows, columns) = (self.rows(), self.columns());
-        let Self { width, chunk, pairs, .. } = self;
-        write!(f, "{rows}x{columns} {column}/{row} {width}/{chunk} {pairs}")
+        let Self { width, chunk, pairs, registers: [c, r], .. } = self;
+        write!(f, "{rows}x{columns} {column}/{row} {width}/{chunk} {pairs} {c}.{r}")
     }
 }
