@@ -129,7 +129,7 @@ impl Shape {
                 })
             })
         };
-        let registers = [[128, 128], [128, 96], [96, 128], [96, 96]];
+        let registers = [[128, 128], [128, 96], [96, 128], [96, 96], [80, 128], [80, 96]];
         lines
             .flat_map(move |(column, row)| {
                 tiles().flat_map(move |(width, chunk, pairs)| {
