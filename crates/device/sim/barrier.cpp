@@ -1,4 +1,4 @@
-// __syncthreads and its voting forms: all threads of a block, at one place.
+// __syncthreads and its voting forms: all threads of a block, at one place; and barriers of teams.
 #include <string.h>
 
 #include "runtime.h"
@@ -58,6 +58,42 @@ int block_barrier(int operation, int value, const char* file, int line) {
     }
     order_acquire(tag);
     return block.barrier_result;
+}
+
+void team_barrier(unsigned index, unsigned threads, const char* file, int line) {
+    Thread& thread = *me();
+    Block& block = *thread.home;
+    if (index >= most_teams || run.threads % threads != 0) {
+        fault("%s:%d: %u threads are no more than %u teams of %u", base_name(file), line, run.threads,
+              most_teams, threads);
+    }
+    Team& team = block.teams[index];
+    if (team.arrived == 0) {
+        team.site = {file, line};
+    } else if (line != team.site.line || strcmp(file, team.site.file) != 0) {
+        fault("%s:%d: divergent barrier: thread %u of block %u comes to a barrier of its team here while "
+              "%u threads wait at %s:%d",
+              base_name(file), line, thread.index, block.index.x, team.arrived, base_name(team.site.file),
+              team.site.line);
+    }
+    char* tag = &team.tags[team.generation & 1];
+    order_release(tag);
+    if (++team.arrived == threads) {
+        team.arrived = 0;
+        team.generation++;
+        run.idle_turns = 0;
+        if (shuffled_order()) shuffle_order(run.thread_order, run.threads);
+        for (unsigned i = 0; i < run.threads; i++) {
+            unsigned other = run.thread_order[i];
+            if (other != thread.index && other / threads == index) make_ready(block, other);
+        }
+        if (shuffled_order() && random_below(8) == 0) yield_block(thread);
+    } else {
+        thread.site = {file, line};
+        thread.state = State::at_barrier;
+        leave(thread);
+    }
+    order_acquire(tag);
 }
 
 }  // namespace simt

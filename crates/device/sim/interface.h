@@ -21,6 +21,7 @@ SIMT_HIDDEN extern dim3 grid_size;
 
 SIMT_HIDDEN void* dynamic_shared();
 SIMT_HIDDEN int block_barrier(int operation, int value, const char* file, int line);
+SIMT_HIDDEN void team_barrier(unsigned team, unsigned threads, const char* file, int line);
 SIMT_HIDDEN void pause(const char* file, int line);
 SIMT_HIDDEN simt_u64 clock();
 

@@ -79,6 +79,17 @@ struct Warp {
     char tags[64];
 };
 
+// A run of threads of a block with barriers of its own.
+struct Team {
+    unsigned arrived;
+    unsigned generation;
+    Site site;
+    char tags[2];
+};
+
+// As many as a GPU has barriers besides that of __syncthreads.
+constexpr unsigned most_teams = 15;
+
 // A slot for a resident block; its fibers and memory serve one block after another.
 struct Block {
     bool active;
@@ -99,6 +110,7 @@ struct Block {
     int barrier_result;
     unsigned barrier_generation;
     char barrier_tags[2];
+    Team teams[most_teams];
     char life_tag;
 
     char* dynamic_allocation;

@@ -58,6 +58,7 @@ static void start_block(Block& block) {
     block.index.y = static_cast<unsigned>(number / grid_size.x % grid_size.y);
     block.index.z = static_cast<unsigned>(number / grid_size.x / grid_size.y);
     block.ended = block.spinning = block.at_barrier = 0;
+    for (Team& team : block.teams) team.arrived = 0;
     shared_memory_start(block);
     for (unsigned w = 0; w < run.warps; w++) {
         Warp& warp = block.warps[w];
@@ -94,7 +95,7 @@ static void start_block(Block& block) {
         }
         char others[96] = "";
         if (at_barrier != nullptr) {
-            snprintf(others, sizeof others, ", %u wait at __syncthreads (%s:%d)", barriers,
+            snprintf(others, sizeof others, ", %u wait at a barrier (%s:%d)", barriers,
                      base_name(at_barrier->site.file), at_barrier->site.line);
         }
         fault("%s:%d: lanes missing from a warp collective: %u threads of block %u wait there, "
@@ -102,7 +103,7 @@ static void start_block(Block& block) {
               base_name(at_collective->site.file), at_collective->site.line, collectives,
               block.index.x, missing, at_collective->index / 32, others, ended);
     }
-    fault("%s:%d: divergent barrier: %u of %u threads of block %u wait at __syncthreads%s",
+    fault("%s:%d: divergent barrier: %u of %u threads of block %u wait there%s",
           base_name(at_barrier->site.file), at_barrier->site.line, barriers, run.threads,
           block.index.x, ended);
 }

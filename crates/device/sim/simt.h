@@ -43,6 +43,13 @@ inline int __syncthreads_count(int value, SIMT_HERE) {
     return simt::block_barrier(simt::barrier_count, value, file, line);
 }
 
+// Runs of COUNT threads wait for each other.
+template <unsigned COUNT>
+inline void team_barrier(SIMT_HERE) {
+    static_assert(COUNT % 32 == 0, "teams are of whole warps");
+    simt::team_barrier(threadIdx.x / COUNT, COUNT, file, line);
+}
+
 // In a loop that waits for another thread or block: lets the others run.
 inline void spin_pause(SIMT_HERE) { simt::pause(file, line); }
 

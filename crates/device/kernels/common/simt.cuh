@@ -13,6 +13,12 @@ typedef long long i64;
 // The dynamic shared memory of a block, as an array of T.
 #define DYNAMIC_SHARED(T, name) extern __shared__ __align__(16) T name[]
 
+// Runs of COUNT threads wait for each other, each run for itself; at most 15 in a block.
+template <u32 COUNT>
+DEVICE void team_barrier() {
+    asm volatile("bar.sync %0, %1;" ::"r"(1 + threadIdx.x / COUNT), "n"(COUNT) : "memory");
+}
+
 // Inside a loop that waits for another block.
 DEVICE void spin_pause() { __nanosleep(32); }
 

@@ -39,8 +39,15 @@ static_assert(THREADS == WIDTH * M && THREADS % 32 == 0, "a thread has one point
 // So far apart are points of the spectrum whose kb differ by 1, and rows whose q do.
 constexpr u32 APART = Q * A * CHUNK;
 typedef Slots<U, A, B, WIDTH> Tile;
-// Whether each warp does the steps over a and b for kq, or q, of its own.
-constexpr bool OWN = Q % (THREADS / 32) == 0;
+// The smallest team of warps that has kq, or q, of its own in the steps over a and b.
+constexpr u32 team_threads() {
+    for (u32 warps = 1; warps < THREADS / 32; warps++) {
+        u32 teams = THREADS / 32 / warps;
+        if (THREADS / 32 % warps == 0 && Q % teams == 0 && (warps == 1 || teams <= 15)) return 32 * warps;
+    }
+    return THREADS;
+}
+constexpr u32 TEAM = team_threads();
 
 // Where the tables begin, in points of `tables`; the host fills them in this order. [e] goes
 // through the powers that a transform asks for.
@@ -170,18 +177,12 @@ DEVICE void last_launch() {
 }
 DEVICE void barrier() { __syncthreads(); }
 // Between the steps over a and b.
-DEVICE void inner_barrier() {
-    if constexpr (OWN) {
-        __syncwarp();
-    } else {
-        __syncthreads();
-    }
-}
+DEVICE void inner_barrier() { barrier_of<TEAM>(); }
 
 // From the spectrum by the inverse transform over kb into slots (u, ka, b).
 DEVICE void inverse_b(const Complex* data, const Complex* __restrict__ tables, Complex* tile, u32 columns) {
     auto powers = [&](u32) { return Listed<B, 1>(own_record(tables, columns, RECORD_B)); };
-    step<B, U * A, OWN>(last_launch, powers, [&](u32 g, const auto& w) {
+    step<B, U * A, TEAM>(last_launch, powers, [&](u32 g, const auto& w) {
         const Item<A> item(g);
         Complex x[B];
         load(x, data + position(columns, g), APART);
@@ -193,7 +194,7 @@ DEVICE void inverse_b(const Complex* data, const Complex* __restrict__ tables, C
 // After a barrier, from slots (u, ka, b) by the transform over b to the spectrum.
 DEVICE void forward_b(Complex* data, const Complex* __restrict__ tables, const Complex* tile, u32 columns) {
     auto powers = [&](u32 g) { return Listed<B, Q * A>(tables + FORWARD_B + g / WIDTH); };
-    step<B, U * A, OWN>(inner_barrier, powers, [&](u32 g, const auto& w) {
+    step<B, U * A, TEAM>(inner_barrier, powers, [&](u32 g, const auto& w) {
         const Item<A> item(g);
         Complex x[B];
         take(x, tile + Tile::at(item.u(), item.other, 0), Tile::STRIDE_B);
@@ -212,7 +213,7 @@ DEVICE void transform_a(const Complex* __restrict__ tables, Complex* tile, u32 c
             return Listed<A, Q>(tables + FORWARD_A + Item<B>(h).q);
         }
     };
-    step<A, U * B, OWN>(SIGN == INVERSE ? inner_barrier : barrier, powers, [&](u32 h, const auto& w) {
+    step<A, U * B, TEAM>(SIGN == INVERSE ? inner_barrier : barrier, powers, [&](u32 h, const auto& w) {
         const Item<B> item(h);
         Complex* slots = tile + Tile::at(item.u(), 0, item.other);
         Complex x[A];

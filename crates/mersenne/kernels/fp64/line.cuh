@@ -79,27 +79,38 @@ constexpr u32 at_once(u32 items, u32 threads, int radix) {
     return items % (turns * threads) == 0 ? turns : 1;
 }
 
-// A step: barrier(), then work(item, powers(item)) for all items of radix R. Each warp has
-// ITEMS / (its number) items in a row if OWN, otherwise the block goes through them together.
-// Powers of the first items are fetched while others are awaited, those of the next after the
+// A barrier of the runs of so many threads.
+template <u32 TEAM>
+DEVICE void barrier_of() {
+    if constexpr (TEAM == 32) {
+        __syncwarp();
+    } else if constexpr (TEAM == THREADS) {
+        __syncthreads();
+    } else {
+        team_barrier<TEAM>();
+    }
+}
+
+// A step: barrier(), then work(item, powers(item)) for all items of radix R. Each team, a run of
+// TEAM threads, has an equal share of them in a row. Powers of the first items are fetched while others are awaited, those of the next after the
 // work on these.
-template <int R, u32 ITEMS, bool OWN, class Barrier, class Powers, class Work>
+template <int R, u32 ITEMS, u32 TEAM, class Barrier, class Powers, class Work>
 DEVICE void step(const Barrier& barrier, const Powers& powers, const Work& work) {
-    constexpr u32 SHARE = OWN ? ITEMS / (THREADS / 32) : ITEMS, WORKERS = OWN ? 32 : THREADS;
-    static_assert(!OWN || ITEMS % (THREADS / 32) == 0, "warps have the same share");
-    constexpr u32 ONCE = at_once(SHARE, WORKERS, R), SPAN = ONCE * WORKERS;
+    constexpr u32 SHARE = ITEMS / (THREADS / TEAM);
+    static_assert(THREADS % TEAM == 0 && ITEMS % (THREADS / TEAM) == 0, "teams have the same share");
+    constexpr u32 ONCE = at_once(SHARE, TEAM, R), SPAN = ONCE * TEAM;
     constexpr bool EVEN = SHARE % SPAN == 0;
-    const u32 begin = OWN ? threadIdx.x / 32 * SHARE : 0, worker = threadIdx.x % WORKERS;
+    const u32 begin = threadIdx.x / TEAM * SHARE, worker = threadIdx.x % TEAM;
     decltype(powers(0)) w[ONCE];
     auto fetch = [&](u32 first) {
         unrolled<0, (int)ONCE>([&](auto i) {
-            u32 item = first + VALUE(i) * WORKERS;
+            u32 item = first + VALUE(i) * TEAM;
             if (EVEN || item < SHARE) w[VALUE(i)] = powers(begin + item);
         });
     };
     auto done = [&](u32 first) {
         unrolled<0, (int)ONCE>([&](auto i) {
-            u32 item = first + VALUE(i) * WORKERS;
+            u32 item = first + VALUE(i) * TEAM;
             if (EVEN || item < SHARE) work(begin + item, w[VALUE(i)]);
         });
     };

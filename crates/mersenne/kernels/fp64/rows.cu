@@ -18,9 +18,16 @@ constexpr u32 U = LINES * Q;
 // Units: what the last step transforms. Unit v = kq + Q·ka has the frequencies k2 = v + UNITS·kb.
 constexpr u32 UNITS = Q * A;
 typedef Slots<U, A, B, 1> Tile;
-// Whether each warp does the steps over a and b for units of its own and their partners; of the
-// first pair of all, these may be another warp's.
-constexpr bool OWN = 32 % A == 0 && THREADS == PAIRS * UNITS;
+// The smallest team of warps that has units of its own and their partners in the steps over a and
+// b; of the first pair of all, partners may be another team's.
+constexpr u32 team_threads() {
+    for (u32 warps = 1; warps < THREADS / 32; warps++) {
+        u32 teams = THREADS / 32 / warps;
+        if (THREADS / 32 % warps == 0 && 32 * warps % A == 0 && (warps == 1 || teams <= 15)) return 32 * warps;
+    }
+    return THREADS;
+}
+constexpr u32 TEAM = THREADS == PAIRS * UNITS ? team_threads() : THREADS;
 
 // Where the tables begin, in points of `tables`; the host fills them in this order. [e] goes
 // through the powers that a transform asks for.
@@ -83,7 +90,7 @@ DEVICE void forward_q(const Complex* data, const Complex* __restrict__ tables, C
     auto powers = [&](u32 g) {
         return Listed<Q, 1>(tables + RECORDS + row_of(first, Item(g).line) * RECORD + RECORD_Q);
     };
-    step<Q, LINES * M, false>(last_launch, powers, [&](u32 g, const auto& w) {
+    step<Q, LINES * M, THREADS>(last_launch, powers, [&](u32 g, const auto& w) {
         const Item item(g);
         Complex x[Q];
         load(x, data + position(row_of(first, item.line), item.m), APART);
@@ -95,7 +102,7 @@ DEVICE void forward_q(const Complex* data, const Complex* __restrict__ tables, C
 // After a barrier, slots → points of memory, by the inverse transform over kq.
 DEVICE void inverse_q(Complex* data, const Complex* __restrict__ tables, Complex* tile, u32 first) {
     auto powers = [&](u32 g) { return Listed<Q, M>(tables + INVERSE_Q + Item(g).m); };
-    step<Q, LINES * M, false>(barrier, powers, [&](u32 g, const auto& w) {
+    step<Q, LINES * M, THREADS>(barrier, powers, [&](u32 g, const auto& w) {
         const Item item(g);
         Complex x[Q];
         take(x, item.slots(tile), 1);
@@ -131,7 +138,7 @@ DEVICE void transform_a(const Complex* __restrict__ tables, Complex* tile, u32 f
             return Listed<A, B>(tables + INVERSE_A + item.b);
         }
     };
-    step<A, U * B, OWN>(before, powers, [&](u32 h, const auto& w) {
+    step<A, U * B, TEAM>(before, powers, [&](u32 h, const auto& w) {
         const InnerItem item(h);
         Complex* slots = tile + Tile::at(Q * item.line + item.kq, 0, item.b);
         Complex x[A];
@@ -232,7 +239,7 @@ DEVICE void middle(Complex* data, const Complex* __restrict__ factor, const Comp
         const Complex* record = tables + RECORDS + row_of(first, of.x_line) * RECORD;
         return Turned<B, UNITS>(tables + FORWARD_B + of.x_unit / Q + A * (of.x_unit % Q), record + RECORD_B);
     };
-    step<2 * B, ITEMS, OWN>(before, powers, [&](u32 g, const auto& power) {
+    step<2 * B, ITEMS, TEAM>(before, powers, [&](u32 g, const auto& power) {
         const Partners of = partners(g);
         Complex* x_slots = unit_slots(tile, of.x_line, of.x_unit);
         Complex* y_slots = unit_slots(tile, of.y_line, of.y_unit);
@@ -288,8 +295,8 @@ multiply_rows(Complex* data, const Complex* __restrict__ factor, const Complex* 
     const Complex* factor = nullptr;
 #endif
     auto inner_barrier = [&] {
-        if (OWN && first > 0) {
-            __syncwarp();
+        if (first > 0) {
+            barrier_of<TEAM>();
         } else {
             __syncthreads();
         }
