@@ -67,7 +67,7 @@ mod tests {
         assert_eq!(exponents(12), [4, 8, 2, 1]);
         assert_eq!(exponents(9), [3, 6, 1, 2]);
         assert_eq!(exponents(14), [2, 4, 6, 8, 10, 12, 1]);
-        assert_eq!(exponents(1), []);
+        assert!(exponents(1).is_empty());
     }
 
     #[test]

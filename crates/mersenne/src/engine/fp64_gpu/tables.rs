@@ -182,3 +182,120 @@ impl Words {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Exponents and lengths; two exponents are multiples of their length.
+    const LAYOUTS: [(u32, usize); 8] = [
+        (4_423, 256),
+        (4_096, 256),
+        (5_003, 320),
+        (13_313, 768),
+        (21_701, 1_260),
+        (44_497, 2_304),
+        (86_243, 7_168),
+        (81_920, 4_096),
+    ];
+
+    /// Some shapes of a length: every kind of radix is among them sooner or later.
+    fn shapes(n: usize) -> Vec<Shape> {
+        Shape::all(n, 227 << 10).into_iter().step_by(61).collect()
+    }
+
+    #[test]
+    fn the_bytes_told_are_those_of_the_tables() {
+        for (p, n) in LAYOUTS {
+            let layout = WordLayout::new(p, n);
+            for shape in shapes(n) {
+                let Tables { columns, rows, row_weights, column_weights, fractions } =
+                    Tables::new(&layout, &shape);
+                let points: usize =
+                    [columns, rows, row_weights, column_weights].iter().map(Vec::len).sum();
+                let all = size_of::<Point>() * points + size_of::<u32>() * fractions.len();
+                assert_eq!(bytes(&shape), all as u64, "{shape}");
+            }
+        }
+    }
+
+    /// What `columns.cu` makes of the tables for a word 2j + 1, as `Weights` does.
+    struct Weighed {
+        /// V_(2j+1) and V_(2j+2).
+        forward: [f64; 2],
+        /// Whether the words 2j and 2j + 1 are long.
+        long: [bool; 2],
+    }
+
+    /// That of the point in row i·M + m and a column.
+    fn weighed(
+        p: u32,
+        shape: &Shape,
+        tables: &Tables,
+        words: &Words,
+        [i, m, column]: [usize; 3],
+    ) -> Weighed {
+        let (q, of_rows) = (u64::from(shape.column.q), tables.row_weights.len());
+        let halved_if = |v: f64, so: bool| if so { 0.5 * v } else { v };
+        let start = tables.fractions[m];
+        let fraction = start.wrapping_add(tables.fractions[of_rows + column]);
+        let product = tables.row_weights[m][0] * tables.column_weights[column][0];
+        let first = halved_if(product, fraction < start);
+        let numerator = (q - u64::from(p) % q * i as u64 % q) % q;
+        let f = fraction.wrapping_add(((numerator << 32) / q) as u32);
+        let v = first * exp2_ratio(numerator, q).to_f64();
+        let v = halved_if(v, numerator > 0 && f < fraction);
+        let long = [f > words.long_above, f < words.long_below];
+        let next = v * words.ratio * if long[1] { 2.0 } else { 1.0 };
+        Weighed { forward: [v, next], long }
+    }
+
+    /// The words 2j and 2j + 1 for some j.
+    fn check_words(layout: &WordLayout, shape: &Shape, points: impl Iterator<Item = usize>) {
+        let (p, n) = (layout.exponent(), layout.len());
+        let (words, tables) = (Words::new(layout), Tables::new(layout, shape));
+        assert_eq!(u64::from(words.bits), u64::from(p) / n as u64);
+        // V_w = 2^(p/N + u_w).
+        let weight = |w: usize| {
+            let numerator = layout.weight_numerator(w % n);
+            ((f64::from(p) + numerator as f64) / n as f64).exp2()
+        };
+        let (columns, m_count) = (shape.columns() as usize, tables.row_weights.len());
+        for j in points {
+            let (row, column) = (j / columns, j % columns);
+            let at = [row / m_count, row % m_count, column];
+            let found = weighed(p, shape, &tables, &words, at);
+            for half in [0, 1] {
+                let w = 2 * j + half;
+                let is_long = layout.bits(w) > words.bits;
+                assert_eq!(found.long[half], is_long, "M{p}, {shape}, word {w}");
+                let ratio = found.forward[half] / weight(w + 1);
+                assert!((ratio - 1.0).abs() < 1e-14, "M{p}, {shape}, word {w}: {ratio}");
+            }
+        }
+    }
+
+    #[test]
+    fn fractions_tell_long_words_and_wrapped_weights() {
+        for (p, n) in LAYOUTS {
+            for shape in shapes(n) {
+                check_words(&WordLayout::new(p, n), &shape, 0..n / 2);
+            }
+        }
+    }
+
+    #[test]
+    fn fractions_of_the_most_words_are_told_apart() {
+        let (p, n) = (641_234_567, 36 << 20);
+        let layout = WordLayout::new(p, n);
+        let rest = u64::from(p) % n as u64;
+        // Where a word turns long, or a weight wraps round.
+        let at_a_border = |w: usize| {
+            let u = layout.weight_numerator(w % n);
+            [0, rest, n as u64 - rest, n as u64].into_iter().any(|border| u.abs_diff(border) <= 2)
+        };
+        let points = (0..n / 2).filter(|&j| j % 4_099 == 0 || (2 * j..2 * j + 3).any(at_a_border));
+        let shape = Shape::all(n, 227 << 10)[0];
+        check_words(&layout, &shape, points);
+    }
+}
