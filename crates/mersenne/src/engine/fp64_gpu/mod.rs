@@ -61,7 +61,7 @@ const LARGEST_MULTIPLIER: u32 = 8;
 /// range of the next one; an eighth and less is allowed: 2^b ≥ 11.6·√N. Short transforms are to
 /// take any digits, with N in place of √N and 1/4 of the range: 2^b ≥ 2·N.
 fn least_bits(length: usize) -> u32 {
-    let log2 = length.ilog2() + 1;
+    let log2 = length.next_power_of_two().ilog2();
     if length <= margin::ANY_DIGITS_UP_TO { log2 + 1 } else { log2.div_ceil(2) + 4 }
 }
 
