@@ -28,8 +28,8 @@ use super::{BuildOptions, Engine, EngineError, EngineFamily, Margin};
 use crate::layout::WordLayout;
 use shape::Shape;
 
-/// The family `fp64` on a device: 2,304 ≤ p < 2^31 in N = 2^a·3^b·5^c·7^d words, from 2^8 to
-/// 36·2^20, as far as the tiles fit into the device's shared memory.
+/// The family `fp64` on a device: p ≥ 2,304 in N = 2^a·3^b·5^c·7^d words, from 2^8 to 36·2^20
+/// (p < 650,000,000), as far as the tiles fit into the device's shared memory.
 ///
 /// The margin is statistical. Memory on the device is 8·N bytes and 4·N for every register and
 /// one more (8·N more from the first product of two registers on), and tables.
@@ -37,6 +37,7 @@ use shape::Shape;
 pub struct Fp64On {
     device: Device,
     place: String,
+    exponents: RangeInclusive<u32>,
 }
 
 /// Odd parts of the lengths. Between them, scaled by powers of two, no gap is wider than 9.4 %.
@@ -54,15 +55,23 @@ const SHORTEST_WORTHWHILE: usize = 1 << 12;
 /// The largest m for which a square times m keeps its carries within two words.
 const LARGEST_MULTIPLIER: u32 = 8;
 
-/// The bits that the shortest word must have for a carry to come to rest in two words.
+/// The β = p/N that words must have for a carry to come to rest in two of them.
 ///
-/// Words of a product of random digits have a root mean square of 0.18·√N·4^b, and a carry is
-/// 2^b times smaller. After a word of b bits what is left of 8 times that is 1.44·√N/2^b of the
-/// range of the next one; an eighth and less is allowed: 2^b ≥ 11.6·√N. Short transforms are to
-/// take any digits, with N in place of √N and 1/4 of the range: 2^b ≥ 2·N.
-fn least_bits(length: usize) -> u32 {
-    let log2 = length.next_power_of_two().ilog2();
-    if length <= margin::ANY_DIGITS_UP_TO { log2 + 1 } else { log2.div_ceil(2) + 4 }
+/// Words of a product of random digits, with their weights, have a root mean square of
+/// R = 0.18·√N·4^β. One of weight a hands on R/(a·2^b), b its bits; after two more words, whose
+/// bits and weights make up for those of the first, at most R/8^β is left, a part of the range of
+/// the second. A quarter and less is allowed with the multiplier 8: 2^β ≥ 5.8·√N. Digits are that
+/// much larger at the next squaring, whose round-off is measured like any other. Short transforms
+/// are to take any digits, with 0.54·N in place of 0.18·√N: 2^β ≥ 2·N leaves 0.27 of the range
+/// times the multiplier.
+fn least_bits(length: usize) -> f64 {
+    let n = length as f64;
+    if length <= margin::ANY_DIGITS_UP_TO { (2.0 * n).log2() } else { (5.8 * n.sqrt()).log2() }
+}
+
+/// The least exponent of a length.
+fn least_exponent(length: usize) -> u32 {
+    (least_bits(length) * length as f64).ceil() as u32
 }
 
 /// A carry that random digits never have: the words of a product are below 16 of their largest
@@ -76,8 +85,9 @@ impl Fp64On {
     /// On a device.
     #[must_use]
     pub fn new(device: Device) -> Self {
-        let place = device.info().id.clone();
-        Self { device, place }
+        let info = device.info();
+        let exponents = exponents(&lengths(info.shared_memory_per_block, SHORTEST, LONGEST));
+        Self { place: info.id.clone(), device, exponents }
     }
 
     fn shapes(&self, length: usize) -> Vec<Shape> {
@@ -98,6 +108,27 @@ pub fn all_lengths() -> impl Iterator<Item = usize> {
         .collect();
     lengths.sort_unstable();
     lengths.into_iter()
+}
+
+/// The lengths of a device, ascending.
+fn lengths(shared_memory_per_block: u32, from: usize, to: usize) -> Vec<usize> {
+    all_lengths()
+        .filter(|n| (from..=to).contains(n) && Shape::exists(*n, shared_memory_per_block))
+        .collect()
+}
+
+/// From the shortest words of the shortest of some lengths to the longest of the longest.
+fn exponents(lengths: &[usize]) -> RangeInclusive<u32> {
+    let (Some(&shortest), Some(&longest)) = (lengths.first(), lengths.last()) else {
+        return 1..=0;
+    };
+    // The margin falls with the exponent.
+    let (mut largest, mut too_large) = (0, 1u32 << 31);
+    while too_large - largest > 1 {
+        let middle = largest.midpoint(too_large);
+        if margin::bits(middle, longest) >= 0.0 { largest = middle } else { too_large = middle }
+    }
+    least_exponent(shortest)..=largest
 }
 
 /// Every source that an engine of so many words compiles by default, for those
@@ -129,14 +160,11 @@ impl EngineFamily for Fp64On {
     }
 
     fn exponent_range(&self) -> RangeInclusive<u32> {
-        2304..=(1 << 31) - 1
+        self.exponents.clone()
     }
 
     fn lengths(&self, from: usize, to: usize) -> Vec<usize> {
-        let shared_memory = self.shared_memory();
-        all_lengths()
-            .filter(|n| (from..=to).contains(n) && Shape::exists(*n, shared_memory))
-            .collect()
+        lengths(self.shared_memory(), from, to)
     }
 
     fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError> {
@@ -146,15 +174,16 @@ impl EngineFamily for Fp64On {
             length,
             reason,
         };
-        if !self.exponent_range().contains(&p) {
-            return Err(unusable("exponents are from 2304 to 2^31 − 1 on a device".into()));
+        if !self.exponents.contains(&p) {
+            let (from, to) = (self.exponents.start(), self.exponents.end());
+            return Err(unusable(format!("exponents are from {from} to {to} on this device")));
         }
         if self.lengths(length, length).is_empty() {
             return Err(unusable("not a length of this engine on this device".into()));
         }
-        let least_bits = least_bits(length);
-        if (p as usize) < least_bits as usize * length {
-            return Err(unusable(format!("words have at least {least_bits} bits on a device")));
+        if p < least_exponent(length) {
+            let least = least_bits(length);
+            return Err(unusable(format!("words have at least {least:.2} bits on a device")));
         }
         if p as usize > 25 * length {
             return Err(unusable("words of more than 25 bits".into()));
@@ -188,5 +217,38 @@ impl EngineFamily for Fp64On {
         let layout = WordLayout::new(p, length);
         let products = transform::Products::new(&self.device, layout, *shape)?;
         Ok(Box::new(Machine::new(&self.device, layout, options.registers, products)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exponents_end_where_the_longest_words_do() {
+        // 227 KiB, and the least that a GPU's block has.
+        for (shared_memory, at_least) in [(227 << 10, 630_000_000), (48 << 10, 10_000_000)] {
+            let lengths = lengths(shared_memory, SHORTEST, LONGEST);
+            let range = exponents(&lengths);
+            let longest = lengths[lengths.len() - 1];
+            assert_eq!((*range.start(), lengths[0]), (2_304, 256));
+            assert!(*range.end() >= at_least, "{range:?}");
+            assert!(margin::bits(*range.end(), longest) >= 0.0);
+            assert!(margin::bits(*range.end() + 1, longest) < 0.0);
+            // Up to the shortest words of each length, those of the one before are good.
+            for pair in lengths.windows(2) {
+                let least = least_exponent(pair[1]);
+                let good = least as usize <= 25 * pair[0] && margin::bits(least, pair[0]) >= 0.0;
+                assert!(good, "{pair:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn words_are_as_long_as_carries_ask() {
+        assert_eq!([256, 512, 1024].map(least_exponent), [9 * 256, 10 * 512, 11 * 1024]);
+        let bits = [1152, 4096, 1 << 22, 36 << 20].map(least_bits);
+        let expected = [7.62, 8.54, 13.54, 15.12];
+        assert!(bits.iter().zip(expected).all(|(x, y)| (x - y).abs() < 0.01), "{bits:?}");
     }
 }
