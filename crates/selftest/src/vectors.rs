@@ -20,7 +20,7 @@ pub struct MersennePrimes {
 pub struct SmallResidues {
     /// What computed them.
     pub source: String,
-    /// One for every odd prime p < 2,000, ascending.
+    /// One for every odd prime p < 2,000, for 4,423 and for 4,441, ascending.
     pub residues: Vec<SmallResidue>,
 }
 
@@ -91,7 +91,7 @@ pub fn mersenne_primes() -> Result<MersennePrimes, VectorError> {
     parse(vector_file!("mersenne_primes.toml"))
 }
 
-/// LL and PRP residues of the odd primes p < 2,000.
+/// LL and PRP residues of the odd primes p < 2,000, of 4,423 and of 4,441.
 pub fn small_residues() -> Result<SmallResidues, VectorError> {
     parse(vector_file!("small_residues.toml"))
 }
@@ -122,7 +122,8 @@ mod tests {
 
         let small = small_residues().unwrap().residues;
         let exponents: Vec<u64> = small.iter().map(|r| u64::from(r.p)).collect();
-        assert_eq!(exponents, primes::primes_between(3, 1_999).collect::<Vec<_>>());
+        let expected = primes::primes_between(3, 1_999).chain([4_423, 4_441]);
+        assert_eq!(exponents, expected.collect::<Vec<_>>());
         for r in &small {
             assert!(is_res64(&r.ll) && is_res64(&r.prp), "M{}", r.p);
             let prime = known.exponents.contains(&r.p);

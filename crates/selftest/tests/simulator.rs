@@ -3,6 +3,7 @@
 
 use warpint_device::Device;
 use warpint_mersenne::EngineFamily;
+use warpint_mersenne::engine::fp64_gpu::Fp64On;
 use warpint_mersenne::engine::goldilocks_gpu::GoldilocksOn;
 use warpint_selftest::engine_suite;
 
@@ -11,4 +12,10 @@ fn goldilocks() -> &'static dyn EngineFamily {
     Box::leak(Box::new(GoldilocksOn::new(Device::simulator().unwrap())))
 }
 
+/// The same for the other family.
+fn fp64() -> &'static dyn EngineFamily {
+    Box::leak(Box::new(Fp64On::new(Device::simulator().unwrap())))
+}
+
 engine_suite!(goldilocks_on_simulator, super::goldilocks());
+engine_suite!(fp64_on_simulator, super::fp64());

@@ -7,8 +7,14 @@ use warpint_mersenne::LlStart;
 
 use crate::gmp::Ring;
 
+/// The odd primes below 2,000, and for engines of longer numbers a Mersenne exponent and the
+/// prime after it.
+fn small_exponents() -> impl Iterator<Item = u64> {
+    primes::primes_between(3, 1_999).chain([4_423, 4_441])
+}
+
 /// The text of `tests/vectors/small_residues.toml`: res64 of s_(p−2), s_0 = 4,
-/// and of 3^(M_p − 1) for every odd prime p < 2,000.
+/// and of 3^(M_p − 1) for every p of `small_exponents`.
 #[must_use]
 pub fn small_residues() -> String {
     let mut text = String::from(
@@ -17,7 +23,7 @@ pub fn small_residues() -> String {
          source = \"GMP: squarings with reduction for ll, its modular power for prp\"\n\
          residues = [\n",
     );
-    for p in primes::primes_between(3, 1_999) {
+    for p in small_exponents() {
         let ring = Ring::new(p as u32);
         let ll = ring.ll_residue(LlStart::Four, p - 2).res64_hex();
         let prp = ring.fermat_residue().res64_hex();
