@@ -63,7 +63,15 @@ DEVICE Complex load(const Complex* point) {
     double2 v = __ldcg((const double2*)point);
     return {v.x, v.y};
 }
-DEVICE void store(Complex* point, Complex v) { __stcg((double2*)point, make_double2(v.re, v.im)); }
+// With STREAMING, what was stored first is what the second cache gives up first.
+DEVICE void store(Complex* point, Complex v) {
+    double2 w = make_double2(v.re, v.im);
+#if STREAMING
+    __stcs((double2*)point, w);
+#else
+    __stcg((double2*)point, w);
+#endif
+}
 template <int R>
 DEVICE void load(Complex (&x)[R], const Complex* points, u32 stride) {
     unrolled<0, R>([&](auto i) { x[VALUE(i)] = load(points + VALUE(i) * stride); });

@@ -1,6 +1,8 @@
 //! The register machine on a device: registers of digits around a [`Transform`].
 
-use warpint_device::{Arg, Buffer, Capture, Device, DeviceError, Graph, Kernel, Launch, Source, common};
+use warpint_device::{
+    Arg, Buffer, Capture, Device, DeviceError, Graph, Kernel, Launch, Source, common,
+};
 
 use super::{Engine, EngineError, Health, Step};
 use crate::layout::WordLayout;
@@ -61,7 +63,12 @@ pub(super) trait Transform: Send {
     fn leave(&self, digits: &Buffer<i32>, step: Step) -> Result<(), EngineError>;
 
     /// dst ← a·b, of three different registers or any two alike.
-    fn multiply(&mut self, dst: &Buffer<i32>, a: &Buffer<i32>, b: &Buffer<i32>) -> Result<(), EngineError>;
+    fn multiply(
+        &mut self,
+        dst: &Buffer<i32>,
+        a: &Buffer<i32>,
+        b: &Buffer<i32>,
+    ) -> Result<(), EngineError>;
 
     /// Waits for the device, and judges the products made since the last call.
     fn settle(&mut self) -> Result<(), EngineError>;

@@ -10,8 +10,8 @@
 //! [`Engine`]; nothing above it knows of words, moduli or transforms.
 
 pub mod fp64;
-pub mod goldilocks;
 pub mod fp64_gpu;
+pub mod goldilocks;
 pub mod goldilocks_gpu;
 mod machine;
 pub mod places;

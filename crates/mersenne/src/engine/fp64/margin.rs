@@ -34,11 +34,30 @@
 
 use std::f64::consts::{LN_2, PI};
 
-/// c in the formula above for N a power of two.
-const DEVIATION: f64 = 0.4;
+/// c in the formula above, for the transforms of one kind of device.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Accuracy {
+    /// For N a power of two.
+    deviation: f64,
+    /// What every odd prime factor of N adds.
+    per_odd_factor: f64,
+}
 
-/// What every odd prime factor of N adds to c.
-const DEVIATION_PER_ODD_FACTOR: f64 = 0.08;
+/// Of `rustfft`'s transforms.
+pub(crate) const ON_CPU: Accuracy = Accuracy { deviation: 0.4, per_odd_factor: 0.08 };
+
+/// Of the kernels in `kernels/fp64`. Residues drawn on an H200 gave, for c:
+///
+/// | N | β | mean of the largest error | c |
+/// |---|---|---|---|
+/// | 3·2^17 | 17.73 | 0.024 to 0.026 | 0.37 |
+/// | 9·2^18 | 18.27 | 0.134 | 0.33 |
+/// | 3·2^20 | 18.40 | 0.207 | 0.36 |
+/// | 2^22 | 17.64 | 0.094 | 0.40 |
+/// | 9·2^19 | 17.50 | 0.068 | 0.33 |
+/// | 15·2^19 | 17.33 | 0.086 | 0.40 |
+/// | 9·2^21 | 17.60 | 0.177 | 0.34 |
+pub(crate) const ON_GPU: Accuracy = Accuracy { deviation: 0.41, per_odd_factor: 0.0 };
 
 /// 3/(12·ln 4): the root mean square of a word of a product of random digits,
 /// in units of √N·4^β.
@@ -63,28 +82,28 @@ const PATTERN_SIGMAS: f64 = 7.0;
 /// The allowed one is ½ at z·σ, z such that in N·2^31 words the probability of
 /// an error above ½ is 2^−40. Up to 1024 words also the largest digits, all
 /// alike, must give words within [`largest_rms`].
-pub(crate) fn bits(p: u32, n: usize) -> f64 {
+pub(crate) fn bits(p: u32, n: usize, accuracy: Accuracy) -> f64 {
     let size = n as f64;
     let z = tail_quantile(size.log2() + PRODUCTS + RELIABILITY);
-    let random = (0.5 / (z * deviation(p, n))).log2();
+    let random = (0.5 / (z * deviation(p, n, accuracy))).log2();
     if n > ANY_DIGITS_UP_TO {
         return random;
     }
     // Digits of 2^b/2 instead of 2^b/√12, adding up instead of cancelling.
     let alike = 3.0 * RANDOM_RMS * size * 4f64.powf(f64::from(p) / size);
-    random.min((largest_rms(n) / alike).log2())
+    random.min((largest_rms(n, accuracy) / alike).log2())
 }
 
 /// σ for random digits.
-fn deviation(p: u32, n: usize) -> f64 {
+fn deviation(p: u32, n: usize, accuracy: Accuracy) -> f64 {
     let size = n as f64;
-    unit_deviation(n) * RANDOM_RMS * size.sqrt() * 4f64.powf(f64::from(p) / size)
+    unit_deviation(n, accuracy) * RANDOM_RMS * size.sqrt() * 4f64.powf(f64::from(p) / size)
 }
 
 /// σ for words whose root mean square is 1.
-fn unit_deviation(n: usize) -> f64 {
+fn unit_deviation(n: usize, accuracy: Accuracy) -> f64 {
     let odd_factors: u32 = [3, 5, 7].into_iter().map(|q| multiplicity(n, q)).sum();
-    let c = DEVIATION + DEVIATION_PER_ODD_FACTOR * f64::from(odd_factors);
+    let c = accuracy.deviation + accuracy.per_odd_factor * f64::from(odd_factors);
     c / RANDOM_RMS * (n as f64).log2().sqrt() * 2f64.powi(-53)
 }
 
@@ -104,8 +123,8 @@ fn multiplicity(mut n: usize, q: usize) -> u32 {
 /// Random digits at the longest words that [`bits`] allows have about two
 /// thirds of it. Digits that are all alike have √N times as much, and errors in
 /// proportion.
-pub(crate) fn largest_rms(n: usize) -> f64 {
-    0.5 / (PATTERN_SIGMAS * unit_deviation(n))
+pub(crate) fn largest_rms(n: usize, accuracy: Accuracy) -> f64 {
+    0.5 / (PATTERN_SIGMAS * unit_deviation(n, accuracy))
 }
 
 /// z with P(|X| > z) = 2^−bits for a Gaussian X, by the leading term
@@ -139,7 +158,7 @@ mod tests {
         }
         // The median of the largest of N: the upper tail holds ln 2/N.
         let z = tail_quantile((n as f64).log2() + 0.53);
-        engine.health().round_off.unwrap().mean / (z * deviation(p, n))
+        engine.health().round_off.unwrap().mean / (z * deviation(p, n, ON_CPU))
     }
 
     /// The largest p with a margin of at least `bits` at length n.
@@ -147,7 +166,7 @@ mod tests {
         let (mut low, mut high) = (1u32, (25 * n).min(1 << 31) as u32);
         while high - low > 1 {
             let middle = low.midpoint(high);
-            if bits(middle, n) >= least { low = middle } else { high = middle }
+            if bits(middle, n, ON_CPU) >= least { low = middle } else { high = middle }
         }
         low
     }
@@ -185,7 +204,7 @@ mod tests {
                 let p = longest(n, least);
                 let ratio = measured_over_model(p, n, ((1 << 24) / n as u64).clamp(8, 4096));
                 let beta = f64::from(p) / n as f64;
-                println!("| {n} | {beta:.3} | {:.2e} | {ratio:.2} |", deviation(p, n));
+                println!("| {n} | {beta:.3} | {:.2e} | {ratio:.2} |", deviation(p, n, ON_CPU));
                 assert!(ratio < 1.1, "{n} words of {beta} bits: {ratio}");
             }
         }

@@ -98,7 +98,7 @@ impl EngineFamily for Fp64 {
 
     fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError> {
         self.layout(p, length)?;
-        Ok(Margin { bits: margin::bits(p, length), proven: false })
+        Ok(Margin { bits: margin::bits(p, length, margin::ON_CPU), proven: false })
     }
 
     fn build(

@@ -90,7 +90,12 @@ pub(super) struct ProductKernels {
 }
 
 impl Kernels {
-    pub(super) fn new(device: &Device, shape: &Shape, p: u32, step: StepKind) -> Result<Self, DeviceError> {
+    pub(super) fn new(
+        device: &Device,
+        shape: &Shape,
+        p: u32,
+        step: StepKind,
+    ) -> Result<Self, DeviceError> {
         let shared = shape.column_shared_bytes();
         let programs = device.programs(&squaring_sources(shape, p, step))?;
         let [enter, columns, measured, leave, square] = &programs[..] else {
@@ -131,6 +136,7 @@ pub(super) fn squaring_sources(shape: &Shape, p: u32, step: StepKind) -> [Source
             .define("CHECKED", checked)
             .define("STEP", step as u32);
         line(source, shape.column)
+            .define("STREAMING", u32::from(shape.streaming))
             .define("WIDTH", shape.width)
             .define("CHUNK", shape.chunk)
             .define("COLUMNS", shape.columns())
@@ -154,6 +160,7 @@ pub(super) fn product_sources(shape: &Shape) -> [Source; 2] {
 
 fn rows(shape: &Shape, kind: u32, name: &[&'static str]) -> Source {
     line(Source::new("rows.cu", ROWS, name).define("KIND", kind), shape.row)
+        .define("STREAMING", u32::from(shape.streaming))
         .define("CHUNK", shape.chunk)
         .define("PAIRS", shape.pairs)
         .define("ROWS", shape.rows())

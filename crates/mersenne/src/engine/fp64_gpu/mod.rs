@@ -78,7 +78,7 @@ fn least_exponent(length: usize) -> u32 {
 /// credible root mean squares.
 fn largest_carry(layout: &WordLayout) -> f64 {
     let unit = 2f64.powi((layout.exponent() as usize / layout.len()) as i32);
-    16.0 * margin::largest_rms(layout.len()) * f64::from(LARGEST_MULTIPLIER) / unit
+    16.0 * margin::largest_rms(layout.len(), margin::ON_GPU) * f64::from(LARGEST_MULTIPLIER) / unit
 }
 
 impl Fp64On {
@@ -126,7 +126,11 @@ fn exponents(lengths: &[usize]) -> RangeInclusive<u32> {
     let (mut largest, mut too_large) = (0, 1u32 << 31);
     while too_large - largest > 1 {
         let middle = largest.midpoint(too_large);
-        if margin::bits(middle, longest) >= 0.0 { largest = middle } else { too_large = middle }
+        if margin::bits(middle, longest, margin::ON_GPU) >= 0.0 {
+            largest = middle
+        } else {
+            too_large = middle
+        }
     }
     least_exponent(shortest)..=largest
 }
@@ -188,7 +192,7 @@ impl EngineFamily for Fp64On {
         if p as usize > 25 * length {
             return Err(unusable("words of more than 25 bits".into()));
         }
-        Ok(Margin { bits: margin::bits(p, length), proven: false })
+        Ok(Margin { bits: margin::bits(p, length, margin::ON_GPU), proven: false })
     }
 
     fn variants(&self, _p: u32, length: usize) -> Vec<String> {
@@ -233,12 +237,13 @@ mod tests {
             let longest = lengths[lengths.len() - 1];
             assert_eq!((*range.start(), lengths[0]), (2_304, 256));
             assert!(*range.end() >= at_least, "{range:?}");
-            assert!(margin::bits(*range.end(), longest) >= 0.0);
-            assert!(margin::bits(*range.end() + 1, longest) < 0.0);
+            assert!(margin::bits(*range.end(), longest, margin::ON_GPU) >= 0.0);
+            assert!(margin::bits(*range.end() + 1, longest, margin::ON_GPU) < 0.0);
             // Up to the shortest words of each length, those of the one before are good.
             for pair in lengths.windows(2) {
                 let least = least_exponent(pair[1]);
-                let good = least as usize <= 25 * pair[0] && margin::bits(least, pair[0]) >= 0.0;
+                let good = least as usize <= 25 * pair[0]
+                    && margin::bits(least, pair[0], margin::ON_GPU) >= 0.0;
                 assert!(good, "{pair:?}");
             }
         }

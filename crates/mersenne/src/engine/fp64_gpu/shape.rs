@@ -23,6 +23,9 @@ pub(super) struct Shape {
     /// Registers of a thread of columns and of rows: 96 or 128, and more only where fewer
     /// threads fit for other reasons.
     pub(super) registers: [u32; 2],
+    /// Whether stores are marked as the first to leave the second cache: where points nearly
+    /// fill it.
+    pub(super) streaming: bool,
 }
 
 /// The most shared memory that blocks of a multiprocessor, or one block, have on any GPU.
@@ -36,6 +39,39 @@ const REGISTERS: u32 = 1 << 16;
 
 /// Bytes of a point.
 const POINT: u32 = 16;
+
+/// A shape in short.
+struct Measured {
+    column: [u32; 3],
+    row: [u32; 3],
+    /// Width, chunk, pairs.
+    tile: [u32; 3],
+    registers: [u32; 2],
+    streaming: bool,
+}
+
+impl Measured {
+    fn shape(&self) -> Shape {
+        let line = |[q, a, b]: [u32; 3]| Line { q, a, b };
+        let Self { column, row, tile: [width, chunk, pairs], registers, streaming } = *self;
+        Shape { column: line(column), row: line(row), width, chunk, pairs, registers, streaming }
+    }
+}
+
+/// The fastest shapes on an H200 of those tried (`benches/NOTES.md`), by length.
+#[rustfmt::skip]
+const MEASURED: [Measured; 7] = [
+    Measured { column: [6, 4, 8], row: [16, 8, 8], tile: [2, 4, 1], registers: [128, 128], streaming: false },
+    Measured { column: [12, 8, 8], row: [12, 16, 8], tile: [4, 8, 1], registers: [128, 96], streaming: false },
+    Measured { column: [12, 16, 8], row: [16, 8, 8], tile: [4, 8, 1], registers: [128, 128], streaming: false },
+    Measured { column: [16, 8, 8], row: [16, 16, 8], tile: [4, 4, 1], registers: [128, 128], streaming: false },
+    Measured { column: [12, 16, 8], row: [12, 16, 8], tile: [4, 8, 1], registers: [128, 96], streaming: true },
+    Measured { column: [15, 16, 16], row: [16, 8, 8], tile: [2, 4, 1], registers: [128, 128], streaming: false },
+    Measured { column: [16, 16, 16], row: [16, 16, 9], tile: [2, 4, 1], registers: [128, 128], streaming: false },
+];
+
+/// Multiprocessors of the GPU that guesses are made for.
+const MULTIPROCESSORS: u32 = 132;
 
 impl Shape {
     /// n.
@@ -118,9 +154,9 @@ impl Shape {
             });
         let lines = cuts.flat_map(|(rows, columns)| {
             let row = Line::of(columns);
-            Line::of(rows).into_iter().flat_map(move |column| {
-                row.clone().into_iter().map(move |row| (column, row))
-            })
+            Line::of(rows)
+                .into_iter()
+                .flat_map(move |column| row.clone().into_iter().map(move |row| (column, row)))
         });
         let tiles = || {
             [1u32, 2, 4, 8].into_iter().flat_map(|width| {
@@ -129,11 +165,20 @@ impl Shape {
                 })
             })
         };
-        let registers = [[128, 128], [128, 96], [96, 128], [96, 96], [80, 128], [80, 96]];
+        let registers = [[128, 128], [128, 96], [96, 128], [96, 96]];
+        let ways = move || registers.into_iter().flat_map(|r| [(r, false), (r, true)]);
         lines
             .flat_map(move |(column, row)| {
                 tiles().flat_map(move |(width, chunk, pairs)| {
-                    registers.map(|registers| Self { column, row, width, chunk, pairs, registers })
+                    ways().map(move |(registers, streaming)| Self {
+                        column,
+                        row,
+                        width,
+                        chunk,
+                        pairs,
+                        registers,
+                        streaming,
+                    })
                 })
             })
             .filter(move |shape| shape.is_sound() && shape.fits(shared_memory))
@@ -160,28 +205,44 @@ impl Shape {
         self.column_shared_bytes() <= most && self.row_shared_bytes() <= most
     }
 
-    /// A guess that puts likely shapes in front, in arbitrary units.
+    /// A guess that puts likely shapes in front, in parts of the time, after those measured.
     fn cost(&self) -> f64 {
-        let log = |x: u32| f64::from(x).log2();
-        let few = |blocks: u32| (8.0 - log(blocks)).max(0.0);
-        // Warps of a multiprocessor at a time, of the 16 that 128 registers allow.
-        let idle = |threads: u32, blocks: u32| (4.0 - log(threads * blocks / 32)).max(0.0);
-        let steps = |line: Line| f64::from(u32::from(line.a > 1));
-        let uneven = |line: Line| {
-            let logs = [line.q, line.a, line.b].map(log);
-            logs.iter().map(|x| (x - 3.5).abs()).sum::<f64>()
+        if let Some(place) = MEASURED.iter().position(|measured| measured.shape() == *self) {
+            return place as f64 - MEASURED.len() as f64;
+        }
+        let kernel = |line: Line, threads: u32, resident: u32, blocks: u32| {
+            // Warps of a multiprocessor at a time, and how far the last wave of blocks is from full.
+            let warps = f64::from(resident.min(blocks.div_ceil(MULTIPROCESSORS)) * threads) / 32.0;
+            let waves = f64::from(blocks) / f64::from(MULTIPROCESSORS * resident);
+            let unlike = [line.q, line.a, line.b].map(|r| (f64::from(r).log2() - 3.5).abs());
+            0.03 * (16.0 - warps).max(0.0)
+                + 0.3 * (waves.ceil() / waves - 1.0).min(1.0)
+                + 0.02 * unlike.iter().sum::<f64>()
+                + if [line.q, line.a, line.b].iter().any(|r| r % 7 == 0) { 0.02 } else { 0.0 }
         };
-        0.3 * (log(self.rows()) - log(self.columns())).abs()
-            + 0.1 * (uneven(self.column) + uneven(self.row))
-            + steps(self.column)
-            + steps(self.row)
-            + 0.5 * (few(self.tiles()) + few(self.row_blocks()))
-            + idle(self.column_threads(), self.column_blocks())
-            + idle(self.row_threads(), self.resident_row_blocks())
-            + (log(self.column_threads()) - 7.0).abs() * 0.1
-            + (log(self.row_threads()) - 8.0).abs() * 0.1
-            + if self.chunk == 4 { 0.0 } else { 0.1 }
-            + if self.row.b <= 8 { 0.0 } else { 2.0 }
+        let columns =
+            kernel(self.column, self.column_threads(), self.column_blocks(), self.tiles());
+        let rows =
+            kernel(self.row, self.row_threads(), self.resident_row_blocks(), self.row_blocks());
+        let bytes = self.points() * POINT as usize;
+        let fills_cache = (32 << 20..56 << 20).contains(&bytes);
+        let odd = |so: bool, cost: f64| if so { cost } else { 0.0 };
+        let skew = (f64::from(self.rows()) / f64::from(self.columns())).log2().abs();
+        columns
+            + rows
+            + 0.05 * (skew - 1.0).max(0.0)
+            + odd(self.width == 1, 0.3)
+            + odd(self.width == 2, 0.04)
+            + odd(self.width == 8, 0.04)
+            + odd(self.chunk == 4 && self.width == 4, 0.01)
+            + odd(self.chunk == 8 && self.width == 2, 0.04)
+            + odd(self.streaming != fills_cache, 0.02)
+            + odd(self.row.b > 8, 0.1 * f64::from(self.row.b - 8))
+            + odd(self.column.b > 8, 0.01)
+            + odd(self.registers[0] == 96 && self.column.q > 12, 0.1)
+            + odd(self.registers[0] == 96, 0.01)
+            + odd(self.registers[1] == 96 && self.row.points() > 12, 0.03)
+            + odd(!self.column_threads().is_power_of_two(), 0.02)
     }
 }
 
@@ -203,13 +264,44 @@ fn shared_points(line: Line, lines: u32, side: u32) -> u32 {
 }
 
 /// `1024x2048 16.8.8/16.16.8 2/4 1 128.128`: rows × columns, the radices of both lines, columns of
-/// a tile and points of a chunk, pairs of rows, registers.
+/// a tile and points of a chunk, pairs of rows, registers; `s` at the end where stores stream.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = |l: Line| format!("{}.{}.{}", l.q, l.a, l.b);
         let (column, row) = (line(self.column), line(self.row));
         let (rows, columns) = (self.rows(), self.columns());
         let Self { width, chunk, pairs, registers: [c, r], .. } = self;
-        write!(f, "{rows}x{columns} {column}/{row} {width}/{chunk} {pairs} {c}.{r}")
+        let streaming = if self.streaming { " s" } else { "" };
+        write!(f, "{rows}x{columns} {column}/{row} {width}/{chunk} {pairs} {c}.{r}{streaming}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::fp64_gpu::all_lengths;
+
+    #[test]
+    fn every_length_from_64k_on_has_a_shape() {
+        for n in all_lengths().filter(|&n| n >= 1 << 16) {
+            assert!(Shape::exists(n, SHARED_MEMORY), "{n}");
+        }
+    }
+
+    #[test]
+    fn shapes_are_of_their_length_and_measured_ones_first() {
+        for measured in &MEASURED {
+            let shape = measured.shape();
+            let all = Shape::all(2 * shape.points(), SHARED_MEMORY);
+            assert_eq!(all[0], shape);
+            assert!(all.iter().all(|other| other.points() == shape.points()), "{shape}");
+        }
+    }
+
+    #[test]
+    fn names_tell_shapes_apart() {
+        let all = Shape::all(3 << 10, SHARED_MEMORY);
+        let names: std::collections::HashSet<String> = all.iter().map(Shape::to_string).collect();
+        assert_eq!(names.len(), all.len());
     }
 }

@@ -46,7 +46,7 @@ impl Observed {
     /// rounded, or when the words are so large in the mean that the errors of
     /// the transform, which are in proportion, can pass ½ and hide.
     pub(crate) fn round_off(self, n: usize) -> f64 {
-        let credible = self.energy <= n as f64 * margin::largest_rms(n).powi(2);
+        let credible = self.energy <= n as f64 * margin::largest_rms(n, margin::ON_CPU).powi(2);
         if credible && self.foreign >> 52 == 0 { self.largest } else { HOPELESS }
     }
 }
