@@ -8,8 +8,10 @@ use anyhow::{Context, Result, bail, ensure};
 use rayon::prelude::*;
 use warpint_device::sim::{Sanitizer, SimOptions, replay};
 use warpint_device::{Device, DeviceError};
+use warpint_mersenne::engine::fp64_gpu::Fp64On;
 use warpint_mersenne::engine::goldilocks_gpu::GoldilocksOn;
 use warpint_mersenne::{BuildOptions, EngineFamily, Shift, Step};
+use warpint_selftest::sample;
 
 #[path = "../../crates/device/tests/planted/mod.rs"]
 mod planted;
@@ -39,6 +41,9 @@ const SUITES: &[Suite] = &[
     ("goldilocks-64", |device| goldilocks(device, 1279, 64)),
     ("goldilocks-320", |device| goldilocks(device, 4423, 320)),
     ("goldilocks-1024", |device| goldilocks(device, 21_701, 1024)),
+    ("fp64-256", |device| fp64(device, 4423, 256)),
+    ("fp64-1344", |device| fp64(device, 21_701, 1344)),
+    ("fp64-4608", |device| fp64(device, 86_243, 4608)),
 ];
 
 /// The field arithmetic of the kernels, against that of the CPU.
@@ -49,13 +54,20 @@ fn field(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Every operation of the engine `goldilocks`, against the one on the CPU.
 fn goldilocks(device: &Device, p: u32, length: usize) -> Result<()> {
+    every_operation(&GoldilocksOn::new(device.clone()), p, length)
+}
+
+fn fp64(device: &Device, p: u32, length: usize) -> Result<()> {
+    every_operation(&Fp64On::new(device.clone()), p, length)
+}
+
+/// Every operation of an engine, against `goldilocks` on the CPU.
+fn every_operation(on_device: &dyn EngineFamily, p: u32, length: usize) -> Result<()> {
     let on_cpu = warpint_mersenne::engine::family("goldilocks").context("no family goldilocks")?;
-    let on_device = GoldilocksOn::new(device.clone());
-    let families: [&dyn EngineFamily; 2] = [on_cpu, &on_device];
+    let cpu_length = sample::shortest_length(on_cpu, p).map_err(anyhow::Error::msg)?;
     let mut results = vec![];
-    for family in families {
+    for (family, length) in [(on_cpu, cpu_length), (on_device, length)] {
         let mut engine = family.build(p, length, BuildOptions::new(3, 1))?;
         // 2^p − 2 ≡ −1 has the longest carries.
         engine.set(0, 0, Shift::ZERO)?;
