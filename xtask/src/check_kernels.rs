@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use rayon::prelude::*;
 use warpint_device::{Nvrtc, Source};
-use warpint_mersenne::engine::goldilocks_gpu;
+use warpint_mersenne::engine::{fp64_gpu, goldilocks_gpu};
 
 use budgets::{Budgets, Key};
 use usage::{Limits, parse};
@@ -31,14 +31,19 @@ const ARCHITECTURES: [(u32, u32); 7] = [
 const FEW_ARCHITECTURES: [u32; 3] = [75, 90, 120];
 
 /// Without `--all`: a short length of the tests, a length with a factor 5, and one tuned for.
-const FEW_LENGTHS: [usize; 3] = [1 << 10, 5 << 16, 1 << 22];
+const FEW_OF_GOLDILOCKS: [usize; 3] = [1 << 10, 5 << 16, 1 << 22];
+
+/// Those of `fp64`, also with `--all`: it has too many for more. The shortest, one with a
+/// factor 3, and two tuned for.
+const FEW_OF_FP64: [usize; 4] = [256, 1536, 393_216, 4_718_592];
 
 /// The compiler to which budgets refer: others allot registers otherwise.
 const COMPILER: (u32, u32) = (13, 0);
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Every length on every architecture; without it one length of each kind on three
+    /// Every length (of fp64 one of each kind) on every architecture; without it one length of
+    /// each kind on three
     #[arg(long)]
     all: bool,
     /// Write down what is measured
@@ -52,32 +57,64 @@ pub(crate) struct Options {
     lengths: Vec<usize>,
 }
 
-/// The kernels of a crate.
+/// The kernels of a crate, or of one of its families.
 struct Folder {
     /// Beside them stand the budgets.
     budgets: &'static str,
     /// Constants that tell budgets apart.
     by: &'static [&'static str],
+    /// Without `--all`.
+    few_lengths: &'static [usize],
+    all_lengths: fn() -> Vec<usize>,
     sources: fn(lengths: &[usize], shared_memory: u32) -> Vec<Source>,
 }
 
-const FOLDERS: [Folder; 3] = [
+const FOLDERS: [Folder; 4] = [
     Folder {
         budgets: "crates/device/kernels/budgets.toml",
         by: &["RADIX"],
+        few_lengths: &[],
+        all_lengths: Vec::new,
         sources: |_, _| warpint_device::own_sources(),
     },
     Folder {
         budgets: "crates/mersenne/kernels/budgets.toml",
         by: &["OUTER_RADIX", "RADIX_A", "RADIX_B", "WIDTH", "LINES", "THREADS", "BLOCKS"],
+        few_lengths: &FEW_OF_GOLDILOCKS,
+        all_lengths: || goldilocks_gpu::all_lengths().collect(),
         sources: |lengths, shared_memory| {
             let of = |&length| goldilocks_gpu::sources(length, shared_memory);
             lengths.iter().flat_map(of).collect()
         },
     },
     Folder {
+        budgets: "crates/mersenne/kernels/fp64/budgets.toml",
+        by: &[
+            "OUTER_RADIX",
+            "RADIX_A",
+            "RADIX_B",
+            "WIDTH",
+            "CHUNK",
+            "PAIRS",
+            "CHECKED",
+            "STEP",
+            "THREADS",
+            "BLOCKS",
+        ],
+        few_lengths: &FEW_OF_FP64,
+        all_lengths: || FEW_OF_FP64.to_vec(),
+        sources: |lengths, shared_memory| {
+            let of = |&length| fp64_gpu::sources(length, shared_memory);
+            // The sums of registers are in the folder above.
+            let own = |source: &Source| source.kernels() != ["combine"];
+            lengths.iter().flat_map(of).filter(own).collect()
+        },
+    },
+    Folder {
         budgets: "crates/selftest/kernels/budgets.toml",
         by: &[],
+        few_lengths: &[],
+        all_lengths: Vec::new,
         sources: |_, _| vec![warpint_selftest::field::source()],
     },
 ];
@@ -153,9 +190,9 @@ fn tasks(options: &Options) -> Vec<Task> {
         [] => options.all || FEW_ARCHITECTURES.contains(&architecture),
         some => some.contains(&architecture),
     };
-    let lengths = match &options.lengths[..] {
-        [] if options.all => goldilocks_gpu::all_lengths().collect(),
-        [] => FEW_LENGTHS.to_vec(),
+    let lengths_of = |folder: &Folder| match &options.lengths[..] {
+        [] if options.all => (folder.all_lengths)(),
+        [] => folder.few_lengths.to_vec(),
         some => some.to_vec(),
     };
     let mut tasks = vec![];
@@ -165,7 +202,7 @@ fn tasks(options: &Options) -> Vec<Task> {
         }
         for (folder, of) in FOLDERS.iter().enumerate() {
             let mut seen = std::collections::HashSet::new();
-            let sources = (of.sources)(&lengths, shared_memory).into_iter();
+            let sources = (of.sources)(&lengths_of(of), shared_memory).into_iter();
             let new = sources.filter(|source| seen.insert(source.clone()));
             tasks.extend(new.map(|source| Task { folder, source, architecture }));
         }
