@@ -71,9 +71,9 @@ pub fn run(
 
 /// [`run`] with another seed, for other exponents and residues.
 ///
-/// Beside the [`cases`]: `goldilocks`, and any family on a device, against the
-/// CPU's `fp64` at large exponents ([`agreement::sizes`]), and on a GPU the
-/// residues of [`interim`].
+/// Beside the [`cases`]: the CPU's `goldilocks`, and any family on a device,
+/// against the other arithmetic on the CPU at large exponents
+/// ([`agreement::sizes`]), and on a GPU the residues of [`interim`].
 pub fn run_seeded(
     families: &[&'static dyn EngineFamily],
     filter: Option<&str>,
@@ -95,16 +95,27 @@ pub fn run_seeded(
             continue;
         }
         let name = name(family);
+        let other = other_arithmetic(family);
+        let both = format!("{name} ~ {}", other.name());
+        let exponents = family.exponent_range();
         for &(p, squarings) in agreement::sizes(family) {
-            one(&format!("{name} ~ fp64"), &format!("agree_at_{p}_bits"), &|| {
-                agreement::agree(family, &Fp64, p, squarings, seed)
-            });
+            if exponents.contains(&p) {
+                one(&both, &format!("agree_at_{p}_bits"), &|| {
+                    agreement::agree(family, other, p, squarings, seed)
+                });
+            }
         }
         if Scale::of(family) == Scale::Large {
             one(&name, "interim_residues", &|| interim::interim_residues(family));
         }
     }
     run.summary
+}
+
+/// The family of the CPU with which one is compared: integers for floating point, and the
+/// other way round.
+fn other_arithmetic(family: &dyn EngineFamily) -> &'static dyn EngineFamily {
+    if family.name() == Fp64.name() { &Goldilocks } else { &Fp64 }
 }
 
 /// Runs the cases of [`field`] on a device, as [`run`] does those of families:
