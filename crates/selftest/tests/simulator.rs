@@ -23,7 +23,8 @@ engine_suite!(fp64_on_simulator, super::fp64());
 #[test]
 fn families_are_compared_with_the_other_arithmetic() {
     let mut reports = vec![];
-    let summary = run(&[fp64(), goldilocks()], Some("agree_at_50021"), &mut |r| reports.push(r.clone()));
+    let summary =
+        run(&[fp64(), goldilocks()], Some("agree_at_50021"), &mut |r| reports.push(r.clone()));
     let failures: Vec<_> = reports.iter().filter(|r| r.result.is_err()).collect();
     assert!(failures.is_empty(), "{failures:?}");
     assert_eq!(summary.passed, 2);

@@ -120,7 +120,7 @@ fn lengths(shared_memory_per_block: u32, from: usize, to: usize) -> Vec<usize> {
 /// From the shortest words of the shortest of some lengths to the longest of the longest.
 fn exponents(lengths: &[usize]) -> RangeInclusive<u32> {
     let (Some(&shortest), Some(&longest)) = (lengths.first(), lengths.last()) else {
-        return 1..=0;
+        return RangeInclusive::new(1, 0);
     };
     // The margin falls with the exponent.
     let (mut largest, mut too_large) = (0, 1u32 << 31);
