@@ -248,9 +248,9 @@ pub(crate) struct TuneArgs {
     #[command(flatten)]
     pub(crate) arithmetic: ArithmeticArgs,
 
-    /// Of each length try only the first N variants, which promise most [default: all].
-    #[arg(long, value_name = "N", value_parser = variants)]
-    pub(crate) variants: Option<usize>,
+    /// Of each length try only the first N variants, which promise most.
+    #[arg(long, value_name = "N", value_parser = variants, default_value_t = 24)]
+    pub(crate) variants: usize,
 
     /// Print one JSON object, with all that was timed.
     #[arg(long)]

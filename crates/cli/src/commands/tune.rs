@@ -108,7 +108,7 @@ fn exponents(args: &TuneArgs) -> anyhow::Result<Vec<Exponent>> {
 fn plans(p: Exponent, args: &TuneArgs) -> anyhow::Result<Vec<Plan>> {
     let request = settle(&args.arithmetic.plan_request(None), p)?;
     let all = Plan::candidates(p, &request).map_err(|e| lengths::explain(e, &request))?;
-    let most = args.variants.unwrap_or(usize::MAX);
+    let most = args.variants;
     let rank = |i: usize, plan: &Plan| {
         let key = plan.timing_key();
         all.iter().take(i).filter(|other| other.timing_key() == key).count()

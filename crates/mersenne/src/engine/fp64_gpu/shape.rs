@@ -230,7 +230,7 @@ impl Shape {
         let skew = (f64::from(self.rows()) / f64::from(self.columns())).log2().abs();
         columns
             + rows
-            + 0.05 * (skew - 1.0).max(0.0)
+            + 0.15 * (skew - 1.5).max(0.0)
             // Threads without a point in the steps over a and b.
             + 0.2 * (f64::from(self.column.a.max(self.column.b)) / f64::from(self.column.q)).log2().max(0.5)
             + 0.1 * (f64::from(self.pairs * self.row.q * self.row.a) / 256.0).log2().max(0.0)

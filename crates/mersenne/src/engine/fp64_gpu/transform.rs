@@ -180,9 +180,11 @@ impl Products {
     }
 }
 
-/// The double of which this is the upper word.
+/// The double of which this is the upper word; infinite for what is no number. Distances have
+/// an exponent added, which may carry what is no number into the sign.
 fn from_upper_word(word: u32) -> f64 {
-    f64::from_bits(u64::from(word) << 32)
+    const INFINITY: u32 = 0x7ff0_0000;
+    if word < INFINITY { f64::from_bits(u64::from(word) << 32) } else { f64::INFINITY }
 }
 
 impl Transform for Products {
@@ -257,9 +259,7 @@ impl Transform for Products {
         let mut worst = 0f64;
         let mut largest = 0f64;
         for [distance, carry] in errors.into_iter().filter(|pair| *pair != [0; 2]) {
-            // What is not even finite is above every limit.
-            let distance = from_upper_word(distance);
-            let distance = if distance < 0.5 { distance } else { 0.5 };
+            let distance = from_upper_word(distance).min(0.5);
             self.statistics.sum += distance;
             self.statistics.products += 1;
             worst = worst.max(distance);
@@ -279,5 +279,39 @@ impl Transform for Products {
         let Statistics { max, sum, products } = self.statistics;
         let mean = if products == 0 { 0.0 } else { sum / products as f64 };
         Health { round_off: Some(RoundOff { max, mean, products }) }
+    }
+}
+
+#[cfg(all(test, feature = "sim"))]
+mod tests {
+    use super::*;
+    use crate::engine::fp64_gpu::Fp64On;
+
+    /// What `settle` says of a spectrum that is zero but for one number.
+    fn judged(value: f64) -> (Result<(), EngineError>, f64) {
+        let device = Device::simulator().unwrap();
+        let family = Fp64On::new(device.clone());
+        let layout = WordLayout::new(4423, 256);
+        let shape = family.shapes(layout.len())[0];
+        let mut products = Products::new(&device, layout, shape).unwrap();
+        let mut points = vec![[0.0; 2]; shape.points()];
+        points[5] = [value, 0.0];
+        products.spectrum.upload(&points).unwrap();
+        let digits = device.upload(&vec![0i32; layout.len()]).unwrap();
+        products.leave(&digits, Step::Square).unwrap();
+        let result = products.settle();
+        (result, products.health().round_off.unwrap().max)
+    }
+
+    #[test]
+    fn what_is_no_number_is_an_error() {
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1e200, 1e30, 1e16] {
+            let (result, max) = judged(value);
+            assert!(matches!(result, Err(EngineError::RoundOff { .. })), "{value}: {result:?}");
+            assert!((0.0..=0.5).contains(&max), "{value}: {max}");
+        }
+        let (result, max) = judged(0.0);
+        assert_eq!(result, Ok(()));
+        assert!(max < 1e-300, "{max}");
     }
 }
