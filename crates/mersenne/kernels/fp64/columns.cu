@@ -306,6 +306,12 @@ struct Handover {
     DEVICE double take(u32 i) const { return taken[2 * WIDTH * i]; }
 };
 
+// The largest of a warp.
+DEVICE u32 largest_of_warp(u32 v) {
+    unrolled<0, 5>([&](auto i) { v = max(v, __shfl_xor_sync(0xffffffffu, v, 1 << VALUE(i))); });
+    return v;
+}
+
 // Unweights, rounds, and splits off what each point hands on, as a double that holds it + MAGIC.
 DEVICE void carry_out(Complex (&x)[Q], const Handover& handover, const Weights& weights, const u64* addend,
                       u64* carries, u32* errors, u32 columns, u32 tag, u32 multiplier) {
@@ -348,8 +354,8 @@ DEVICE void carry_out(Complex (&x)[Q], const Handover& handover, const Weights& 
         handover.give(I, carry);
     });
 #if CHECKED
-    worst = __reduce_max_sync(0xffffffffu, worst);
-    largest = __reduce_max_sync(0xffffffffu, largest);
+    worst = largest_of_warp(worst);
+    largest = largest_of_warp(largest);
     if (threadIdx.x % 32 == 0) {
         atomicMax(&errors[0], worst);
         atomicMax(&errors[1], largest);

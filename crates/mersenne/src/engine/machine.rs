@@ -50,14 +50,15 @@ pub(super) trait Transform: Send {
     /// Whether a product times m can be carried in the words' own kernel.
     fn takes_multiplier(&self, m: u32) -> bool;
 
-    /// Makes everything ready for squarings of this step, of a number that stands at `shift`.
-    fn prepare(&mut self, step: Step, shift: Shift) -> Result<(), EngineError>;
+    /// Makes everything ready for squarings of this step, of a number that stands at `shift`;
+    /// for those that are measured, or for all.
+    fn prepare(&mut self, step: Step, shift: Shift, measured: bool) -> Result<(), EngineError>;
 
     /// spectrum ← digits.
     fn enter(&self, digits: &Buffer<i32>) -> Result<(), EngineError>;
 
     /// The launches of a squaring that begins and ends as a spectrum, after [`Transform::prepare`].
-    fn squaring(&self, step: Step, measured: bool) -> Vec<Call<'_>>;
+    fn squaring(&self, step: Step, measured: bool) -> Result<[Call<'_>; 2], DeviceError>;
 
     /// digits ← the square of the spectrum.
     fn leave(&self, digits: &Buffer<i32>, step: Step) -> Result<(), EngineError>;
@@ -119,7 +120,7 @@ impl<T: Transform> Machine<T> {
         let watched = n.min(self.watched);
         self.watched -= watched;
         for _ in 0..watched {
-            self.transform.squaring(step, true).iter().try_for_each(Call::make)?;
+            self.transform.squaring(step, true)?.iter().try_for_each(Call::make)?;
         }
         n -= watched;
         if n >= T::GRAPH_SQUARINGS {
@@ -128,7 +129,7 @@ impl<T: Transform> Machine<T> {
                 None => {
                     let record = |capture: &Capture<'_>| {
                         for i in 0..T::GRAPH_SQUARINGS {
-                            for call in self.transform.squaring(step, i == 0) {
+                            for call in self.transform.squaring(step, i == 0)? {
                                 capture.launch_early(call.kernel, call.launch, &call.args);
                             }
                         }
@@ -144,7 +145,7 @@ impl<T: Transform> Machine<T> {
             }
         }
         for _ in 0..n % T::GRAPH_SQUARINGS {
-            self.transform.squaring(step, false).iter().try_for_each(Call::make)?;
+            self.transform.squaring(step, false)?.iter().try_for_each(Call::make)?;
         }
         Ok(())
     }
@@ -229,7 +230,7 @@ impl<T: Transform> Engine for Machine<T> {
         if n == 0 {
             return Ok(());
         }
-        self.transform.prepare(step, shift)?;
+        self.transform.prepare(step, shift, n - 1 <= self.watched)?;
         self.transform.enter(&self.registers[reg])?;
         let mut left = n - 1;
         while left >= T::MOST_UNSETTLED {

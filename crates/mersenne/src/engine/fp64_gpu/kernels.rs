@@ -67,18 +67,22 @@ impl From<Step> for StepKind {
     }
 }
 
-/// The kernels of a squaring with one kind of step.
+/// The kernels that all products need.
 pub(super) struct Kernels {
     /// Digits to spectrum.
     pub(super) enter: Kernel,
-    /// Spectrum to the spectrum of the carried words.
-    pub(super) columns: Kernel,
-    /// The same, with round-off measured.
-    pub(super) measured_columns: Kernel,
-    /// Spectrum to digits.
-    pub(super) leave: Kernel,
     /// Pointwise squares of the rows' transforms.
     pub(super) square: Kernel,
+}
+
+/// The kernels that carry the words of a product, for one kind of step.
+pub(super) struct StepKernels {
+    /// Spectrum to digits.
+    pub(super) leave: Kernel,
+    /// Spectrum to the spectrum of the carried words, with round-off measured.
+    pub(super) measured_columns: Kernel,
+    /// The same without, once it was asked for.
+    pub(super) columns: Option<Kernel>,
 }
 
 /// The kernels of a product of two registers.
@@ -90,23 +94,38 @@ pub(super) struct ProductKernels {
 }
 
 impl Kernels {
+    pub(super) fn new(device: &Device, shape: &Shape, p: u32) -> Result<Self, DeviceError> {
+        let programs = device.programs(&common_sources(shape, p))?;
+        let [enter, square] = &programs[..] else {
+            return Err(missing("square_rows"));
+        };
+        Ok(Self {
+            enter: enter.kernel("enter", shape.column_shared_bytes())?,
+            square: square.kernel("square_rows", shape.row_shared_bytes())?,
+        })
+    }
+}
+
+impl StepKernels {
+    /// All of them, or only those with round-off measured.
     pub(super) fn new(
         device: &Device,
         shape: &Shape,
         p: u32,
         step: StepKind,
+        all: bool,
     ) -> Result<Self, DeviceError> {
         let shared = shape.column_shared_bytes();
-        let programs = device.programs(&squaring_sources(shape, p, step))?;
-        let [enter, columns, measured, leave, square] = &programs[..] else {
-            return Err(missing("square_rows"));
+        let sources = step_sources(shape, p, step);
+        let programs = device.programs(if all { &sources } else { &sources[..2] })?;
+        let [leave, measured, rest @ ..] = &programs[..] else {
+            return Err(missing("columns"));
         };
+        let columns = rest.first().map(|columns| columns.kernel("columns", shared)).transpose()?;
         Ok(Self {
-            enter: enter.kernel("enter", shared)?,
-            columns: columns.kernel("columns", shared)?,
-            measured_columns: measured.kernel("columns", shared)?,
             leave: leave.kernel("leave", shared)?,
-            square: square.kernel("square_rows", shape.row_shared_bytes())?,
+            measured_columns: measured.kernel("columns", shared)?,
+            columns,
         })
     }
 }
@@ -124,32 +143,42 @@ impl ProductKernels {
     }
 }
 
-fn missing(kernel: &str) -> DeviceError {
+/// A kernel that was not built.
+pub(super) fn missing(kernel: &str) -> DeviceError {
     DeviceError::Failed { what: kernel.into(), message: "the kernel was not built".into() }
 }
 
-/// `enter`, `columns`, `columns` with round-off measured, `leave`, `square`.
-pub(super) fn squaring_sources(shape: &Shape, p: u32, step: StepKind) -> [Source; 5] {
-    let columns = |kind: u32, checked: u32, step: StepKind, name| {
-        let source = Source::new("columns.cu", COLUMNS, name)
-            .define("KIND", kind)
-            .define("CHECKED", checked)
-            .define("STEP", step as u32);
-        line(source, shape.column)
-            .define("STREAMING", u32::from(shape.streaming))
-            .define("WIDTH", shape.width)
-            .define("CHUNK", shape.chunk)
-            .define("COLUMNS", shape.columns())
-            .define("P_MOD_Q", p % shape.column.q)
-            .define("THREADS", shape.column_threads())
-            .define("BLOCKS", shape.column_blocks())
-    };
+fn columns(
+    shape: &Shape,
+    p: u32,
+    (kind, checked, step): (u32, u32, StepKind),
+    name: &[&'static str],
+) -> Source {
+    let source = Source::new("columns.cu", COLUMNS, name)
+        .define("KIND", kind)
+        .define("CHECKED", checked)
+        .define("STEP", step as u32);
+    line(source, shape.column)
+        .define("STREAMING", u32::from(shape.streaming))
+        .define("WIDTH", shape.width)
+        .define("CHUNK", shape.chunk)
+        .define("COLUMNS", shape.columns())
+        .define("P_MOD_Q", p % shape.column.q)
+        .define("THREADS", shape.column_threads())
+        .define("BLOCKS", shape.column_blocks())
+}
+
+/// `enter`, `square`.
+pub(super) fn common_sources(shape: &Shape, p: u32) -> [Source; 2] {
+    [columns(shape, p, (0, 0, StepKind::Square), &["enter"]), rows(shape, 0, &["square_rows"])]
+}
+
+/// `leave`, `columns` with round-off measured, and without.
+pub(super) fn step_sources(shape: &Shape, p: u32, step: StepKind) -> [Source; 3] {
     [
-        columns(0, 0, StepKind::Square, &["enter"]),
-        columns(1, 0, step, &["columns"]),
-        columns(1, 1, step, &["columns"]),
-        columns(2, 1, step, &["leave"]),
-        rows(shape, 0, &["square_rows"]),
+        columns(shape, p, (2, 1, step), &["leave"]),
+        columns(shape, p, (1, 1, step), &["columns"]),
+        columns(shape, p, (1, 0, step), &["columns"]),
     ]
 }
 

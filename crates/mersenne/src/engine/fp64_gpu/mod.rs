@@ -142,8 +142,9 @@ pub fn sources(length: usize, shared_memory_per_block: u32) -> Vec<Source> {
     let shape = Shape::all(length, shared_memory_per_block).into_iter().next();
     let mut sources = vec![machine::words_source()];
     if let Some(shape) = shape {
+        sources.extend(kernels::common_sources(&shape, 1));
         for step in [kernels::StepKind::Square, kernels::StepKind::MinusTwo] {
-            sources.extend(kernels::squaring_sources(&shape, 1, step));
+            sources.extend(kernels::step_sources(&shape, 1, step));
         }
         sources.extend(kernels::product_sources(&shape));
     }

@@ -1,8 +1,8 @@
 //! Products through the kernels, and their round-off.
 
-use warpint_device::{Arg, Buffer, Device, Launch};
+use warpint_device::{Arg, Buffer, Device, DeviceError, Launch};
 
-use super::kernels::{Kernels, ProductKernels, StepKind};
+use super::kernels::{Kernels, ProductKernels, StepKernels, StepKind, missing};
 use super::shape::Shape;
 use super::tables::{Point, Tables, Words};
 use super::{LARGEST_MULTIPLIER, largest_carry};
@@ -21,7 +21,8 @@ pub(super) struct Products {
     layout: WordLayout,
     shape: Shape,
     words: Words,
-    kernels: Vec<(StepKind, Kernels)>,
+    kernels: Kernels,
+    steps: Vec<(StepKind, StepKernels)>,
     product: Option<(ProductKernels, Buffer<Point>)>,
     spectrum: Buffer<Point>,
     carries: Buffer<u64>,
@@ -58,9 +59,10 @@ impl Products {
         carries.clear()?;
         let mut spectrum = device.alloc(shape.points())?;
         spectrum.clear()?;
-        let mut products = Self {
+        Ok(Self {
             words: Words::new(&layout),
-            kernels: vec![],
+            kernels: Kernels::new(device, &shape, layout.exponent())?,
+            steps: vec![],
             product: None,
             spectrum,
             carries,
@@ -76,25 +78,27 @@ impl Products {
             device: device.clone(),
             layout,
             shape,
-        };
-        products.build(StepKind::Square)?;
-        Ok(products)
+        })
     }
 
-    /// Builds the kernels of a step, unless they are there.
-    fn build(&mut self, step: StepKind) -> Result<(), EngineError> {
-        if self.kernels.iter().all(|(of, _)| *of != step) {
-            let kernels = Kernels::new(&self.device, &self.shape, self.layout.exponent(), step)?;
-            self.kernels.push((step, kernels));
+    /// Builds the kernels of a step, all or those that measure, unless they are there.
+    fn build(&mut self, step: StepKind, all: bool) -> Result<(), EngineError> {
+        let found = self.steps.iter().position(|(of, _)| *of == step);
+        if found.is_some_and(|at| !all || self.steps[at].1.columns.is_some()) {
+            return Ok(());
         }
+        let p = self.layout.exponent();
+        let kernels = StepKernels::new(&self.device, &self.shape, p, step, all)?;
+        self.steps.retain(|(of, _)| *of != step);
+        self.steps.push((step, kernels));
         Ok(())
     }
 
-    /// The kernels of a step after [`Self::build`].
-    fn kernels(&self, step: Step) -> &Kernels {
+    /// The kernels of a step, after [`Self::build`].
+    fn step_kernels(&self, step: Step) -> Result<&StepKernels, DeviceError> {
         let step = StepKind::from(step);
-        let found = self.kernels.iter().find(|(of, _)| *of == step);
-        &found.unwrap_or(&self.kernels[0]).1
+        let found = self.steps.iter().find(|(of, _)| *of == step);
+        found.map(|(_, kernels)| kernels).ok_or_else(|| missing("columns"))
     }
 
     fn column_launch(&self, blocks: u32) -> Launch {
@@ -142,8 +146,7 @@ impl Products {
     ) -> Result<(), EngineError> {
         let mut args = vec![Arg::from(spectrum), Arg::from(digits)];
         args.extend(self.word_args());
-        let enter = &self.kernels(Step::Square).enter;
-        Ok(enter.launch(self.column_launch(self.shape.tiles()), &args)?)
+        Ok(self.kernels.enter.launch(self.column_launch(self.shape.tiles()), &args)?)
     }
 
     /// `digits` ← the words of the spectrum, carried.
@@ -151,8 +154,10 @@ impl Products {
         let mut args = vec![Arg::from(&self.spectrum), Arg::from(digits)];
         args.extend(self.word_args());
         args.extend(self.carry_args(step));
-        let leave = &self.kernels(step).leave;
-        Ok(leave.launch(self.column_launch(self.shape.tiles() + 1), &args)?)
+        Ok(self
+            .step_kernels(step)?
+            .leave
+            .launch(self.column_launch(self.shape.tiles() + 1), &args)?)
     }
 
     fn square_args(&self, step: Step) -> Vec<Arg> {
@@ -200,38 +205,41 @@ impl Transform for Products {
         (1..=LARGEST_MULTIPLIER).contains(&m)
     }
 
-    fn prepare(&mut self, step: Step, shift: Shift) -> Result<(), EngineError> {
+    fn prepare(&mut self, step: Step, shift: Shift, measured: bool) -> Result<(), EngineError> {
         if step == Step::SquareMinusTwo {
             self.addend.upload(&[u64::from(shift.bits()), 0, 0, 0, 0])?;
         }
-        self.build(step.into())
+        self.build(step.into(), !measured)
     }
 
     fn enter(&self, digits: &Buffer<i32>) -> Result<(), EngineError> {
         self.enter_into(&self.spectrum, digits)
     }
 
-    fn squaring(&self, step: Step, measured: bool) -> Vec<Call<'_>> {
-        let kernels = self.kernels(step);
+    fn squaring(&self, step: Step, measured: bool) -> Result<[Call<'_>; 2], DeviceError> {
+        let kernels = self.step_kernels(step)?;
         let mut columns = vec![Arg::from(&self.spectrum)];
         columns.extend(self.word_args());
         columns.extend(self.carry_args(step));
-        vec![
+        Ok([
             Call {
-                kernel: &kernels.square,
+                kernel: &self.kernels.square,
                 launch: self.row_launch(),
                 args: self.square_args(step),
             },
             Call {
-                kernel: if measured { &kernels.measured_columns } else { &kernels.columns },
+                kernel: match &kernels.columns {
+                    Some(columns) if !measured => columns,
+                    _ => &kernels.measured_columns,
+                },
                 launch: self.column_launch(self.shape.tiles() + 1),
                 args: columns,
             },
-        ]
+        ])
     }
 
     fn leave(&self, digits: &Buffer<i32>, step: Step) -> Result<(), EngineError> {
-        self.kernels(step).square.launch(self.row_launch(), &self.square_args(step))?;
+        self.kernels.square.launch(self.row_launch(), &self.square_args(step))?;
         self.carry_into(digits, step)
     }
 
@@ -241,6 +249,7 @@ impl Transform for Products {
         a: &Buffer<i32>,
         b: &Buffer<i32>,
     ) -> Result<(), EngineError> {
+        self.build(StepKind::Square, false)?;
         let product = match self.product.take() {
             Some(product) => product,
             None => {
@@ -282,7 +291,8 @@ impl Transform for Products {
     }
 }
 
-#[cfg(all(test, feature = "sim"))]
+#[cfg(test)]
+#[cfg(feature = "sim")]
 mod tests {
     use super::*;
     use crate::engine::fp64_gpu::Fp64On;
@@ -298,6 +308,7 @@ mod tests {
         points[5] = [value, 0.0];
         products.spectrum.upload(&points).unwrap();
         let digits = device.upload(&vec![0i32; layout.len()]).unwrap();
+        products.prepare(Step::Square, Shift::ZERO, true).unwrap();
         products.leave(&digits, Step::Square).unwrap();
         let result = products.settle();
         (result, products.health().round_off.unwrap().max)

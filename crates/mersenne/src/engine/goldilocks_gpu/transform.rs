@@ -1,6 +1,6 @@
 //! Products through the kernels.
 
-use warpint_device::{Arg, Buffer, Device, Launch};
+use warpint_device::{Arg, Buffer, Device, DeviceError, Launch};
 
 use super::carries_rest;
 use super::kernels::{Kernels, ProductKernels};
@@ -157,7 +157,7 @@ impl Transform for Products {
         carries_rest(self.layout.exponent(), self.layout.len(), m)
     }
 
-    fn prepare(&mut self, step: Step, shift: Shift) -> Result<(), EngineError> {
+    fn prepare(&mut self, step: Step, shift: Shift, _measured: bool) -> Result<(), EngineError> {
         if step == Step::SquareMinusTwo {
             self.addend.upload(&[u64::from(shift.bits()), 0, 0, 0])?;
         }
@@ -168,10 +168,10 @@ impl Transform for Products {
         self.enter_into(&self.spectrum, digits)
     }
 
-    fn squaring(&self, step: Step, _measured: bool) -> Vec<Call<'_>> {
+    fn squaring(&self, step: Step, _measured: bool) -> Result<[Call<'_>; 2], DeviceError> {
         let mut columns = vec![Arg::from(&self.spectrum)];
         columns.extend(self.carry_args(step));
-        vec![
+        Ok([
             Call {
                 kernel: &self.kernels.square,
                 launch: self.row_launch(),
@@ -182,7 +182,7 @@ impl Transform for Products {
                 launch: self.column_launch(self.shape.tiles() + 1),
                 args: columns,
             },
-        ]
+        ])
     }
 
     fn leave(&self, digits: &Buffer<i32>, step: Step) -> Result<(), EngineError> {
