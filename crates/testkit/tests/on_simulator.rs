@@ -136,12 +136,12 @@ fn goldilocks_features(shape: &str) -> Vec<String> {
     ]
 }
 
-/// `32x64 4.1.8/8.1.8 4/8 2` has radices 4, 1 and 8 of columns, 8, 1 and 8 of rows, tiles of 4
-/// columns, chunks of 8 points, and 2 pairs of rows. The last radix of a row is that of the
+/// `32x64 4.1.8/8.1.8 4/8 2 128.96 s` has radices 4, 1 and 8 of columns, 8, 1 and 8 of rows, tiles of 4
+/// columns, chunks of 8 points, 2 pairs of rows, and streams what it stores. The last radix of a row is that of the
 /// products' step, which is another for odd and for even radices, and halves of them.
 fn fp64_features(shape: &str) -> Vec<String> {
     let words: Vec<&str> = shape.split(' ').collect();
-    let [_, lines, tile, pairs] = words[..] else { panic!("{shape}") };
+    let [_, lines, tile, pairs, _, ref streaming @ ..] = words[..] else { panic!("{shape}") };
     let (column, row) = lines.split_once('/').unwrap();
     let (width, chunk) = tile.split_once('/').unwrap();
     let last: u32 = row.rsplit('.').next().unwrap().parse().unwrap();
@@ -150,6 +150,7 @@ fn fp64_features(shape: &str) -> Vec<String> {
         format!("chunk {chunk}"),
         format!("pairs {pairs}"),
         format!("row last 4k + {}", last % 4),
+        format!("streaming {streaming:?}"),
     ];
     for (of, line) in [("column", column), ("row", row)] {
         features.extend(line.split('.').map(|radix| format!("{of} radix {radix}")));

@@ -240,7 +240,7 @@ impl Shape {
             + odd(self.chunk == 4 && self.width == 4, 0.01)
             + odd(self.chunk == 8 && self.width == 2, 0.04)
             + odd(self.streaming != fills_cache, 0.02)
-            + odd(self.row.b > 8, 0.1 * f64::from(self.row.b - 8))
+            + odd(self.row.b > 8, 0.1 * f64::from(self.row.b.saturating_sub(8)))
             + odd(self.column.b > 8, 0.01)
             + odd(self.registers[0] == 96 && self.column.q > 12, 0.1)
             + odd(self.registers[0] == 96, 0.01)
