@@ -82,7 +82,8 @@ pub(crate) enum Command {
         after_help = "Examples:\n  warpint stress\n  warpint stress --device cuda:1 --time 3600 --json"
     )]
     Stress(StressArgs),
-    /// Check the arithmetic of this program on this machine; about a minute.
+    /// Check the arithmetic of this program on this machine; about a minute, and some more on a GPU
+    /// while its kernels are compiled for the first time.
     ///
     /// Every engine against slow, obvious oracles and known answers; with --device auto those of the
     /// CPU and of a GPU, if there is one. Exit code 1 if a case fails.

@@ -10,7 +10,7 @@ DEVICE u32 bits_of(u64 p, u64 n, u64 j) {
 DEVICE i64 carry_of(i64 v, u32 bits) { return (v + (1ll << (bits - 1))) >> bits; }
 
 // out ← a + sign·b, digits in and out; `out` is none of the others. A carry, which
-// is −1, 0 or 1 for balanced digits, stays in the next word.
+// is −1, 0 or 1 for balanced digits and a few units for others, stays in the next word.
 extern "C" __global__ void combine(i32* __restrict__ out, const i32* __restrict__ a,
                                    const i32* __restrict__ b, i32 sign, u32 p, u32 n) {
     u32 j = blockIdx.x * blockDim.x + threadIdx.x;

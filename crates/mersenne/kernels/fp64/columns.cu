@@ -15,7 +15,7 @@
 // wherever the number 1 stands; 2: times a small number.
 //
 // Words. A word of b bits is held divided by 2^b, as a digit s with |s| ≤ 1/2 or a little
-// more. Since 2^b·a_w = 2^(p/N)·a_(w+1), the factor from s to the transform's point is
+// more (as much as carries leave there, see `least_bits`). Since 2^b·a_w = 2^(p/N)·a_(w+1), the factor from s to the transform's point is
 // V_(w+1) = 2^(p/N)·a_(w+1), and no length of a word is in it.
 //
 // Carries. A thread has points j of one column. A point's two words take what the point before

@@ -41,7 +41,7 @@ pub(super) trait Transform: Send {
     /// The most squarings between two calls of [`Transform::settle`].
     const MOST_UNSETTLED: u64;
 
-    /// The squarings after a register was written that are all measured.
+    /// The squarings after a register was written or a sum was made that are all measured.
     const WATCHED: u64;
 
     /// The family's name.
@@ -115,7 +115,10 @@ impl<T: Transform> Machine<T> {
     }
 
     /// Makes n squarings of the spectrum: those watched one by one, then by graphs as far as they
-    /// go. One squaring in a graph is measured.
+    /// go. The first squaring of a graph is measured, and so is the first of those after them.
+    ///
+    /// Launches of one kernel never follow one another in a graph: kernels that count their launches
+    /// before the last one has ended rely on that.
     fn squarings(&mut self, mut n: u64, step: Step) -> Result<(), EngineError> {
         let watched = n.min(self.watched);
         self.watched -= watched;
@@ -144,8 +147,8 @@ impl<T: Transform> Machine<T> {
                 self.graphs[at].1.launch()?;
             }
         }
-        for _ in 0..n % T::GRAPH_SQUARINGS {
-            self.transform.squaring(step, false)?.iter().try_for_each(Call::make)?;
+        for i in 0..n % T::GRAPH_SQUARINGS {
+            self.transform.squaring(step, i == 0)?.iter().try_for_each(Call::make)?;
         }
         Ok(())
     }
@@ -255,10 +258,12 @@ impl<T: Transform> Engine for Machine<T> {
     }
 
     fn add(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
+        self.watched = T::WATCHED;
         self.combine(dst, a, b, 1)
     }
 
     fn sub(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
+        self.watched = T::WATCHED;
         self.combine(dst, a, b, -1)
     }
 

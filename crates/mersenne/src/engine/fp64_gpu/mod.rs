@@ -31,8 +31,11 @@ use shape::Shape;
 /// The family `fp64` on a device: p ≥ 2,304 in N = 2^a·3^b·5^c·7^d words, from 2^8 to 36·2^20
 /// (p < 650,000,000), as far as the tiles fit into the device's shared memory.
 ///
-/// The margin is statistical. Memory on the device is 8·N bytes and 4·N for every register and
-/// one more (8·N more from the first product of two registers on), and tables.
+/// The margin is statistical, and round-off is measured at some squarings only
+/// (`kernels/fp64/columns.cu`): what random digits do is known well enough for that; what a fault of
+/// the machine does in between is for the checks of a test to find. Memory on the device is 8·N
+/// bytes, 4·N for every register and one more, up to 4·N for carries (8·N more from the first
+/// product of two registers on), and tables.
 #[derive(Debug)]
 pub struct Fp64On {
     device: Device,
@@ -40,7 +43,8 @@ pub struct Fp64On {
     exponents: RangeInclusive<u32>,
 }
 
-/// Odd parts of the lengths. Between them, scaled by powers of two, no gap is wider than 9.4 %.
+/// Odd parts of the lengths. Between them, scaled by powers of two, no gap is wider than 9.4 %; but
+/// some short lengths have no shape, nor has 35·2^20, the last but one.
 const ODD_PARTS: [usize; 11] = [1, 3, 5, 7, 9, 15, 21, 35, 45, 75, 105];
 
 /// The shortest length.
@@ -53,17 +57,18 @@ const LONGEST: usize = 36 << 20;
 const SHORTEST_WORTHWHILE: usize = 1 << 12;
 
 /// The largest m for which a square times m keeps its carries within two words.
-const LARGEST_MULTIPLIER: u32 = 8;
+const LARGEST_MULTIPLIER: u32 = 4;
 
 /// The β = p/N that words must have for a carry to come to rest in two of them.
 ///
-/// Words of a product of random digits, with their weights, have a root mean square of
-/// R = 0.18·√N·4^β. One of weight a hands on R/(a·2^b), b its bits; after two more words, whose
-/// bits and weights make up for those of the first, at most R/8^β is left, a part of the range of
-/// the second. A quarter and less is allowed with the multiplier 8: 2^β ≥ 5.8·√N. Digits are that
-/// much larger at the next squaring, whose round-off is measured like any other. Short transforms
-/// are to take any digits, with 0.54·N in place of 0.18·√N: 2^β ≥ 2·N leaves 0.27 of the range
-/// times the multiplier.
+/// Words of a square of random digits, with their weights, have a root mean square of
+/// R = 0.255·√N·4^β. One of weight a hands on R/(a·2^b), b its bits; after two more words, whose
+/// bits and weights make up for those of the first, R/8^β is left, a part of the range of the
+/// second: 0.044 at 2^β = 5.8·√N, and 0.18 with the multiplier 4. Digits are that much larger at
+/// the next squaring, whose round-off is measured like any other; in exact integers the scheme was
+/// seen to stay below 1.1 ranges with the multiplier 3, and 1.7 with 6. Short transforms are to
+/// take any digits, with 0.54·N in place of 0.255·√N: 2^β ≥ 2·N leaves 0.27 of the range times
+/// the multiplier.
 fn least_bits(length: usize) -> f64 {
     let n = length as f64;
     if length <= margin::ANY_DIGITS_UP_TO { (2.0 * n).log2() } else { (5.8 * n.sqrt()).log2() }
@@ -75,10 +80,12 @@ fn least_exponent(length: usize) -> u32 {
 }
 
 /// A carry that random digits never have: the words of a product are below 16 of their largest
-/// credible root mean squares.
+/// credible root mean squares, and four ranges are left in the second word that a carry enters
+/// (whose digit has 31 bits then).
 fn largest_carry(layout: &WordLayout) -> f64 {
     let unit = 2f64.powi((layout.exponent() as usize / layout.len()) as i32);
-    16.0 * margin::largest_rms(layout.len(), margin::ON_GPU) * f64::from(LARGEST_MULTIPLIER) / unit
+    let rms = margin::largest_rms(layout.len(), margin::ON_GPU);
+    (16.0 * rms * f64::from(LARGEST_MULTIPLIER) / unit).min(4.0 * unit * unit)
 }
 
 impl Fp64On {
@@ -201,8 +208,10 @@ impl EngineFamily for Fp64On {
     }
 
     fn device_bytes(&self, _p: u32, length: usize, registers: usize) -> Option<u64> {
-        let tables = self.shapes(length).first().map_or(0, tables::bytes);
-        Some(length as u64 * (16 + 4 * (registers as u64 + 1)) + tables)
+        let shape = self.shapes(length).into_iter().next()?;
+        let carries = 8 * u64::from(shape.tiles()) * u64::from(shape.rows());
+        let digits = 4 * length as u64 * (registers as u64 + 1);
+        Some(16 * length as u64 + digits + carries + tables::bytes(&shape))
     }
 
     fn build(

@@ -194,7 +194,8 @@ fn from_upper_word(word: u32) -> f64 {
 
 impl Transform for Products {
     const GRAPH_SQUARINGS: u64 = 32;
-    const MOST_UNSETTLED: u64 = MEASURED as u64;
+    // Whole graphs, and the launch that leaves.
+    const MOST_UNSETTLED: u64 = MEASURED as u64 - Self::GRAPH_SQUARINGS + 1;
     const WATCHED: u64 = 100;
 
     fn name(&self) -> &'static str {
@@ -266,20 +267,18 @@ impl Transform for Products {
         let errors = self.errors.download()?;
         self.errors.clear()?;
         let mut worst = 0f64;
-        let mut largest = 0f64;
         for [distance, carry] in errors.into_iter().filter(|pair| *pair != [0; 2]) {
-            let distance = from_upper_word(distance).min(0.5);
+            // Unbelievable carries hide the distance.
+            let credible = from_upper_word(carry) <= largest_carry(&self.layout);
+            let distance = if credible { from_upper_word(distance).min(0.5) } else { 0.5 };
             self.statistics.sum += distance;
             self.statistics.products += 1;
             worst = worst.max(distance);
-            largest = largest.max(from_upper_word(carry));
         }
         self.statistics.max = self.statistics.max.max(worst);
         let (length, limit) = (self.layout.len(), ROUND_OFF_LIMIT);
-        let credible = largest <= largest_carry(&self.layout);
-        let measured = if credible { worst } else { 0.5 };
-        if measured > limit {
-            return Err(EngineError::RoundOff { measured, limit, length });
+        if worst > limit {
+            return Err(EngineError::RoundOff { measured: worst, limit, length });
         }
         Ok(())
     }
