@@ -17,25 +17,41 @@ pub(super) struct Fp64Engine {
     statistics: Statistics,
 }
 
-/// Round-off over all products.
-#[derive(Default)]
-struct Statistics {
+/// Round-off over all products that were measured.
+#[derive(Debug, Default)]
+pub(crate) struct Statistics {
     max: f64,
     sum: f64,
     products: u64,
 }
 
 impl Statistics {
-    fn record(&mut self, length: usize, measured: f64) -> Result<(), EngineError> {
+    /// Notes the largest distance of a product.
+    pub(crate) fn note(&mut self, measured: f64) {
         self.max = self.max.max(measured);
         self.sum += measured;
         self.products += 1;
-        let limit = ROUND_OFF_LIMIT;
-        if measured > limit {
-            return Err(EngineError::RoundOff { measured, limit, length });
-        }
-        Ok(())
     }
+
+    /// Notes it, and refuses what is above [`ROUND_OFF_LIMIT`].
+    fn record(&mut self, length: usize, measured: f64) -> Result<(), EngineError> {
+        self.note(measured);
+        within_limit(length, measured)
+    }
+
+    pub(crate) fn health(&self) -> Health {
+        let mean = if self.products == 0 { 0.0 } else { self.sum / self.products as f64 };
+        Health { round_off: Some(RoundOff { max: self.max, mean, products: self.products }) }
+    }
+}
+
+/// An error if a product came further from an integer than [`ROUND_OFF_LIMIT`].
+pub(crate) fn within_limit(length: usize, measured: f64) -> Result<(), EngineError> {
+    let limit = ROUND_OFF_LIMIT;
+    if measured > limit {
+        return Err(EngineError::RoundOff { measured, limit, length });
+    }
+    Ok(())
 }
 
 impl Fp64Engine {
@@ -181,8 +197,6 @@ impl Engine for Fp64Engine {
     }
 
     fn health(&self) -> Health {
-        let s = &self.statistics;
-        let mean = if s.products == 0 { 0.0 } else { s.sum / s.products as f64 };
-        Health { round_off: Some(RoundOff { max: s.max, mean, products: s.products }) }
+        self.statistics.health()
     }
 }

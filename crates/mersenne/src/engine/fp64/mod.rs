@@ -18,7 +18,7 @@
 //! The FFTs are `rustfft`'s, which picks vector instructions at run time.
 
 mod carry;
-mod engine;
+pub(super) mod engine;
 pub mod floor;
 mod lengths;
 pub(super) mod margin;

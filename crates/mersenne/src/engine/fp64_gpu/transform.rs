@@ -7,9 +7,10 @@ use super::shape::Shape;
 use super::tables::{Point, Tables, Words};
 use super::{LARGEST_MULTIPLIER, largest_carry};
 use crate::Shift;
-use crate::engine::fp64::{Fp64, ROUND_OFF_LIMIT};
+use crate::engine::fp64::Fp64;
+use crate::engine::fp64::engine::{Statistics, within_limit};
 use crate::engine::machine::{Call, Transform};
-use crate::engine::{EngineError, EngineFamily, Health, RoundOff, Step};
+use crate::engine::{EngineError, EngineFamily, Health, Step};
 use crate::layout::WordLayout;
 
 /// Launches whose round-off is kept apart: MEASURED in `columns.cu`.
@@ -38,14 +39,6 @@ pub(super) struct Products {
     /// The largest distance to an integer and the largest carry of every launch that measures.
     errors: Buffer<[u32; 2]>,
     statistics: Statistics,
-}
-
-/// Round-off over all products that were measured.
-#[derive(Debug, Default)]
-struct Statistics {
-    max: f64,
-    sum: f64,
-    products: u64,
 }
 
 impl Products {
@@ -271,22 +264,14 @@ impl Transform for Products {
             // Unbelievable carries hide the distance.
             let credible = from_upper_word(carry) <= largest_carry(&self.layout);
             let distance = if credible { from_upper_word(distance).min(0.5) } else { 0.5 };
-            self.statistics.sum += distance;
-            self.statistics.products += 1;
+            self.statistics.note(distance);
             worst = worst.max(distance);
         }
-        self.statistics.max = self.statistics.max.max(worst);
-        let (length, limit) = (self.layout.len(), ROUND_OFF_LIMIT);
-        if worst > limit {
-            return Err(EngineError::RoundOff { measured: worst, limit, length });
-        }
-        Ok(())
+        within_limit(self.layout.len(), worst)
     }
 
     fn health(&self) -> Health {
-        let Statistics { max, sum, products } = self.statistics;
-        let mean = if products == 0 { 0.0 } else { sum / products as f64 };
-        Health { round_off: Some(RoundOff { max, mean, products }) }
+        self.statistics.health()
     }
 }
 
