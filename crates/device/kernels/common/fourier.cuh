@@ -4,8 +4,7 @@
 // The sum is the value of the polynomial Σ x_j·z^j at z = w·e(±k/R). It is found by a tree:
 // modulo z^R − w^R first, then modulo its p factors z^(R/p) − (w·e(±k/R))^(R/p), k < p, and
 // so on. All factors of a node are alike for its points and are applied before the sums, where
-// a·b ± c is one instruction: 3 a point and level of radix 2, the factors w^j included. (The
-// right-angle convolution of Nussbaumer and others; Crandall and Fagin 1994 for its use here.)
+// a·b ± c is one instruction: 3 a point and level of radix 2, the factors w^j included.
 //
 // Roots of unity come from `constants.cuh`, which the host writes:
 // ROOT_RE<k, n>() and ROOT_IM<k, n>() of e(k/n).
