@@ -13,6 +13,7 @@ pub mod fp64;
 pub mod fp64_gpu;
 pub mod goldilocks;
 pub mod goldilocks_gpu;
+pub mod known;
 mod machine;
 pub mod places;
 pub mod word;

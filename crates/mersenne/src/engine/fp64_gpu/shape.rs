@@ -1,8 +1,11 @@
 //! How a transform is cut for the kernels: lines, tiles, threads.
 
 use std::fmt;
+use std::str::FromStr;
 
 use super::line::Line;
+use crate::engine::fp64::Fp64;
+use crate::engine::{EngineFamily, known};
 
 /// How the n = N/2 = rows·columns complex points of a transform are cut for the kernels.
 ///
@@ -39,36 +42,6 @@ const REGISTERS: u32 = 1 << 16;
 
 /// Bytes of a point.
 const POINT: u32 = 16;
-
-/// A shape in short.
-struct Measured {
-    column: [u32; 3],
-    row: [u32; 3],
-    /// Width, chunk, pairs.
-    tile: [u32; 3],
-    registers: [u32; 2],
-    streaming: bool,
-}
-
-impl Measured {
-    fn shape(&self) -> Shape {
-        let line = |[q, a, b]: [u32; 3]| Line { q, a, b };
-        let Self { column, row, tile: [width, chunk, pairs], registers, streaming } = *self;
-        Shape { column: line(column), row: line(row), width, chunk, pairs, registers, streaming }
-    }
-}
-
-/// The fastest shapes on an H200 of those tried (`benches/NOTES.md`), by length.
-#[rustfmt::skip]
-const MEASURED: [Measured; 7] = [
-    Measured { column: [6, 4, 8], row: [16, 8, 8], tile: [2, 4, 1], registers: [128, 128], streaming: false },
-    Measured { column: [12, 8, 8], row: [12, 16, 8], tile: [4, 8, 1], registers: [128, 96], streaming: false },
-    Measured { column: [12, 16, 8], row: [16, 8, 8], tile: [4, 8, 1], registers: [128, 128], streaming: false },
-    Measured { column: [16, 8, 8], row: [16, 16, 8], tile: [4, 4, 1], registers: [128, 128], streaming: false },
-    Measured { column: [12, 16, 8], row: [12, 16, 8], tile: [4, 8, 1], registers: [128, 96], streaming: true },
-    Measured { column: [15, 16, 16], row: [16, 8, 8], tile: [2, 4, 1], registers: [128, 128], streaming: false },
-    Measured { column: [16, 16, 16], row: [16, 16, 9], tile: [2, 4, 1], registers: [128, 128], streaming: false },
-];
 
 /// Multiprocessors of the GPU that guesses are made for.
 const MULTIPROCESSORS: u32 = 132;
@@ -131,12 +104,29 @@ impl Shape {
         resident(points, self.registers[1], self.row_threads(), self.row_shared_bytes())
     }
 
-    /// Every shape for N words that fits into `shared_memory` bytes, the best known first.
+    /// Every shape for N words that fits into `shared_memory` bytes, those known to be fast first.
     pub(super) fn all(n: usize, shared_memory: u32) -> Vec<Self> {
-        let mut shapes: Vec<(f64, Self)> =
-            Self::fitting(n, shared_memory).map(|shape| (shape.cost(), shape)).collect();
-        shapes.sort_by(|(x, _), (y, _)| x.total_cmp(y));
-        shapes.into_iter().map(|(_, shape)| shape).collect()
+        let known: Vec<Self> = Self::known(n, shared_memory).collect();
+        let mut others: Vec<(f64, Self)> = Self::fitting(n, shared_memory)
+            .filter(|shape| !known.contains(shape))
+            .map(|shape| (shape.cost(), shape))
+            .collect();
+        others.sort_by(|(x, _), (y, _)| x.total_cmp(y));
+        known.into_iter().chain(others.into_iter().map(|(_, shape)| shape)).collect()
+    }
+
+    /// The first of [`Self::all`], mostly without the others.
+    pub(super) fn best(n: usize, shared_memory: u32) -> Option<Self> {
+        let known = Self::known(n, shared_memory).next();
+        known.or_else(|| Self::all(n, shared_memory).into_iter().next())
+    }
+
+    /// The fastest shapes on some GPU.
+    fn known(n: usize, shared_memory: u32) -> impl Iterator<Item = Self> {
+        known::variants(Fp64.name(), n)
+            .filter_map(|name| name.parse().ok())
+            .filter(move |shape: &Self| 2 * shape.points() == n)
+            .filter(move |shape| shape.is_sound() && shape.fits(shared_memory))
     }
 
     /// Whether there is a shape.
@@ -158,15 +148,23 @@ impl Shape {
                 .into_iter()
                 .flat_map(move |column| row.clone().into_iter().map(move |row| (column, row)))
         });
-        let tiles = || {
-            [1u32, 2, 4, 8].into_iter().flat_map(|width| {
+        // Wide tiles are for transforms that fill a GPU only so, or not at all.
+        let most = if points < 1 << 15 { 8 } else { 4 };
+        let tiles = move || {
+            [1u32, 2, 4, 8].into_iter().filter(move |&width| width <= most).flat_map(move |width| {
                 [4u32, 8].into_iter().flat_map(move |chunk| {
-                    [1u32, 2, 4, 8].into_iter().map(move |pairs| (width, chunk, pairs))
+                    let pairs = [1u32, 2, 4, 8].into_iter().filter(move |&pairs| pairs <= most);
+                    pairs.map(move |pairs| (width, chunk, pairs))
                 })
             })
         };
+        let bytes = points * POINT as usize;
+        let near_cache = (24 << 20..64 << 20).contains(&bytes);
         let registers = [[128, 128], [128, 96], [96, 128], [96, 96]];
-        let ways = move || registers.into_iter().flat_map(|r| [(r, false), (r, true)]);
+        let ways = move || {
+            let streaming = [false, true].into_iter().filter(move |&s| !s || near_cache);
+            streaming.flat_map(move |streaming| registers.map(|r| (r, streaming)))
+        };
         lines
             .flat_map(move |(column, row)| {
                 tiles().flat_map(move |(width, chunk, pairs)| {
@@ -184,7 +182,7 @@ impl Shape {
             .filter(move |shape| shape.is_sound() && shape.fits(shared_memory))
     }
 
-    /// Whether the kernels can be built for it.
+    /// Whether the kernels can be built for it, and fewer registers let more blocks in.
     fn is_sound(&self) -> bool {
         let Self { column, row, width, chunk, pairs, .. } = *self;
         width <= chunk
@@ -198,6 +196,14 @@ impl Shape {
             && column.points() <= 16
             && row.q.max(row.a) <= 18
             && row.b <= 16
+            && (self.registers[0] == 128
+                || self.column_blocks() > self.with_registers(128).column_blocks())
+            && (self.registers[1] == 128
+                || self.resident_row_blocks() > self.with_registers(128).resident_row_blocks())
+    }
+
+    fn with_registers(&self, registers: u32) -> Self {
+        Self { registers: [registers; 2], ..*self }
     }
 
     fn fits(&self, shared_memory: u32) -> bool {
@@ -205,11 +211,8 @@ impl Shape {
         self.column_shared_bytes() <= most && self.row_shared_bytes() <= most
     }
 
-    /// A guess that puts likely shapes in front, in parts of the time, after those measured.
+    /// A guess that puts likely shapes in front, in parts of the time.
     fn cost(&self) -> f64 {
-        if let Some(place) = MEASURED.iter().position(|measured| measured.shape() == *self) {
-            return place as f64 - MEASURED.len() as f64;
-        }
         let kernel = |line: Line, threads: u32, resident: u32, blocks: u32| {
             // Warps of a multiprocessor at a time, and how far the last wave of blocks is from full.
             let warps = f64::from(resident.min(blocks.div_ceil(MULTIPROCESSORS)) * threads) / 32.0;
@@ -272,11 +275,52 @@ impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = |l: Line| format!("{}.{}.{}", l.q, l.a, l.b);
         let (column, row) = (line(self.column), line(self.row));
-        let (rows, columns) = (self.rows(), self.columns());
+        let size = name_of_size(self);
         let Self { width, chunk, pairs, registers: [c, r], .. } = self;
         let streaming = if self.streaming { " s" } else { "" };
-        write!(f, "{rows}x{columns} {column}/{row} {width}/{chunk} {pairs} {c}.{r}{streaming}")
+        write!(f, "{size} {column}/{row} {width}/{chunk} {pairs} {c}.{r}{streaming}")
     }
+}
+
+/// A name that is none of a shape.
+#[derive(Debug)]
+pub(super) struct NoShape;
+
+/// Reads what `Display` writes.
+impl FromStr for Shape {
+    type Err = NoShape;
+
+    fn from_str(name: &str) -> Result<Self, NoShape> {
+        let numbers = |text: &str, between: char| {
+            let all: Result<Vec<u32>, _> = text.split(between).map(str::parse).collect();
+            all.map_err(|_| NoShape)
+        };
+        let line = |text: &str| match numbers(text, '.')?[..] {
+            [q, a, b] => Ok(Line { q, a, b }),
+            _ => Err(NoShape),
+        };
+        let parts: Vec<&str> = name.split(' ').collect();
+        let (parts, streaming) = match parts[..] {
+            [ref parts @ .., "s"] => (parts, true),
+            ref parts => (parts, false),
+        };
+        let &[size, radices, tile, pairs, registers] = parts else { return Err(NoShape) };
+        let (column, row) = radices.split_once('/').ok_or(NoShape)?;
+        let [width, chunk] = numbers(tile, '/')?[..] else { return Err(NoShape) };
+        let registers = numbers(registers, '.')?.try_into().map_err(|_| NoShape)?;
+        let pairs = pairs.parse().map_err(|_| NoShape)?;
+        let (column, row) = (line(column)?, line(row)?);
+        let shape = Self { column, row, width, chunk, pairs, registers, streaming };
+        // Nothing of the name was lost, nor any size too large for its product.
+        let length = |[q, a, b]: [u32; 3]| q.checked_mul(a)?.checked_mul(b);
+        let lines = [column, row].map(|Line { q, a, b }| length([q, a, b]));
+        let same = lines.iter().all(Option::is_some) && size == name_of_size(&shape);
+        if same { Ok(shape) } else { Err(NoShape) }
+    }
+}
+
+fn name_of_size(shape: &Shape) -> String {
+    format!("{}x{}", shape.rows(), shape.columns())
 }
 
 #[cfg(test)]
@@ -301,12 +345,38 @@ mod tests {
     }
 
     #[test]
-    fn shapes_are_of_their_length_and_measured_ones_first() {
-        for measured in &MEASURED {
-            let shape = measured.shape();
-            let all = Shape::all(2 * shape.points(), SHARED_MEMORY);
-            assert_eq!(all[0], shape);
-            assert!(all.iter().all(|other| other.points() == shape.points()), "{shape}");
+    fn known_shapes_come_first_where_they_fit() {
+        for n in all_lengths().filter(|&n| n >= 1 << 16 && n != 35 << 20) {
+            let name = known::variants("fp64", n).next().unwrap();
+            let all = Shape::all(n, SHARED_MEMORY);
+            assert_eq!(all[0].to_string(), name);
+            assert_eq!(Shape::best(n, SHARED_MEMORY), Some(all[0]));
+            assert!(all.iter().all(|other| 2 * other.points() == n), "{n}");
+        }
+        // 48 KiB: tiles of 4,096 rows do not fit.
+        let best = Shape::best(1 << 24, 48 << 10);
+        assert!(best.is_none_or(|shape| shape.fits(48 << 10)), "{best:?}");
+    }
+
+    #[test]
+    fn names_read_back() {
+        for n in [256, 3 << 10, 9 << 19] {
+            for shape in Shape::all(n, SHARED_MEMORY).into_iter().step_by(7) {
+                assert_eq!(shape.to_string().parse::<Shape>().ok(), Some(shape));
+            }
+        }
+        for name in [
+            "",
+            "s",
+            "8x16",
+            "128x256 4.8.4/8.8.4 2/4 1 128",
+            "129x256 4.8.4/8.8.4 2/4 1 128.128",
+            "128x256 4.8.4/8.8.4 2/4 1 128.128 t",
+            "128x256 4.8/8.8.4 2/4 1 128.128",
+            "128x256 4.8.4/8.8.4 2/4 x 128.128",
+            "128x256 4.8.4/4294967295.2.4 2/4 1 128.128",
+        ] {
+            assert!(name.parse::<Shape>().is_err(), "{name}");
         }
     }
 
