@@ -48,8 +48,9 @@ pub(crate) struct Options {
     #[arg(long, value_name = "K", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..))]
     shapes: u32,
-    /// The exponents of each length that are tried, 0.3, 0.8, 1.3 … bits short of the margin
-    #[arg(long, value_name = "K", default_value_t = 1,
+    /// The exponents of each length that are tried, 0.3, 0.8, 1.3 … bits short of the margin; the
+    /// worst is kept
+    #[arg(long, value_name = "K", default_value_t = 2,
           value_parser = clap::value_parser!(u32).range(1..=10))]
     exponents: u32,
     /// The seed of the residues; by default another each time, and printed
@@ -104,7 +105,11 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let family = fp64_on(options.device)?;
     let cases = cases(family, &lengths, options.shapes, options.exponents);
     let place = family.place();
-    ensure!(!cases.is_empty(), "fp64 has no length in {lengths:?} on {place}");
+    if cases.is_empty() {
+        let (from, to) = (lengths.start(), lengths.end());
+        let reason = format!("fp64 has no length from {from} to {to} on {place}\n");
+        clap::Error::raw(clap::error::ErrorKind::ValueValidation, reason).exit();
+    }
     eprintln!("seed {seed}, {} cases", cases.len());
     let mut done = 0;
     let measured = measure(family, &cases, options.squarings, seed, |line| {

@@ -1,8 +1,8 @@
 //! The accuracy of the kernels on a GPU, as measured at every length.
 //!
-//! `tables/fp64-round-off.txt` has a line for every length; `cargo xtask margins --device cuda
-//! --output FILE` makes such a table. Kernels round alike on every GPU, so it holds for all of
-//! them; where a GPU cuts a length in another way, `margin` adds what that was seen to change.
+//! `tables/fp64-round-off.txt` has a line for every length; `cargo xtask margins --output FILE`
+//! makes such a table. Kernels round alike on every GPU, so it holds for all of them; `margin` adds
+//! what other exponents, and other ways to cut a length, were seen to change.
 
 use std::fmt;
 use std::str::FromStr;
@@ -166,7 +166,9 @@ mod tests {
             let again = margin::coefficient_of_mean(line.exponent, line.length, line.mean);
             assert!((again / line.c - 1.0).abs() < 1e-3, "{line}: {again}");
             assert_eq!(coefficient(line.length), Some(line.c));
-            assert!(line.z.is_none_or(|z| z > 20.0), "{line}");
+            // 22 by the model at 256 words, 28 at 64K.
+            let least = if line.length < 1 << 16 { 15.0 } else { 20.0 };
+            assert!(line.z.is_none_or(|z| z > least), "{line}");
             assert_eq!(line.to_string().parse().as_ref(), Ok(line));
         }
         assert_eq!(coefficient(1 << 7), None);
