@@ -119,11 +119,11 @@ impl fmt::Display for MeasuredLength {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { length, c, exponent, squarings, mean, deviation, largest, z, shape } = self;
         let squarings = squarings.map_or("-".into(), |n| n.to_string());
-        let deviation = deviation.map_or("-".into(), |s| format!("{s:.5}"));
+        let deviation = deviation.map_or("-".into(), |s| format!("{s:.6}"));
         let z = z.map_or("-".into(), |z| format!("{z:.1}"));
         write!(
             f,
-            "{length} {c:.4} {exponent} {squarings} {mean:.5} {deviation} {largest:.4} {z} {shape}"
+            "{length} {c:.4} {exponent} {squarings} {mean:.6} {deviation} {largest:.4} {z} {shape}"
         )
     }
 }
@@ -176,16 +176,16 @@ mod tests {
 
     #[test]
     fn what_is_no_line_is_refused() {
-        let good = "65536 0.3635 1296335 2001 0.14800 0.01100 0.2000 31.2 4096x8 16.16.16/2.2.2 2/4 1 128.128";
+        let good = "65536 0.3635 1296335 2001 0.148000 0.011000 0.2000 31.2 4096x8 16.16.16/2.2.2 2/4 1 128.128";
         let line: MeasuredLength = good.parse().unwrap();
         assert_eq!((line.length, line.squarings, line.z), (65_536, Some(2001), Some(31.2)));
         assert_eq!(line.to_string(), good);
         for bad in [
             "",
             "65536",
-            "65536 0.3635 1296335 2001 0.14800 0.01100 0.2000 31.2",
-            "65536 - 1296335 2001 0.14800 0.01100 0.2000 31.2 shape",
-            "65536 NaN 1296335 2001 0.14800 0.01100 0.2000 31.2 shape",
+            "65536 0.3635 1296335 2001 0.148000 0.011000 0.2000 31.2",
+            "65536 - 1296335 2001 0.148000 0.011000 0.2000 31.2 shape",
+            "65536 NaN 1296335 2001 0.148000 0.011000 0.2000 31.2 shape",
             "65536 0.3635 1296335 2001 0 0.01100 0.2000 31.2 shape",
             "65536 0.3635 1296335 many 0.14800 0.01100 0.2000 31.2 shape",
         ] {
