@@ -4,6 +4,7 @@
 mod check_kernels;
 mod kill_resume;
 mod ll_sweep;
+mod margins;
 mod sim_suites;
 
 use std::process::ExitCode;
@@ -18,6 +19,8 @@ enum Task {
     LlSweep(ll_sweep::Options),
     /// Kill a running test at random moments, resume it, compare the residue
     KillResume(kill_resume::Options),
+    /// Round-off of `fp64` on a device at every length, as the table that margins come from
+    Margins(margins::Options),
     /// Every kernel compiled for every architecture, its registers and spills within budget
     CheckKernels(check_kernels::Options),
     /// The kernels on the simulator, under the address and the thread sanitizer
@@ -28,6 +31,7 @@ fn main() -> ExitCode {
     let done = match Task::parse() {
         Task::CheckKernels(options) => check_kernels::run(&options),
         Task::LlSweep(options) => ll_sweep::run(&options),
+        Task::Margins(options) => margins::run(&options),
         Task::KillResume(options) => kill_resume::run(&options),
         Task::SimSuites(options) => sim_suites::run(&options),
     };

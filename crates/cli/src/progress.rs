@@ -153,7 +153,7 @@ impl News {
     }
 }
 
-/// `100000 of 216091 (46.28 %), 162.3 µs/it, ETA 0:19, round-off max 0.1234`
+/// `100000 of 216091 (46.28 %), 162.3 µs/it, ETA 0:19, round-off max 0.1234 Z 52`
 fn progress_line(done: u64, total: u64, each: Duration, round_off: Option<RoundOff>) -> String {
     let percent = 100.0 * done as f64 / total.max(1) as f64;
     let micros = each.as_secs_f64() * 1e6;
@@ -162,6 +162,9 @@ fn progress_line(done: u64, total: u64, each: Duration, round_off: Option<RoundO
     let mut line = format!("{done} of {total} ({percent:.2} %), {micros:.1} µs/it, ETA {eta}");
     if let Some(round_off) = round_off {
         line += &format!(", round-off max {:.4}", round_off.max);
+        if let Some(z) = round_off.z() {
+            line += &format!(" Z {z:.0}");
+        }
     }
     line
 }
@@ -211,11 +214,14 @@ mod tests {
 
     #[test]
     fn a_progress_line_says_all() {
-        let round_off = Some(RoundOff { max: 0.125, mean: 0.06, products: 9 });
-        assert_eq!(
-            progress_line(100_000, 216_091, Duration::from_nanos(162_345), round_off),
-            "100000 of 216091 (46.28 %), 162.3 µs/it, ETA 0:18, round-off max 0.1250"
-        );
+        let few = RoundOff { max: 0.125, mean: 0.0625, deviation: 0.01, products: 9 };
+        let line = "100000 of 216091 (46.28 %), 162.3 µs/it, ETA 0:18, round-off max 0.1250";
+        for (round_off, z) in [(few, ""), (RoundOff { products: 100, ..few }, " Z 57")] {
+            assert_eq!(
+                progress_line(100_000, 216_091, Duration::from_nanos(162_345), Some(round_off)),
+                format!("{line}{z}")
+            );
+        }
         assert_eq!(
             progress_line(0, 7, Duration::from_micros(1), None),
             "0 of 7 (0.00 %), 1.0 µs/it, ETA 0:00"

@@ -64,6 +64,10 @@ struct RoundOff {
     max: f64,
     mean: f64,
     products: u64,
+    /// How many widths of the Gumbel distribution of largest errors ½ is away;
+    /// absent after few products, and in reports of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    z: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,6 +100,7 @@ impl TestReport {
                 max: r.max,
                 mean: r.mean,
                 products: r.products,
+                z: r.z(),
             }),
             shift_count: outcome.shift,
             errors: Errors { gerbicz: outcome.errors.gerbicz, round_off: outcome.errors.round_off },
@@ -268,6 +273,10 @@ mod tests {
     use super::*;
     use warpint::mersenne::{ErrorCounts, Residue};
 
+    fn measured(products: u64) -> warpint::mersenne::RoundOff {
+        warpint::mersenne::RoundOff { max: 0.125, mean: 0.0625, deviation: 0.01, products }
+    }
+
     fn outcome(kind: TestKind, verdict: Verdict, residue: u64) -> Outcome {
         Outcome {
             kind,
@@ -278,7 +287,7 @@ mod tests {
             engine: "fp64",
             place: CPU,
             length: 3072,
-            round_off: Some(warpint::mersenne::RoundOff { max: 0.125, mean: 0.0625, products: 9 }),
+            round_off: Some(measured(9)),
             errors: ErrorCounts::default(),
             shift: 0,
             elapsed: Duration::from_millis(1500),
@@ -315,6 +324,22 @@ mod tests {
              1.5 s, fp64 3K words, round-off max 0.1250 mean 0.0625, \
              1 failed check and 2 round-off errors overcome"
         );
+    }
+
+    #[test]
+    fn z_is_told_once_it_is_known() {
+        let few = outcome(TestKind::Prp, Verdict::ProbablePrime, 1);
+        let many = Outcome { round_off: Some(measured(100)), ..few.clone() };
+        let json = |outcome| serde_json::to_value(TestReport::new(outcome)).unwrap();
+        assert_eq!(json(&few)["round-off"].get("z"), None);
+        // (½ − 0.0625)·π/(0.01·√6) + 0.5772.
+        let z = json(&many)["round-off"]["z"].as_f64().unwrap();
+        assert!((z - 56.689).abs() < 0.001, "{z}");
+        for report in [TestReport::new(&few), TestReport::new(&many)] {
+            let text = serde_json::to_string(&report).unwrap();
+            let again: TestReport = serde_json::from_str(&text).unwrap();
+            assert_eq!(again.to_string(), report.to_string());
+        }
     }
 
     #[test]

@@ -21,7 +21,9 @@ mod shift;
 pub mod test;
 
 pub use engine::places::{DeviceChoice, DeviceId};
-pub use engine::{BuildOptions, Engine, EngineError, EngineFamily, Health, Margin, RoundOff, Step};
+pub use engine::{
+    BuildOptions, Engine, EngineError, EngineFamily, Gumbel, Health, Margin, RoundOff, Step,
+};
 pub use event::{Event, StopToken};
 pub use exponent::{Exponent, ExponentError, trial_factor};
 pub use outcome::{ErrorCounts, Outcome, Verdict};

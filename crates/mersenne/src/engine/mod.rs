@@ -16,7 +16,10 @@ pub mod goldilocks_gpu;
 pub mod known;
 mod machine;
 pub mod places;
+mod round_off;
 pub mod word;
+
+pub use round_off::{Gumbel, RoundOff};
 
 use std::ops::RangeInclusive;
 
@@ -110,17 +113,6 @@ pub trait Engine: Send {
 pub struct Health {
     /// Measured round-off; `None` for an engine that computes in integers.
     pub round_off: Option<RoundOff>,
-}
-
-/// Distances |z − round(z)| between products and the nearest integers.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RoundOff {
-    /// The largest distance seen in any word of any product.
-    pub max: f64,
-    /// The mean over products of the largest distance in each.
-    pub mean: f64,
-    /// The products measured.
-    pub products: u64,
 }
 
 /// What can go wrong inside an engine.

@@ -21,16 +21,23 @@ pub(super) struct Fp64Engine {
 #[derive(Debug, Default)]
 pub(crate) struct Statistics {
     max: f64,
-    sum: f64,
+    mean: f64,
+    /// The sum of the squares of the distances to the mean.
+    squares: f64,
     products: u64,
 }
 
 impl Statistics {
-    /// Notes the largest distance of a product.
+    /// Notes the largest distance of a product; ½ for what is not finite.
+    ///
+    /// Mean and squares by Welford's recurrence (1962), which does not cancel.
     pub(crate) fn note(&mut self, measured: f64) {
+        let measured = if measured.is_finite() { measured } else { 0.5 };
         self.max = self.max.max(measured);
-        self.sum += measured;
         self.products += 1;
+        let to_old_mean = measured - self.mean;
+        self.mean += to_old_mean / self.products as f64;
+        self.squares += to_old_mean * (measured - self.mean);
     }
 
     /// Notes it, and refuses what is above [`ROUND_OFF_LIMIT`].
@@ -40,8 +47,9 @@ impl Statistics {
     }
 
     pub(crate) fn health(&self) -> Health {
-        let mean = if self.products == 0 { 0.0 } else { self.sum / self.products as f64 };
-        Health { round_off: Some(RoundOff { max: self.max, mean, products: self.products }) }
+        let Self { max, mean, squares, products } = *self;
+        let deviation = (squares / products.saturating_sub(1).max(1) as f64).sqrt();
+        Health { round_off: Some(RoundOff { max, mean, deviation, products }) }
     }
 }
 

@@ -7,7 +7,9 @@
 //!
 //! σ = c·2^−53·√(log2 N)·√N·4^β.
 //!
-//! c was found by squaring random residues on a CPU with AVX2 and FMA. The
+//! On a GPU c is measured at every length ([`measured`](super::measured)).
+//!
+//! On a CPU it was found by squaring random residues with AVX2 and FMA. The
 //! mean over products of the largest error, over what N Gaussian errors of this
 //! σ give:
 //!
@@ -28,15 +30,28 @@
 //! of β. `cargo test -p warpint-mersenne calibration -- --ignored --nocapture`
 //! prints the table. At margin 0 the largest error of a product is about 0.24.
 //!
+//! The largest errors themselves tend to a [`Gumbel`](crate::engine::Gumbel)
+//! distribution, from whose mean and deviation PRPLL takes its longest words:
+//! ½ has to be Z = 28 widths above the most frequent value. The model agrees:
+//! of N Gaussian errors the largest is expected at z_N·σ, with a width of
+//! σ/z_N, and margin 0 is ½ = z·σ, so that Z = (z − z_N)·z_N there: 28 to 32
+//! from 64K words on. By the Gumbel tail, which is exponential, that is an
+//! error in 2^40 products; by the Gaussian one, in 2^71.
+//!
+//! Thall (2011, §3.1.1) tabulates the longest acceptable words of every length.
 //! Percival's worst-case bound (2002) has N in place of √N, and holds for
-//! powers of two only: nothing here is proven, and round-off is measured: on
-//! a CPU at every product, on a GPU at some.
+//! powers of two only: nothing here is proven, and round-off is measured: on a
+//! CPU at every product, on a GPU at some.
 
 use std::f64::consts::{LN_2, PI};
+
+use super::measured;
 
 /// c in the formula above, for the transforms of one kind of device.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Accuracy {
+    /// c of a length, where it was measured.
+    measured: fn(usize) -> Option<f64>,
     /// For N a power of two.
     deviation: f64,
     /// For multiples of 3.
@@ -47,18 +62,58 @@ pub(crate) struct Accuracy {
 
 /// Of `rustfft`'s transforms.
 pub(crate) const ON_CPU: Accuracy =
-    Accuracy { deviation: 0.4, of_multiples_of_3: 0.4, per_odd_factor: 0.08 };
+    Accuracy { measured: |_| None, deviation: 0.4, of_multiples_of_3: 0.4, per_odd_factor: 0.08 };
 
-/// Of the kernels in `kernels/fp64`. One drawn residue, squared some hundred times at each of 101
-/// lengths of 64K to 36·2^20 words on an H200 (`benches/runs/2026-11-21-h200/fp64-lengths.txt`),
-/// gave, for c:
+/// Of the kernels in `kernels/fp64`: measured from 64K words on, and for the others by the worst
+/// of their kind. One drawn residue, squared some hundred times at each of 101 lengths of 64K to
+/// 36·2^20 words on an H200 (`benches/runs/2026-11-21-h200/fp64-lengths.txt`), gave, for c:
 ///
 /// | odd part of N | 1 | 5 | 7 | 35 | 3 | 15 | 9, 21, 45, 75, 105 |
 /// |---|---|---|---|---|---|---|---|
 /// | largest c | 0.437 | 0.443 | 0.406 | 0.399 | 0.398 | 0.402 | 0.373 |
 /// | mean c | 0.41 | 0.38 | 0.38 | 0.35 | 0.35 | 0.35 | 0.33 |
-pub(crate) const ON_GPU: Accuracy =
-    Accuracy { deviation: 0.45, of_multiples_of_3: 0.41, per_odd_factor: 0.0 };
+pub(crate) const ON_GPU: Accuracy = Accuracy {
+    measured: measured::coefficient,
+    deviation: 0.45,
+    of_multiples_of_3: 0.41,
+    per_odd_factor: 0.0,
+};
+
+/// What c may be at other exponents and of transforms cut in another way, in units of the c
+/// measured at the same length.
+///
+/// Among 51 ways to cut seven lengths, at other exponents than those of the table
+/// (`benches/runs/2026-11-21-h200/fp64-steps.txt`, from run 2 on), the largest c was 1.11 times
+/// that of the table (radix 9 in place of 12), and 0.397 for multiples of 3: never above the worst
+/// of the kind. Of six exponents at each of 27 lengths, in one shape, the largest c was 1.11 times
+/// that of the first, and 1.15 times the least
+/// (`cargo xtask margins --device sim --lengths 1152..8K --squarings 300 --exponents 6 --seed 1`).
+///
+/// Should a c be larger still by 15 %, an error in 2^31 products has a probability of 2^−17.
+const OTHER_CASES: f64 = 1.12;
+
+impl Accuracy {
+    /// The c that the margin of a length counts with.
+    ///
+    /// Words of short transforms that take any digits are as long as patterns allow, of which c
+    /// of random digits says nothing: there it is that of the kind.
+    fn coefficient(&self, n: usize) -> f64 {
+        let measured = if n > ANY_DIGITS_UP_TO { (self.measured)(n) } else { None };
+        measured.map_or_else(|| self.of_kind(n), |c| self.with_other_cases(n, c))
+    }
+
+    /// c measured in one case, for all cases: 1.12·c, or the worst of the kind if that is less.
+    fn with_other_cases(&self, n: usize, c: f64) -> f64 {
+        (OTHER_CASES * c).min(self.of_kind(n)).max(c)
+    }
+
+    /// The worst c of the lengths of a kind.
+    fn of_kind(&self, n: usize) -> f64 {
+        let odd_factors: u32 = [3, 5, 7].into_iter().map(|q| multiplicity(n, q)).sum();
+        let of_kind = if n.is_multiple_of(3) { self.of_multiples_of_3 } else { self.deviation };
+        of_kind + self.per_odd_factor * f64::from(odd_factors)
+    }
+}
 
 /// 3/(12·ln 4): the root mean square of a word of a product of random digits,
 /// in units of √N·4^β.
@@ -103,10 +158,31 @@ fn deviation(p: u32, n: usize, accuracy: Accuracy) -> f64 {
 
 /// σ for words whose root mean square is 1.
 fn unit_deviation(n: usize, accuracy: Accuracy) -> f64 {
-    let odd_factors: u32 = [3, 5, 7].into_iter().map(|q| multiplicity(n, q)).sum();
-    let of_kind = if n.is_multiple_of(3) { accuracy.of_multiples_of_3 } else { accuracy.deviation };
-    let c = of_kind + accuracy.per_odd_factor * f64::from(odd_factors);
-    c / RANDOM_RMS * (n as f64).log2().sqrt() * 2f64.powi(-53)
+    accuracy.coefficient(n) / RANDOM_RMS * (n as f64).log2().sqrt() * 2f64.powi(-53)
+}
+
+/// σ for random digits and c = 1.
+fn deviation_at_1(p: u32, n: usize) -> f64 {
+    let size = n as f64;
+    (size.log2() * size).sqrt() * 4f64.powf(f64::from(p) / size) * 2f64.powi(-53)
+}
+
+/// c, from the mean over products of random digits of the largest error in each.
+pub(crate) fn coefficient_of_mean(p: u32, n: usize, mean: f64) -> f64 {
+    mean / (expected_largest(n) * deviation_at_1(p, n))
+}
+
+/// The median of the largest of N Gaussian errors, in units of σ: the upper tail holds ln 2/N.
+fn expected_largest(n: usize) -> f64 {
+    tail_quantile((n as f64).log2() - LN_2.log2())
+}
+
+/// β of the longest words of random digits that a length with this c measured on a GPU holds,
+/// p/N at margin 0.
+pub(crate) fn longest_beta(n: usize, c: f64) -> f64 {
+    let z = tail_quantile((n as f64).log2() + PRODUCTS + RELIABILITY);
+    let c = ON_GPU.with_other_cases(n, c);
+    (0.5 / (z * c * deviation_at_1(0, n))).log2() / 2.0
 }
 
 /// How often q divides n.
@@ -158,9 +234,8 @@ mod tests {
             engine.write(0, &Residue::from_limbs(p, &x), Shift::ZERO).unwrap();
             engine.square(0, products / samples, Step::Square, Shift::ZERO).unwrap();
         }
-        // The median of the largest of N: the upper tail holds ln 2/N.
-        let z = tail_quantile((n as f64).log2() + 0.53);
-        engine.health().round_off.unwrap().mean / (z * deviation(p, n, ON_CPU))
+        let mean = engine.health().round_off.unwrap().mean;
+        coefficient_of_mean(p, n, mean) / ON_CPU.coefficient(n)
     }
 
     /// The largest p with a margin of at least `bits` at length n.
@@ -229,6 +304,63 @@ mod tests {
         assert!((17.84..18.34).contains(&beta(4_718_592)), "{}", beta(4_718_592));
         let powers: Vec<f64> = (11..=26).map(|k| beta(1 << k)).collect();
         assert!(powers.is_sorted_by(|a, b| a > b), "{powers:?}");
+    }
+
+    /// The kernels' constants without the table.
+    const OF_KIND: Accuracy = Accuracy { measured: |_| None, ..ON_GPU };
+
+    #[test]
+    fn measured_margins_are_near_those_of_the_kind() {
+        // At most a tenth of a bit less, and at most half a bit more.
+        let measured: Vec<usize> = (1 << 16..=1usize << 25)
+            .step_by(1 << 10)
+            .filter(|&n| measured::coefficient(n).is_some())
+            .collect();
+        assert!(measured.len() >= 100, "{}", measured.len());
+        let gain = |n: &usize| {
+            let p = (18 * n) as u32;
+            bits(p, *n, ON_GPU) - bits(p, *n, OF_KIND)
+        };
+        for n in &measured {
+            assert!((-0.1..0.5).contains(&gain(n)), "{n}: {}", gain(n));
+        }
+        assert!(measured.iter().any(|n| gain(n) > 0.05));
+        // Not where any digits must do, nor where nothing was measured.
+        for n in [256, 1024, 35 << 20] {
+            assert_eq!(ON_GPU.coefficient(n), OF_KIND.coefficient(n));
+        }
+    }
+
+    #[test]
+    fn c_of_one_case_is_raised_for_others() {
+        let c = |n, measured| ON_GPU.with_other_cases(n, measured);
+        assert!((c(1 << 20, 0.35) - 0.392).abs() < 1e-12);
+        // No further than the worst of the kind, and never lowered.
+        assert_eq!([c(1 << 20, 0.42), c(3 << 20, 0.39)], [0.45, 0.41]);
+        assert_eq!([c(1 << 20, 0.47), c(3 << 20, 0.43)], [0.47, 0.43]);
+    }
+
+    #[test]
+    fn longest_beta_ends_the_margin() {
+        for (n, c) in [(3 << 20, 0.36), (1 << 22, 0.3), (1 << 16, 0.44)] {
+            let p = longest_beta(n, c) * n as f64;
+            let with_c = Accuracy {
+                deviation: ON_GPU.with_other_cases(n, c),
+                of_multiples_of_3: ON_GPU.with_other_cases(n, c),
+                ..OF_KIND
+            };
+            assert!(bits(p.floor() as u32, n, with_c) >= 0.0, "{n}");
+            assert!(bits(p.ceil() as u32, n, with_c) < 0.0, "{n}");
+        }
+    }
+
+    #[test]
+    fn margin_0_is_where_z_is_28_or_more() {
+        for n in [1 << 16, 1 << 22, 36 << 20] {
+            let z = tail_quantile((n as f64).log2() + PRODUCTS + RELIABILITY);
+            let gumbel = (z - expected_largest(n)) * expected_largest(n);
+            assert!((27.9..32.1).contains(&gumbel), "{n}: {gumbel}");
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@
 //! | `transform` | weighted digits to the digits of a product |
 //! | `carry` | rounding, round-off, carries |
 //! | `weights`, `lengths`, `margin` | a_j; which N there are; how long words may be |
+//! | [`measured`] | the accuracy of the kernels on a GPU, length by length |
 //! | [`floor`] | the time of the FFTs alone |
 //!
 //! The FFTs are `rustfft`'s, which picks vector instructions at run time.
@@ -22,6 +23,7 @@ pub(super) mod engine;
 pub mod floor;
 mod lengths;
 pub(super) mod margin;
+pub mod measured;
 #[cfg(test)]
 mod tests;
 mod transform;

@@ -210,6 +210,7 @@ fn both_transforms_agree_bit_for_bit_whatever_the_threads() {
         let health = engine.health().round_off.unwrap();
         assert_eq!(health.products, 100);
         assert!(health.mean > 0.0 && health.mean <= health.max && health.max < 0.4);
+        assert!(health.deviation > 0.0 && health.deviation < health.mean / 3.0, "{health:?}");
         results.push((engine.read(0, shift.after_squarings(100, p)).unwrap(), health));
     }
     assert!(results.iter().all(|r| r.0 == results[0].0));

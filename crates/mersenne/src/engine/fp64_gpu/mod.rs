@@ -143,17 +143,22 @@ fn exponents(lengths: &[usize]) -> RangeInclusive<u32> {
     let (Some(&shortest), Some(&longest)) = (lengths.first(), lengths.last()) else {
         return RangeInclusive::new(1, 0);
     };
+    least_exponent(shortest)..=longest_exponent(longest)
+}
+
+/// The largest exponent of a length.
+fn longest_exponent(length: usize) -> u32 {
     // The margin falls with the exponent.
     let (mut largest, mut too_large) = (0, 1u32 << 31);
     while too_large - largest > 1 {
         let middle = largest.midpoint(too_large);
-        if margin::bits(middle, longest, margin::ON_GPU) >= 0.0 {
+        if margin::bits(middle, length, margin::ON_GPU) >= 0.0 {
             largest = middle
         } else {
             too_large = middle
         }
     }
-    least_exponent(shortest)..=largest
+    largest
 }
 
 /// Every source that an engine of so many words compiles by default, for those
@@ -269,6 +274,16 @@ mod tests {
                     && margin::bits(least, pair[0], margin::ON_GPU) >= 0.0;
                 assert!(good, "{pair:?}");
             }
+        }
+    }
+
+    #[test]
+    fn longer_transforms_hold_larger_exponents() {
+        // Whatever the accuracy of each: plans take the shortest length that is good.
+        let longest: Vec<u32> =
+            lengths(227 << 10, SHORTEST, LONGEST).into_iter().map(longest_exponent).collect();
+        for pair in longest.windows(2) {
+            assert!(pair[0] < pair[1], "{pair:?}");
         }
     }
 

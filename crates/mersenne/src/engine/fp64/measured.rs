@@ -1,0 +1,214 @@
+//! The accuracy of the kernels on a GPU, as measured at every length.
+//!
+//! `tables/fp64-round-off.txt` has a line for every length; `cargo xtask margins --output FILE`
+//! makes such a table. Kernels round alike on every GPU, so it holds for all of them; `margin` adds
+//! what other exponents, and other ways to cut a length, were seen to change.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::LazyLock;
+
+use super::margin;
+use crate::engine::{Gumbel, RoundOff};
+
+/// The table that ships.
+const TABLE: &str = include_str!("../../../tables/fp64-round-off.txt");
+
+/// The names of the columns, as the table has them.
+pub const COLUMNS: &str = "length c exponent squarings mean deviation largest Z shape";
+
+/// Round-off of squarings of random residues at one length, as a line of [`COLUMNS`].
+///
+/// | column | |
+/// |---|---|
+/// | length, exponent | N, and the p at which it was measured |
+/// | c | of σ = c·2^−53·√(log2 N)·√N·4^(p/N), the deviation of the errors of words |
+/// | squarings | how many; `-` where it was not counted |
+/// | mean, deviation, largest | of the largest error of each; `-` for a deviation not measured |
+/// | Z | [`Gumbel::z`] at the longest words that the margin allows with this c |
+/// | shape | how the length was cut ([`EngineFamily::variants`](crate::EngineFamily::variants)) |
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeasuredLength {
+    /// N.
+    pub length: usize,
+    /// c.
+    pub c: f64,
+    /// p.
+    pub exponent: u32,
+    /// The squarings measured.
+    pub squarings: Option<u64>,
+    /// The mean of their largest errors.
+    pub mean: f64,
+    /// The standard deviation of their largest errors.
+    pub deviation: Option<f64>,
+    /// The largest error of all.
+    pub largest: f64,
+    /// Z at the longest words.
+    pub z: Option<f64>,
+    /// The shape.
+    pub shape: String,
+}
+
+impl MeasuredLength {
+    /// From the round-off of squarings mod 2^p − 1 in N words.
+    #[must_use]
+    pub fn new(p: u32, length: usize, shape: String, measured: &RoundOff) -> Self {
+        let c = margin::coefficient_of_mean(p, length, measured.mean);
+        // Errors are in proportion to 4^β.
+        let longer = margin::longest_beta(length, c) - f64::from(p) / length as f64;
+        let at_longest = measured.gumbel().map(|Gumbel { location, scale }| Gumbel {
+            location: location * 4f64.powf(longer),
+            scale: scale * 4f64.powf(longer),
+        });
+        Self {
+            length,
+            c,
+            exponent: p,
+            squarings: Some(measured.products),
+            mean: measured.mean,
+            deviation: Some(measured.deviation),
+            largest: measured.max,
+            z: at_longest.map(|gumbel| gumbel.z()),
+            shape,
+        }
+    }
+}
+
+/// A text that is no line of the table.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is no line of {COLUMNS}")]
+pub struct NoSuchLine(String);
+
+impl FromStr for MeasuredLength {
+    type Err = NoSuchLine;
+
+    fn from_str(line: &str) -> Result<Self, NoSuchLine> {
+        parsed(line).ok_or_else(|| NoSuchLine(line.to_owned()))
+    }
+}
+
+fn parsed(line: &str) -> Option<MeasuredLength> {
+    let mut columns = line.splitn(9, ' ');
+    let mut next = || columns.next();
+    let (length, c, exponent) = (next()?, next()?, next()?);
+    let (squarings, mean, deviation, largest, z) = (next()?, next()?, next()?, next()?, next()?);
+    Some(MeasuredLength {
+        length: length.parse().ok()?,
+        c: number(c)?,
+        exponent: exponent.parse().ok()?,
+        squarings: known(squarings, |text| text.parse().ok())?,
+        mean: number(mean)?,
+        deviation: known(deviation, number)?,
+        largest: number(largest)?,
+        z: known(z, number)?,
+        shape: next()?.to_owned(),
+    })
+}
+
+/// A number, above 0 and finite.
+fn number(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|x: &f64| x.is_finite() && *x > 0.0)
+}
+
+/// What a column says, if it is not `-`; `None` if it says nothing sensible.
+fn known<T>(text: &str, of: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
+    if text == "-" { Some(None) } else { of(text).map(Some) }
+}
+
+impl fmt::Display for MeasuredLength {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { length, c, exponent, squarings, mean, deviation, largest, z, shape } = self;
+        let squarings = squarings.map_or("-".into(), |n| n.to_string());
+        let deviation = deviation.map_or("-".into(), |s| format!("{s:.6}"));
+        let z = z.map_or("-".into(), |z| format!("{z:.1}"));
+        write!(
+            f,
+            "{length} {c:.4} {exponent} {squarings} {mean:.6} {deviation} {largest:.4} {z} {shape}"
+        )
+    }
+}
+
+/// The lines of a table; those that begin with `#` are for readers.
+fn lines(table: &str) -> impl Iterator<Item = Result<MeasuredLength, NoSuchLine>> {
+    table.lines().filter(|line| !line.starts_with('#')).map(str::parse)
+}
+
+/// c of a length in the table, if it is there.
+pub(super) fn coefficient(length: usize) -> Option<f64> {
+    static BY_LENGTH: LazyLock<Vec<(usize, f64)>> =
+        LazyLock::new(|| lines(TABLE).flatten().map(|line| (line.length, line.c)).collect());
+    let at = BY_LENGTH.binary_search_by_key(&length, |&(length, _)| length).ok()?;
+    Some(BY_LENGTH[at].1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::fp64_gpu::all_lengths;
+
+    fn table() -> Vec<MeasuredLength> {
+        lines(TABLE).map(|line| line.unwrap_or_else(|error| panic!("{error}"))).collect()
+    }
+
+    #[test]
+    fn every_line_parses_and_says_what_was_measured() {
+        let table = table();
+        assert!(table.is_sorted_by(|a, b| a.length < b.length));
+        // 35·2^20 has no shape anywhere.
+        let long = all_lengths().filter(|&n| n >= 1 << 16 && n != 35 << 20);
+        for length in long {
+            assert!(coefficient(length).is_some(), "{length} is missing");
+        }
+        for line in &table {
+            assert!(all_lengths().any(|n| n == line.length), "{line}");
+            assert!((0.25..0.5).contains(&line.c), "{line}");
+            assert!(line.mean < line.largest && line.largest < 0.4, "{line}");
+            let again = margin::coefficient_of_mean(line.exponent, line.length, line.mean);
+            assert!((again / line.c - 1.0).abs() < 1e-3, "{line}: {again}");
+            assert_eq!(coefficient(line.length), Some(line.c));
+            // 22 by the model at 256 words, 28 at 64K.
+            let least = if line.length < 1 << 16 { 15.0 } else { 20.0 };
+            assert!(line.z.is_none_or(|z| z > least), "{line}");
+            assert_eq!(line.to_string().parse().as_ref(), Ok(line));
+        }
+        assert_eq!(coefficient(1 << 7), None);
+    }
+
+    #[test]
+    fn what_is_no_line_is_refused() {
+        let good = "65536 0.3635 1296335 2001 0.148000 0.011000 0.2000 31.2 4096x8 16.16.16/2.2.2 2/4 1 128.128";
+        let line: MeasuredLength = good.parse().unwrap();
+        assert_eq!((line.length, line.squarings, line.z), (65_536, Some(2001), Some(31.2)));
+        assert_eq!(line.to_string(), good);
+        for bad in [
+            "",
+            "65536",
+            "65536 0.3635 1296335 2001 0.148000 0.011000 0.2000 31.2",
+            "65536 - 1296335 2001 0.148000 0.011000 0.2000 31.2 shape",
+            "65536 NaN 1296335 2001 0.148000 0.011000 0.2000 31.2 shape",
+            "65536 0.3635 1296335 2001 0 0.01100 0.2000 31.2 shape",
+            "65536 0.3635 1296335 many 0.14800 0.01100 0.2000 31.2 shape",
+        ] {
+            let error = bad.parse::<MeasuredLength>().unwrap_err();
+            assert!(error.to_string().starts_with(&format!("'{bad}' is no line")), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_line_counts_z_at_the_longest_words() {
+        // Largest errors as the model has them: of 2^22 Gaussian ones the largest is expected at
+        // 5.241·σ, with a deviation of π/√6·σ/5.241; margin 0 is ½ = 11.120·1.12·σ.
+        let (p, n) = (76_087_804, 1 << 22);
+        let sigma = 0.188 / 5.241;
+        let deviation = 1.282_55 * sigma / 5.241;
+        let measured = RoundOff { max: 0.247, mean: 0.188, deviation, products: 2000 };
+        let line = MeasuredLength::new(p, n, "shape".into(), &measured);
+        assert!((line.c - 0.4028).abs() < 1e-3, "{line}");
+        // 1.12 times that c is above the worst of the kind, 0.45.
+        let half = 11.120 * 0.45 / line.c;
+        let expected = (half - 5.241) * 5.241 + 0.5772;
+        assert!((line.z.unwrap() - expected).abs() < 0.05, "{line}: {expected}");
+        let poor = RoundOff { products: 3, ..measured };
+        assert_eq!(MeasuredLength::new(p, n, "shape".into(), &poor).z, None);
+    }
+}

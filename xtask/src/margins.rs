@@ -1,0 +1,345 @@
+//! The accuracy of `fp64` on a device, measured at every length: the table
+//! `crates/mersenne/tables/fp64-round-off.txt`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::{fs, thread};
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use rand_chacha::ChaCha8Rng;
+use warpint_mersenne::engine::fp64::measured::{COLUMNS, MeasuredLength};
+use warpint_mersenne::engine::places;
+use warpint_mersenne::{
+    BuildOptions, DeviceChoice, DeviceId, Engine, EngineFamily, RoundOff, Shift, Step,
+};
+use warpint_selftest::sample;
+
+/// Squarings that are all measured after a sum was made.
+const WATCHED: u64 = 100;
+
+/// Squarings after which another residue is drawn.
+const SQUARINGS_OF_A_RESIDUE: u64 = 500;
+
+/// The bits of margin at which a length is measured, and what the next exponent has more.
+const MARGIN: f64 = 0.3;
+const MARGIN_STEP: f64 = 0.5;
+
+/// The most engines at a time: of 36·2^20 words each has about a gigabyte on the device.
+const MOST_ENGINES: usize = 8;
+
+/// The options of `margins`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Where to compute: cuda, cuda:N, sim
+    #[arg(long, default_value = "cuda", value_parser = device)]
+    device: DeviceId,
+    /// The lengths, as 64K..36M; by default from 64K words on, and on the simulator to 1K
+    #[arg(long, value_name = "FROM..TO", value_parser = range)]
+    lengths: Option<RangeInclusive<usize>>,
+    /// The squarings measured at each length, at least
+    #[arg(long, value_name = "K", default_value_t = 2_000,
+          value_parser = clap::value_parser!(u64).range(RoundOff::LEAST_PRODUCTS..))]
+    squarings: u64,
+    /// The ways to cut each length that are tried, the default first; the worst is kept
+    #[arg(long, value_name = "K", default_value_t = 1,
+          value_parser = clap::value_parser!(u32).range(1..))]
+    shapes: u32,
+    /// The exponents of each length that are tried, 0.3, 0.8, 1.3 … bits short of the margin; the
+    /// worst is kept
+    #[arg(long, value_name = "K", default_value_t = 2,
+          value_parser = clap::value_parser!(u32).range(1..=10))]
+    exponents: u32,
+    /// The seed of the residues; by default another each time, and printed
+    #[arg(long)]
+    seed: Option<u64>,
+    /// A file for the table, which is printed too
+    #[arg(long)]
+    output: Option<PathBuf>,
+}
+
+fn device(text: &str) -> Result<DeviceId, String> {
+    match text.parse() {
+        _ if text == "sim" => Ok(DeviceId::Sim),
+        Ok(DeviceChoice::On(id)) => Ok(id),
+        _ => Err("none of cuda, cuda:N, sim".into()),
+    }
+}
+
+/// `64K..36M`, both ends included.
+fn range(text: &str) -> Result<RangeInclusive<usize>, String> {
+    let ends = text.split_once("..").and_then(|(from, to)| Some(words(from)?..=words(to)?));
+    let range = ends.ok_or("not a range of lengths, as 64K..36M")?;
+    if range.is_empty() { Err("the first length is above the last".into()) } else { Ok(range) }
+}
+
+/// `65536`, `64K`, `1M`.
+fn words(text: &str) -> Option<usize> {
+    let (digits, unit) = match text.strip_suffix('K') {
+        Some(digits) => (digits, 1 << 10),
+        None => text.strip_suffix('M').map_or((text, 1), |digits| (digits, 1 << 20)),
+    };
+    digits.parse::<usize>().ok()?.checked_mul(unit)
+}
+
+/// A length in one shape at one exponent.
+#[derive(Debug, Clone)]
+struct Case {
+    length: usize,
+    p: u32,
+    variant: usize,
+    shape: String,
+}
+
+/// Measures every length; an error if one has too much round-off to be measured.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let lengths = options.lengths.clone().unwrap_or(match options.device {
+        DeviceId::Sim => 1..=1 << 10,
+        DeviceId::Cuda(_) => 1 << 16..=usize::MAX,
+    });
+    let seed = options.seed.unwrap_or_else(rand::random);
+    let name = places::device_on(options.device)?.info().name.clone();
+    let family = fp64_on(options.device)?;
+    let cases = cases(family, &lengths, options.shapes, options.exponents);
+    let place = family.place();
+    if cases.is_empty() {
+        let (from, to) = (lengths.start(), lengths.end());
+        let reason = format!("fp64 has no length from {from} to {to} on {place}\n");
+        clap::Error::raw(clap::error::ErrorKind::ValueValidation, reason).exit();
+    }
+    eprintln!("seed {seed}, {} cases", cases.len());
+    let mut done = 0;
+    let measured = measure(family, &cases, options.squarings, seed, |line| {
+        done += 1;
+        eprintln!("{done}/{}: {line}", cases.len());
+    })?;
+    let lines = worst(&measured);
+    let mut table = format!(
+        "# Round-off of squarings of random residues by fp64 on {name}.\n\
+         # cargo xtask margins --device {} --lengths {}..{} --squarings {} --shapes {} \
+         --exponents {} --seed {seed}\n# {COLUMNS}\n",
+        options.device,
+        lines[0].length,
+        lines[lines.len() - 1].length,
+        options.squarings,
+        options.shapes,
+        options.exponents
+    );
+    for line in &lines {
+        table += &format!("{line}\n");
+    }
+    print!("{table}");
+    summarise(&measured, &lines);
+    if let Some(path) = &options.output {
+        fs::write(path, table).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// The least Z, and how far the cases of a length are apart.
+fn summarise(measured: &[MeasuredLength], lines: &[MeasuredLength]) {
+    if let Some((z, length)) = lines
+        .iter()
+        .filter_map(|line| Some((line.z?, line.length)))
+        .min_by(|a, b| a.0.total_cmp(&b.0))
+    {
+        eprintln!("least Z at the longest words: {z:.1}, at {length} words");
+    }
+    // Cases of a length come with the default shape at the longest words first.
+    let apart = lines.iter().filter_map(|line| {
+        let first = measured.iter().find(|first| first.length == line.length)?;
+        Some((line.c / first.c, line.length))
+    });
+    if let Some((ratio, length)) = apart.max_by(|a, b| a.0.total_cmp(&b.0))
+        && measured.len() > lines.len()
+    {
+        eprintln!("largest c over that of the first case: {ratio:.3}, at {length} words");
+    }
+}
+
+fn fp64_on(device: DeviceId) -> Result<&'static dyn EngineFamily> {
+    let families = places::families_on(device)?;
+    families.into_iter().find(|family| family.name() == "fp64").context("no family fp64")
+}
+
+/// The cases of every length, ascending; those of a length with the default shape at the longest
+/// words first.
+fn cases(
+    family: &dyn EngineFamily,
+    lengths: &RangeInclusive<usize>,
+    shapes: u32,
+    exponents: u32,
+) -> Vec<Case> {
+    let mut cases = vec![];
+    for length in family.lengths(*lengths.start(), *lengths.end()) {
+        let margins = (0..exponents).map(|i| MARGIN + MARGIN_STEP * f64::from(i));
+        let exponents: Vec<u32> =
+            margins.filter_map(|margin| longest(family, length, margin)).collect();
+        for p in exponents {
+            // Round-off depends on rows, columns and radices, not on tiles and registers.
+            let mut seen = BTreeSet::new();
+            let cuts = family.variants(p, length).into_iter().enumerate().filter(|(_, shape)| {
+                seen.insert(shape.split(' ').take(2).map(str::to_owned).collect::<Vec<_>>())
+            });
+            for (variant, shape) in cuts.take(shapes as usize) {
+                cases.push(Case { length, p, variant, shape });
+            }
+        }
+    }
+    cases
+}
+
+/// The largest odd p with that margin at a length; `None` if no p has it.
+fn longest(family: &dyn EngineFamily, length: usize, margin: f64) -> Option<u32> {
+    let good = |p: u32| family.margin(p, length).is_ok_and(|found| found.bits >= margin);
+    let step = length as u32 / 4;
+    let (mut low, mut high) =
+        (4..=100).rev().map(|i| (i * step, (i + 1) * step)).find(|&(p, _)| good(p))?;
+    while high - low > 1 {
+        let middle = low.midpoint(high);
+        if good(middle) { low = middle } else { high = middle }
+    }
+    Some(if low % 2 == 0 { low - 1 } else { low })
+}
+
+/// Builds engines ahead on other threads, since compiling takes longer than squaring, and
+/// measures one after the other. The results are in the order of the cases.
+fn measure(
+    family: &'static dyn EngineFamily,
+    cases: &[Case],
+    squarings: u64,
+    seed: u64,
+    mut each: impl FnMut(&MeasuredLength),
+) -> Result<Vec<MeasuredLength>> {
+    let next = AtomicUsize::new(0);
+    // Every builder has one engine at most, and one is being measured.
+    let builders = thread::available_parallelism()?.get().min(MOST_ENGINES - 1).min(cases.len());
+    thread::scope(|scope| {
+        let (built, engines) = mpsc::sync_channel(0);
+        for _ in 0..builders {
+            let (built, next) = (built.clone(), &next);
+            scope.spawn(move || {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(case) = cases.get(at) else { break };
+                    let mut rng = sample::random(seed);
+                    rng.set_stream(at as u64);
+                    let engine = build(family, case, &mut rng);
+                    // Nobody listens after an error.
+                    if built.send((at, rng, engine)).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(built);
+        let mut measured = BTreeMap::new();
+        for (at, mut rng, engine) in engines {
+            let case = &cases[at];
+            let what = || format!("M{} in {} words, {}", case.p, case.length, case.shape);
+            let round_off =
+                engine.and_then(|mut engine| round_off(&mut *engine, squarings, &mut rng));
+            let round_off = round_off.with_context(what)?;
+            let line = MeasuredLength::new(case.p, case.length, case.shape.clone(), &round_off);
+            each(&line);
+            measured.insert(at, line);
+        }
+        Ok(measured.into_values().collect())
+    })
+}
+
+/// An engine with a drawn residue in register 0 that was squared once, so that all kernels are
+/// there.
+fn build(family: &dyn EngineFamily, case: &Case, rng: &mut ChaCha8Rng) -> Result<Box<dyn Engine>> {
+    let options = BuildOptions { registers: 2, threads: 1, variant: case.variant };
+    let mut engine = family.build(case.p, case.length, options)?;
+    engine.write(0, &sample::residue(rng, case.p), Shift::ZERO)?;
+    engine.square(0, 1, Step::Square, Shift::ZERO)?;
+    Ok(engine)
+}
+
+/// Round-off of at least so many squarings more, all of them measured.
+fn round_off(engine: &mut dyn Engine, squarings: u64, rng: &mut ChaCha8Rng) -> Result<RoundOff> {
+    let stretches = squarings.div_ceil(WATCHED);
+    for stretch in 0..stretches {
+        let done = stretch * WATCHED;
+        if done > 0 && done.is_multiple_of(SQUARINGS_OF_A_RESIDUE) {
+            let x = sample::residue(rng, engine.exponent());
+            engine.write(0, &x, Shift::ZERO)?;
+        } else {
+            // A sum has the next squarings measured as a written register has, and takes the
+            // host no time; nothing reads this one.
+            engine.add(1, 0, 0)?;
+        }
+        engine.square(0, WATCHED, Step::Square, Shift::ZERO)?;
+    }
+    let round_off = engine.health().round_off.context("round-off is not measured")?;
+    let (made, seen) = (1 + stretches * WATCHED, round_off.products);
+    ensure!(seen == made, "{seen} of {made} squarings were measured");
+    Ok(round_off)
+}
+
+/// The line with the largest c of every length, ascending.
+fn worst(measured: &[MeasuredLength]) -> Vec<MeasuredLength> {
+    let mut worst: BTreeMap<usize, &MeasuredLength> = BTreeMap::new();
+    for line in measured {
+        let kept = worst.entry(line.length).or_insert(line);
+        if line.c > kept.c {
+            *kept = line;
+        }
+    }
+    worst.into_values().cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_and_lengths_as_a_user_names_them() {
+        assert_eq!(device("sim"), Ok(DeviceId::Sim));
+        assert_eq!(device("cuda:1"), Ok(DeviceId::Cuda(1)));
+        assert_eq!(range("64K..36M"), Ok(65_536..=37_748_736));
+        assert_eq!(range("256..256"), Ok(256..=256));
+        for bad in ["cpu", "auto", "", "cuda:x"] {
+            assert!(device(bad).is_err(), "{bad}");
+        }
+        for bad in ["", "64K", "64K..", "..64K", "2..1", "1..99999999999999999999", "1..K"] {
+            assert!(range(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_simulator_gives_a_table_whatever_the_order_of_builders() {
+        let family = fp64_on(DeviceId::Sim).unwrap();
+        let cases = cases(family, &(256..=320), 2, 2);
+        let lengths: BTreeSet<usize> = cases.iter().map(|case| case.length).collect();
+        assert!(lengths.contains(&256) && cases.len() > lengths.len(), "{cases:?}");
+        let cases = &cases[..4];
+        let margin = |case: &Case| family.margin(case.p, case.length).unwrap().bits;
+        assert!(cases.iter().all(|case| case.p % 2 == 1 && margin(case) >= MARGIN), "{cases:?}");
+
+        let mut told = 0;
+        let first = measure(family, cases, 100, 1, |_| told += 1).unwrap();
+        assert_eq!((first.len(), told), (cases.len(), cases.len()));
+        for (line, case) in first.iter().zip(cases) {
+            assert_eq!((line.length, line.exponent), (case.length, case.p));
+            assert_eq!((line.squarings, &line.shape), (Some(101), &case.shape));
+            // Short transforms are a little more accurate than long ones.
+            assert!((0.1..0.5).contains(&line.c), "{line}");
+            assert!(line.z.is_some_and(|z| z > 10.0), "{line}");
+            assert!(line.to_string().parse::<MeasuredLength>().is_ok(), "{line}");
+        }
+        assert_eq!(first, measure(family, cases, 100, 1, |_| ()).unwrap());
+        assert_ne!(first, measure(family, cases, 100, 2, |_| ()).unwrap());
+
+        let kept = worst(&first);
+        for line in &first {
+            let of_length = kept.iter().find(|kept| kept.length == line.length).unwrap();
+            assert!(of_length.c >= line.c);
+        }
+    }
+}
