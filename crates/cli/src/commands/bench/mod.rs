@@ -29,6 +29,9 @@ pub(crate) fn mersenne(args: &BenchArgs) -> anyhow::Result<Exit> {
         return same_plan::run(args, points);
     }
     let (request, exponents) = request(args)?;
+    for &p in &exponents {
+        Plan::new(p, &request).map_err(|e| lengths::explain(e, &request))?;
+    }
     let drawn = if request.is_on_cpu() {
         cpu::run(args, &request, &exponents)?
     } else {
@@ -56,8 +59,6 @@ fn request(args: &BenchArgs) -> anyhow::Result<(PlanRequest, Vec<Exponent>)> {
 
 /// The fastest plan of the engine asked for, or of every engine of the place that takes p.
 fn plans(p: Exponent, request: &PlanRequest) -> anyhow::Result<Vec<Plan>> {
-    // That there is none is told as by a test.
-    Plan::new(p, request).map_err(|e| lengths::explain(e, request))?;
     let plan = |engine| Plan::measured(p, &PlanRequest { engine: Some(engine), ..*request });
     let plans: Result<_, _> = match request.engine {
         Some(engine) => plan(engine).map(|plan| vec![plan]),

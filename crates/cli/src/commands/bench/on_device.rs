@@ -20,19 +20,9 @@ pub(super) struct Laps {
     pub(super) laps: u64,
     /// Squarings of a lap, and those before the first.
     pub(super) squarings: u64,
-    /// Squarings of which one half has its kernels timed.
-    pub(super) by_kernel: u64,
 }
 
 impl Laps {
-    /// 20,000 squarings on a GPU; a few on the simulator, whose times mean nothing.
-    fn of(id: DeviceId) -> Self {
-        match id {
-            DeviceId::Cuda(_) => Self { laps: 10, squarings: 2_000, by_kernel: 1_000 },
-            DeviceId::Sim => Self { laps: 2, squarings: 8, by_kernel: 8 },
-        }
-    }
-
     /// Runs them, lap by lap in turns.
     pub(super) fn run(self, timers: &mut [SquaringTimer]) -> Result<(), EngineError> {
         timers.iter_mut().try_for_each(|timer| timer.warm_up(self.squarings))?;
@@ -40,6 +30,15 @@ impl Laps {
             timers.iter_mut().try_for_each(|timer| timer.lap(self.squarings))?;
         }
         Ok(())
+    }
+}
+
+/// 20,000 squarings on a GPU, and those of which one half has its kernels timed; a few on the
+/// simulator, whose times mean nothing.
+fn effort(id: DeviceId) -> (Laps, u64, Effort) {
+    match id {
+        DeviceId::Cuda(_) => (Laps { laps: 10, squarings: 2_000 }, 1_000, Effort::Whole),
+        DeviceId::Sim => (Laps { laps: 2, squarings: 8 }, 8, Effort::Few),
     }
 }
 
@@ -129,17 +128,15 @@ pub(super) fn run(
     exponents: &[Exponent],
 ) -> anyhow::Result<Chart> {
     let Some(id) = device_of(request) else { anyhow::bail!("there is no device to measure") };
-    let all: Vec<Vec<Plan>> =
-        exponents.iter().map(|&p| plans(p, request)).collect::<Result<_, _>>()?;
+    let (laps, by_kernel, effort) = effort(id);
     let device = device_on(id)?;
-    let effort = if id == DeviceId::Sim { Effort::Few } else { Effort::Whole };
     let rates = rates(&device, effort)?;
     let mut measured = Measured::new(device.info(), &rates);
     if !args.json {
         report::write_out(measured.head().as_bytes())?;
     }
-    for plans in all {
-        for row in measure(&plans, Laps::of(id), &rates)? {
+    for &p in exponents {
+        for row in measure(&plans(p, request)?, (laps, by_kernel), &rates)? {
             if !args.json {
                 report::write_out(format!("{}\n", row.line()).as_bytes())?;
             }
@@ -154,11 +151,15 @@ pub(super) fn run(
 }
 
 /// Times plans of one exponent.
-fn measure(plans: &[Plan], laps: Laps, rates: &Rates) -> Result<Vec<Row>, EngineError> {
+fn measure(
+    plans: &[Plan],
+    (laps, by_kernel): (Laps, u64),
+    rates: &Rates,
+) -> Result<Vec<Row>, EngineError> {
     let mut timers: Vec<_> = plans.iter().map(Plan::timer).collect::<Result<_, _>>()?;
     laps.run(&mut timers)?;
     let row = |(plan, mut timer): (&Plan, SquaringTimer)| {
-        let kernels = timer.kernel_times(laps.by_kernel)?;
+        let kernels = timer.kernel_times(by_kernel)?;
         Ok(Row::new(plan, &timer, &kernels, rates))
     };
     plans.iter().zip(timers).map(row).collect()
@@ -196,14 +197,14 @@ impl Measured {
             .iter()
             .map(|copy| {
                 let size = units::memory(copy.bytes);
-                format!("{:.0} GB/s at {size}", copy.in_place_gb_per_second)
+                format!("{:.0} at {size}", copy.in_place_gb_per_second)
             })
             .collect();
         format!(
             "{device}  {}\n\n\
-             copies in place         {}\n\
-             FP64 multiply-adds      {:.2} 10^12/s\n\
-             mod 2^64 − 2^32 + 1     {:.1} 10^9 products/s, {:.1} 10^9 points·levels/s\n\n\
+             GB/s in place   {}\n\
+             FP64            {:.2} 10^12 multiply-adds/s\n\
+             2^64−2^32+1     {:.1} 10^9 products/s, {:.1} 10^9 points·levels/s\n\n\
              Times and floors (traffic, arithmetic) in µs; ratio: to the larger floor; shares of \
              the kernels.\n\n{HEADER}\n",
             [name.as_str(), driver].join(", ").trim_end_matches(", "),
@@ -292,5 +293,56 @@ impl Row {
             share("square_rows"),
             share("columns"),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_is_wider_than_120() {
+        let copy = |mib: u64| Copy { bytes: mib << 20, in_place_gb_per_second: 12_345.6 };
+        let measured = Measured {
+            device: "cuda:0".into(),
+            name: "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition".into(),
+            driver: "580.159.04 (CUDA 13.0)".into(),
+            rates: Reached {
+                copies: [8, 16, 32, 64, 512].map(copy).into(),
+                fp64_fma_per_second: 33.4e12,
+                products_per_second: 1110.8e9,
+                points_levels_per_second: 1960.2e9,
+            },
+            rows: vec![],
+        };
+        let kernel = |kernel, share| Kernel { kernel, us: 1e5 * share, share };
+        let row = Row {
+            exponent: 1_999_999_973,
+            engine: "goldilocks",
+            device: "cuda:0",
+            fft_length: 10_240 << 10,
+            variant: String::new(),
+            bits_per_word: 19.53,
+            margin_bits: 11.2,
+            squarings: 20_000,
+            us_per_squaring: 123_456.78,
+            us_fastest_lap: 123_000.0,
+            us_slowest_lap: 124_000.0,
+            traffic_bytes: Some(1),
+            traffic_at_copy_bytes: Some(1),
+            traffic_floor_us: Some(1234.56),
+            fp64_instructions: None,
+            products: Some(1.0),
+            points_levels: Some(1.0),
+            arithmetic_floor_us: None,
+            ratio_to_floor: Some(99.994),
+            kernels: vec![kernel("square_rows", 0.404), kernel("columns", 0.596)],
+        };
+        let text = measured.head() + &row.line();
+        assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
+        // Under its header every column ends where the header does.
+        let [header, line] = [HEADER.to_owned(), row.line()].map(|l| l.chars().collect::<Vec<_>>());
+        assert_eq!(header.len(), line.len(), "{text}");
+        assert!(row.line().ends_with("1234.56           –  99.99         40 %     60 %"), "{text}");
     }
 }

@@ -41,16 +41,22 @@ struct Measured {
 #[serde(rename_all = "kebab-case")]
 struct Row {
     points: usize,
-    rows: u32,
-    columns: u32,
-    column_radices: Vec<u32>,
-    row_radices: Vec<u32>,
+    plan: CommonPlan,
     fp64: Side,
     goldilocks: Side,
     /// The time by integers over that by complex numbers.
     ratio: f64,
-    #[serde(skip)]
-    cut: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct CommonPlan {
+    /// `256x512 16.16/4.8.16`.
+    name: String,
+    rows: u32,
+    columns: u32,
+    column_radices: Vec<u32>,
+    row_radices: Vec<u32>,
 }
 
 #[derive(Serialize)]
@@ -75,8 +81,8 @@ pub(super) fn run(args: &BenchArgs, points: &[usize]) -> anyhow::Result<Exit> {
         return Err(BadRequest(text.into()).into());
     };
     let laps = match id {
-        DeviceId::Cuda(_) => Laps { laps: 4, squarings: 1_000, by_kernel: 0 },
-        DeviceId::Sim => Laps { laps: 2, squarings: 4, by_kernel: 0 },
+        DeviceId::Cuda(_) => Laps { laps: 4, squarings: 1_000 },
+        DeviceId::Sim => Laps { laps: 2, squarings: 4 },
     };
     let asked_for = !points.is_empty();
     let points = if asked_for { points.to_vec() } else { default_points(id) };
@@ -147,21 +153,23 @@ impl Row {
         let [fp64, goldilocks] = [Side::new(complex, &timers[0]), Side::new(integers, &timers[1])];
         Ok(Self {
             points: cut.points(),
-            rows: cut.rows,
-            columns: cut.columns,
-            column_radices: cut.column_radices.clone(),
-            row_radices: cut.row_radices.clone(),
+            plan: CommonPlan {
+                name: cut.to_string(),
+                rows: cut.rows,
+                columns: cut.columns,
+                column_radices: cut.column_radices.clone(),
+                row_radices: cut.row_radices.clone(),
+            },
             ratio: goldilocks.us_per_squaring / fp64.us_per_squaring,
             fp64,
             goldilocks,
-            cut: cut.to_string(),
         })
     }
 
     fn line(&self) -> String {
-        let Self { points, cut, ratio, fp64, goldilocks, .. } = self;
+        let Self { points, plan: CommonPlan { name, .. }, ratio, fp64, goldilocks } = self;
         format!(
-            "{:>6}  {cut:<27}  {:>9.2}  {:>10.2}  {ratio:>5.2}  {:>9}  {:>10}  {:>11.5}  {:>10.5}",
+            "{:>6}  {name:<27}  {:>9.2}  {:>10.2}  {ratio:>5.2}  {:>9}  {:>10}  {:>11.5}  {:>10.5}",
             units::words(*points),
             fp64.us_per_squaring,
             goldilocks.us_per_squaring,
