@@ -174,6 +174,7 @@ fn what_cannot_be_measured_or_drawn_is_refused_first() {
             "--same-plan=300 --device sim",
             "fp64 and goldilocks have no plan of 300 points in common",
         ),
+        ("--same-plan=18446744073709551615 --device sim", "have no plan of 18446744073709551615"),
         ("--same-plan=4x", "--same-plan: '4x' is not a length"),
         ("61 --device sim", "takes exponents from"),
     ] {

@@ -63,7 +63,7 @@ fn largest_exponent(family: &dyn EngineFamily, length: usize) -> Option<Exponent
     };
     // Exponents that a length holds lie side by side; words have at most 64 bits.
     let half = (length as u64).div_ceil(2);
-    let below = (1..128).rev().map(|bits| bits * half).find(|&p| holds(p))?;
+    let below = (1..128).rev().filter_map(|bits| half.checked_mul(bits)).find(|&p| holds(p))?;
     let (mut held, mut too_long) = (below, below + half);
     while too_long - held > 1 {
         let middle = held.midpoint(too_long);
@@ -85,7 +85,9 @@ mod tests {
             let next = (p + 1..).find(|&q| Exponent::new(q.into()).is_ok()).unwrap();
             assert!(Goldilocks.margin(next, length).is_ok_and(|m| m.bits < 0.0), "{p} {next}");
         }
-        assert_eq!(largest_exponent(&Goldilocks, 7), None);
+        for length in [0, 7, 1 << 60, usize::MAX] {
+            assert_eq!(largest_exponent(&Goldilocks, length), None);
+        }
     }
 
     #[test]
