@@ -38,6 +38,14 @@ Examples:
 
 Checkpoints are in DIR/M<P>/. Ctrl-C saves one and stops; the same command goes on from it.";
 
+const BENCH_EXAMPLES: &str = "\
+Examples:
+  warpint bench mersenne
+  warpint bench mersenne --device cuda --plot speed.svg
+  warpint bench mersenne 136279841 --device cuda --engine fp64 --json
+  warpint bench mersenne --device cuda --same-plan
+  warpint bench mersenne --device cuda --same-plan=64K,2M";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Test 2^P − 1 by Fermat's test to base 3, guarded by Gerbicz–Li checks.
@@ -120,8 +128,16 @@ pub(crate) enum Command {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Bench {
-    /// Time a squaring mod 2^P − 1 with each engine, beside the floor: the bare real FFT and its
-    /// inverse, on one thread, at the length that fp64 uses.
+    /// Time a squaring mod 2^P − 1 with each engine, beside the time that it needs at least.
+    ///
+    /// On the CPU that floor is the bare real FFT and its inverse, on one thread, at the length that
+    /// fp64 uses. On a GPU at least 20000 squarings are timed, in laps that the engines take in
+    /// turns, and there are two floors, both by rates that are measured first, as bench device does:
+    /// traffic (two reads and two writes of the spectrum, at the rate of a copy in place of about
+    /// its size) and arithmetic (the instructions, or products and points·levels, that the kernels
+    /// have by count). The share of each kernel is measured with launches kept apart. All exponents
+    /// are timed at one place, with --device auto that of the largest.
+    #[command(after_help = BENCH_EXAMPLES)]
     Mersenne(BenchArgs),
     /// Measure what a GPU reaches: products and transforms mod 2^64 − 2^32 + 1 in registers, memory,
     /// kernels in a graph, FP64. A wrong result is an error.
@@ -228,12 +244,32 @@ pub(crate) struct ArithmeticArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
-    /// Exponents [default: 216091 1257787 6972593 20996011].
+    /// Exponents [default: 216091 1257787 6972593 20996011 on the CPU, 6972593 43112609 57885161
+    /// 82589933 136279841 332192831 on a GPU].
     #[arg(value_name = "P", allow_negative_numbers = true)]
     pub(crate) exponents: Vec<Exponent>,
 
     #[command(flatten)]
     pub(crate) arithmetic: ArithmeticArgs,
+
+    /// Draw the times and floors against the exponent into this SVG file, which is replaced if it is
+    /// there. A path that cannot be written is refused before anything is measured.
+    #[arg(long, value_name = "FILE", conflicts_with = "same_plan")]
+    pub(crate) plot: Option<PathBuf>,
+
+    /// On a GPU: time fp64 with N complex numbers against goldilocks with N integers where both
+    /// have one number of rows and of columns and the same radices [default: each N = 2^16 … 2^24].
+    /// Of each N at most four such cuts are tried, those first that both engines expect most of.
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = units::parse_words,
+        value_delimiter = ',',
+        num_args = 0..,
+        require_equals = true,
+        conflicts_with_all = ["exponents", "engine"],
+    )]
+    pub(crate) same_plan: Option<Vec<usize>>,
 
     /// Print one JSON object.
     #[arg(long)]

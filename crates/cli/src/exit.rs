@@ -1,5 +1,6 @@
 //! Exit codes, and errors as one line.
 
+use std::fmt;
 use std::process::ExitCode;
 
 use warpint::device::DeviceError;
@@ -37,11 +38,24 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// A request that makes no sense, in one line.
+#[derive(Debug)]
+pub(crate) struct BadRequest(pub(crate) String);
+
+impl fmt::Display for BadRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BadRequest {}
+
 /// Prints `error: …`, one line, and picks the exit code.
 pub(crate) fn report(error: &anyhow::Error) -> Exit {
     crate::report::notice(&format!("error: {}", one_line(error)));
     let asked_too_much = error.chain().any(|cause| {
-        cause.is::<ExponentError>()
+        cause.is::<BadRequest>()
+            || cause.is::<ExponentError>()
             || cause.is::<PlanError>()
             || matches!(cause.downcast_ref(), Some(TestError::PastTarget { .. }))
             || matches!(
@@ -94,6 +108,7 @@ mod tests {
         assert_eq!(report(&past.into()), Exit::BadInput);
         let folder = ResultsError::NotAFile { path: "folder".into(), what: "a directory" };
         assert_eq!(report(&folder.into()), Exit::BadInput);
+        assert_eq!(report(&BadRequest("no".into()).into()), Exit::BadInput);
         assert_eq!(report(&TestError::Plan(no_length).into()), Exit::Failed);
         assert_eq!(report(&anyhow!("disk on fire")), Exit::Failed);
     }

@@ -24,7 +24,7 @@ fn bad_value(error: &clap::Error) -> Option<String> {
         _ => None,
     };
     let argument = text(ContextKind::InvalidArg)?;
-    let argument = argument.split(' ').next().filter(|a| a.starts_with("--"));
+    let argument = argument.split([' ', '[']).next().filter(|a| a.starts_with("--"));
     match error.kind() {
         ErrorKind::ValueValidation => {
             let reason = error.source()?;

@@ -178,6 +178,16 @@ fn time_is_that_of_the_device() {
     // From 500 MHz to 3.3 GHz.
     assert!(Duration::from_millis(3) < time && time < Duration::from_millis(20), "{time:?}");
     assert_eq!(x.download().unwrap(), [2]);
+    // Each for itself, whatever stands in between.
+    let longer = |i: usize| {
+        let args = [Arg::from(&x), Arg::U32(clocks * (i as u32 + 1))];
+        slow.launch(Launch::linear(1, 1), &args)
+    };
+    let times = device.times(3, longer).unwrap();
+    let ratios: Vec<f64> =
+        times.iter().map(|time| time.as_secs_f64() / times[0].as_secs_f64()).collect();
+    assert!((ratios[1] - 2.0).abs() < 0.2 && (ratios[2] - 3.0).abs() < 0.3, "{times:?}");
+    assert_eq!(x.download().unwrap(), [5]);
 }
 
 #[test]

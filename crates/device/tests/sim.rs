@@ -36,6 +36,26 @@ fn kernels_are_right_with_any_number_of_resident_blocks() {
 }
 
 #[test]
+fn work_is_timed_in_order_up_to_the_first_failure() {
+    let device = seeded(1);
+    let mut done = vec![];
+    let times = device.times(3, |i| {
+        done.push(i);
+        Ok(())
+    });
+    assert_eq!(times.unwrap().len(), 3);
+    assert_eq!(done, [0, 1, 2]);
+    let failure = DeviceError::Failed { what: "the second".into(), message: "no".into() };
+    let mut calls = 0;
+    let times = device.times(3, |i| {
+        calls += 1;
+        if i == 1 { Err(failure.clone()) } else { Ok(()) }
+    });
+    assert_eq!((times, calls), (Err(failure), 2));
+    assert_eq!(device.times(0, |_| Ok(())), Ok(vec![]));
+}
+
+#[test]
 fn planted_faults_are_reported_with_their_place() {
     for plant in PLANTS.iter().filter(|plant| plant.finder == Finder::Scheduler) {
         for seed in [0, 1, 2] {

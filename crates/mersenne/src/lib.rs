@@ -22,13 +22,15 @@ pub mod test;
 
 pub use engine::places::{DeviceChoice, DeviceId};
 pub use engine::{
-    BuildOptions, Engine, EngineError, EngineFamily, Gumbel, Health, Margin, RoundOff, Step,
+    BuildOptions, Cut, Engine, EngineError, EngineFamily, Gumbel, Health, KernelTime, Margin,
+    RoundOff, Step, Work,
 };
 pub use event::{Event, StopToken};
 pub use exponent::{Exponent, ExponentError, trial_factor};
 pub use outcome::{ErrorCounts, Outcome, Verdict};
 pub use plan::{
-    NoTimes, Plan, PlanError, PlanRequest, Settled, StoredTime, StoredTimes, TimingKey, TunedTimes,
+    Alike, NoTimes, Plan, PlanError, PlanRequest, Settled, SquaringTimer, StoredTime, StoredTimes,
+    TimingKey, TunedTimes, plans_cut_alike,
 };
 pub use residue::{Residue, ResidueError};
 pub use sealed::Sealed;

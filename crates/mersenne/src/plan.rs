@@ -5,14 +5,18 @@ use std::time::{Duration, Instant};
 use warpint_device::DeviceError;
 
 use crate::engine::places::{self, DeviceChoice};
-use crate::engine::{BuildOptions, Engine, EngineError, EngineFamily, Margin, Step};
+use crate::engine::{BuildOptions, Cut, Engine, EngineError, EngineFamily, Margin, Step, Work};
 use crate::{Exponent, Residue, Shift};
 
+mod alike;
 mod choose;
 #[cfg(test)]
 mod tests;
+mod timer;
 mod tuned;
+pub use alike::{Alike, plans_cut_alike};
 pub use choose::{NoTimes, Settled, StoredTime, StoredTimes, TimingKey};
+pub use timer::SquaringTimer;
 pub use tuned::TunedTimes;
 
 /// What the user asks of a plan.
@@ -181,12 +185,8 @@ impl Plan {
         })
     }
 
-    /// The least time of a squaring over `budget`, on a residue of mixed bits, in laps
-    /// of 10 ms on the CPU, where other processes only ever add time, and of 100 ms on a
-    /// device, as the stretches of a test are; of four squarings at least. Building the
-    /// engine does not count.
-    pub fn time_per_squaring(&self, budget: Duration) -> Result<Duration, EngineError> {
-        let lap_seconds = if self.is_on_cpu() { 0.01 } else { 0.1 };
+    /// Builds an engine whose one register holds a residue of mixed bits.
+    fn build_to_time(&self) -> Result<Box<dyn Engine>, EngineError> {
         let mut engine = self.build(1)?;
         let p = self.exponent.get();
         // Limbs without a pattern, as the words of a test are (SplitMix64, Steele and others 2014).
@@ -197,6 +197,16 @@ impl Plan {
             .map(|x| x ^ (x >> 31))
             .collect();
         engine.write(0, &Residue::from_limbs(p, &limbs), Shift::ZERO)?;
+        Ok(engine)
+    }
+
+    /// The least time of a squaring over `budget`, on a residue of mixed bits, in laps
+    /// of 10 ms on the CPU, where other processes only ever add time, and of 100 ms on a
+    /// device, as the stretches of a test are; of four squarings at least. Building the
+    /// engine does not count.
+    pub fn time_per_squaring(&self, budget: Duration) -> Result<Duration, EngineError> {
+        let lap_seconds = if self.is_on_cpu() { 0.01 } else { 0.1 };
+        let mut engine = self.build_to_time()?;
         engine.square(0, 2, Step::Square, Shift::ZERO)?;
         engine.finish()?;
         let begin = Instant::now();
@@ -244,6 +254,25 @@ impl Plan {
     pub fn variant(&self) -> String {
         let variants = self.family.variants(self.exponent.get(), self.length);
         variants.into_iter().nth(self.variant).unwrap_or_default()
+    }
+
+    /// The same plan in that of the family's [`EngineFamily::variants`]; `None` if there are fewer.
+    #[must_use]
+    pub fn in_variant(&self, variant: usize) -> Option<Self> {
+        let variants = self.family.variants(self.exponent.get(), self.length);
+        (variant < variants.len()).then_some(Self { variant, ..*self })
+    }
+
+    /// How the transform is cut, where it is ([`EngineFamily::cuts`]).
+    #[must_use]
+    pub fn cut(&self) -> Option<Cut> {
+        self.family.cuts(self.length).into_iter().nth(self.variant)
+    }
+
+    /// What a squaring asks of the device, where that is known ([`EngineFamily::work`]).
+    #[must_use]
+    pub fn work(&self) -> Option<Work> {
+        self.family.work(self.length, self.variant)
     }
 
     /// N, words.

@@ -301,18 +301,21 @@ impl Backend for Cuda {
         self.wait("cuStreamSynchronize")
     }
 
-    fn time(
+    fn times(
         &self,
-        work: &mut dyn FnMut() -> Result<(), DeviceError>,
-    ) -> Result<Duration, DeviceError> {
+        count: usize,
+        work: &mut dyn FnMut(usize) -> Result<(), DeviceError>,
+    ) -> Result<Vec<Duration>, DeviceError> {
         self.bind()?;
-        let begin = Event::record(self.context.stream)?;
-        work()?;
-        // `work` may have bound another device.
-        self.bind()?;
-        let end = Event::record(self.context.stream)?;
+        let mut events = vec![Event::record(self.context.stream)?];
+        for i in 0..count {
+            work(i)?;
+            // `work` may have bound another device.
+            self.bind()?;
+            events.push(Event::record(self.context.stream)?);
+        }
         self.wait("cuStreamSynchronize")?;
-        end.since(&begin)
+        events.windows(2).map(|pair| pair[1].since(&pair[0])).collect()
     }
 }
 

@@ -26,6 +26,16 @@ pub struct Rates {
     pub fp64: Fp64Rate,
 }
 
+impl Rates {
+    /// The copy whose size is nearest to `bytes`, by ratio: memory that fits a cache is faster.
+    /// `None` where no copy was measured.
+    #[must_use]
+    pub fn copy_near(&self, bytes: u64) -> Option<&CopyRate> {
+        let apart = |copy: &CopyRate| (copy.bytes as f64 / bytes.max(1) as f64).ln().abs();
+        self.copies.iter().min_by(|a, b| apart(a).total_cmp(&apart(b)))
+    }
+}
+
 /// How long to measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effort {
@@ -74,6 +84,19 @@ fn wrong(what: &str, found: u64, expected: u64) -> DeviceError {
 #[cfg(all(test, feature = "sim"))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_nearest_copy_is_so_by_ratio() {
+        let mut rates = rates(&Device::simulator().unwrap(), Effort::Few).unwrap();
+        let of = |mib: u64| CopyRate { bytes: mib << 20, in_place: 1.0, between: 1.0 };
+        rates.copies = vec![of(8), of(64), of(512)];
+        for (mib, nearest) in [(1, 8), (20, 8), (25, 64), (144, 64), (200, 512), (4096, 512)] {
+            let found = rates.copy_near(mib << 20).unwrap().bytes >> 20;
+            assert_eq!(found, nearest, "{mib}");
+        }
+        rates.copies.clear();
+        assert_eq!(rates.copy_near(1 << 20), None);
+    }
 
     #[test]
     fn the_simulator_computes_rightly_what_is_measured() {

@@ -274,13 +274,17 @@ impl Backend for Simulator {
         self.state().trace.as_mut().map_or(Ok(()), Trace::flush)
     }
 
-    fn time(
+    fn times(
         &self,
-        work: &mut dyn FnMut() -> Result<(), DeviceError>,
-    ) -> Result<Duration, DeviceError> {
-        let start = Instant::now();
-        work()?;
-        Ok(start.elapsed())
+        count: usize,
+        work: &mut dyn FnMut(usize) -> Result<(), DeviceError>,
+    ) -> Result<Vec<Duration>, DeviceError> {
+        let time = |i| {
+            let start = Instant::now();
+            work(i)?;
+            Ok(start.elapsed())
+        };
+        (0..count).map(time).collect()
     }
 }
 

@@ -1,10 +1,12 @@
 //! The register machine on a device: registers of digits around a [`Transform`].
 
+use std::time::Duration;
+
 use warpint_device::{
     Arg, Buffer, Capture, Device, DeviceError, Graph, Kernel, Launch, Source, common,
 };
 
-use super::{Engine, EngineError, Health, Step};
+use super::{Engine, EngineError, Health, KernelTime, Step};
 use crate::layout::WordLayout;
 use crate::{Residue, Shift};
 
@@ -280,5 +282,52 @@ impl<T: Transform> Engine for Machine<T> {
 
     fn health(&self) -> Health {
         self.transform.health()
+    }
+
+    fn kernel_times(&mut self, reg: usize, n: u64) -> Result<Vec<KernelTime>, EngineError> {
+        assert!((4..=1_000).contains(&n), "kernels are timed over 4 to 1000 squarings, not {n}");
+        let step = Step::Square;
+        self.transform.prepare(step, Shift::ZERO, false)?;
+        self.transform.enter(&self.registers[reg])?;
+        // While the device is busy with these, the host gets ahead of it.
+        self.squarings(n / 2, step)?;
+        let timed = n - 1 - n / 2;
+        let calls = self.transform.squaring(step, false)?;
+        let launches = calls.len() * timed as usize;
+        let times = self.device.times(launches, |i| calls[i % calls.len()].make())?;
+        let mean = |(i, call): (usize, &Call<'_>)| {
+            let sum: Duration = times.iter().skip(i).step_by(calls.len()).sum();
+            KernelTime { kernel: call.kernel.name(), time: sum.div_f64(timed as f64) }
+        };
+        let means = calls.iter().enumerate().map(mean).collect();
+        self.transform.leave(&self.registers[reg], step)?;
+        self.transform.settle()?;
+        Ok(means)
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "sim")]
+mod tests {
+    use super::*;
+    use crate::engine::BuildOptions;
+    use crate::engine::places::{DeviceId, families_on};
+
+    #[test]
+    fn squarings_whose_kernels_are_timed_are_squarings() {
+        for family in families_on(DeviceId::Sim).unwrap() {
+            let (p, length) = (13_003, 1 << 10);
+            let mut engine = family.build(p, length, BuildOptions::new(2, 1)).unwrap();
+            for reg in 0..2 {
+                engine.set(reg, 3, Shift::ZERO).unwrap();
+            }
+            let times = engine.kernel_times(0, 9).unwrap();
+            engine.square(1, 9, Step::Square, Shift::ZERO).unwrap();
+            let [timed, plain] = [0, 1].map(|reg| engine.read(reg, Shift::ZERO).unwrap());
+            assert_eq!(timed, plain, "{}", family.name());
+            let names: Vec<_> = times.iter().map(|time| time.kernel).collect();
+            assert_eq!(names, ["square_rows", "columns"]);
+            assert!(times.iter().all(|kernel| kernel.time > Duration::ZERO), "{times:?}");
+        }
     }
 }

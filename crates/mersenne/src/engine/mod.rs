@@ -9,6 +9,7 @@
 //! Lucas–Lehmer, PRP and the Gerbicz–Li check are each written once on
 //! [`Engine`]; nothing above it knows of words, moduli or transforms.
 
+mod cut;
 pub mod fp64;
 pub mod fp64_gpu;
 pub mod goldilocks;
@@ -22,10 +23,13 @@ pub mod word;
 pub use round_off::{Gumbel, RoundOff};
 
 use std::ops::RangeInclusive;
+use std::time::Duration;
 
 use warpint_device::DeviceError;
 
 use crate::{Residue, Shift};
+
+pub use cut::{Cut, Work};
 
 /// What happens to the square x² before it goes back into its register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,6 +110,29 @@ pub trait Engine: Send {
 
     /// Error statistics of every product since the engine was built.
     fn health(&self) -> Health;
+
+    /// `r[reg]` ← the n-fold [`Step::Square`] of `r[reg]`, and the mean time of each kernel in the
+    /// second half of them, in the order of a squaring.
+    ///
+    /// Kernels are launched one by one there, and none begins before the one before it has ended:
+    /// together they take longer than a squaring of [`Engine::square`]. An engine without kernels
+    /// tells no times, and changes nothing.
+    ///
+    /// # Panics
+    /// If n is not from 4 to 1,000.
+    fn kernel_times(&mut self, reg: usize, n: u64) -> Result<Vec<KernelTime>, EngineError> {
+        let _ = (reg, n);
+        Ok(vec![])
+    }
+}
+
+/// The time of a kernel of a squaring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KernelTime {
+    /// Its name.
+    pub kernel: &'static str,
+    /// The mean time of a launch.
+    pub time: Duration,
 }
 
 /// What an engine knows of its own accuracy.
@@ -220,6 +247,19 @@ pub trait EngineFamily: Sync {
     fn variants(&self, p: u32, length: usize) -> Vec<String> {
         let _ = (p, length);
         vec![String::new()]
+    }
+
+    /// How each of [`EngineFamily::variants`] cuts the transform, in their order; nothing where
+    /// it is not cut into columns and rows.
+    fn cuts(&self, length: usize) -> Vec<Cut> {
+        let _ = length;
+        vec![]
+    }
+
+    /// What a squaring by a variant asks of a device; `None` where that is not known.
+    fn work(&self, length: usize, variant: usize) -> Option<Work> {
+        let _ = (length, variant);
+        None
     }
 
     /// Bytes of the device's memory that an engine needs; `None` on the CPU.

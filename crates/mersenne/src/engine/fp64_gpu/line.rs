@@ -42,7 +42,7 @@ impl Line {
 }
 
 /// The radix of the first level of a transform of n > 1 points: `first_radix` of `fourier.cuh`.
-fn first_radix(n: u32) -> u32 {
+pub(super) fn first_radix(n: u32) -> u32 {
     [7, 5, 3].into_iter().find(|&p| n.is_multiple_of(p)).unwrap_or(2)
 }
 

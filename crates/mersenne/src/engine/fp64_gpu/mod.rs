@@ -6,12 +6,14 @@
 //! |---|---|
 //! | `line`, `shape` | how a transform is cut for the kernels |
 //! | `tables` | factors of the transforms, and weights |
+//! | `instructions` | what a squaring takes of FP64, by count |
 //! | `kernels` | the texts, and their constants |
 //! | `transform` | products through them, for the register machine |
 //!
 //! The kernels are `kernels/fp64/*.cu` of this crate; `columns.cu` and `rows.cu` begin with the
 //! method.
 
+mod instructions;
 mod kernels;
 mod line;
 mod shape;
@@ -24,8 +26,9 @@ use warpint_device::{Device, Source};
 
 use super::fp64::{Fp64, margin};
 use super::machine::{self, Machine};
-use super::{BuildOptions, Engine, EngineError, EngineFamily, Margin};
+use super::{BuildOptions, Cut, Engine, EngineError, EngineFamily, Margin, Work};
 use crate::layout::WordLayout;
+use line::Line;
 use shape::Shape;
 
 /// The family `fp64` on a device: p ≥ 2,304 in N = 2^a·3^b·5^c·7^d words, from 2^8 to 36·2^20
@@ -224,6 +227,22 @@ impl EngineFamily for Fp64On {
 
     fn variants(&self, _p: u32, length: usize) -> Vec<String> {
         self.shapes(length).iter().map(ToString::to_string).collect()
+    }
+
+    fn cuts(&self, length: usize) -> Vec<Cut> {
+        let list = |line: Line| [line.q, line.a, line.b];
+        let shapes = self.shapes(length).into_iter();
+        shapes.map(|shape| Cut::new(&list(shape.column), &list(shape.row))).collect()
+    }
+
+    fn work(&self, length: usize, variant: usize) -> Option<Work> {
+        let shape = self.shapes(length).into_iter().nth(variant)?;
+        let each = instructions::per_point(shape.column, shape.row);
+        Some(Work {
+            spectrum_bytes: 8 * length as u64,
+            fp64_instructions: (each * shape.points() as f64).round(),
+            ..Work::default()
+        })
     }
 
     fn device_bytes(&self, _p: u32, length: usize, registers: usize) -> Option<u64> {

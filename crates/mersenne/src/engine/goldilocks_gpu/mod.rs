@@ -7,12 +7,14 @@
 //! | `shape` | how a transform is cut for the kernels |
 //! | `tables` | twiddles and weights |
 //! | `kernels` | the texts, and their constants |
+//! | `operations` | what a squaring takes of the field, by count |
 //! | `transform` | products through them, for the register machine |
 //!
 //! The kernels are `kernels/goldilocks/*.cu` of this crate; `columns.cu` and
 //! `rows.cu` begin with the method.
 
 mod kernels;
+mod operations;
 mod shape;
 mod tables;
 mod transform;
@@ -23,9 +25,9 @@ use warpint_device::{Device, Source};
 
 use super::goldilocks::Goldilocks;
 use super::machine::{self, Machine};
-use super::{BuildOptions, Engine, EngineError, EngineFamily, Margin};
+use super::{BuildOptions, Cut, Engine, EngineError, EngineFamily, Margin, Work};
 use crate::layout::WordLayout;
-use shape::Shape;
+use shape::{Line, Shape};
 
 /// The family `goldilocks` on a device: 640 ≤ p < 2^31 in N = 2^k words,
 /// 6 ≤ k ≤ 26, or N = 5·2^k, 6 ≤ k ≤ 24, as far as the tiles fit into the device's shared
@@ -151,6 +153,23 @@ impl EngineFamily for GoldilocksOn {
 
     fn variants(&self, _p: u32, length: usize) -> Vec<String> {
         self.shapes(length).iter().map(ToString::to_string).collect()
+    }
+
+    fn cuts(&self, length: usize) -> Vec<Cut> {
+        let list = |line: Line| [line.outer, line.a, line.b];
+        let shapes = self.shapes(length).into_iter();
+        shapes.map(|shape| Cut::new(&list(shape.column), &list(shape.row))).collect()
+    }
+
+    fn work(&self, length: usize, variant: usize) -> Option<Work> {
+        let shape = self.shapes(length).into_iter().nth(variant)?;
+        let points = length as f64;
+        Some(Work {
+            spectrum_bytes: 8 * length as u64,
+            products: (operations::products_per_point(shape.column, shape.row) * points).round(),
+            points_levels: (operations::levels(shape.column, shape.row) * points).round(),
+            ..Work::default()
+        })
     }
 
     fn device_bytes(&self, _p: u32, length: usize, registers: usize) -> Option<u64> {

@@ -1,4 +1,4 @@
-//! `warpint bench mersenne [P…]`
+//! Squarings on the CPU, beside the bare real FFT.
 
 use std::time::Duration;
 
@@ -7,15 +7,11 @@ use warpint::mersenne::engine::fp64::floor::real_fft_pair;
 use warpint::mersenne::engine::places::cpu_name;
 use warpint::mersenne::{EngineError, Exponent, Plan, PlanRequest};
 
+use super::chart::Chart;
+use super::{micros, optional, plans};
 use crate::args::BenchArgs;
-use crate::exit::Exit;
 use crate::report;
-use crate::run::settle;
 use crate::units;
-
-/// From a small exponent to one that no cache holds. All are of Mersenne
-/// primes, as a bench of this kind is by custom.
-const EXPONENTS: [u64; 4] = [216_091, 1_257_787, 6_972_593, 20_996_011];
 
 /// All that was measured.
 #[derive(Serialize)]
@@ -41,16 +37,16 @@ struct Row {
     ratio_to_floor: Option<f64>,
 }
 
-pub(crate) fn mersenne(args: &BenchArgs) -> anyhow::Result<Exit> {
-    let threads = args.arithmetic.threads.unwrap_or_else(cores);
+/// Measures and prints; what came of it, to be drawn.
+pub(super) fn run(
+    args: &BenchArgs,
+    request: &PlanRequest,
+    exponents: &[Exponent],
+) -> anyhow::Result<Chart> {
+    let threads = request.threads.unwrap_or(1);
     let mut measured = Measured { cpu: cpu_name(), threads, rows: vec![] };
-    let exponents = if args.exponents.is_empty() {
-        EXPONENTS.into_iter().map(Exponent::new).collect::<Result<_, _>>()?
-    } else {
-        args.exponents.clone()
-    };
-    for p in exponents {
-        let plans = plans(p, args, threads)?;
+    for &p in exponents {
+        let plans = plans(p, request)?;
         // Not before it is known that there is something to measure.
         if !args.json && measured.rows.is_empty() {
             let line = format!("{}, {}", measured.cpu, units::count(threads as u64, "thread"));
@@ -67,26 +63,22 @@ pub(crate) fn mersenne(args: &BenchArgs) -> anyhow::Result<Exit> {
         let text = serde_json::to_string(&measured)? + "\n";
         report::write_out(text.as_bytes())?;
     }
-    Ok(Exit::Done)
+    Ok(measured.chart())
 }
 
-/// The fastest plan of the engine asked for, or of every engine of the device that takes p.
-fn plans(p: Exponent, args: &BenchArgs, threads: usize) -> anyhow::Result<Vec<Plan>> {
-    let threads = Some(threads);
-    let request = PlanRequest { threads, ..args.arithmetic.plan_request(None) };
-    let request = settle(&request, p)?;
-    let plan = |engine| Plan::measured(p, &PlanRequest { engine: Some(engine), ..request });
-    let plans: Result<_, _> = match request.engine {
-        Some(engine) => plan(engine).map(|plan| vec![plan]),
-        None => request
-            .families()?
-            .0
-            .into_iter()
-            .filter(|family| family.exponent_range().contains(&p.get()))
-            .map(|family| plan(family.name()))
-            .collect(),
-    };
-    Ok(plans?)
+impl Measured {
+    fn chart(&self) -> Chart {
+        let mut chart =
+            Chart::new(&format!("{}, {}", self.cpu, units::count(self.threads as u64, "thread")));
+        for row in &self.rows {
+            let p = f64::from(row.exponent);
+            chart.mark(row.engine, p, row.us_per_squaring);
+            if let Some(floor) = row.fft_floor_us.filter(|_| row.engine == "fp64") {
+                chart.dash("fp64", "bare real FFT pair", p, floor);
+            }
+        }
+        chart
+    }
 }
 
 /// Times plans of one exponent, and the bare real FFT at the length of fp64's:
@@ -113,7 +105,6 @@ const HEADER: &str =
 
 impl Row {
     fn new(plan: &Plan, time: Duration, floor: Option<Duration>) -> Self {
-        let micros = |t: Duration| t.as_secs_f64() * 1e6;
         Self {
             exponent: plan.exponent().get(),
             engine: plan.engine(),
@@ -128,9 +119,6 @@ impl Row {
     }
 
     fn line(&self) -> String {
-        let optional = |x: Option<f64>, digits: usize| {
-            x.map_or_else(|| "–".into(), |x| format!("{x:.digits$}"))
-        };
         format!(
             "{:>10}  {:<10}  {:<6}  {:>8}  {:>9.2}  {:>6.1}  {:>11.2}  {:>9}  {:>5}",
             self.exponent,
@@ -144,8 +132,4 @@ impl Row {
             optional(self.ratio_to_floor, 2),
         )
     }
-}
-
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }

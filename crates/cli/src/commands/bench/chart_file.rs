@@ -1,0 +1,91 @@
+//! The file of a chart: looked at before the work, written after it.
+
+use std::fs::{self, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::{io, process};
+
+use super::chart::Chart;
+use crate::exit::BadRequest;
+
+/// A path where a chart can be written; a file that is there is replaced.
+pub(super) struct ChartFile {
+    path: PathBuf,
+}
+
+impl ChartFile {
+    /// Tries whether a file can be made there, and leaves nothing behind.
+    pub(super) fn new(path: &Path) -> Result<Self, BadRequest> {
+        let this = Self { path: path.to_owned() };
+        let refused = |reason: &dyn std::fmt::Display| {
+            BadRequest(format!("cannot write {}: {reason}", path.display()))
+        };
+        match fs::metadata(path) {
+            Ok(found) if !found.is_file() => return Err(refused(&"it is not a file")),
+            _ if path.file_name().is_none() => return Err(refused(&"it names no file")),
+            _ => {}
+        }
+        let aside = this.aside();
+        let made = OpenOptions::new().write(true).create_new(true).open(&aside);
+        made.and_then(|_| fs::remove_file(&aside)).map_err(|e| refused(&e))?;
+        Ok(this)
+    }
+
+    /// Writes the chart beside its place, and moves it there: whoever looks finds it whole.
+    pub(super) fn write(&self, chart: &Chart) -> anyhow::Result<()> {
+        let aside = self.aside();
+        let written = fs::write(&aside, chart.to_string())
+            .and_then(|()| fs::rename(&aside, &self.path))
+            .inspect_err(|_| drop(fs::remove_file(&aside)));
+        written.map_err(|e: io::Error| anyhow::anyhow!("cannot write {}: {e}", self.path.display()))
+    }
+
+    /// Beside the path, a name that no other process uses.
+    fn aside(&self) -> PathBuf {
+        let mut name = self.path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{}.tmp", process::id()));
+        self.path.with_file_name(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(dir: &Path) -> Vec<String> {
+        let entries = fs::read_dir(dir).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_chart_replaces_what_is_there_and_leaves_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("speed.svg");
+        fs::write(&path, "old").unwrap();
+        let file = ChartFile::new(&path).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        let mut chart = Chart::new("a device");
+        chart.mark("fp64", 1e6, 5.0);
+        file.write(&chart).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), chart.to_string());
+        assert_eq!(names(dir.path()), ["speed.svg"]);
+    }
+
+    #[test]
+    fn a_path_that_cannot_be_written_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("folder")).unwrap();
+        for (path, says) in [
+            ("folder", "folder: it is not a file"),
+            ("nowhere/speed.svg", "nowhere/speed.svg: No such file"),
+            ("..", "..: it is not a file"),
+            ("none/..", "none/..: it names no file"),
+        ] {
+            let error = ChartFile::new(&dir.path().join(path)).err().unwrap().to_string();
+            assert!(error.contains(says), "{path}: {error}");
+        }
+        assert_eq!(names(dir.path()), ["folder"]);
+    }
+}

@@ -1,0 +1,191 @@
+//! `warpint bench mersenne` on the CPU and on the simulator, whose times mean nothing.
+
+use std::fs;
+
+use crate::common::warpint;
+use roxmltree::Document;
+use serde_json::Value;
+
+/// A number above zero.
+fn positive(row: &Value, key: &str) -> f64 {
+    let x = row[key].as_f64().unwrap_or_else(|| panic!("{key} of {row}"));
+    assert!(x > 0.0, "{key} of {row}");
+    x
+}
+
+/// The titles of all markers of a chart.
+fn markers(path: &std::path::Path) -> Vec<String> {
+    let text = fs::read_to_string(path).unwrap();
+    let svg = Document::parse(&text).unwrap();
+    let circles = svg.descendants().filter(|node| node.tag_name().name() == "circle");
+    circles.map(|c| c.first_element_child().unwrap().text().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_device_has_floors_and_shares() {
+    let dir = tempfile::tempdir().unwrap();
+    let ran = warpint(dir.path(), "bench mersenne 9941 --device sim --json --plot speed.svg");
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
+    let json = ran.json();
+    assert_eq!((&json["device"], &json["name"]), (&"sim".into(), &"simulator".into()));
+    let rates = &json["rates"];
+    for rate in ["fp64-fma-per-second", "products-per-second", "points-levels-per-second"] {
+        positive(rates, rate);
+    }
+    let copy = &rates["copies"][0];
+    let rows = json["rows"].as_array().unwrap();
+    let engines: Vec<_> = rows.iter().map(|row| row["engine"].as_str().unwrap()).collect();
+    assert_eq!(engines, ["fp64", "goldilocks"]);
+    for row in rows {
+        let time = positive(row, "us-per-squaring");
+        assert!(positive(row, "us-fastest-lap") <= time && time <= positive(row, "us-slowest-lap"));
+        assert!(positive(row, "squarings") >= 16.0);
+        // Four passes over 8 bytes a word, at the rate of the copy.
+        let bytes = positive(row, "traffic-bytes");
+        assert_eq!(bytes, 32.0 * positive(row, "fft-length"));
+        let floor = bytes / positive(copy, "in-place-gb-per-second") * 1e-3;
+        let said = positive(row, "traffic-floor-us");
+        // Times are whole nanoseconds.
+        assert!((said - floor).abs() <= 0.001 + 1e-6 * floor, "{said} {floor}");
+        let arithmetic = match row["engine"].as_str() {
+            Some("fp64") => {
+                positive(row, "fp64-instructions") / positive(rates, "fp64-fma-per-second")
+            }
+            _ => {
+                positive(row, "products") / positive(rates, "products-per-second")
+                    + positive(row, "points-levels") / positive(rates, "points-levels-per-second")
+            }
+        };
+        let said_arithmetic = positive(row, "arithmetic-floor-us");
+        assert!((said_arithmetic - 1e6 * arithmetic).abs() <= 0.001 + arithmetic, "{row}");
+        let ratio = time / said.max(said_arithmetic);
+        assert!((positive(row, "ratio-to-floor") / ratio - 1.0).abs() < 1e-9, "{row}");
+        let kernels = row["kernels"].as_array().unwrap();
+        let names: Vec<_> = kernels.iter().map(|k| k["kernel"].as_str().unwrap()).collect();
+        assert_eq!(names, ["square_rows", "columns"]);
+        let shares: f64 = kernels.iter().map(|kernel| positive(kernel, "share")).sum();
+        assert!((shares - 1.0).abs() < 1e-9 && kernels.iter().all(|k| positive(k, "us") > 0.0));
+    }
+    let drawn = markers(&dir.path().join("speed.svg"));
+    let expected: Vec<String> = rows
+        .iter()
+        .map(|row| {
+            let (engine, time) =
+                (row["engine"].as_str().unwrap(), positive(row, "us-per-squaring"));
+            format!("M9941 by {engine}: {time:.2} µs")
+        })
+        .collect();
+    assert_eq!(drawn, expected);
+}
+
+#[test]
+fn a_table_of_a_device_is_narrow() {
+    let dir = tempfile::tempdir().unwrap();
+    let ran = warpint(dir.path(), "bench mersenne --device sim");
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
+    assert!(ran.out.lines().all(|line| line.chars().count() <= 120), "{ran:?}");
+    // 1279 is too small for fp64 on a device.
+    let rows: Vec<Vec<&str>> = ran
+        .out
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>())
+        .filter(|words| words.first().is_some_and(|p| p.parse::<u32>().is_ok()))
+        .collect();
+    let names: Vec<_> = rows.iter().map(|row| (row[0], row[1])).collect();
+    assert_eq!(names, [("1279", "goldilocks"), ("9941", "fp64"), ("9941", "goldilocks")]);
+    assert!(rows.iter().all(|row| row.iter().filter(|&&word| word == "%").count() == 2));
+}
+
+#[test]
+fn complex_numbers_and_integers_meet_in_one_plan() {
+    let dir = tempfile::tempdir().unwrap();
+    let ran = warpint(dir.path(), "bench mersenne --device sim --same-plan=256,512 --json");
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
+    let json = ran.json();
+    let rows = json["rows"].as_array().unwrap();
+    for points in [256, 512] {
+        let of = rows.iter().filter(|row| row["points"] == points).count();
+        assert!((1..=4).contains(&of), "{rows:?}");
+    }
+    for row in rows {
+        let points = positive(row, "points");
+        let plan = &row["plan"];
+        assert_eq!(positive(plan, "rows") * positive(plan, "columns"), points);
+        for (radices, length) in [("column-radices", "rows"), ("row-radices", "columns")] {
+            let radices = plan[radices].as_array().unwrap();
+            let product: f64 = radices.iter().map(|r| r.as_f64().unwrap()).product();
+            assert_eq!(product, positive(plan, length), "{row}");
+        }
+        let (complex, integers) = (&row["fp64"], &row["goldilocks"]);
+        assert_eq!(positive(complex, "fft-length"), 2.0 * points);
+        assert_eq!(positive(integers, "fft-length"), points);
+        let ratio = positive(integers, "us-per-squaring") / positive(complex, "us-per-squaring");
+        assert!((positive(row, "ratio") / ratio - 1.0).abs() < 1e-9, "{row}");
+        for side in [complex, integers] {
+            let each = 1e3 * positive(side, "us-per-squaring") / positive(side, "exponent");
+            assert!((positive(side, "ns-per-bit") / each - 1.0).abs() < 1e-9, "{side}");
+        }
+        // Products of words stay below 2^63, and below 2^53 by far.
+        assert!(positive(integers, "exponent") < 31.5 * points);
+        assert!(positive(complex, "exponent") < 2.0 * 26.0 * points);
+    }
+    let table = warpint(dir.path(), "bench mersenne --device sim --same-plan=256").out;
+    assert!(table.lines().all(|line| line.chars().count() <= 120), "{table}");
+    assert!(table.contains("16x16 "), "{table}");
+}
+
+#[test]
+fn the_cpu_is_measured_beside_the_bare_transform() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("speed.svg"), "old").unwrap();
+    let line = "bench mersenne 4423 --device cpu --engine fp64 --threads 1 --json --plot speed.svg";
+    let ran = warpint(dir.path(), line);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
+    let json = ran.json();
+    assert_eq!(json["threads"], 1);
+    let row = &json["rows"][0];
+    let mut keys: Vec<_> = row.as_object().unwrap().keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    let expected = [
+        "bits-per-word",
+        "device",
+        "engine",
+        "exponent",
+        "fft-floor-us",
+        "fft-length",
+        "margin-bits",
+        "ratio-to-floor",
+        "us-per-squaring",
+    ];
+    assert_eq!(keys, expected);
+    let time = positive(row, "us-per-squaring");
+    assert_eq!(markers(&dir.path().join("speed.svg")), [format!("M4423 by fp64: {time:.2} µs")]);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn what_cannot_be_measured_or_drawn_is_refused_first() {
+    let dir = tempfile::tempdir().unwrap();
+    for (line, says) in [
+        ("--plot nowhere/speed.svg", "cannot write nowhere/speed.svg: "),
+        ("--plot . 216091", "cannot write .: it is not a file"),
+        ("--same-plan --device cpu", "--same-plan compares engines of a device"),
+        (
+            "--same-plan=300 --device sim",
+            "fp64 and goldilocks have no plan of 300 points in common",
+        ),
+        ("--same-plan=18446744073709551615 --device sim", "have no plan of 18446744073709551615"),
+        ("--same-plan=4x", "--same-plan: '4x' is not a length"),
+        ("61 --device sim", "takes exponents from"),
+    ] {
+        let ran = warpint(dir.path(), &format!("bench mersenne {line}"));
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{line}: {ran:?}");
+        assert!(ran.error().contains(says), "{line}: {ran:?}");
+    }
+    // Both at once, or with exponents or an engine, is misuse of the grammar.
+    for more in ["--plot x.svg", "216091", "--engine fp64"] {
+        let ran = warpint(dir.path(), &format!("bench mersenne --same-plan --device sim {more}"));
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{more}: {ran:?}");
+    }
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "a refused request leaves nothing");
+}

@@ -1,0 +1,144 @@
+//! How a transform is cut into columns and rows, and what a squaring by it asks of a device.
+
+use std::fmt;
+use std::time::Duration;
+
+use warpint_device::Rates;
+
+/// A transform of rows·columns points, first along the columns and then along the rows.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Cut {
+    /// R, the length of a column.
+    pub rows: u32,
+    /// C, the length of a row.
+    pub columns: u32,
+    /// The radices of the steps along a column, in the order of the forward transform. Their
+    /// product is R, and none is 1.
+    pub column_radices: Vec<u32>,
+    /// The same along a row.
+    pub row_radices: Vec<u32>,
+}
+
+impl Cut {
+    /// A cut by the radices of both transforms, of which those of 1 are no steps.
+    #[must_use]
+    pub fn new(column: &[u32], row: &[u32]) -> Self {
+        let steps = |radices: &[u32]| radices.iter().copied().filter(|&r| r > 1).collect();
+        Self {
+            rows: column.iter().product(),
+            columns: row.iter().product(),
+            column_radices: steps(column),
+            row_radices: steps(row),
+        }
+    }
+
+    /// The points of the transform.
+    #[must_use]
+    pub fn points(&self) -> usize {
+        self.rows as usize * self.columns as usize
+    }
+}
+
+/// `1024x2048 16.8.8/16.16.8`: rows × columns, the radices of both.
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list =
+            |radices: &[u32]| radices.iter().map(ToString::to_string).collect::<Vec<_>>().join(".");
+        let (column, row) = (list(&self.column_radices), list(&self.row_radices));
+        write!(f, "{}x{} {column}/{row}", self.rows, self.columns)
+    }
+}
+
+/// What a squaring in two kernels asks of a device, by count.
+///
+/// Integer instructions for addresses, for lengths of words and for carries are in none of
+/// these counts, nor is what a kernel does twice for the words at the ends of a tile.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Work {
+    /// Bytes of the spectrum.
+    pub spectrum_bytes: u64,
+    /// FP64 instructions: sums, products and fused multiply-adds.
+    pub fp64_instructions: f64,
+    /// Products mod 2^64 − 2^32 + 1.
+    pub products: f64,
+    /// Points·levels of transforms mod 2^64 − 2^32 + 1 by shifts: a radix r has log2(r) levels.
+    pub points_levels: f64,
+}
+
+impl Work {
+    /// Bytes that the two kernels move: each reads the spectrum once and writes it once.
+    #[must_use]
+    pub fn traffic_bytes(&self) -> u64 {
+        4 * self.spectrum_bytes
+    }
+
+    /// The time that the memory of a device needs: [`Work::traffic_bytes`] at the rate of a copy
+    /// in place, of the measured size nearest to the spectrum's. `None` without such a rate.
+    #[must_use]
+    pub fn traffic_floor(&self, rates: &Rates) -> Option<Duration> {
+        let rate = rates.copy_near(self.spectrum_bytes)?.in_place;
+        seconds(self.traffic_bytes() as f64 / rate)
+    }
+
+    /// The time that the arithmetic needs, one kind after the other: FP64 instructions at the rate
+    /// of fused multiply-adds, products at that of chains of products, points·levels at that of
+    /// the fastest transforms in registers. `None` without such rates.
+    #[must_use]
+    pub fn arithmetic_floor(&self, rates: &Rates) -> Option<Duration> {
+        let levels = rates.transforms.iter().map(|of| of.rate.per_second).fold(0.0, f64::max);
+        let time = |count: f64, rate: f64| if count == 0.0 { 0.0 } else { count / rate };
+        seconds(
+            time(self.fp64_instructions, rates.fp64.fp64)
+                + time(self.products, rates.products.per_second)
+                + time(self.points_levels, levels),
+        )
+    }
+}
+
+/// `None` for what is no time.
+fn seconds(s: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(s).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warpint_device::{CopyRate, Fp64Rate, InRegisters, MeasuredTransforms};
+
+    #[test]
+    fn radices_of_one_are_no_steps() {
+        let cut = Cut::new(&[1, 16, 16], &[16, 1, 8]);
+        assert_eq!((cut.rows, cut.columns, cut.points()), (256, 128, 1 << 15));
+        assert_eq!(cut, Cut::new(&[16, 1, 16], &[1, 16, 8]));
+        assert_ne!(cut, Cut::new(&[16, 1, 16], &[8, 1, 16]));
+        assert_eq!(cut.to_string(), "256x128 16.16/16.8");
+    }
+
+    #[test]
+    fn floors_are_counts_over_rates() {
+        let in_registers =
+            |per_second: f64| InRegisters { per_clock: 1.0, per_second, clock_hz: 1e9 };
+        let transforms = |radix, rate| MeasuredTransforms { radix, rate: in_registers(rate) };
+        let copy = |mib: u64, in_place: f64| CopyRate { bytes: mib << 20, in_place, between: 1.0 };
+        let rates = Rates {
+            products: in_registers(1e12),
+            transforms: vec![transforms(16, 2e12), transforms(32, 4e12)],
+            copies: vec![copy(32, 6e12), copy(512, 4e12)],
+            kernel_period: Duration::from_micros(1),
+            fp64: Fp64Rate { fp64: 30e12, fp32: 60e12 },
+        };
+        let work = Work { spectrum_bytes: 30_000_000, ..Work::default() };
+        assert_eq!(work.traffic_bytes(), 120_000_000);
+        assert_eq!(work.traffic_floor(&rates), Some(Duration::from_micros(20)));
+        let larger = Work { spectrum_bytes: 300_000_000, ..Work::default() };
+        assert_eq!(larger.traffic_floor(&rates), Some(Duration::from_micros(300)));
+        assert_eq!(work.arithmetic_floor(&rates), Some(Duration::ZERO));
+        let complex = Work { fp64_instructions: 900e6, ..work };
+        assert_eq!(complex.arithmetic_floor(&rates), Some(Duration::from_micros(30)));
+        let integers = Work { products: 20e6, points_levels: 40e6, ..work };
+        assert_eq!(integers.arithmetic_floor(&rates), Some(Duration::from_micros(30)));
+        let unknown = Rates { copies: vec![], transforms: vec![], ..rates };
+        assert_eq!(integers.traffic_floor(&unknown), None);
+        assert_eq!(integers.arithmetic_floor(&unknown), None);
+    }
+}

@@ -1,0 +1,176 @@
+//! The FP64 instructions of a squaring, counted by the kernels' text.
+//!
+//! A sum, a product and a fused multiply-add are one instruction each; changes of sign, and
+//! products by powers of two and of i, are none. Counted are, for every complex point,
+//!
+//! * both transforms along a column and both along a row, with the factors of the points in them;
+//! * the factors that are products themselves: 4 for a factor that is turned by another
+//!   (`Turned` in `line.cuh`), and 4 for one that is turned by a root of unity other than a power
+//!   of i, once for all factors that differ from it by powers of i only (`times_root`);
+//! * words: weights, rounding, carries, 20 a point;
+//! * products: 10 a point, the root that goes with them apart.
+//!
+//! Not counted are measured round-off, which one squaring of 32 has, the first tile of columns,
+//! which is computed twice, and the one pair of rows that are their own partners.
+
+use std::collections::BTreeSet;
+
+use super::line::{Line, exponents, first_radix};
+
+/// The factors that a transform has for its points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Factors {
+    /// None at all.
+    None,
+    /// Such as stand in a table.
+    Listed,
+    /// Such as are products of two of a table.
+    Turned,
+}
+
+/// For a complex point of a transform of R·C points:
+///
+/// (F(B)+F(B))/B + (T(A)+F(A))/A + (T(Q)+P(Q))/Q + 20 for the column's Q·A·B, and
+/// (F(Q)+F(Q))/Q + (T(A)+F(A))/A + (T(B)+F(B)+2·P(B)+f(B)+20·B)/2B for the row's,
+///
+/// where P, F and T count a transform in registers without factors, with those of a table and
+/// with turned ones, and f the roots of unity of the partner's factors and of the products.
+pub(super) fn per_point(column: Line, row: Line) -> f64 {
+    use Factors::{Listed, None, Turned};
+    let pair = |radix, first, second| {
+        f64::from(transform(radix, first) + transform(radix, second)) / f64::from(radix)
+    };
+    let columns = pair(column.b, Listed, Listed)
+        + pair(column.a, Turned, Listed)
+        + pair(column.q, Turned, None)
+        + f64::from(WORDS);
+    let b = row.b;
+    let middle = transform(b, Turned)
+        + transform(b, Listed)
+        + 2 * transform(b, None)
+        + partners_roots(b)
+        + PRODUCTS * b;
+    let rows = pair(row.q, Listed, Listed)
+        + pair(row.a, Turned, Listed)
+        + f64::from(middle) / f64::from(2 * b);
+    columns + rows
+}
+
+/// Of the two words of a point: their four weights 4, which a thread begins with two products for
+/// its Q points and its first point has two fewer; unweighting and rounding 4, what is handed on 4,
+/// what is taken 6, weighting 2.
+const WORDS: u32 = 20;
+
+/// Of a pair of points: the factor 2, two squares 8, a difference and its square 6, a product 4.
+const PRODUCTS: u32 = 20;
+
+/// A product of complex numbers, or a product of one by a root of unity.
+const PRODUCT: u32 = 4;
+
+/// `transform` of `fourier.cuh` for R points, in all.
+fn transform(radix: u32, factors: Factors) -> u32 {
+    let mut count = match factors {
+        Factors::Turned => PRODUCT * exponents(radix).len() as u32,
+        Factors::None | Factors::Listed => 0,
+    };
+    let plain = factors == Factors::None;
+    let mut nodes = 1;
+    while nodes < radix {
+        let length = radix / nodes;
+        let p = first_radix(length);
+        // The factors of a level that are products by roots of unity.
+        let mut products = BTreeSet::new();
+        for node in 0..nodes {
+            let k = frequency_at(radix, node * length);
+            if !plain {
+                let roots = (1..p).map(|i| (i, rest(k * i, nodes * p)));
+                products.extend(roots.filter(|&(_, rest)| rest > 0));
+            }
+            let h = p / 2;
+            count += length / p
+                * match p {
+                    2 if plain && rest(k, nodes * p) == 0 => 4,
+                    2 => 6,
+                    _ if plain && k == 0 => 4 * h * h + 10 * h,
+                    _ => 4 * h * h + 16 * h,
+                };
+        }
+        count += PRODUCT * products.len() as u32;
+        nodes *= p;
+    }
+    count
+}
+
+/// The factors e(−e/B)/w of a partner's points that are products, and those of w·e(−k/B).
+fn partners_roots(b: u32) -> u32 {
+    let of_factors = exponents(b).into_iter().filter(|&e| rest(e, b) > 0).count();
+    let of_products: BTreeSet<u32> = (0..b).map(|k| rest(k, b)).filter(|&r| r > 0).collect();
+    PRODUCT * (of_factors + of_products.len()) as u32
+}
+
+/// The frequency at a place of a result: `frequency_at` of `fourier.cuh`.
+fn frequency_at(n: u32, place: u32) -> u32 {
+    if n == 1 {
+        return 0;
+    }
+    let p = first_radix(n);
+    let m = n / p;
+    place / m + p * frequency_at(m, place % m)
+}
+
+/// What is left of k in e(k/n) when powers of i are taken off: 0 if it is one.
+fn rest(k: u32, n: u32) -> u32 {
+    let step = match n {
+        n if n.is_multiple_of(4) => n / 4,
+        n if n.is_multiple_of(2) => n / 2,
+        n => n,
+    };
+    k % step
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transforms_have_the_counts_that_hands_find() {
+        use Factors::{Listed, None, Turned};
+        // Radix 2: six instructions a butterfly with a factor, four without.
+        for (radix, plain, listed) in [
+            (1, 0, 0),
+            (2, 4, 6),
+            (4, 16, 24),
+            // e(1/8): two butterflies of six in the last level, and with factors one more product.
+            (8, 4 * 4 * 2 + 4 + 4 + 6 + 6, 72 + 4),
+            // e(1/8) in the third level; e(1/16), e(2/16), e(3/16) in the fourth.
+            (16, 8 * 4 * 2 + 2 * (4 + 4 + 6 + 6) + 2 * 4 + 6 * 6, 192 + 4 + 12),
+            (3, 14, 20),
+            (5, 36, 48),
+            (7, 66, 84),
+            // Two levels: three of radix 3, then butterflies with 1, e(1/6), e(2/6).
+            (6, 2 * 14 + 4 + 2 * 6, 2 * 20 + 3 * 6 + 2 * 4),
+        ] {
+            assert_eq!(transform(radix, None), plain, "{radix}");
+            assert_eq!(transform(radix, Listed), listed, "{radix}");
+            let turned = listed + 4 * exponents(radix).len() as u32;
+            assert_eq!(transform(radix, Turned), turned, "{radix}");
+        }
+        // Of 8: w^4, w^2, w of which two are turned by e(1/4), e(1/8) … and e(−k/8).
+        assert_eq!(partners_roots(8), 4 * (1 + 1));
+        assert_eq!(partners_roots(16), 4 * (2 + 3));
+    }
+
+    #[test]
+    fn a_squaring_has_the_sum_of_its_parts() {
+        let line = |q, a, b| Line { q, a, b };
+        // Without steps over a.
+        let (listed8, turned8, plain8) = (76.0, 76.0 + 12.0, 52.0);
+        let columns = 2.0 * listed8 / 8.0 + (turned8 + plain8) / 8.0 + 20.0;
+        let middle = turned8 + listed8 + 2.0 * plain8 + 8.0 + 160.0;
+        let rows = 2.0 * listed8 / 8.0 + middle / 16.0;
+        assert_eq!(per_point(line(8, 1, 8), line(8, 1, 8)), columns + rows);
+        // With them: as much more in both lines.
+        let more = (turned8 + listed8) / 8.0;
+        assert_eq!(per_point(line(8, 8, 8), line(8, 8, 8)), columns + rows + 2.0 * more);
+    }
+}

@@ -1,0 +1,50 @@
+//! The operations of a squaring in the field, counted by the kernels' text.
+//!
+//! A product of 64-bit numbers counts 1, one of a 32-bit number by a 64-bit one 1/2. Levels are
+//! those of both transforms and both inverse ones: log2 of the radices. Sums and reductions
+//! belong to the levels; carries are not counted, nor is the first tile of columns, which is
+//! computed twice.
+
+use super::shape::Line;
+
+/// Products for a point: those of both lines, the square, and of a word its unweighting 1,
+/// its weighting 1/2, its twist and the making of the twist's factor 2 in either direction.
+pub(super) fn products_per_point(column: Line, row: Line) -> f64 {
+    const SQUARE: f64 = 1.0;
+    const WEIGHTS: f64 = 1.5;
+    const TWISTS: f64 = 4.0;
+    of_line(column) + of_line(row) + SQUARE + WEIGHTS + TWISTS
+}
+
+/// Of a line outer·A·B, forward and back: a twiddle for every point between two steps, but none
+/// where it is 1 for sure. Those before A come in whole lists and are all multiplied by. A step of
+/// radix 5 multiplies by eight constants.
+fn of_line(Line { outer, a, b }: Line) -> f64 {
+    let others_than_first = |radix: u32| 1.0 - 1.0 / f64::from(radix);
+    let inner = others_than_first(b) + others_than_first(a);
+    let before_a = if outer > 1 { 1.0 + others_than_first(outer) } else { 0.0 };
+    let fifths = if outer == 5 { 2.0 * 8.0 / 5.0 } else { 0.0 };
+    inner + before_a + fifths
+}
+
+/// Levels: 2·log2(N).
+pub(super) fn levels(column: Line, row: Line) -> f64 {
+    2.0 * (f64::from(column.len()).log2() + f64::from(row.len()).log2())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_are_those_of_every_step() {
+        let line = |outer, a, b| Line { outer, a, b };
+        // 15/16 for each of four inner twiddles, and 6.5 for what every point has.
+        let two_steps = line(1, 16, 16);
+        assert_eq!(products_per_point(two_steps, two_steps), 4.0 * 15.0 / 16.0 + 6.5);
+        assert_eq!(levels(two_steps, two_steps), 32.0);
+        // An outer step of 4: before A forward, 3/4 back.
+        assert_eq!(of_line(line(4, 16, 16)), 2.0 * 15.0 / 16.0 + 1.0 + 0.75);
+        assert_eq!(of_line(line(5, 8, 8)), 2.0 * 7.0 / 8.0 + 1.0 + 0.8 + 3.2);
+    }
+}

@@ -1,0 +1,109 @@
+//! Squarings timed in laps.
+
+use std::time::{Duration, Instant};
+
+use super::Plan;
+use crate::Shift;
+use crate::engine::{Engine, EngineError, KernelTime, Step};
+
+/// An engine and the times of its squarings.
+///
+/// Timers of several plans take their laps in turns, so that a slow moment of the machine strikes
+/// none of them alone.
+pub struct SquaringTimer {
+    engine: Box<dyn Engine>,
+    squarings: u64,
+    time: Duration,
+    /// Of the fastest and of the slowest lap, a squaring.
+    extremes: (Duration, Duration),
+}
+
+impl Plan {
+    /// An engine to be timed, with a residue of mixed bits.
+    ///
+    /// # Errors
+    /// As [`Plan::build`].
+    pub fn timer(&self) -> Result<SquaringTimer, EngineError> {
+        Ok(SquaringTimer {
+            engine: self.build_to_time()?,
+            squarings: 0,
+            time: Duration::ZERO,
+            extremes: (Duration::MAX, Duration::ZERO),
+        })
+    }
+}
+
+impl SquaringTimer {
+    /// Squarings that are not timed: kernels are loaded and clocks wake meanwhile.
+    pub fn warm_up(&mut self, squarings: u64) -> Result<(), EngineError> {
+        self.engine.square(0, squarings, Step::Square, Shift::ZERO)?;
+        self.engine.finish()
+    }
+
+    /// One lap of so many squarings, from digits to digits.
+    pub fn lap(&mut self, squarings: u64) -> Result<(), EngineError> {
+        let begin = Instant::now();
+        self.warm_up(squarings)?;
+        let time = begin.elapsed();
+        self.time += time;
+        self.squarings += squarings;
+        let each = time.div_f64(squarings.max(1) as f64);
+        let (least, most) = self.extremes;
+        self.extremes = (least.min(each), most.max(each));
+        Ok(())
+    }
+
+    /// The squarings of all laps.
+    #[must_use]
+    pub fn squarings(&self) -> u64 {
+        self.squarings
+    }
+
+    /// The mean time of a squaring over all laps; zero before the first.
+    #[must_use]
+    pub fn mean(&self) -> Duration {
+        self.time.div_f64(self.squarings.max(1) as f64)
+    }
+
+    /// The time of a squaring in the fastest and in the slowest lap.
+    #[must_use]
+    pub fn extremes(&self) -> (Duration, Duration) {
+        self.extremes
+    }
+
+    /// [`Engine::kernel_times`] of the engine.
+    pub fn kernel_times(&mut self, squarings: u64) -> Result<Vec<KernelTime>, EngineError> {
+        self.engine.kernel_times(0, squarings)
+    }
+}
+
+impl std::fmt::Debug for SquaringTimer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { engine, squarings, time, .. } = self;
+        write!(f, "{squarings} squarings of {} in {time:?}", engine.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::places::DeviceChoice;
+    use crate::{Exponent, PlanRequest};
+
+    #[test]
+    fn laps_add_up() {
+        let request = PlanRequest { device: DeviceChoice::Cpu, ..PlanRequest::default() };
+        let plan = Plan::new(Exponent::new(1_279).unwrap(), &request).unwrap();
+        let mut timer = plan.timer().unwrap();
+        timer.warm_up(3).unwrap();
+        assert_eq!((timer.squarings(), timer.mean()), (0, Duration::ZERO));
+        timer.lap(10).unwrap();
+        timer.lap(30).unwrap();
+        assert_eq!(timer.squarings(), 40);
+        let (least, most) = timer.extremes();
+        let mean = timer.mean();
+        assert!(Duration::ZERO < least && least <= mean && mean <= most, "{timer:?}");
+        // An engine without kernels has no times of them.
+        assert_eq!(timer.kernel_times(8), Ok(vec![]));
+    }
+}
