@@ -1,5 +1,6 @@
 //! The command line: its grammar, its help, and what it says of a value that makes no sense.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -285,9 +286,17 @@ pub(crate) struct TuneArgs {
     #[command(flatten)]
     pub(crate) arithmetic: ArithmeticArgs,
 
+    /// Instead of lengths for some exponents, every length in this range, as 64K..36M.
+    #[arg(long, value_name = "FROM..TO", value_parser = units::parse_word_range, conflicts_with = "exponents")]
+    pub(crate) lengths: Option<RangeInclusive<usize>>,
+
     /// Of each length try only the first N variants, which promise most.
     #[arg(long, value_name = "N", value_parser = variants, default_value_t = 24)]
     pub(crate) variants: usize,
+
+    /// Write the fastest of each length into this file as a table, with whatever was there gone.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) table: Option<PathBuf>,
 
     /// Print one JSON object, with all that was timed.
     #[arg(long)]

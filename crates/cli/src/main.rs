@@ -12,6 +12,7 @@ mod run;
 mod signals;
 mod stored;
 mod units;
+mod whole_file;
 
 use std::process::ExitCode;
 

@@ -1,5 +1,6 @@
 //! Quantities as people read and write them.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// A transform length: `12K` (12·2^10), `4M` (4·2^20), or plain digits.
@@ -29,6 +30,14 @@ pub(crate) fn parse_words(text: &str) -> Result<usize, String> {
         Some(n) => Ok(n),
         None => Err(format!("{text} is too large a length")),
     }
+}
+
+/// A range of lengths, both ends included: `64K..36M`.
+pub(crate) fn parse_word_range(text: &str) -> Result<RangeInclusive<usize>, String> {
+    let ends =
+        text.split_once("..").ok_or_else(|| format!("'{text}' is no range: give 64K..36M"))?;
+    let range = parse_words(ends.0)?..=parse_words(ends.1)?;
+    if range.is_empty() { Err(format!("'{text}' ends before it begins")) } else { Ok(range) }
 }
 
 /// A time interval in seconds, decimals allowed, at most a day.

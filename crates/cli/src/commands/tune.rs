@@ -1,19 +1,22 @@
-//! `warpint tune [P…]`
+//! `warpint tune [P…]`, `warpint tune --lengths FROM..TO`
 
 use std::io::{self, IsTerminal};
+use std::thread;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
+use warpint::mersenne::engine::known::{self, Known};
 use warpint::mersenne::engine::places::product;
 use warpint::mersenne::{Exponent, Plan, TunedTimes};
 
 use crate::args::TuneArgs;
-use crate::exit::Exit;
+use crate::exit::{BadRequest, Exit};
 use crate::lengths;
 use crate::report;
 use crate::run::{exponents_for, settle, settle_for_any};
 use crate::units;
+use crate::whole_file::WholeFile;
 
 /// A length of every size class up to that of the largest tests of today.
 const EXPONENTS: [u64; 6] = [216_091, 1_257_787, 6_972_593, 20_996_011, 43_112_609, 82_589_933];
@@ -27,6 +30,9 @@ const SHORTLY: Duration = Duration::from_millis(50);
 /// How long the best are timed again.
 const AGAIN: Duration = Duration::from_millis(300);
 
+/// How many engines are built at a time: the largest take a gigabyte on the device.
+const AHEAD: usize = 8;
+
 /// They are within this factor of the fastest.
 const NEAR: f64 = 1.1;
 
@@ -34,6 +40,30 @@ const NEAR: f64 = 1.1;
 #[derive(Serialize)]
 struct Tuned {
     rows: Vec<Row>,
+}
+
+impl Tuned {
+    /// The fastest of each length, as tables ship.
+    fn table(&self) -> String {
+        let name = self.rows.first().map_or("", |row| row.device_name.as_str());
+        let mut ways: Vec<Known> = vec![];
+        for row in self.rows.iter().filter(|row| row.stored) {
+            let Some(us) = row.us_per_squaring else { continue };
+            ways.push(Known {
+                engine: row.engine.to_owned(),
+                length: row.fft_length,
+                time: Duration::from_secs_f64(us * 1e-6),
+                variant: row.variant.clone(),
+            });
+        }
+        // A length may have been timed for several exponents.
+        ways.sort_by(|a, b| {
+            let of = |way: &Known| (way.engine.clone(), way.length);
+            of(a).cmp(&of(b)).then(a.time.cmp(&b.time))
+        });
+        ways.dedup_by(|b, a| (&a.engine, a.length) == (&b.engine, b.length));
+        known::table(name, &ways)
+    }
 }
 
 /// One plan.
@@ -59,11 +89,13 @@ struct Row {
 }
 
 pub(crate) fn run(args: &TuneArgs) -> anyhow::Result<Exit> {
+    // What cannot be written is no reason to measure for minutes.
+    let table = args.table.as_deref().map(WholeFile::new).transpose()?;
     let times = TunedTimes::open();
     let bar = progress_bar(args);
     let mut tuned = Tuned { rows: vec![] };
-    for (i, p) in exponents(args)?.into_iter().enumerate() {
-        let rows = measure(&plans(p, args)?, &times, &bar)?;
+    for (i, plans) in groups(args)?.into_iter().enumerate() {
+        let rows = measure(&plans, &times, &bar)?;
         if !args.json {
             let name = rows.first().map_or("", |row| row.device_name.as_str());
             let head = if i == 0 { format!("{name}\n\n{HEADER}\n") } else { String::new() };
@@ -73,6 +105,9 @@ pub(crate) fn run(args: &TuneArgs) -> anyhow::Result<Exit> {
         tuned.rows.extend(rows);
     }
     bar.finish_and_clear();
+    if let Some(file) = table {
+        file.write(&tuned.table())?;
+    }
     for warning in times.take_warnings() {
         report::notice(&format!("warning: {warning}"));
     }
@@ -96,25 +131,49 @@ fn worth_a_line(rows: &[Row]) -> impl Iterator<Item = &Row> {
     })
 }
 
-fn exponents(args: &TuneArgs) -> anyhow::Result<Vec<Exponent>> {
-    if !args.exponents.is_empty() {
-        return Ok(args.exponents.clone());
+/// The plans to time, by exponent or in groups of a few lengths: of every length the first
+/// variants, which promise most.
+fn groups(args: &TuneArgs) -> anyhow::Result<Vec<Vec<Plan>>> {
+    let request = args.arithmetic.plan_request(None);
+    if let Some(range) = &args.lengths {
+        let request = settle_for_any(&request)?;
+        let plans = first_variants(Plan::of_lengths(&request, range)?, args.variants);
+        if plans.is_empty() {
+            let (from, to) = (units::words(*range.start()), units::words(*range.end()));
+            let text = format!("there are no lengths from {from} to {to} words there");
+            return Err(BadRequest(text).into());
+        }
+        return Ok(plans.chunks(AHEAD).map(<[Plan]>::to_vec).collect());
     }
-    let request = settle_for_any(&args.arithmetic.plan_request(None))?;
-    exponents_for(&request, &EXPONENTS_ON_CPU, &EXPONENTS)
+    let exponents = if args.exponents.is_empty() {
+        exponents_for(&settle_for_any(&request)?, &EXPONENTS_ON_CPU, &EXPONENTS)?
+    } else {
+        args.exponents.clone()
+    };
+    let plans = |p: Exponent| {
+        let request = settle(&request, p)?;
+        let all = Plan::candidates(p, &request).map_err(|e| lengths::explain(e, &request))?;
+        Ok(first_variants(all, args.variants))
+    };
+    exponents.into_iter().map(plans).collect()
 }
 
-/// The plans to time: of every length the first variants, which promise most.
-fn plans(p: Exponent, args: &TuneArgs) -> anyhow::Result<Vec<Plan>> {
-    let request = settle(&args.arithmetic.plan_request(None), p)?;
-    let all = Plan::candidates(p, &request).map_err(|e| lengths::explain(e, &request))?;
-    let most = args.variants;
-    let rank = |i: usize, plan: &Plan| {
-        let key = plan.timing_key();
-        all.iter().take(i).filter(|other| other.timing_key() == key).count()
-    };
-    let kept = all.iter().enumerate().filter(|(i, plan)| rank(*i, plan) < most);
-    Ok(kept.map(|(_, plan)| *plan).collect())
+/// The first variants of each length; those of one stand side by side.
+fn first_variants(plans: Vec<Plan>, most: usize) -> Vec<Plan> {
+    let of_length = plans.chunk_by(|a, b| a.timing_key() == b.timing_key());
+    of_length.flat_map(|plans| plans.iter().take(most).copied()).collect()
+}
+
+/// Compiles what the kernels of some plans need, on all cores: engines that are built again find it
+/// done. What fails will fail again.
+fn compile_ahead(plans: &[Plan]) {
+    // From the hundredth on, squarings are not measured, by kernels of their own.
+    const SQUARINGS: u64 = 120;
+    thread::scope(|scope| {
+        for plan in plans.iter().filter(|plan| !plan.is_on_cpu()) {
+            scope.spawn(move || plan.timer().and_then(|mut timer| timer.warm_up(SQUARINGS)));
+        }
+    });
 }
 
 /// Times plans of one exponent and stores the fastest of each length: all of
@@ -131,7 +190,11 @@ fn measure(plans: &[Plan], times: &TunedTimes, bar: &ProgressBar) -> anyhow::Res
         };
         bar.set_length(plans.len() as u64);
         bar.set_position(0);
-        for ((plan, row), least) in plans.iter().zip(&mut rows).zip(&mut least) {
+        for (i, ((plan, row), least)) in plans.iter().zip(&mut rows).zip(&mut least).enumerate() {
+            if near.is_infinite() && i % AHEAD == 0 {
+                bar.set_message("compiling");
+                compile_ahead(&plans[i..plans.len().min(i + AHEAD)]);
+            }
             bar.set_message(format!("{plan:?} {}", plan.variant()));
             bar.inc(1);
             let is_near = match (*least, fastest_of_length(plan)) {
@@ -147,13 +210,14 @@ fn measure(plans: &[Plan], times: &TunedTimes, bar: &ProgressBar) -> anyhow::Res
             }
         }
     }
-    let fastest = least.iter().flatten().min().copied();
     for (i, (plan, row)) in plans.iter().zip(&mut rows).enumerate() {
         let Some(time) = least.get(i).copied().flatten() else { continue };
         let key = plan.timing_key();
         let of_length = plans.iter().zip(&least).filter(|(other, _)| other.timing_key() == key);
         row.us_per_squaring = Some(time.as_secs_f64() * 1e6);
-        row.fastest = fastest == Some(time);
+        let of_exponent =
+            plans.iter().zip(&least).filter(|(other, _)| other.exponent() == plan.exponent());
+        row.fastest = of_exponent.filter_map(|(_, time)| *time).min() == Some(time);
         row.stored = of_length.filter_map(|(_, time)| *time).min() == Some(time);
         if row.stored {
             times.put(plan, time)?;

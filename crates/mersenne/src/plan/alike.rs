@@ -56,7 +56,7 @@ fn distinct(cuts: Vec<Cut>) -> Vec<(Cut, usize)> {
 }
 
 /// The largest prime p that a length holds with margin; `None` if it holds none.
-fn largest_exponent(family: &dyn EngineFamily, length: usize) -> Option<Exponent> {
+pub(super) fn largest_exponent(family: &dyn EngineFamily, length: usize) -> Option<Exponent> {
     let holds = |p: u64| {
         u32::try_from(p)
             .is_ok_and(|p| family.margin(p, length).is_ok_and(|margin| margin.bits >= 0.0))

@@ -1,8 +1,10 @@
 //! Which plan: the place, then the fastest of the families and lengths there.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use super::alike::largest_exponent;
 use super::{Plan, PlanError, PlanRequest};
 use crate::Exponent;
 use crate::engine::places::{self, DeviceChoice, DeviceId, Families, probe};
@@ -207,6 +209,24 @@ impl Plan {
         let request = request.decided(exponent)?;
         let (families, place) = request.families()?;
         Self::candidates_among(exponent, &families, &place, &request)
+    }
+
+    /// Of every family of the place (or the one asked for) every length in a range, ascending, for
+    /// the largest exponent that it holds, in all variants: what `warpint tune --lengths` times.
+    pub fn of_lengths(
+        request: &PlanRequest,
+        range: &RangeInclusive<usize>,
+    ) -> Result<Vec<Self>, PlanError> {
+        let (families, _) = request.families()?;
+        let asked = families.iter().filter(|f| request.engine.is_none_or(|e| e == f.name()));
+        let plans = asked.flat_map(|family| {
+            let lengths = family.lengths(*range.start(), *range.end());
+            lengths.into_iter().filter_map(|n| {
+                let p = largest_exponent(*family, n)?;
+                Self::of_family(p, *family, Some(n), request.threads).ok()
+            })
+        });
+        Ok(plans.flat_map(Self::with_variants).collect())
     }
 
     pub(super) fn candidates_among(

@@ -6,10 +6,11 @@ use std::time::Duration;
 use warpint_device::{Tuning, TuningError, TuningKey, TuningStore, Warned};
 
 use super::{Plan, StoredTime, StoredTimes, TimingKey};
-use crate::engine::places;
+use crate::engine::{known, places};
 
 /// The times that `warpint tune` has stored, by product, driver and version of
-/// this program.
+/// this program, and where there is none that with which the program comes
+/// ([`known`]).
 #[derive(Debug)]
 pub struct TunedTimes {
     store: Option<TuningStore>,
@@ -56,12 +57,25 @@ impl TunedTimes {
 
 impl StoredTimes for TunedTimes {
     fn get(&self, of: &TimingKey) -> Option<StoredTime> {
-        let found = self.store.as_ref()?.get(&key(of)?);
+        let key = key(of)?;
+        self.measured_here(&key).or_else(|| shipped(&key.device, of))
+    }
+}
+
+impl TunedTimes {
+    fn measured_here(&self, key: &TuningKey) -> Option<StoredTime> {
+        let found = self.store.as_ref()?.get(key);
         // A matter of speed only: without the store a plan is measured.
         let tuning = self.note(found.ok()?)?;
         let time = Duration::try_from_secs_f64(tuning.microseconds * 1e-6).ok()?;
         Some(StoredTime { variant: tuning.choice, time })
     }
+}
+
+/// What is known of a product that was measured elsewhere.
+fn shipped(product: &str, of: &TimingKey) -> Option<StoredTime> {
+    let way = known::on(product, of.engine, of.length)?;
+    Some(StoredTime { variant: way.variant.clone(), time: way.time })
 }
 
 /// `None` for a device that is not in use.
@@ -100,6 +114,15 @@ mod tests {
         assert_eq!(times.get(&two.timing_key()), None);
         assert_eq!(times.get(&one.longer().unwrap().timing_key()), None);
         assert!(times.take_warnings().is_empty());
+    }
+
+    #[test]
+    fn a_product_that_was_measured_has_times_from_the_start() {
+        let key = |engine, length| TimingKey { engine, place: "cuda:0", length, threads: None };
+        let found = shipped("NVIDIA H200", &key("fp64", 1 << 22)).unwrap();
+        assert!(found.variant.contains('x') && found.time > Duration::from_micros(20), "{found:?}");
+        assert_eq!(shipped("NVIDIA H200", &key("fp64", (1 << 22) + 2)), None);
+        assert_eq!(shipped("NVIDIA T4", &key("fp64", 1 << 22)), None);
     }
 
     #[test]

@@ -1,18 +1,17 @@
 //! `warpint bench mersenne [P…]`
 
 mod chart;
-mod chart_file;
 mod cpu;
 mod on_device;
 mod same_plan;
 
-use warpint::mersenne::{Exponent, Plan, PlanRequest};
+use warpint::mersenne::{Exponent, Plan, PlanRequest, TunedTimes};
 
 use crate::args::BenchArgs;
 use crate::exit::Exit;
 use crate::lengths;
 use crate::run::{exponents_for, settle, settle_for_any};
-use chart_file::ChartFile;
+use crate::whole_file::WholeFile;
 
 /// From a small exponent to one that no cache of a CPU holds. All are of Mersenne primes, as a
 /// bench of this kind is by custom.
@@ -24,7 +23,7 @@ const ON_GPU: [u64; 6] = [6_972_593, 43_112_609, 57_885_161, 82_589_933, 136_279
 
 pub(crate) fn mersenne(args: &BenchArgs) -> anyhow::Result<Exit> {
     // What cannot be written is no reason to measure for minutes.
-    let chart = args.plot.as_deref().map(ChartFile::new).transpose()?;
+    let chart = args.plot.as_deref().map(WholeFile::new).transpose()?;
     if let Some(points) = &args.same_plan {
         return same_plan::run(args, points);
     }
@@ -38,7 +37,7 @@ pub(crate) fn mersenne(args: &BenchArgs) -> anyhow::Result<Exit> {
         on_device::run(args, &request, &exponents)?
     };
     if let Some(file) = chart {
-        file.write(&drawn)?;
+        file.write(&drawn.to_string())?;
     }
     Ok(Exit::Done)
 }
@@ -59,7 +58,8 @@ fn request(args: &BenchArgs) -> anyhow::Result<(PlanRequest, Vec<Exponent>)> {
 
 /// The fastest plan of the engine asked for, or of every engine of the place that takes p.
 fn plans(p: Exponent, request: &PlanRequest) -> anyhow::Result<Vec<Plan>> {
-    let plan = |engine| Plan::measured(p, &PlanRequest { engine: Some(engine), ..*request });
+    let times = TunedTimes::open();
+    let plan = |engine| Plan::fastest(p, &PlanRequest { engine: Some(engine), ..*request }, &times);
     let plans: Result<_, _> = match request.engine {
         Some(engine) => plan(engine).map(|plan| vec![plan]),
         None => request

@@ -1,20 +1,19 @@
-//! The file of a chart: looked at before the work, written after it.
+//! A file that holds what came of long work: looked at before it, written after it.
 
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::{io, process};
 
-use super::chart::Chart;
 use crate::exit::BadRequest;
 
-/// A path where a chart can be written; a file that is there is replaced.
-pub(super) struct ChartFile {
+/// A path that can be written; a file that is there is replaced.
+pub(crate) struct WholeFile {
     path: PathBuf,
 }
 
-impl ChartFile {
+impl WholeFile {
     /// Tries whether a file can be made there, and leaves nothing behind.
-    pub(super) fn new(path: &Path) -> Result<Self, BadRequest> {
+    pub(crate) fn new(path: &Path) -> Result<Self, BadRequest> {
         let this = Self { path: path.to_owned() };
         let refused = |reason: &dyn std::fmt::Display| {
             BadRequest(format!("cannot write {}: {reason}", path.display()))
@@ -30,10 +29,10 @@ impl ChartFile {
         Ok(this)
     }
 
-    /// Writes the chart beside its place, and moves it there: whoever looks finds it whole.
-    pub(super) fn write(&self, chart: &Chart) -> anyhow::Result<()> {
+    /// Writes the text beside its place, and moves it there: whoever looks finds it whole.
+    pub(crate) fn write(&self, text: &str) -> anyhow::Result<()> {
         let aside = self.aside();
-        let written = fs::write(&aside, chart.to_string())
+        let written = fs::write(&aside, text)
             .and_then(|()| fs::rename(&aside, &self.path))
             .inspect_err(|_| drop(fs::remove_file(&aside)));
         written.map_err(|e: io::Error| anyhow::anyhow!("cannot write {}: {e}", self.path.display()))
@@ -60,16 +59,14 @@ mod tests {
     }
 
     #[test]
-    fn a_chart_replaces_what_is_there_and_leaves_nothing_else() {
+    fn a_text_replaces_what_is_there_and_leaves_nothing_else() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("speed.svg");
         fs::write(&path, "old").unwrap();
-        let file = ChartFile::new(&path).unwrap();
+        let file = WholeFile::new(&path).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"old");
-        let mut chart = Chart::new("a device");
-        chart.mark("fp64", 1e6, 5.0);
-        file.write(&chart).unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), chart.to_string());
+        file.write("new").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
         assert_eq!(names(dir.path()), ["speed.svg"]);
     }
 
@@ -83,7 +80,7 @@ mod tests {
             ("..", "..: it is not a file"),
             ("none/..", "none/..: it names no file"),
         ] {
-            let error = ChartFile::new(&dir.path().join(path)).err().unwrap().to_string();
+            let error = WholeFile::new(&dir.path().join(path)).err().unwrap().to_string();
             assert!(error.contains(says), "{path}: {error}");
         }
         assert_eq!(names(dir.path()), ["folder"]);
