@@ -3,7 +3,9 @@
 use std::ptr;
 use std::time::Duration;
 
-use cudarc::driver::sys::{self, CUcontext, CUdevice, CUevent, CUresult, CUstream, CUstream_flags};
+use cudarc::driver::sys::{
+    self, CUcontext, CUdevice, CUevent, CUevent_flags, CUresult, CUstream, CUstream_flags,
+};
 
 use super::driver::{check, describe};
 use crate::DeviceError;
@@ -15,6 +17,8 @@ pub(super) struct Context {
     device: CUdevice,
     context: CUcontext,
     pub(super) stream: CUstream,
+    /// The end of all work so far, for which a thread waits asleep.
+    end: CUevent,
 }
 
 // SAFETY: the handles are the driver's, whose calls may come from any thread.
@@ -29,11 +33,15 @@ impl Context {
         let code = unsafe { sys::cuDevicePrimaryCtxRetain(&raw mut context, device) };
         check("cuDevicePrimaryCtxRetain", code)?;
         // From here on, dropping it gives the context back.
-        let mut this = Self { device, context, stream: ptr::null_mut() };
+        let mut this = Self { device, context, stream: ptr::null_mut(), end: ptr::null_mut() };
         check("cuCtxSetCurrent", this.bind())?;
         let kind = CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
         // SAFETY: the context is bound; the call writes one handle.
         check("cuStreamCreate", unsafe { sys::cuStreamCreate(&raw mut this.stream, kind) })?;
+        let kind = CUevent_flags::CU_EVENT_BLOCKING_SYNC as u32
+            | CUevent_flags::CU_EVENT_DISABLE_TIMING as u32;
+        // SAFETY: as above.
+        check("cuEventCreate", unsafe { sys::cuEventCreate(&raw mut this.end, kind) })?;
         Ok(this)
     }
 
@@ -43,18 +51,28 @@ impl Context {
         unsafe { sys::cuCtxSetCurrent(self.context) }
     }
 
-    /// Waits for all work.
+    /// Waits for all work, asleep: to wait for a stream keeps a core of the host busy.
     pub(super) fn wait(&self) -> CUresult {
-        // SAFETY: the stream is valid.
-        unsafe { sys::cuStreamSynchronize(self.stream) }
+        // SAFETY: event and stream are valid.
+        match unsafe { sys::cuEventRecord(self.end, self.stream) } {
+            // SAFETY: the event is valid.
+            CUresult::CUDA_SUCCESS => unsafe { sys::cuEventSynchronize(self.end) },
+            code => code,
+        }
     }
 }
 
 impl Drop for Context {
     fn drop(&mut self) {
-        if self.bind() == CUresult::CUDA_SUCCESS && !self.stream.is_null() {
-            // SAFETY: it is valid, and not used again.
-            let _ = unsafe { sys::cuStreamDestroy_v2(self.stream) };
+        if self.bind() == CUresult::CUDA_SUCCESS {
+            if !self.end.is_null() {
+                // SAFETY: it is valid, and not used again.
+                let _ = unsafe { sys::cuEventDestroy_v2(self.end) };
+            }
+            if !self.stream.is_null() {
+                // SAFETY: it is valid, and not used again.
+                let _ = unsafe { sys::cuStreamDestroy_v2(self.stream) };
+            }
         }
         // SAFETY: it was retained once.
         let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };

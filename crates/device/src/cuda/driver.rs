@@ -62,7 +62,7 @@ const FUNCTIONS: [&str; 37] = [
 ];
 
 /// Those of streams.
-const STREAM_FUNCTIONS: [&str; 3] = ["cuStreamCreate", "cuStreamDestroy_v2", "cuStreamSynchronize"];
+const STREAM_FUNCTIONS: [&str; 2] = ["cuStreamCreate", "cuStreamDestroy_v2"];
 
 /// A driver that has been started.
 #[derive(Debug)]

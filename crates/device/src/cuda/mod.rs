@@ -191,6 +191,8 @@ impl Backend for Cuda {
             return Ok(());
         }
         self.bind()?;
+        // The copy itself would wait awake.
+        self.wait("cuEventSynchronize")?;
         let code = memory::download(from, to, self.context.stream);
         // Also if that failed: the driver may write `to` until it is done.
         let waited = self.wait("cuMemcpyDtoH");
@@ -298,7 +300,7 @@ impl Backend for Cuda {
 
     fn synchronize(&self) -> Result<(), DeviceError> {
         self.bind()?;
-        self.wait("cuStreamSynchronize")
+        self.wait("cuEventSynchronize")
     }
 
     fn times(
@@ -314,7 +316,7 @@ impl Backend for Cuda {
             self.bind()?;
             events.push(Event::record(self.context.stream)?);
         }
-        self.wait("cuStreamSynchronize")?;
+        self.wait("cuEventSynchronize")?;
         events.windows(2).map(|pair| pair[1].since(&pair[0])).collect()
     }
 }

@@ -1,7 +1,7 @@
 //! The fastest ways to square that were found on GPUs.
 //!
 //! `tables/*.txt` has a line for every engine and length: words, microseconds of a squaring, and
-//! the variant, as `warpint tune --every-length --table FILE` writes them on a product. Its times
+//! the variant, as `warpint tune --lengths 64K..36M --table FILE` writes them on a product. Its times
 //! hold on that product only; elsewhere its variants are what is tried first.
 
 use std::fmt::Write;
