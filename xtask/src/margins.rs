@@ -146,7 +146,7 @@ fn summarise(measured: &[MeasuredLength], lines: &[MeasuredLength]) {
         .filter_map(|line| Some((line.z?, line.length)))
         .min_by(|a, b| a.0.total_cmp(&b.0))
     {
-        eprintln!("least Z at the longest words: {z:.1}, at {length} words");
+        eprintln!("least Z of these squarings: {z:.1}, at {length} words");
     }
     // Cases of a length come with the default shape at the longest words first.
     let apart = lines.iter().filter_map(|line| {

@@ -25,7 +25,7 @@ pub const COLUMNS: &str = "length c exponent squarings mean deviation largest Z 
 /// | c | of σ = c·2^−53·√(log2 N)·√N·4^(p/N), the deviation of the errors of words |
 /// | squarings | how many; `-` where it was not counted |
 /// | mean, deviation, largest | of the largest error of each; `-` for a deviation not measured |
-/// | Z | [`Gumbel::z`] at the longest words that the margin allows with this c |
+/// | Z | [`Gumbel::z`] of these squarings; `-` where it was not counted |
 /// | shape | how the length was cut ([`EngineFamily::variants`](crate::EngineFamily::variants)) |
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeasuredLength {
@@ -43,7 +43,7 @@ pub struct MeasuredLength {
     pub deviation: Option<f64>,
     /// The largest error of all.
     pub largest: f64,
-    /// Z at the longest words.
+    /// Z.
     pub z: Option<f64>,
     /// The shape.
     pub shape: String,
@@ -54,12 +54,6 @@ impl MeasuredLength {
     #[must_use]
     pub fn new(p: u32, length: usize, shape: String, measured: &RoundOff) -> Self {
         let c = margin::coefficient_of_mean(p, length, measured.mean);
-        // Errors are in proportion to 4^β.
-        let longer = margin::longest_beta(length, c) - f64::from(p) / length as f64;
-        let at_longest = measured.gumbel().map(|Gumbel { location, scale }| Gumbel {
-            location: location * 4f64.powf(longer),
-            scale: scale * 4f64.powf(longer),
-        });
         Self {
             length,
             c,
@@ -68,11 +62,24 @@ impl MeasuredLength {
             mean: measured.mean,
             deviation: Some(measured.deviation),
             largest: measured.max,
-            z: at_longest.map(|gumbel| gumbel.z()),
+            z: measured.z(),
             shape,
         }
     }
+
+    /// log2 of the factor by which errors at p may grow until Z is [`LEAST_Z`]: they are in
+    /// proportion to 4^(p/N). `None` where the deviation was not measured.
+    pub(super) fn margin(&self, p: u32) -> Option<f64> {
+        let Gumbel { location, scale } = Gumbel::of_moments(self.mean, self.deviation?)?;
+        let until_least = 0.5 / (LEAST_Z * scale + location);
+        let longer = (f64::from(p) - f64::from(self.exponent)) / self.length as f64;
+        Some(until_least.log2() - 2.0 * longer)
+    }
 }
+
+/// Z at the longest words, as in PRPLL: by Gumbel's law, which says too much, an error above ½ in
+/// 1.4·10^12 products.
+const LEAST_Z: f64 = 28.0;
 
 /// A text that is no line of the table.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -133,12 +140,12 @@ fn lines(table: &str) -> impl Iterator<Item = Result<MeasuredLength, NoSuchLine>
     table.lines().filter(|line| !line.starts_with('#')).map(str::parse)
 }
 
-/// c of a length in the table, if it is there.
-pub(super) fn coefficient(length: usize) -> Option<f64> {
-    static BY_LENGTH: LazyLock<Vec<(usize, f64)>> =
-        LazyLock::new(|| lines(TABLE).flatten().map(|line| (line.length, line.c)).collect());
-    let at = BY_LENGTH.binary_search_by_key(&length, |&(length, _)| length).ok()?;
-    Some(BY_LENGTH[at].1)
+/// The line of a length in the table, if it is there.
+pub(super) fn line(length: usize) -> Option<&'static MeasuredLength> {
+    static LINES: LazyLock<Vec<MeasuredLength>> =
+        LazyLock::new(|| lines(TABLE).flatten().collect());
+    let at = LINES.binary_search_by_key(&length, |line| line.length).ok()?;
+    LINES.get(at)
 }
 
 #[cfg(test)]
@@ -157,21 +164,22 @@ mod tests {
         // 35·2^20 has no shape anywhere.
         let long = all_lengths().filter(|&n| n >= 1 << 16 && n != 35 << 20);
         for length in long {
-            assert!(coefficient(length).is_some(), "{length} is missing");
+            assert!(line(length).is_some(), "{length} is missing");
         }
-        for line in &table {
+        for found in &table {
+            let line = line(found.length).unwrap();
+            assert_eq!(line, found);
             assert!(all_lengths().any(|n| n == line.length), "{line}");
             assert!((0.25..0.5).contains(&line.c), "{line}");
             assert!(line.mean < line.largest && line.largest < 0.4, "{line}");
             let again = margin::coefficient_of_mean(line.exponent, line.length, line.mean);
             assert!((again / line.c - 1.0).abs() < 1e-3, "{line}: {again}");
-            assert_eq!(coefficient(line.length), Some(line.c));
-            // 22 by the model at 256 words, 28 at 64K.
-            let least = if line.length < 1 << 16 { 15.0 } else { 20.0 };
-            assert!(line.z.is_none_or(|z| z > least), "{line}");
+            // Words were shorter than the longest.
+            assert!(line.z.is_none_or(|z| z > 28.0), "{line}");
+            assert_eq!(line.z.is_some(), line.margin(line.exponent).is_some(), "{line}");
             assert_eq!(line.to_string().parse().as_ref(), Ok(line));
         }
-        assert_eq!(coefficient(1 << 7), None);
+        assert_eq!(line(1 << 7), None);
     }
 
     #[test]
@@ -195,20 +203,25 @@ mod tests {
     }
 
     #[test]
-    fn a_line_counts_z_at_the_longest_words() {
-        // Largest errors as the model has them: of 2^22 Gaussian ones the largest is expected at
-        // 5.241·σ, with a deviation of π/√6·σ/5.241; margin 0 is ½ = 11.120·1.12·σ.
+    fn the_margin_ends_where_z_does() {
+        let measured = RoundOff { max: 0.247, mean: 0.17, deviation: 0.012, products: 2000 };
         let (p, n) = (76_087_804, 1 << 22);
-        let sigma = 0.188 / 5.241;
-        let deviation = 1.282_55 * sigma / 5.241;
-        let measured = RoundOff { max: 0.247, mean: 0.188, deviation, products: 2000 };
         let line = MeasuredLength::new(p, n, "shape".into(), &measured);
-        assert!((line.c - 0.4028).abs() < 1e-3, "{line}");
-        // 1.12 times that c is above the worst of the kind, 0.45.
-        let half = 11.120 * 0.45 / line.c;
-        let expected = (half - 5.241) * 5.241 + 0.5772;
-        assert!((line.z.unwrap() - expected).abs() < 0.05, "{line}: {expected}");
+        let margin = line.margin(p).unwrap();
+        // Errors that much larger.
+        let larger = RoundOff {
+            mean: measured.mean * margin.exp2(),
+            deviation: measured.deviation * margin.exp2(),
+            ..measured
+        };
+        assert!((larger.z().unwrap() - 28.0).abs() < 1e-6, "{margin}");
+        assert!(line.z.unwrap() > 28.0 && margin > 0.0);
+        // Half a bit a word more is a bit of margin less.
+        let longer = line.margin(p + (n >> 1) as u32).unwrap();
+        assert!((margin - 1.0 - longer).abs() < 1e-6);
         let poor = RoundOff { products: 3, ..measured };
         assert_eq!(MeasuredLength::new(p, n, "shape".into(), &poor).z, None);
+        let unknown = MeasuredLength { deviation: None, ..line };
+        assert_eq!(unknown.margin(p), None);
     }
 }
