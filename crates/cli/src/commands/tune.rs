@@ -140,7 +140,8 @@ fn groups(args: &TuneArgs) -> anyhow::Result<Vec<Vec<Plan>>> {
         let plans = first_variants(Plan::of_lengths(&request, range)?, args.variants);
         if plans.is_empty() {
             let (from, to) = (units::words(*range.start()), units::words(*range.end()));
-            let text = format!("there are no lengths from {from} to {to} words there");
+            let place = request.device;
+            let text = format!("there are no lengths from {from} to {to} words on {place}");
             return Err(BadRequest(text).into());
         }
         return Ok(plans.chunks(AHEAD).map(<[Plan]>::to_vec).collect());

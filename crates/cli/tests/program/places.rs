@@ -70,6 +70,36 @@ fn tuned_times_are_stored_and_used() {
 }
 
 #[test]
+fn every_length_of_a_range_is_tuned_into_a_table() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = "tune --device sim --lengths 256..320 --variants 1 --table t.txt --json";
+    let ran = warpint(dir.path(), line);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
+    let rows = ran.json()["rows"].as_array().unwrap().clone();
+    let table = fs::read_to_string(dir.path().join("t.txt")).unwrap();
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(lines[0], "# simulator: engine, words, microseconds a squaring, variant");
+    assert_eq!(lines.len(), 1 + rows.len(), "{table}");
+    for engine in ["fp64", "goldilocks"] {
+        let row = rows.iter().find(|row| row["engine"] == engine).unwrap();
+        let begin = format!("{engine} {} ", row["fft-length"]);
+        let end = format!(" {}", row["variant"].as_str().unwrap());
+        let found = lines.iter().filter(|l| l.starts_with(&begin) && l.ends_with(&end)).count();
+        assert_eq!(found, 1, "{table}");
+    }
+    for (line, says) in [
+        ("--lengths 5..4", "--lengths: '5..4' ends before it begins"),
+        ("--lengths 64K", "--lengths: '64K' is no range: give 64K..36M"),
+        ("--device sim --lengths 257..259", "there are no lengths from 257 to 259 words on sim"),
+        ("9941 --device sim --table no/where", "cannot write no/where: No such file"),
+    ] {
+        let ran = warpint(dir.path(), &format!("tune {line}"));
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{line}: {ran:?}");
+        assert!(ran.error().contains(says), "{line}: {ran:?}");
+    }
+}
+
+#[test]
 fn the_cpu_bears_a_second_of_stress() {
     let dir = tempfile::tempdir().unwrap();
     let ran = warpint(dir.path(), "stress --device cpu --seconds 1");

@@ -36,7 +36,9 @@
 //! of N Gaussian errors the largest is expected at z_N·σ, with a width of
 //! σ/z_N, and margin 0 is ½ = z·σ, so that Z = (z − z_N)·z_N there: 28 to 32
 //! from 64K words on. By the Gumbel tail, which is exponential, that is an
-//! error in 2^40 products; by the Gaussian one, in 2^71.
+//! error in 2^40 products; by the Gaussian one, in 2^71. Where mean and
+//! deviation were measured, they have the last word: Z must be ln(1000·p) at
+//! least, so that even by the Gumbel tail one test in a thousand meets an error.
 //!
 //! Thall (2011, §3.1.1) tabulates the longest acceptable words of every length.
 //! Percival's worst-case bound (2002) has N in place of √N, and holds for
