@@ -1,9 +1,11 @@
 //! The accuracy of `fp64` on a device, measured at every length: the table
 //! `crates/mersenne/tables/fp64-round-off.txt`.
+//!
+//! Exponents are chosen by the margin, and so by the table that the program was built with.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::{fs, thread};
@@ -100,6 +102,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         DeviceId::Sim => 1..=1 << 10,
         DeviceId::Cuda(_) => 1 << 16..=usize::MAX,
     });
+    let folder = options.output.as_deref().and_then(Path::parent);
+    if let Some(folder) = folder.filter(|folder| *folder != Path::new("")) {
+        ensure!(folder.is_dir(), "there is no folder {}", folder.display());
+    }
     let seed = options.seed.unwrap_or_else(rand::random);
     let name = places::device_on(options.device)?.info().name.clone();
     let family = fp64_on(options.device)?;

@@ -6,7 +6,7 @@ use std::{io, process};
 
 use crate::exit::BadRequest;
 
-/// A path that can be written; a file that is there is replaced.
+/// A path that can be written; a file, or a link, that is there is replaced.
 pub(crate) struct WholeFile {
     path: PathBuf,
 }
@@ -20,7 +20,9 @@ impl WholeFile {
         };
         match fs::metadata(path) {
             Ok(found) if !found.is_file() => return Err(refused(&"it is not a file")),
-            _ if path.file_name().is_none() => return Err(refused(&"it names no file")),
+            _ if path.file_name().is_none() || ends_as_folder(path) => {
+                return Err(refused(&"it names no file"));
+            }
             _ => {}
         }
         let aside = this.aside();
@@ -44,6 +46,11 @@ impl WholeFile {
         name.push(format!(".{}.tmp", process::id()));
         self.path.with_file_name(name)
     }
+}
+
+/// Whether a path is written as that of a folder.
+fn ends_as_folder(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(std::path::is_separator)
 }
 
 #[cfg(test)]

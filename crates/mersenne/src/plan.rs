@@ -122,6 +122,7 @@ impl Plan {
             family
                 .lengths(from, p as usize)
                 .into_iter()
+                .filter(|n| !family.is_outrun(*n))
                 .filter_map(|n| Some((n, family.margin(p, n).ok()?)))
                 .find(|(_, margin)| margin.bits >= 0.0)
                 .ok_or(PlanError::NoLength { engine: family.name(), exponent: p })

@@ -91,11 +91,16 @@ struct Row {
 pub(crate) fn run(args: &TuneArgs) -> anyhow::Result<Exit> {
     // What cannot be written is no reason to measure for minutes.
     let table = args.table.as_deref().map(WholeFile::new).transpose()?;
+    let groups = groups(args)?;
+    if table.is_some() && groups.iter().flatten().any(Plan::is_on_cpu) {
+        let text = "--table is for devices, and the CPU is none: give --device".to_owned();
+        return Err(BadRequest(text).into());
+    }
     let times = TunedTimes::open();
     let bar = progress_bar(args);
     let mut tuned = Tuned { rows: vec![] };
-    for (i, plans) in groups(args)?.into_iter().enumerate() {
-        let rows = measure(&plans, &times, &bar)?;
+    for (i, plans) in groups.into_iter().enumerate() {
+        let rows = measure(&plans, &times, &bar, args.lengths.is_none())?;
         if !args.json {
             let name = rows.first().map_or("", |row| row.device_name.as_str());
             let head = if i == 0 { format!("{name}\n\n{HEADER}\n") } else { String::new() };
@@ -137,14 +142,14 @@ fn groups(args: &TuneArgs) -> anyhow::Result<Vec<Vec<Plan>>> {
     let request = args.arithmetic.plan_request(None);
     if let Some(range) = &args.lengths {
         let request = settle_for_any(&request)?;
-        let plans = first_variants(Plan::of_lengths(&request, range)?, args.variants);
+        let plans = Plan::of_lengths(&request, range, args.variants)?;
         if plans.is_empty() {
             let (from, to) = (units::words(*range.start()), units::words(*range.end()));
             let place = request.device;
             let text = format!("there are no lengths from {from} to {to} words on {place}");
             return Err(BadRequest(text).into());
         }
-        return Ok(plans.chunks(AHEAD).map(<[Plan]>::to_vec).collect());
+        return Ok(whole_lengths(&plans));
     }
     let exponents = if args.exponents.is_empty() {
         exponents_for(&settle_for_any(&request)?, &EXPONENTS_ON_CPU, &EXPONENTS)?
@@ -159,14 +164,26 @@ fn groups(args: &TuneArgs) -> anyhow::Result<Vec<Vec<Plan>>> {
     exponents.into_iter().map(plans).collect()
 }
 
+/// Groups of whole lengths, each of some [`AHEAD`] plans or more.
+fn whole_lengths(plans: &[Plan]) -> Vec<Vec<Plan>> {
+    let mut groups: Vec<Vec<Plan>> = vec![];
+    for of_length in plans.chunk_by(|a, b| a.timing_key() == b.timing_key()) {
+        match groups.last_mut() {
+            Some(group) if group.len() < AHEAD => group.extend_from_slice(of_length),
+            _ => groups.push(of_length.to_vec()),
+        }
+    }
+    groups
+}
+
 /// The first variants of each length; those of one stand side by side.
 fn first_variants(plans: Vec<Plan>, most: usize) -> Vec<Plan> {
     let of_length = plans.chunk_by(|a, b| a.timing_key() == b.timing_key());
     of_length.flat_map(|plans| plans.iter().take(most).copied()).collect()
 }
 
-/// Compiles what the kernels of some plans need, on all cores: engines that are built again find it
-/// done. What fails will fail again.
+/// Compiles what the kernels of some plans need, several at a time: engines that are built again
+/// find it done. What fails here is seen there.
 fn compile_ahead(plans: &[Plan]) {
     // From the hundredth on, squarings are not measured, by kernels of their own.
     const SQUARINGS: u64 = 120;
@@ -179,7 +196,12 @@ fn compile_ahead(plans: &[Plan]) {
 
 /// Times plans of one exponent and stores the fastest of each length: all of
 /// them shortly, then those that came near to the fastest of their length again.
-fn measure(plans: &[Plan], times: &TunedTimes, bar: &ProgressBar) -> anyhow::Result<Vec<Row>> {
+fn measure(
+    plans: &[Plan],
+    times: &TunedTimes,
+    bar: &ProgressBar,
+    by_exponent: bool,
+) -> anyhow::Result<Vec<Row>> {
     let mut rows: Vec<Row> = plans.iter().map(Row::new).collect();
     let mut least = vec![None::<Duration>; plans.len()];
     for (each, near) in [(SHORTLY, f64::INFINITY), (AGAIN, NEAR)] {
@@ -218,7 +240,7 @@ fn measure(plans: &[Plan], times: &TunedTimes, bar: &ProgressBar) -> anyhow::Res
         row.us_per_squaring = Some(time.as_secs_f64() * 1e6);
         let of_exponent =
             plans.iter().zip(&least).filter(|(other, _)| other.exponent() == plan.exponent());
-        row.fastest = of_exponent.filter_map(|(_, time)| *time).min() == Some(time);
+        row.fastest = by_exponent && of_exponent.filter_map(|(_, time)| *time).min() == Some(time);
         row.stored = of_length.filter_map(|(_, time)| *time).min() == Some(time);
         if row.stored {
             times.put(plan, time)?;

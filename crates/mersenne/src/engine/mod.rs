@@ -237,6 +237,12 @@ pub trait EngineFamily: Sync {
     /// The transform lengths this family can build in `from..=to`, ascending.
     fn lengths(&self, from: usize, to: usize) -> Vec<usize>;
 
+    /// Whether a longer length is known to take less time at this place, so that no plan chooses
+    /// this one of itself.
+    fn is_outrun(&self, _length: usize) -> bool {
+        false
+    }
+
     /// The margin at a length, or why the length cannot be used at all
     /// (more words than bits, not a length of this family …).
     fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError>;

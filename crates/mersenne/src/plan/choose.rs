@@ -212,10 +212,15 @@ impl Plan {
     }
 
     /// Of every family of the place (or the one asked for) every length in a range, ascending, for
-    /// the largest exponent that it holds, in all variants: what `warpint tune --lengths` times.
+    /// the largest exponent that it holds, in its first `most` variants: what `warpint tune
+    /// --lengths` times.
+    ///
+    /// # Errors
+    /// There is no such device.
     pub fn of_lengths(
         request: &PlanRequest,
         range: &RangeInclusive<usize>,
+        most: usize,
     ) -> Result<Vec<Self>, PlanError> {
         let (families, _) = request.families()?;
         let asked = families.iter().filter(|f| request.engine.is_none_or(|e| e == f.name()));
@@ -226,7 +231,7 @@ impl Plan {
                 Self::of_family(p, *family, Some(n), request.threads).ok()
             })
         });
-        Ok(plans.flat_map(Self::with_variants).collect())
+        Ok(plans.flat_map(|plan| plan.with_variants().take(most)).collect())
     }
 
     pub(super) fn candidates_among(
@@ -313,7 +318,8 @@ impl Plan {
     /// This plan and those at lengths at most an eighth longer.
     fn near_lengths(self) -> Vec<Self> {
         let longest = self.length + self.length / 8;
-        let longer = self.family.lengths(self.length + 1, longest).into_iter().filter_map(|n| {
+        let longer = self.family.lengths(self.length + 1, longest).into_iter();
+        let longer = longer.filter(|n| !self.family.is_outrun(*n)).filter_map(|n| {
             Self::of_family(self.exponent, self.family, Some(n), Some(self.threads)).ok()
         });
         [self].into_iter().chain(longer).collect()

@@ -92,12 +92,15 @@ struct Axis {
 }
 
 impl Axis {
-    /// All values, with some room on either side.
+    /// All values, with some room on either side, and two ticks at least.
     fn new(values: impl Iterator<Item = f64>, pixels: (f64, f64)) -> Self {
         const ROOM: f64 = 1.3;
+        /// From 2 to 5, twice: there are two ticks in any such span.
+        const LEAST_SPAN: f64 = 6.25;
         let (least, most) =
             values.fold((f64::INFINITY, 0.0f64), |(least, most), x| (least.min(x), most.max(x)));
-        let (from, to) = if most > 0.0 { (least / ROOM, most * ROOM) } else { (1.0, 10.0) };
+        let room = ROOM.max((LEAST_SPAN * least / most).sqrt());
+        let (from, to) = if most > 0.0 { (least / room, most * room) } else { (1.0, 10.0) };
         Self { from, to, pixels }
     }
 
@@ -286,6 +289,16 @@ mod tests {
         let svg = Document::parse(&text).unwrap();
         assert_eq!(all(&svg, "circle").len(), 1);
         assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+    }
+
+    #[test]
+    fn an_axis_has_two_ticks() {
+        for value in [1.0, 3.3, 3217.0, 136_279_841.0, 0.07] {
+            for most in [value, 1.4 * value] {
+                let axis = Axis::new([value, most].into_iter(), (0.0, 1.0));
+                assert!(axis.ticks().len() >= 2, "{value} {most}");
+            }
+        }
     }
 
     #[test]

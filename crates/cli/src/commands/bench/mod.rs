@@ -10,6 +10,7 @@ use warpint::mersenne::{Exponent, Plan, PlanRequest, TunedTimes};
 use crate::args::BenchArgs;
 use crate::exit::Exit;
 use crate::lengths;
+use crate::report;
 use crate::run::{exponents_for, settle, settle_for_any};
 use crate::whole_file::WholeFile;
 
@@ -60,7 +61,7 @@ fn request(args: &BenchArgs) -> anyhow::Result<(PlanRequest, Vec<Exponent>)> {
 fn plans(p: Exponent, request: &PlanRequest) -> anyhow::Result<Vec<Plan>> {
     let times = TunedTimes::open();
     let plan = |engine| Plan::fastest(p, &PlanRequest { engine: Some(engine), ..*request }, &times);
-    let plans: Result<_, _> = match request.engine {
+    let plans: Result<Vec<Plan>, _> = match request.engine {
         Some(engine) => plan(engine).map(|plan| vec![plan]),
         None => request
             .families()?
@@ -70,6 +71,9 @@ fn plans(p: Exponent, request: &PlanRequest) -> anyhow::Result<Vec<Plan>> {
             .map(|family| plan(family.name()))
             .collect(),
     };
+    for warning in times.take_warnings() {
+        report::notice(&format!("warning: {warning}"));
+    }
     Ok(plans?)
 }
 

@@ -37,8 +37,10 @@
 //! σ/z_N, and margin 0 is ½ = z·σ, so that Z = (z − z_N)·z_N there: 28 to 32
 //! from 64K words on. By the Gumbel tail, which is exponential, that is an
 //! error in 2^40 products; by the Gaussian one, in 2^71. Where mean and
-//! deviation were measured, they have the last word: Z must be ln(1000·p) at
-//! least, so that even by the Gumbel tail one test in a thousand meets an error.
+//! deviation were measured, they have the last word: in the case measured Z must
+//! be ln(1000·p) at least, so that even by the Gumbel tail one test in a thousand
+//! meets an error. (Of cases with errors larger by an eighth it would be one in
+//! five or more; by the Gaussian tail none.)
 //!
 //! Thall (2011, §3.1.1) tabulates the longest acceptable words of every length.
 //! Percival's worst-case bound (2002) has N in place of √N, and holds for
@@ -87,7 +89,7 @@ pub(crate) const ON_GPU: Accuracy = Accuracy {
 /// Among 51 ways to cut seven lengths (`benches/runs/2026-11-21-h200/fp64-steps.txt`, from run 2
 /// on), the largest c was 1.11 times that of the way in `fp64-lengths.txt` there (radix 9 in place
 /// of 12). The two exponents of a length in the table differ by up to a factor 1.14. Of six exponents at each of 27 lengths, in one shape, the largest c was 1.11 times
-/// that of the first, and 1.15 times the least
+/// that of the first, and 1.16 times the least
 /// (`cargo xtask margins --device sim --lengths 1152..8K --squarings 300 --exponents 6 --seed 1`).
 ///
 /// Should a c be larger still by 15 %, an error in 2^31 products has a probability of 2^−17.
@@ -339,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn margin_0_is_where_z_is_28_or_more() {
+    fn margin_0_of_the_model_is_where_z_is_28_or_more() {
         for n in [1 << 16, 1 << 22, 36 << 20] {
             let z = tail_quantile((n as f64).log2() + PRODUCTS + RELIABILITY);
             let gumbel = (z - expected_largest(n)) * expected_largest(n);

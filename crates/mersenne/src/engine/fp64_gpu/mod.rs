@@ -25,6 +25,7 @@ use std::ops::RangeInclusive;
 use warpint_device::{Device, Source};
 
 use super::fp64::{Fp64, margin};
+use super::known;
 use super::machine::{self, Machine};
 use super::{BuildOptions, Cut, Engine, EngineError, EngineFamily, Margin, Work};
 use crate::layout::WordLayout;
@@ -32,7 +33,7 @@ use line::Line;
 use shape::Shape;
 
 /// The family `fp64` on a device: p ≥ 2,304 in N = 2^a·3^b·5^c·7^d words, from 2^8 to 36·2^20
-/// (p < 650,000,000), as far as the tiles fit into the device's shared memory.
+/// (p < 658,000,000), as far as the tiles fit into the device's shared memory.
 ///
 /// The margin is statistical, and round-off is measured at some squarings only
 /// (`kernels/fp64/columns.cu`): what random digits do is known well enough for that; what a fault of
@@ -47,11 +48,11 @@ pub struct Fp64On {
 }
 
 /// Odd parts of the lengths. Between them, scaled by powers of two, no gap is wider than 9.4 %; but
-/// some short lengths have no shape, nor has 35·2^20, the last but one, and [`OUTRUN`] are none.
+/// some short lengths have no shape, nor has 35·2^20, the last but one.
 const ODD_PARTS: [usize; 11] = [1, 3, 5, 7, 9, 15, 21, 35, 45, 75, 105];
 
-/// Lengths in units of 1,024 words that are none, since a longer one took less time on an H200,
-/// whatever their shape: by 2.7 to 19 %.
+/// Lengths in units of 1,024 words that a longer one outran on an H200 in every shape tried, by 2.7
+/// to 19 %. (All were timed in laps of 5 ms, the others once more in longer ones.)
 const OUTRUN: [usize; 19] =
     [70, 75, 80, 84, 90, 96, 105, 112, 120, 140, 150, 168, 210, 224, 240, 560, 600, 2240, 4480];
 
@@ -128,10 +129,14 @@ pub fn all_lengths() -> impl Iterator<Item = usize> {
         .into_iter()
         .flat_map(|odd| (1..=LONGEST.ilog2()).map(move |a| odd << a))
         .filter(|n| (SHORTEST..=LONGEST).contains(n))
-        .filter(|n| OUTRUN.iter().all(|outrun| outrun << 10 != *n))
         .collect();
     lengths.sort_unstable();
     lengths.into_iter()
+}
+
+/// Whether a longer length took less time on an H200.
+pub(super) fn is_outrun(length: usize) -> bool {
+    OUTRUN.iter().any(|outrun| outrun << 10 == length)
 }
 
 /// The lengths of a device, ascending.
@@ -199,6 +204,11 @@ impl EngineFamily for Fp64On {
 
     fn lengths(&self, from: usize, to: usize) -> Vec<usize> {
         lengths(self.shared_memory(), from, to)
+    }
+
+    fn is_outrun(&self, length: usize) -> bool {
+        // Arithmetic that is slow beside the memory leaves no length behind.
+        known::is_known(&self.device.info().name) && is_outrun(length)
     }
 
     fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError> {
@@ -304,6 +314,36 @@ mod tests {
         for pair in longest.windows(2) {
             assert!(pair[0] < pair[1], "{pair:?}");
         }
+    }
+
+    #[test]
+    fn no_length_that_plans_choose_is_slower_than_a_longer_one() {
+        let time = |n: usize| known::on("NVIDIA H200", "fp64", n).map(|way| way.time);
+        let chosen: Vec<_> = all_lengths()
+            .filter(|&n| n >= 1 << 16 && !is_outrun(n) && n != 35 << 20)
+            .map(|n| (n, time(n).unwrap()))
+            .collect();
+        assert_eq!(chosen.len(), 82);
+        for (i, &(n, time)) in chosen.iter().enumerate() {
+            let least = chosen[i..].iter().map(|(_, time)| *time).min().unwrap();
+            assert!(time <= least.mul_f64(1.03), "{n}: {time:?} {least:?}");
+        }
+        for n in OUTRUN.map(|n| n << 10) {
+            let longer = chosen.iter().filter(|(longer, _)| *longer > n);
+            let least = longer.map(|(_, time)| *time).min().unwrap();
+            // In laps of one length each would be a little later.
+            assert!(time(n).unwrap().mul_f64(1.05) > least.mul_f64(1.03), "{n}");
+        }
+    }
+
+    #[test]
+    fn a_length_left_behind_is_a_refuge_still() {
+        // After a round-off error in 72K words: 128K would be the next, whose words have to be
+        // longer than those of M1398269.
+        let (p, length) = (1_398_269, 72 << 10);
+        assert!(!is_outrun(length) && margin::bits(p, length, margin::ON_GPU) > 0.0);
+        let next = all_lengths().find(|&n| n > length).unwrap();
+        assert!(is_outrun(next) && least_exponent(next) < p && p < least_exponent(128 << 10));
     }
 
     #[test]

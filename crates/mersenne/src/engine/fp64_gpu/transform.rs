@@ -279,7 +279,13 @@ impl Transform for Products {
 #[cfg(feature = "sim")]
 mod tests {
     use super::*;
-    use crate::engine::fp64_gpu::Fp64On;
+    use crate::Residue;
+    use crate::engine::fp64_gpu::line::Line;
+    use crate::engine::fp64_gpu::{Fp64On, all_lengths};
+    use crate::engine::goldilocks::Goldilocks;
+    use crate::engine::machine::Machine;
+    use crate::engine::{BuildOptions, Engine};
+    use rand::{RngExt, SeedableRng};
 
     /// What `settle` says of a spectrum that is zero but for one number.
     fn judged(value: f64) -> (Result<(), EngineError>, f64) {
@@ -308,5 +314,54 @@ mod tests {
         let (result, max) = judged(0.0);
         assert_eq!(result, Ok(()));
         assert!(max < 1e-300, "{max}");
+    }
+
+    /// Three squarings in a shape, and the same by exact integers on the CPU.
+    fn squares_rightly(device: &Device, shape: Shape) {
+        let length = 2 * shape.points();
+        let p = (15 * length as u32) | 1;
+        let layout = WordLayout::new(p, length);
+        let products = Products::new(device, layout, shape).unwrap();
+        let mut engine = Machine::new(device, layout, 1, products).unwrap();
+        let holds = |n: &usize| Goldilocks.margin(p, *n).is_ok_and(|margin| margin.bits >= 0.0);
+        let exact = Goldilocks.lengths(1, length).into_iter().find(holds).unwrap();
+        let mut oracle = Goldilocks.build(p, exact, BuildOptions::new(1, 1)).unwrap();
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(u64::from(p));
+        let limbs: Vec<u64> = (0..p.div_ceil(64)).map(|_| rng.random()).collect();
+        let x = Residue::from_limbs(p, &limbs);
+        for engine in [&mut engine as &mut dyn Engine, oracle.as_mut()] {
+            engine.write(0, &x, Shift::ZERO).unwrap();
+            engine.square(0, 3, Step::Square, Shift::ZERO).unwrap();
+        }
+        let [found, expected] =
+            [&mut engine as &mut dyn Engine, oracle.as_mut()].map(|e| e.read(0, Shift::ZERO));
+        assert!(found == expected, "{shape}, M{p}");
+    }
+
+    /// The tiles that are known to be fast, each beside the shortest of the other kind: a kernel
+    /// of columns knows of rows no more than their number and chunks, and the other way about.
+    #[test]
+    #[ignore = "a quarter of an hour of compiling"]
+    fn known_tiles_square_rightly() {
+        let device = Device::simulator().unwrap();
+        let known =
+            all_lengths().filter(|&n| n >= 1 << 16).filter_map(|n| Shape::best(n, 227 << 10));
+        let mut seen = std::collections::HashSet::new();
+        for shape in known {
+            let plain = Shape { streaming: false, ..shape };
+            // Threads come in whole warps.
+            let a = 16 / shape.width;
+            let of_columns =
+                Shape { row: Line { q: 2, a: 2, b: shape.chunk / 2 }, pairs: 1, ..plain };
+            let of_rows = Shape { column: Line { q: 2 * shape.pairs, a, b: 2 }, ..plain };
+            for tile in [of_columns, of_rows] {
+                let registers = [128, 128];
+                if seen.insert(Shape { registers, ..tile }) {
+                    println!("{tile}");
+                    squares_rightly(&device, tile);
+                }
+            }
+        }
+        assert!(seen.len() > 80);
     }
 }
