@@ -8,9 +8,8 @@ use warpint::mersenne::engine::places::cpu_name;
 use warpint::mersenne::{EngineError, Exponent, Plan, PlanRequest};
 
 use super::chart::Chart;
-use super::{micros, optional, plans};
+use super::{micros, optional, plans, say, say_all};
 use crate::args::BenchArgs;
-use crate::report;
 use crate::units;
 
 /// All that was measured.
@@ -48,21 +47,16 @@ pub(super) fn run(
     for &p in exponents {
         let plans = plans(p, request)?;
         // Not before it is known that there is something to measure.
-        if !args.json && measured.rows.is_empty() {
+        if measured.rows.is_empty() {
             let line = format!("{}, {}", measured.cpu, units::count(threads as u64, "thread"));
-            report::write_out(format!("{line}\n\n{HEADER}\n").as_bytes())?;
+            say(args, &format!("{line}\n\n{HEADER}"))?;
         }
         for row in measure(&plans)? {
-            if !args.json {
-                report::write_out(format!("{}\n", row.line()).as_bytes())?;
-            }
+            say(args, &row.line())?;
             measured.rows.push(row);
         }
     }
-    if args.json {
-        let text = serde_json::to_string(&measured)? + "\n";
-        report::write_out(text.as_bytes())?;
-    }
+    say_all(args, &measured)?;
     Ok(measured.chart())
 }
 

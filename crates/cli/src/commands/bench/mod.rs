@@ -5,6 +5,7 @@ mod cpu;
 mod on_device;
 mod same_plan;
 
+use serde::Serialize;
 use warpint::mersenne::{Exponent, Plan, PlanRequest, TunedTimes};
 
 use crate::args::BenchArgs;
@@ -75,6 +76,22 @@ fn plans(p: Exponent, request: &PlanRequest) -> anyhow::Result<Vec<Plan>> {
         report::notice(&format!("warning: {warning}"));
     }
     Ok(plans?)
+}
+
+/// Prints a line, or several, as soon as they are known; not where one JSON object is asked for.
+fn say(args: &BenchArgs, text: &str) -> anyhow::Result<()> {
+    if !args.json {
+        report::write_out(format!("{text}\n").as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Prints all that was measured, where one JSON object is asked for.
+fn say_all(args: &BenchArgs, measured: &impl Serialize) -> anyhow::Result<()> {
+    if args.json {
+        report::write_out((serde_json::to_string(measured)? + "\n").as_bytes())?;
+    }
+    Ok(())
 }
 
 fn cores() -> usize {

@@ -8,9 +8,8 @@ use warpint::mersenne::{
 };
 
 use super::chart::Chart;
-use super::{micros, optional, plans};
+use super::{micros, optional, plans, say, say_all};
 use crate::args::BenchArgs;
-use crate::report;
 use crate::units;
 
 /// How many squarings are timed.
@@ -132,21 +131,14 @@ pub(super) fn run(
     let device = device_on(id)?;
     let rates = rates(&device, effort)?;
     let mut measured = Measured::new(device.info(), &rates);
-    if !args.json {
-        report::write_out(measured.head().as_bytes())?;
-    }
+    say(args, &measured.head())?;
     for &p in exponents {
         for row in measure(&plans(p, request)?, (laps, by_kernel), &rates)? {
-            if !args.json {
-                report::write_out(format!("{}\n", row.line()).as_bytes())?;
-            }
+            say(args, &row.line())?;
             measured.rows.push(row);
         }
     }
-    if args.json {
-        let text = serde_json::to_string(&measured)? + "\n";
-        report::write_out(text.as_bytes())?;
-    }
+    say_all(args, &measured)?;
     Ok(measured.chart())
 }
 
@@ -206,7 +198,7 @@ impl Measured {
              FP64            {:.2} 10^12 multiply-adds/s\n\
              2^64−2^32+1     {:.1} 10^9 products/s, {:.1} 10^9 points·levels/s\n\n\
              Times and floors (traffic, arithmetic) in µs; ratio: to the larger floor; shares of \
-             the kernels.\n\n{HEADER}\n",
+             the kernels.\n\n{HEADER}",
             [name.as_str(), driver].join(", ").trim_end_matches(", "),
             copies.join(", "),
             rates.fp64_fma_per_second / 1e12,
@@ -338,7 +330,7 @@ mod tests {
             ratio_to_floor: Some(99.994),
             kernels: vec![kernel("square_rows", 0.404), kernel("columns", 0.596)],
         };
-        let text = measured.head() + &row.line();
+        let text = measured.head() + "\n" + &row.line();
         assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
         // Under its header every column ends where the header does.
         let [header, line] = [HEADER.to_owned(), row.line()].map(|l| l.chars().collect::<Vec<_>>());

@@ -6,11 +6,10 @@ use warpint::mersenne::{
     Alike, DeviceId, EngineError, Plan, PlanRequest, SquaringTimer, plans_cut_alike,
 };
 
-use super::micros;
 use super::on_device::{Laps, device_of};
+use super::{micros, say, say_all};
 use crate::args::BenchArgs;
 use crate::exit::{BadRequest, Exit};
-use crate::report;
 use crate::run::settle_for_any;
 use crate::units;
 
@@ -100,20 +99,13 @@ pub(super) fn run(args: &BenchArgs, points: &[usize]) -> anyhow::Result<Exit> {
     let device = id.to_string();
     let (name, driver) = product(&device).unwrap_or_default();
     let mut measured = Measured { device, name, driver, rows: vec![] };
-    if !args.json {
-        report::write_out(measured.head().as_bytes())?;
-    }
+    say(args, &measured.head())?;
     for alike in &found {
         let row = Row::measure(alike, laps)?;
-        if !args.json {
-            report::write_out(format!("{}\n", row.line()).as_bytes())?;
-        }
+        say(args, &row.line())?;
         measured.rows.push(row);
     }
-    if args.json {
-        let text = serde_json::to_string(&measured)? + "\n";
-        report::write_out(text.as_bytes())?;
-    }
+    say_all(args, &measured)?;
     Ok(Exit::Done)
 }
 
@@ -139,7 +131,7 @@ impl Measured {
              Of each n at most {MOST} cuts are tried, those first that both engines expect most \
              of.\n\
              µs: of a squaring; ratio: goldilocks to fp64; P: the largest exponent; ns/bit: ns over \
-             P.\n\n{HEADER}\n"
+             P.\n\n{HEADER}"
         )
     }
 }
