@@ -15,9 +15,11 @@ use crate::plan::{StoredTime, StoredTimes, TimingKey};
 /// `goldilocks` under another place, in two variants, from 1K words on.
 struct OnGpu {
     works: Result<(), DeviceError>,
+    /// A length that a longer one outruns; 0 for none.
+    outrun: usize,
 }
 
-static SOUND: OnGpu = OnGpu { works: Ok(()) };
+static SOUND: OnGpu = OnGpu { works: Ok(()), outrun: 0 };
 
 impl EngineFamily for OnGpu {
     fn name(&self) -> &'static str {
@@ -38,6 +40,10 @@ impl EngineFamily for OnGpu {
 
     fn lengths(&self, from: usize, to: usize) -> Vec<usize> {
         Goldilocks.lengths(from, to)
+    }
+
+    fn is_outrun(&self, length: usize) -> bool {
+        length == self.outrun
     }
 
     fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError> {
@@ -64,7 +70,7 @@ impl EngineFamily for OnGpu {
 }
 
 fn broken(error: DeviceError) -> &'static OnGpu {
-    Box::leak(Box::new(OnGpu { works: Err(error) }))
+    Box::leak(Box::new(OnGpu { works: Err(error), outrun: 0 }))
 }
 
 fn exponent(p: u64) -> Exponent {
@@ -166,6 +172,26 @@ fn stored_times_decide_over_engines_lengths_and_variants() {
             assert_eq!(plan.variant(), taken);
         }
     }
+}
+
+#[test]
+fn a_length_that_is_outrun_is_not_chosen_but_there() {
+    static OUTRUN: OnGpu = OnGpu { works: Ok(()), outrun: 10 << 10 };
+    let gpu: [&'static dyn EngineFamily; 1] = [&OUTRUN];
+    let p = exponent(216_091);
+    let plan = |length| {
+        let request = PlanRequest { length, ..PlanRequest::default() };
+        Plan::fastest_among(p, &gpu, "cuda:0", &request, &Times::default())
+    };
+    // In 10K words if it were not so, as above.
+    assert_eq!(plan(None).unwrap().length(), 16 << 10);
+    let asked_for = plan(Some(10 << 10)).unwrap();
+    assert_eq!(asked_for.length(), 10 << 10);
+    // Beside a shorter one no measurement tries it, and after an error it is the next.
+    let smaller = exponent(160_001);
+    let short = Plan::of_family(smaller, &OUTRUN, None, Some(1)).unwrap();
+    assert_eq!(short.length(), 8 << 10);
+    assert_eq!(short.longer().unwrap().length(), 10 << 10);
 }
 
 #[test]

@@ -49,6 +49,14 @@ impl TunedTimes {
         self.warnings.take()
     }
 
+    fn measured_here(&self, key: &TuningKey) -> Option<StoredTime> {
+        let found = self.store.as_ref()?.get(key);
+        // A matter of speed only: without the store a plan is measured.
+        let tuning = self.note(found.ok()?)?;
+        let time = Duration::try_from_secs_f64(tuning.microseconds * 1e-6).ok()?;
+        Some(StoredTime { variant: tuning.choice, time })
+    }
+
     fn note<T>(&self, answer: Warned<T>) -> T {
         self.warnings.borrow_mut().extend(answer.warning);
         answer.value
@@ -59,16 +67,6 @@ impl StoredTimes for TunedTimes {
     fn get(&self, of: &TimingKey) -> Option<StoredTime> {
         let key = key(of)?;
         self.measured_here(&key).or_else(|| shipped(&key.device, of))
-    }
-}
-
-impl TunedTimes {
-    fn measured_here(&self, key: &TuningKey) -> Option<StoredTime> {
-        let found = self.store.as_ref()?.get(key);
-        // A matter of speed only: without the store a plan is measured.
-        let tuning = self.note(found.ok()?)?;
-        let time = Duration::try_from_secs_f64(tuning.microseconds * 1e-6).ok()?;
-        Some(StoredTime { variant: tuning.choice, time })
     }
 }
 
