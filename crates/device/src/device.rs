@@ -195,10 +195,9 @@ impl Capture<'_> {
     /// soon as all blocks of that one have called `let_next_launch_begin` or ended. In its
     /// kernel all threads call `wait_for_last_launch`, before they touch what others write
     /// or read and before they let the next launch begin (both in `common/simt.cuh`). A
-    /// counter that the launch before does not touch may be touched earlier: those before it have
-    /// ended. What
-    /// an earlier launch writes is no `const __restrict__` there. Where a device cannot do
-    /// so, it is like [`Self::launch`].
+    /// counter that the launch before does not touch may be touched earlier: those before it
+    /// have ended. What an earlier launch writes is no `const __restrict__` there. Where a
+    /// device cannot do so, it is like [`Self::launch`].
     pub fn launch_early(&self, kernel: &Kernel, shape: Launch, args: &[Arg]) {
         self.record(kernel, shape, args, true);
     }

@@ -52,6 +52,9 @@ impl Context {
     }
 
     /// Waits for all work, asleep: to wait for a stream keeps a core of the host busy.
+    ///
+    /// Threads may share the event: whoever records it again, on the one stream, lets others wait
+    /// for more than they asked for, never for less.
     pub(super) fn wait(&self) -> CUresult {
         // SAFETY: event and stream are valid.
         match unsafe { sys::cuEventRecord(self.end, self.stream) } {

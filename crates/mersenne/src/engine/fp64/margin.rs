@@ -39,8 +39,8 @@
 //! error in 2^40 products; by the Gaussian one, in 2^71. Where mean and
 //! deviation were measured, they have the last word: in the case measured Z must
 //! be ln(1000·p) at least, so that even by the Gumbel tail one test in a thousand
-//! meets an error. (Of cases with errors larger by an eighth it would be one in
-//! five or more; by the Gaussian tail none.)
+//! meets an error. (With errors larger by an eighth it would be one in ten to one
+//! in five; by the Gaussian tail none in 10^9.)
 //!
 //! Thall (2011, §3.1.1) tabulates the longest acceptable words of every length.
 //! Percival's worst-case bound (2002) has N in place of √N, and holds for
@@ -88,7 +88,8 @@ pub(crate) const ON_GPU: Accuracy = Accuracy {
 ///
 /// Among 51 ways to cut seven lengths (`benches/runs/2026-11-21-h200/fp64-steps.txt`, from run 2
 /// on), the largest c was 1.11 times that of the way in `fp64-lengths.txt` there (radix 9 in place
-/// of 12). The two exponents of a length in the table differ by up to a factor 1.14. Of six exponents at each of 27 lengths, in one shape, the largest c was 1.11 times
+/// of 12). The two exponents of a length in `fp64-round-off.txt` there, of which the table has the
+/// worse, differ by up to a factor 1.14. Of six exponents at each of 27 lengths, in one shape, the largest c was 1.11 times
 /// that of the first, and 1.16 times the least
 /// (`cargo xtask margins --device sim --lengths 1152..8K --squarings 300 --exponents 6 --seed 1`).
 ///
