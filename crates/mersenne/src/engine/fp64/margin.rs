@@ -39,8 +39,8 @@
 //! error in 2^40 products; by the Gaussian one, in 2^71. Where mean and
 //! deviation were measured, they have the last word: in the case measured Z must
 //! be ln(1000·p) at least, so that even by the Gumbel tail one test in a thousand
-//! meets an error. (With errors larger by an eighth it would be one in ten to one
-//! in five; by the Gaussian tail none in 10^9.)
+//! meets an error. (With errors larger by an eighth it would be one in seven at
+//! 4M words and one in four at 32M; by the Gaussian tail none in 10^9.)
 //!
 //! Thall (2011, §3.1.1) tabulates the longest acceptable words of every length.
 //! Percival's worst-case bound (2002) has N in place of √N, and holds for
