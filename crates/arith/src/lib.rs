@@ -4,10 +4,12 @@
 //! |---|---|
 //! | [`goldilocks`] | the field Z/qZ, q = 2^64 − 2^32 + 1 |
 //! | [`dd`] | double-double numbers (about 106 bits), for tables |
+//! | [`jacobi`] | the Jacobi symbol and the gcd, by half-gcd |
 //! | [`limbs`] | natural numbers as little-endian `u64` limbs: the slow, obvious oracles |
 //! | [`primes`] | primality and smallest factors of machine words |
 
 pub mod dd;
 pub mod goldilocks;
+pub mod jacobi;
 pub mod limbs;
 pub mod primes;
