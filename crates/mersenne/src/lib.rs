@@ -12,9 +12,11 @@ pub mod checkpoint;
 pub mod engine;
 mod event;
 mod exponent;
+mod jacobi;
 pub mod layout;
 mod outcome;
 pub mod plan;
+pub mod product;
 mod residue;
 mod sealed;
 mod shift;
@@ -27,6 +29,7 @@ pub use engine::{
 };
 pub use event::{Event, StopToken};
 pub use exponent::{Exponent, ExponentError, trial_factor};
+pub use jacobi::jacobi_of_ll;
 pub use outcome::{ErrorCounts, Outcome, Verdict};
 pub use plan::{
     Alike, NoTimes, Plan, PlanError, PlanRequest, Settled, SquaringTimer, StoredTime, StoredTimes,

@@ -167,6 +167,18 @@ impl Lanes for Four {
     }
 
     #[inline(always)]
+    fn elements(x: &[u64]) -> Self {
+        Self(flip_sign(Self::factors(x).0))
+    }
+
+    #[inline(always)]
+    fn store(self, out: &mut [u64]) {
+        assert!(out.len() == Self::WIDTH);
+        // SAFETY: four numbers are writable there; no alignment is needed.
+        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), flip_sign(self.0)) }
+    }
+
+    #[inline(always)]
     fn factors(x: &[u64]) -> Plain {
         assert!(x.len() == Self::WIDTH);
         // SAFETY: four numbers are readable there; no alignment is needed.

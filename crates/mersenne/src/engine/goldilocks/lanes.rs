@@ -20,6 +20,10 @@ pub(super) trait Lanes: Copy + Send + Sync + 'static {
 
     /// The same canonical element in every lane.
     fn splat(x: u64) -> Self;
+    /// The canonical elements.
+    fn elements(x: &[u64]) -> Self;
+    /// Writes the canonical elements out.
+    fn store(self, out: &mut [u64]);
     /// The canonical multiplicands.
     fn factors(x: &[u64]) -> Self::Factor;
     /// The same canonical multiplicand in every lane.
@@ -104,6 +108,16 @@ impl Lanes for u64 {
     #[inline(always)]
     fn splat(x: u64) -> Self {
         x
+    }
+
+    #[inline(always)]
+    fn elements(x: &[u64]) -> u64 {
+        x[0]
+    }
+
+    #[inline(always)]
+    fn store(self, out: &mut [u64]) {
+        out[0] = self;
     }
 
     #[inline(always)]

@@ -8,6 +8,7 @@
 //! | `lanes`, `avx2` | one element, and four side by side |
 //! | `butterfly`, `fft` | short transforms in registers, and a whole column or row |
 //! | `transform` | one product: weights, columns, rows, columns, carries |
+//! | `cyclic` | convolutions without weights |
 //! | `carry` | carries through a register's digits |
 //! | `machine` | the register machine |
 //! | `pool`, `shared` | threads, and a slice they share |
@@ -16,11 +17,12 @@
 mod avx2;
 mod butterfly;
 mod carry;
+pub(crate) mod cyclic;
 mod fft;
 mod lanes;
 mod machine;
 mod margin;
-mod pool;
+pub(crate) mod pool;
 mod shape;
 mod shared;
 mod transform;

@@ -9,20 +9,20 @@ use rayon::prelude::*;
 const RANGES_PER_THREAD: usize = 4;
 
 /// The threads of one engine.
-pub(super) struct Pool {
+pub(crate) struct Pool {
     /// `None`: everything on the caller's thread.
     threads: Option<rayon::ThreadPool>,
 }
 
 impl Pool {
     /// As many threads; one, or threads that cannot be had, mean the caller's.
-    pub(super) fn new(threads: usize) -> Self {
+    pub(crate) fn new(threads: usize) -> Self {
         let pool = || rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok();
         Self { threads: if threads > 1 { pool() } else { None } }
     }
 
     /// `work` on `0..n` in ranges, results in ascending order.
-    pub(super) fn each_range<R: Send>(
+    pub(crate) fn each_range<R: Send>(
         &self,
         n: usize,
         work: impl Fn(Range<usize>) -> R + Sync + Send,
@@ -35,8 +35,28 @@ impl Pool {
         pool.install(|| (0..ranges).into_par_iter().map(|i| work(range(i))).collect())
     }
 
+    /// `work` on each of `0..n` as a job of its own, results in ascending order.
+    pub(crate) fn each<R: Send>(
+        &self,
+        n: usize,
+        work: impl Fn(usize) -> R + Sync + Send,
+    ) -> Vec<R> {
+        match &self.threads {
+            None => (0..n).map(work).collect(),
+            Some(pool) => pool.install(|| (0..n).into_par_iter().map(work).collect()),
+        }
+    }
+
+    /// `work` on one of the threads, from where the others are quickly called.
+    pub(crate) fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        match &self.threads {
+            None => work(),
+            Some(pool) => pool.install(work),
+        }
+    }
+
     /// `work` on each chunk of `len` entries, with its number.
-    pub(super) fn each_chunk<T: Send>(
+    pub(crate) fn each_chunk<T: Send>(
         &self,
         data: &mut [T],
         len: usize,

@@ -26,6 +26,10 @@ fn each<const N: usize>(x: [[u64; 4]; N], f: impl Fn([u64; N]) -> u64) -> [u64; 
 fn check(a: [u64; 4], b: [u64; 4]) {
     let (fa, fb) = (pack(a), pack(b));
     assert_eq!(unpack(fa), a);
+    assert_eq!(unpack(Four::elements(&a)), a);
+    let mut stored = [0; 4];
+    fa.store(&mut stored);
+    assert_eq!(stored, a);
     assert_eq!(unpack(fa.add(fb)), each([a, b], |[a, b]| a.add(b)), "{a:?} + {b:?}");
     assert_eq!(unpack(fa.sub(fb)), each([a, b], |[a, b]| a.sub(b)), "{a:?} − {b:?}");
     assert_eq!(unpack(fa.mul(fb.to_factor())), each([a, b], |[a, b]| a.mul(b)), "{a:?}·{b:?}");

@@ -1,0 +1,52 @@
+//! The Jacobi check of a Lucas–Lehmer test.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use crate::Residue;
+use crate::product::TransformMultiplier;
+use warpint_arith::{jacobi, limbs};
+
+/// Time between two questions whether to stop.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// The Jacobi symbol (x − 2 | M_p), by as many threads; `None` if `cancel` said
+/// true, which the caller's thread asks every 20 ms.
+///
+/// For s_0 = 4, 10 or 2/3 and odd p it is −1 at every s_n, n ≥ 1: with
+/// s_{n+1} − 2 = (s_n − 2)(s_n + 2) and s_{n+1} + 2 = s_n², the symbol of
+/// s_n + 2 is 1 from n = 1 on, so that of s_n − 2 stays what it is at n = 1:
+/// (12 | M_p), (96 | M_p) or (−32/9 | M_p). After an error it is 1 or −1, one as
+/// likely as the other, and stays that from the next step on: a check finds any
+/// earlier error with probability ½, and a second one does not add to it.
+///
+/// Cost: a half-gcd of p bits, O(M(p)·log p); memory of some 10·p bytes.
+#[must_use]
+pub fn jacobi_of_ll(residue: &Residue, threads: usize, cancel: &dyn Fn() -> bool) -> Option<i8> {
+    let p = residue.exponent();
+    let mut modulus = vec![u64::MAX; limbs::limbs_for_bits(p)];
+    if let Some(top) = modulus.last_mut() {
+        *top >>= (64 - p % 64) % 64;
+    }
+    let x = limbs::sub_mod(residue.limbs(), Residue::from_u64(p, 2).limbs(), p);
+    let multiplier = TransformMultiplier::new(threads);
+    let stop = AtomicBool::new(false);
+    let pool = multiplier.pool();
+    let compute = || jacobi::jacobi(&x, &modulus, &multiplier, &|| stop.load(Ordering::Relaxed));
+    std::thread::scope(|scope| {
+        let (done, result) = channel();
+        scope.spawn(move || done.send(pool.run(compute)));
+        loop {
+            match result.recv_timeout(PATIENCE) {
+                Ok(symbol) => return symbol,
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => {
+                    if cancel() {
+                        stop.store(true, Ordering::Relaxed);
+                    }
+                }
+            }
+        }
+    })
+}

@@ -1,0 +1,202 @@
+//! Products of natural numbers by exact convolutions.
+//!
+//! Both factors are cut into digits of b bits, b so small that every
+//! coefficient of the product of the two polynomials is known from its residue
+//! mod q = 2^64 − 2^32 + 1, and convolved by a transform over that field, of
+//! 2^k or 5·2^k points, no fewer than the product has digits (Schönhage and
+//! Strassen 1971; the field's transform: Hérault 2025, §2). There is no
+//! rounding.
+
+mod coefficients;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::engine::goldilocks::cyclic::{Cyclic, Digits, Pools, Term, cyclic};
+use crate::engine::goldilocks::pool::Pool;
+use coefficients::Cut;
+use warpint_arith::limbs::{Karatsuba, Matrix2, Multiplier, add_assign, trimmed};
+
+/// Limbs of the shorter factor below which Karatsuba's method is faster.
+const TRANSFORM_FROM: usize = 400;
+
+/// The same where transforms are shared by several products.
+const SHARED_TRANSFORM_FROM: usize = 250;
+
+/// Points from which the operands of one call go to several threads.
+const ACROSS_FROM: usize = 1 << 10;
+
+/// Points from which one transform goes to several threads.
+const WITHIN_FROM: usize = 1 << 15;
+
+/// The most points: 2^26, which hold products of 1.2·10^9 bits. Longer factors
+/// are cut.
+const MOST_POINTS: usize = 1 << 26;
+
+/// A multiplier by transforms for factors of any length, on several threads.
+///
+/// Cost of a product of n limbs: three transforms of some 3·n points (64·n bits
+/// in digits of about 20), each in 24·n bytes; tables of twice that stay for
+/// every length used.
+pub struct TransformMultiplier {
+    threads: Pool,
+    caller: Pool,
+    tables: Mutex<BTreeMap<usize, Arc<dyn Cyclic>>>,
+    most_points: usize,
+}
+
+const TIMES: Term = Term { left: 0, right: 1, minus: false };
+
+impl TransformMultiplier {
+    /// A multiplier with as many threads, the caller's for 1.
+    #[must_use]
+    pub fn new(threads: usize) -> Self {
+        Self::with_most_points(threads, MOST_POINTS)
+    }
+
+    fn with_most_points(threads: usize, most_points: usize) -> Self {
+        Self {
+            threads: Pool::new(threads),
+            caller: Pool::new(1),
+            tables: Mutex::default(),
+            most_points,
+        }
+    }
+
+    /// The threads, for a whole computation to run on.
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.threads
+    }
+
+    /// The shortest transform for so many points.
+    fn cyclic(&self, points: usize) -> Option<Arc<dyn Cyclic>> {
+        let n = length(points);
+        if n > self.most_points {
+            return None;
+        }
+        // Nothing is left half done by a panic: a table is put in whole.
+        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = tables.get(&n) {
+            return Some(Arc::clone(known));
+        }
+        let made: Arc<dyn Cyclic> = cyclic(n)?.into();
+        tables.insert(n, Arc::clone(&made));
+        Some(made)
+    }
+
+    /// Σ ± products of operands, in so many limbs of two's complement; `None` if
+    /// they are too long.
+    ///
+    /// `plus` and `minus` are the most terms of either sign in a sum, `left` and
+    /// `right` the limbs of the longest factors on either side.
+    fn sums<const N: usize>(
+        &self,
+        operands: &[&[u64]],
+        [left, right]: [usize; 2],
+        sums: [&[Term]; N],
+    ) -> Option<[Vec<u64>; N]> {
+        let most = |minus: bool| {
+            let count = |sum: &&[Term]| sum.iter().filter(|term| term.minus == minus).count();
+            sums.iter().map(count).max().unwrap_or(0) as u32
+        };
+        let cut = Cut::new(left.min(right), left.max(right), most(false), most(true));
+        let tables = self.cyclic(cut.points)?;
+        let pools = match cut.points {
+            n if n >= WITHIN_FROM => Pools { across: &self.caller, within: &self.threads },
+            n if n >= ACROSS_FROM => Pools { across: &self.threads, within: &self.caller },
+            _ => Pools { across: &self.caller, within: &self.caller },
+        };
+        let digits: Vec<Digits> =
+            operands.iter().map(|&limbs| Digits { limbs, bits: cut.bits }).collect();
+        let limbs = left + right + usize::from(sums.iter().any(|sum| sum.len() > 1));
+        tables
+            .sums(pools, &digits, &sums, &|coefficients| cut.carried(coefficients, limbs))
+            .try_into()
+            .ok()
+    }
+}
+
+/// The least 2^k or 5·2^k that is no less than `points`, at least 16.
+fn length(points: usize) -> usize {
+    let power = points.max(16).next_power_of_two();
+    // 5·2^k below 8·2^k; four lanes need 5·2^k ≥ 80.
+    let fifth = power / 8 * 5;
+    if fifth >= points && fifth >= 80 { fifth } else { power }
+}
+
+impl Multiplier for TransformMultiplier {
+    fn mul(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
+        let limbs = a.len() + b.len();
+        let (a, b) = (trimmed(a), trimmed(b));
+        let (long, short) = if a.len() >= b.len() { (a, b) } else { (b, a) };
+        let mut product = if short.len() < TRANSFORM_FROM {
+            Karatsuba.mul(long, short)
+        } else if std::ptr::eq(long, short) {
+            let square = Term { right: 0, ..TIMES };
+            match self.sums(&[long], [long.len(), short.len()], [&[square]]) {
+                Some([product]) => product,
+                None => self.halved(long, short),
+            }
+        } else {
+            match self.sums(&[long, short], [long.len(), short.len()], [&[TIMES]]) {
+                Some([product]) => product,
+                None => self.halved(long, short),
+            }
+        };
+        product.resize(limbs, 0);
+        product
+    }
+
+    fn mul_matrices(&self, m: Matrix2, n: Matrix2) -> [[Vec<u64>; 2]; 2] {
+        let longest = |m: &Matrix2| m.iter().flatten().map(|x| trimmed(x).len()).max().unwrap_or(0);
+        let sizes = [longest(&m), longest(&n)];
+        let entries: Vec<&[u64]> = m.iter().chain(&n).flatten().map(|x| trimmed(x)).collect();
+        let term = |left, right| Term { left, right, minus: false };
+        let entry = |i: usize, j: usize| [term(2 * i, 4 + j), term(2 * i + 1, 6 + j)];
+        let sums = [entry(0, 0), entry(0, 1), entry(1, 0), entry(1, 1)];
+        let fast = (sizes[0].min(sizes[1]) >= SHARED_TRANSFORM_FROM)
+            .then(|| self.sums(&entries, sizes, sums.each_ref().map(|sum| &sum[..])))
+            .flatten();
+        match fast {
+            Some([a, b, c, d]) => [[a, b], [c, d]],
+            None => ByProducts(self).mul_matrices(m, n),
+        }
+    }
+
+    fn mul_adjugate(&self, m: Matrix2, x: [&[u64]; 2]) -> [Vec<u64>; 2] {
+        let [x0, x1] = x.map(trimmed);
+        let [m00, m01, m10, m11] = [m[0][0], m[0][1], m[1][0], m[1][1]].map(trimmed);
+        let longest = |all: &[&[u64]]| all.iter().map(|x| x.len()).max().unwrap_or(0);
+        let sizes = [longest(&[m00, m01, m10, m11]), longest(&[x0, x1])];
+        let term = |left, right, minus| Term { left, right, minus };
+        let first = [term(3, 4, false), term(1, 5, true)];
+        let second = [term(0, 5, false), term(2, 4, true)];
+        (sizes[0].min(sizes[1]) >= SHARED_TRANSFORM_FROM)
+            .then(|| self.sums(&[m00, m01, m10, m11, x0, x1], sizes, [&first, &second]))
+            .flatten()
+            .unwrap_or_else(|| ByProducts(self).mul_adjugate(m, x))
+    }
+}
+
+impl TransformMultiplier {
+    /// The longer factor cut in two.
+    fn halved(&self, long: &[u64], short: &[u64]) -> Vec<u64> {
+        let (low, high) = long.split_at(long.len() / 2);
+        let mut product = self.mul(low, short);
+        product.resize(long.len() + short.len(), 0);
+        add_assign(&mut product[low.len()..], &self.mul(high, short));
+        product
+    }
+}
+
+/// The products of a multiplier, and the trait's own way to sum them.
+struct ByProducts<'a>(&'a TransformMultiplier);
+
+impl Multiplier for ByProducts<'_> {
+    fn mul(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
+        self.0.mul(a, b)
+    }
+}
+
+#[cfg(test)]
+mod tests;
