@@ -282,6 +282,7 @@ fn round_off(engine: &mut dyn Engine, squarings: u64, rng: &mut ChaCha8Rng) -> R
         }
         engine.square(0, WATCHED, Step::Square, Shift::ZERO)?;
     }
+    engine.finish()?;
     let round_off = engine.health().round_off.context("round-off is not measured")?;
     let (made, seen) = (1 + stretches * WATCHED, round_off.products);
     ensure!(seen == made, "{seen} of {made} squarings were measured");

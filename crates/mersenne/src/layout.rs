@@ -62,6 +62,23 @@ impl WordLayout {
         (self.offset(j + 1) - self.offset(j)) as u32
     }
 
+    /// (⌈pj/N⌉, b_j) for j = 0, 1, …, without a division a word.
+    fn places(&self) -> impl Iterator<Item = (u64, u32)> {
+        let (n, p) = (self.n as u64, u64::from(self.p));
+        let (short, rest) = (p / n, p % n);
+        // N·⌈pj/N⌉ − pj, from 0 to N − 1.
+        let mut excess = 0u64;
+        let mut offset = 0u64;
+        (0..self.n).map(move |_| {
+            let here = offset;
+            let long = excess < rest;
+            excess = if long { excess + n - rest } else { excess - rest };
+            let bits = short + u64::from(long);
+            offset += bits;
+            (here, bits as u32)
+        })
+    }
+
     /// (−p·j) mod N: the weight of word j is a_j = 2^(this/N) (Thall 2011, eq. 1.3).
     #[must_use]
     pub fn weight_numerator(&self, j: usize) -> u64 {
@@ -94,9 +111,8 @@ impl WordLayout {
         assert!(self.bits_per_word() <= 31.0, "words of more than 31 bits");
         let mut digits = vec![0i32; self.n];
         let mut carry = 0i64;
-        for (j, d) in digits.iter_mut().enumerate() {
-            let bits = self.bits(j);
-            let v = bit_field(x.limbs(), self.offset(j), bits) as i64 + carry;
+        for (d, (offset, bits)) in digits.iter_mut().zip(self.places()) {
+            let v = bit_field(x.limbs(), offset, bits) as i64 + carry;
             carry = carry_out(v, bits);
             *d = (v - (carry << bits)) as i32;
         }
@@ -130,36 +146,27 @@ impl WordLayout {
     #[must_use]
     pub fn residue(&self, digits: &[i32]) -> Residue {
         assert_eq!(digits.len(), self.n, "one digit a word");
-        // The plain digits 0 ≤ d_j < 2^b_j, with the carry (which may be
-        // negative) going round until it is gone.
-        let mut plain = vec![0u64; self.n];
-        let mut carry = 0i64;
-        for (j, d) in plain.iter_mut().enumerate() {
-            let v = i64::from(digits[j]) + carry;
-            let bits = self.bits(j);
-            carry = v >> bits;
-            *d = (v - (carry << bits)) as u64;
-        }
-        while carry != 0 {
-            for (j, d) in plain.iter_mut().enumerate() {
-                let v = *d as i64 + carry;
-                let bits = self.bits(j);
-                carry = v >> bits;
-                *d = (v - (carry << bits)) as u64;
-                if carry == 0 {
-                    break;
-                }
-            }
-        }
+        // The plain digits 0 ≤ d_j < 2^b_j side by side.
         let mut x = vec![0u64; limbs::limbs_for_bits(self.p)];
-        for (j, d) in plain.iter().enumerate() {
-            let offset = self.offset(j);
+        let mut carry = 0i64;
+        for (&digit, (offset, bits)) in digits.iter().zip(self.places()) {
+            let v = i64::from(digit) + carry;
+            carry = v >> bits;
+            let d = (v - (carry << bits)) as u64;
             let (limb, bit) = ((offset / 64) as usize, offset % 64);
             x[limb] |= d << bit;
-            if bit + u64::from(self.bits(j)) > 64 {
+            if bit + u64::from(bits) > 64 {
                 x[limb + 1] |= d >> (64 - bit);
             }
         }
+        // What leaves the last word stands for carry·2^p ≡ carry.
+        limbs::canonicalise(&mut x, self.p);
+        let rest = limbs::reduce(&[carry.unsigned_abs()], self.p);
+        let x = if carry < 0 {
+            limbs::sub_mod(&x, &rest, self.p)
+        } else {
+            limbs::add_mod(&x, &rest, self.p)
+        };
         Residue::from_limbs(self.p, &x)
     }
 }
@@ -194,6 +201,9 @@ mod tests {
             let layout = WordLayout::new(p, n);
             assert_eq!(layout.offset(n), u64::from(p));
             assert_eq!((0..n).map(|j| layout.bits(j)).sum::<u32>(), p);
+            let places: Vec<_> = layout.places().collect();
+            let expected: Vec<_> = (0..n).map(|j| (layout.offset(j), layout.bits(j))).collect();
+            assert_eq!(places, expected);
             for bit in 0..p {
                 let (j, b) = layout.word_at_bit(bit);
                 assert!(b < layout.bits(j), "bit {bit} of M{p} in {n} words");

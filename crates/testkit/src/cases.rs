@@ -73,7 +73,7 @@ pub fn carry_patterns(family: &'static dyn EngineFamily) -> CaseResult {
         for (name, x) in sample::patterns(&mut rng, p, engine.length()) {
             for step in [Step::Square, Step::SquareMinusTwo, Step::SquareTimes(65_521)] {
                 engine.write(0, &x, shift).map_err(text)?;
-                match engine.square(0, 3, step, shift) {
+                match engine.square(0, 3, step, shift).and_then(|()| engine.finish()) {
                     Err(EngineError::RoundOff { .. }) => continue,
                     other => other.map_err(text)?,
                 }

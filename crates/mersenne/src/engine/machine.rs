@@ -35,12 +35,12 @@ impl Call<'_> {
 
 /// Products of registers on a device, through a spectrum that it keeps there.
 ///
-/// The host only orders work; what fails is seen by [`Transform::settle`].
+/// The host only orders work, as far ahead as it gets; what fails is seen by [`Transform::settle`].
 pub(super) trait Transform: Send {
     /// Squarings in a graph. Launching a graph costs the host as much as one kernel.
     const GRAPH_SQUARINGS: u64;
 
-    /// The most squarings between two calls of [`Transform::settle`].
+    /// The most products between two calls of [`Transform::settle`].
     const MOST_UNSETTLED: u64;
 
     /// The squarings after a register was written or a sum was made that are all measured.
@@ -93,6 +93,8 @@ pub(super) struct Machine<T> {
     graphs: Vec<(Step, Graph)>,
     /// The squarings yet to come that are all measured.
     watched: u64,
+    /// Products since the last call of [`Transform::settle`], at most [`Transform::MOST_UNSETTLED`].
+    unsettled: u64,
 }
 
 impl<T: Transform> Machine<T> {
@@ -110,10 +112,30 @@ impl<T: Transform> Machine<T> {
             combine: None,
             graphs: vec![],
             watched: T::WATCHED,
+            unsettled: 0,
             device: device.clone(),
             layout,
             transform,
         })
+    }
+
+    /// Waits for the device and judges the products made since the last call.
+    fn settle(&mut self) -> Result<(), EngineError> {
+        if self.unsettled == 0 {
+            return Ok(());
+        }
+        // Whatever comes of it, it is told once.
+        self.unsettled = 0;
+        self.transform.settle()
+    }
+
+    /// Makes room for one more product among those not judged yet.
+    fn note_product(&mut self) -> Result<(), EngineError> {
+        if self.unsettled >= T::MOST_UNSETTLED {
+            self.settle()?;
+        }
+        self.unsettled += 1;
+        Ok(())
     }
 
     /// Makes n squarings of the spectrum: those watched one by one, then by graphs as far as they
@@ -238,15 +260,17 @@ impl<T: Transform> Engine for Machine<T> {
         self.transform.prepare(step, shift, n - 1 <= self.watched)?;
         self.transform.enter(&self.registers[reg])?;
         let mut left = n - 1;
-        while left >= T::MOST_UNSETTLED {
-            self.squarings(T::MOST_UNSETTLED - 1, step)?;
-            left -= T::MOST_UNSETTLED - 1;
-            self.transform.settle()?;
+        while left > 0 {
+            if self.unsettled >= T::MOST_UNSETTLED {
+                self.settle()?;
+            }
+            let now = left.min(T::MOST_UNSETTLED - self.unsettled);
+            self.unsettled += now;
+            self.squarings(now, step)?;
+            left -= now;
         }
-        self.squarings(left, step)?;
-        self.transform.leave(&self.registers[reg], step)?;
-        // What failed on the device is reported here rather than by the next call.
-        self.transform.settle()
+        self.note_product()?;
+        self.transform.leave(&self.registers[reg], step)
     }
 
     fn mul(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
@@ -254,9 +278,9 @@ impl<T: Transform> Engine for Machine<T> {
             self.copy(dst, a)?;
             return self.square(dst, 1, Step::Square, Shift::ZERO);
         }
+        self.note_product()?;
         let [dst, a, b] = [dst, a, b].map(|reg| &self.registers[reg]);
-        self.transform.multiply(dst, a, b)?;
-        self.transform.settle()
+        self.transform.multiply(dst, a, b)
     }
 
     fn add(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
@@ -270,6 +294,7 @@ impl<T: Transform> Engine for Machine<T> {
     }
 
     fn read(&mut self, reg: usize, shift: Shift) -> Result<Residue, EngineError> {
+        self.settle()?;
         let digits = self.registers[reg].download()?;
         Ok(self.layout.residue(&digits).rotated_right(shift.bits()))
     }
@@ -280,6 +305,10 @@ impl<T: Transform> Engine for Machine<T> {
         Ok(self.registers[reg].upload(&digits)?)
     }
 
+    fn finish(&mut self) -> Result<(), EngineError> {
+        self.settle()
+    }
+
     fn health(&self) -> Health {
         self.transform.health()
     }
@@ -287,6 +316,7 @@ impl<T: Transform> Engine for Machine<T> {
     fn kernel_times(&mut self, reg: usize, n: u64) -> Result<Vec<KernelTime>, EngineError> {
         assert!((4..=1_000).contains(&n), "kernels are timed over 4 to 1000 squarings, not {n}");
         let step = Step::Square;
+        self.settle()?;
         self.transform.prepare(step, Shift::ZERO, false)?;
         self.transform.enter(&self.registers[reg])?;
         // While the device is busy with these, the host gets ahead of it.
@@ -301,7 +331,8 @@ impl<T: Transform> Engine for Machine<T> {
         };
         let means = calls.iter().enumerate().map(mean).collect();
         self.transform.leave(&self.registers[reg], step)?;
-        self.transform.settle()?;
+        self.unsettled = n;
+        self.settle()?;
         Ok(means)
     }
 }
