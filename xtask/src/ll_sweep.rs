@@ -106,7 +106,7 @@ fn test_one(family: &'static dyn EngineFamily, p: u32) -> anyhow::Result<Tested>
     let exponent = Exponent::new(u64::from(p)).with_context(what)?;
     let plan = Plan::of_family(exponent, family, None, Some(1)).with_context(what)?;
     let kind = TestKind::Ll(LlStart::Four);
-    let spec = TestSpec { kind, exponent, iterations: None };
+    let spec = TestSpec::new(kind, exponent);
     let (events, _) = mpsc::channel();
     let begin = Instant::now();
     let finished = test::run(&spec, plan, None, &events, &StopToken::new(), &RunOptions::default())

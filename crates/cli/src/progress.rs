@@ -71,7 +71,7 @@ impl View {
             Event::Progress { iteration, total, per_iteration, round_off } if !self.news.quiet => {
                 self.progress(iteration, total, per_iteration, round_off);
             }
-            Event::Verified { iteration } => self.verified = Some(iteration),
+            Event::Verified { iteration, .. } => self.verified = Some(iteration),
             Event::CheckFailed { back_to, .. }
             | Event::Lengthened { back_to, .. }
             | Event::DeviceFailed { back_to, .. } => {
@@ -145,6 +145,7 @@ impl News {
             }
             Event::BadCheckpoint { .. }
             | Event::CheckFailed { .. }
+            | Event::ResidueLost { .. }
             | Event::DeviceFailed { .. }
             | Event::Lengthened { .. } => true,
             _ => !self.quiet,
@@ -195,8 +196,11 @@ fn describe(event: &Event) -> Option<String> {
             units::count_words(*from),
             units::count_words(*to)
         ),
-        Event::CheckFailed { iteration, back_to } => format!(
-            "the Gerbicz check at iteration {iteration} failed: going back to iteration {back_to}, which is verified"
+        Event::CheckFailed { check, iteration, back_to } => format!(
+            "the {check} at iteration {iteration} failed: going back to iteration {back_to}, which is verified"
+        ),
+        Event::ResidueLost { iteration, reason } => format!(
+            "cannot keep the residue at iteration {iteration} for the proof: {reason}; the test goes on, and the proof will be of a lower power"
         ),
         Event::DeviceFailed { reason, back_to } => {
             format!("the device failed ({reason}): trying once more from iteration {back_to}")
@@ -211,6 +215,7 @@ fn describe(event: &Event) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use warpint::mersenne::Check;
 
     #[test]
     fn a_progress_line_says_all() {
@@ -238,7 +243,7 @@ mod tests {
                 "round-off 0.4500 is too much for 12K words: going on from iteration 7 with 14K words"
             )
         );
-        assert_eq!(describe(&Event::Verified { iteration: 1 }), None);
+        assert_eq!(describe(&Event::Verified { check: Check::Gerbicz, iteration: 1 }), None);
         assert_eq!(
             describe(&Event::Saved { iteration: 1, path: "f".into(), verified: true }),
             None
@@ -251,7 +256,8 @@ mod tests {
             Event::SaveFailed { reason: "no space left".into() },
             Event::BadCheckpoint { path: "f.bad".into(), reason: "cut short".into() },
             Event::Lengthened { from: 12_288, to: 14_336, round_off: 0.45, back_to: 7 },
-            Event::CheckFailed { iteration: 9, back_to: 7 },
+            Event::CheckFailed { check: Check::Jacobi, iteration: 9, back_to: 7 },
+            Event::ResidueLost { iteration: 9, reason: "no space left".into() },
             Event::DeviceFailed { reason: "launch failed".into(), back_to: 7 },
         ];
         let routine = [

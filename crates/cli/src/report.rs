@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use warpint::gimps::{self, Program, ResultLine};
 use warpint::mersenne::engine::places::CPU;
-use warpint::mersenne::{LlStart, Outcome, TestKind, Verdict};
+use warpint::mersenne::{ErrorCounts, LlStart, Outcome, TestKind, Verdict};
 
 use crate::units;
 
@@ -54,6 +54,9 @@ enum Status {
     Prime,
     #[serde(rename = "C")]
     Composite,
+    /// A certification.
+    #[serde(rename = "certified")]
+    Certified,
     /// Not at the end yet.
     #[serde(rename = "interim")]
     Interim,
@@ -74,7 +77,18 @@ struct RoundOff {
 #[serde(rename_all = "kebab-case")]
 struct Errors {
     gerbicz: u32,
+    #[serde(default)]
+    jacobi: u32,
+    #[serde(default)]
+    double_check: u32,
     round_off: u32,
+}
+
+impl From<ErrorCounts> for Errors {
+    fn from(counts: ErrorCounts) -> Self {
+        let ErrorCounts { gerbicz, jacobi, double_check, round_off } = counts;
+        Self { gerbicz, jacobi, double_check, round_off }
+    }
 }
 
 impl TestReport {
@@ -84,6 +98,7 @@ impl TestReport {
             status: match outcome.verdict {
                 Verdict::Prime | Verdict::ProbablePrime => Status::Prime,
                 Verdict::Composite => Status::Composite,
+                Verdict::Certified => Status::Certified,
                 Verdict::Interim => Status::Interim,
             },
             exponent: outcome.exponent,
@@ -103,7 +118,7 @@ impl TestReport {
                 z: r.z(),
             }),
             shift_count: outcome.shift,
-            errors: Errors { gerbicz: outcome.errors.gerbicz, round_off: outcome.errors.round_off },
+            errors: outcome.errors.into(),
             seconds: outcome.elapsed.as_secs_f64(),
             program: Program::warpint(),
             timestamp: gimps::utc_now(),
@@ -128,7 +143,7 @@ impl TestReport {
             fft_length: 0,
             round_off: None,
             shift_count: 0,
-            errors: Errors { gerbicz: 0, round_off: 0 },
+            errors: ErrorCounts::default().into(),
             seconds: 0.0,
             program: Program::warpint(),
             timestamp: gimps::utc_now(),
@@ -154,7 +169,7 @@ impl TestReport {
         let status = match self.status {
             Status::Prime => gimps::Status::Prime,
             Status::Composite => gimps::Status::Composite,
-            Status::Interim => return None,
+            Status::Interim | Status::Certified => return None,
         };
         let (p, res64, n) = (self.exponent, self.res64.clone(), self.fft_length);
         let line = match (&self.res2048, self.start.as_deref()) {
@@ -186,7 +201,7 @@ pub(crate) fn is_recorded(kind: TestKind) -> bool {
 /// The starting value of a Lucas–Lehmer test, as text.
 fn start(kind: TestKind) -> Option<String> {
     let start = match kind {
-        TestKind::Prp => return None,
+        TestKind::Prp | TestKind::Cert(_) => return None,
         TestKind::Ll(LlStart::Four) => "4",
         TestKind::Ll(LlStart::Ten) => "10",
         TestKind::Ll(LlStart::TwoThirds) => "2/3",
@@ -213,6 +228,9 @@ impl Display for TestReport {
             (Status::Composite, false) => {
                 write!(f, "M{exponent} is composite (Lucas–Lehmer): res64 {res64}, {squarings}")
             }
+            (Status::Certified, _) => {
+                write!(f, "M{exponent} certification: res64 {res64}, {squarings}")
+            }
             (Status::Interim, _) => {
                 let total = self.total;
                 write!(f, "M{exponent} {worktype} after {iterations} of {total} squarings: ")?;
@@ -235,7 +253,8 @@ impl Display for TestReport {
             }
             None => f.write_str(", exact arithmetic")?,
         }
-        match (self.errors.gerbicz, self.errors.round_off) {
+        let Errors { gerbicz, jacobi, double_check, round_off } = self.errors;
+        match (gerbicz.saturating_add(jacobi).saturating_add(double_check), round_off) {
             (0, 0) => f.write_str(", no errors"),
             (g, r) => write!(
                 f,
@@ -271,7 +290,7 @@ pub(crate) fn notice(line: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpint::mersenne::{ErrorCounts, Residue};
+    use warpint::mersenne::Residue;
 
     fn measured(products: u64) -> warpint::mersenne::RoundOff {
         warpint::mersenne::RoundOff { max: 0.125, mean: 0.0625, deviation: 0.01, products }
@@ -290,6 +309,7 @@ mod tests {
             round_off: Some(measured(9)),
             errors: ErrorCounts::default(),
             shift: 0,
+            known_factors: vec![],
             elapsed: Duration::from_millis(1500),
         }
     }
@@ -317,12 +337,12 @@ mod tests {
         );
         let mut early = outcome(TestKind::Prp, Verdict::Interim, 9);
         early.iterations = 1;
-        early.errors = ErrorCounts { gerbicz: 1, round_off: 2 };
+        early.errors = ErrorCounts { gerbicz: 1, jacobi: 1, double_check: 0, round_off: 2 };
         assert_eq!(
             TestReport::new(&early).to_string(),
             "M127 PRP-3 after 1 of 127 squarings: res64 0000000000000009, no verdict yet, \
              1.5 s, fp64 3K words, round-off max 0.1250 mean 0.0625, \
-             1 failed check and 2 round-off errors overcome"
+             2 failed checks and 2 round-off errors overcome"
         );
     }
 

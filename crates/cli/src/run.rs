@@ -66,7 +66,7 @@ pub(crate) fn run(kind: TestKind, args: &TestArgs) -> anyhow::Result<Exit> {
     // Until now there was nothing new to save, and a signal ended it at once.
     let stop = signals.save_first();
     say(args, || describe(&plan, kind));
-    let spec = TestSpec { kind, exponent, iterations: args.iterations };
+    let spec = TestSpec { iterations: args.iterations, ..TestSpec::new(kind, exponent) };
     match compute(&spec, plan, &mut store, stop, args)? {
         Finished::Done(outcome) => {
             let report = TestReport::new(&outcome);
@@ -158,7 +158,8 @@ fn compute(
 ) -> anyhow::Result<Finished> {
     let (sender, events) = mpsc::channel::<Event>();
     let view = progress::show(spec.exponent.get(), events, stop.clone(), args.quiet);
-    let options = RunOptions { checkpoint_interval: args.checkpoint_interval };
+    let options =
+        RunOptions { checkpoint_interval: args.checkpoint_interval, ..RunOptions::default() };
     let finished = test::run(spec, plan, Some(store), &sender, stop, &options);
     drop(sender);
     // A view that failed has no part in the result.

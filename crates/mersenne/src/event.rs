@@ -1,5 +1,6 @@
 //! What a running test tells, and how it is asked to stop.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,12 +37,19 @@ pub enum Event {
         iteration: u64,
         /// Its file.
         path: PathBuf,
-        /// Whether a Gerbicz–Li check covers it.
+        /// Whether a check has confirmed it.
         verified: bool,
     },
     /// A checkpoint could not be saved; the older ones are untouched, the test
     /// goes on and will try again.
     SaveFailed {
+        /// Why.
+        reason: String,
+    },
+    /// A residue for the proof could not be written: the proof will be of a lower power.
+    ResidueLost {
+        /// Its iteration.
+        iteration: u64,
         /// Why.
         reason: String,
     },
@@ -85,18 +93,43 @@ pub enum Event {
         /// The length used.
         to: usize,
     },
-    /// A Gerbicz–Li check passed: everything up to `iteration` is verified.
+    /// A check passed: everything up to `iteration` is verified, as far as such a check can.
     Verified {
+        /// Which check.
+        check: Check,
         /// The iteration.
         iteration: u64,
     },
-    /// A Gerbicz–Li check failed: the test goes back to the last verified state.
+    /// A check failed: the test goes back to the last verified state.
     CheckFailed {
+        /// Which check.
+        check: Check,
         /// The iteration at which the check was made.
         iteration: u64,
         /// The verified iteration it goes back to.
         back_to: u64,
     },
+}
+
+/// What guards a sequence of squarings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Check {
+    /// The Gerbicz–Li check of a PRP test: sees every error.
+    Gerbicz,
+    /// The Jacobi check of a Lucas–Lehmer test: sees an error with probability ½.
+    Jacobi,
+    /// The comparison with a second engine: sees every error that only one of them makes.
+    Second,
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Gerbicz => "Gerbicz check",
+            Self::Jacobi => "Jacobi check",
+            Self::Second => "comparison with the second engine",
+        })
+    }
 }
 
 /// A request to stop, shared between whoever asks and the running test.

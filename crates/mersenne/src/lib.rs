@@ -9,6 +9,7 @@
 //! [`Event`]s, and a stop request enters as a [`StopToken`].
 
 pub mod checkpoint;
+mod cofactor;
 pub mod engine;
 mod event;
 mod exponent;
@@ -22,12 +23,13 @@ mod sealed;
 mod shift;
 pub mod test;
 
+pub use cofactor::{FactorError, KnownFactors};
 pub use engine::places::{DeviceChoice, DeviceId};
 pub use engine::{
     BuildOptions, Cut, Engine, EngineError, EngineFamily, Gumbel, Health, KernelTime, Margin,
     RoundOff, Step, Work,
 };
-pub use event::{Event, StopToken};
+pub use event::{Check, Event, StopToken};
 pub use exponent::{Exponent, ExponentError, trial_factor};
 pub use jacobi::jacobi_of_ll;
 pub use outcome::{ErrorCounts, Outcome, Verdict};
@@ -38,4 +40,7 @@ pub use plan::{
 pub use residue::{Residue, ResidueError};
 pub use sealed::Sealed;
 pub use shift::Shift;
-pub use test::{Finished, LlStart, RunOptions, TestError, TestKind, TestSpec};
+pub use test::{
+    Certification, Clock, Finished, Keeper, LlStart, RunOptions, SystemClock, TestError, TestKind,
+    TestSpec,
+};

@@ -9,10 +9,12 @@ use crate::{Residue, RoundOff, TestKind};
 pub enum Verdict {
     /// Lucas–Lehmer: M_p is prime, proven.
     Prime,
-    /// PRP: M_p is a probable prime to the base.
+    /// PRP: M_p, or what known factors leave of it, is a probable prime to base 3.
     ProbablePrime,
-    /// M_p is composite.
+    /// M_p is composite; with known factors, what is left of it is.
     Composite,
+    /// A certification: the residue after the squarings asked for.
+    Certified,
     /// The run ended before the last iteration, as asked; the residue is that
     /// of the sequence at `iterations`.
     Interim,
@@ -23,6 +25,10 @@ pub enum Verdict {
 pub struct ErrorCounts {
     /// Failed Gerbicz–Li checks.
     pub gerbicz: u32,
+    /// Lucas–Lehmer: failed Jacobi checks.
+    pub jacobi: u32,
+    /// Lucas–Lehmer: residues on which two engines differed.
+    pub double_check: u32,
     /// Round-off errors, each answered with a longer transform.
     pub round_off: u32,
 }
@@ -36,8 +42,8 @@ pub struct Outcome {
     pub exponent: u32,
     /// The answer.
     pub verdict: Verdict,
-    /// LL: s_(p−2). PRP: 3^(M_p−1) mod M_p (residue type 1). Interim: the
-    /// sequence at `iterations`.
+    /// LL: s_(p−2). PRP: 3^(M_p−1) mod M_p (residue type 1, and with known factors type 5, which
+    /// is the same number). Interim and certifications: the sequence at `iterations`.
     pub residue: Residue,
     /// Squarings of the sequence (not those redone after an error).
     pub iterations: u64,
@@ -51,8 +57,10 @@ pub struct Outcome {
     pub round_off: Option<RoundOff>,
     /// Errors met and overcome, over all sittings.
     pub errors: ErrorCounts,
-    /// The initial shift of the residue.
+    /// The shift with which the test began.
     pub shift: u32,
+    /// The known factors of M_p without which the rest was tested: decimal digits, ascending.
+    pub known_factors: Vec<String>,
     /// Computing time over all sittings.
     pub elapsed: Duration,
 }

@@ -230,6 +230,10 @@ impl Engine for FaultyEngine {
         self.inner.write(reg, x, shift)
     }
 
+    fn finish(&mut self) -> Result<(), EngineError> {
+        self.inner.finish()
+    }
+
     fn health(&self) -> Health {
         self.inner.health()
     }

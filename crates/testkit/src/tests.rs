@@ -37,11 +37,36 @@ pub fn sitting(
     store: Option<&mut CheckpointStore>,
     stop: &StopToken,
 ) -> (Result<Finished, TestError>, Vec<Event>) {
-    let spec = TestSpec { kind, exponent: plan.exponent(), iterations };
+    let spec = TestSpec { iterations, ..TestSpec::new(kind, plan.exponent()) };
+    sitting_of(&spec, plan, store, stop, &RunOptions::default())
+}
+
+/// The same of any test, run in any way.
+pub fn sitting_of(
+    spec: &TestSpec,
+    plan: Plan,
+    store: Option<&mut CheckpointStore>,
+    stop: &StopToken,
+    options: &RunOptions,
+) -> (Result<Finished, TestError>, Vec<Event>) {
     let (sender, events) = mpsc::channel();
-    let finished = test::run(&spec, plan, store, &sender, stop, &RunOptions::default());
+    let finished = test::run(spec, plan, store, &sender, stop, options);
     drop(sender);
     (finished, events.into_iter().collect())
+}
+
+/// The same to its end, without a store.
+pub fn run_of(
+    spec: &TestSpec,
+    plan: Plan,
+    options: &RunOptions,
+) -> (Result<Outcome, TestError>, Vec<Event>) {
+    let (finished, events) = sitting_of(spec, plan, None, &StopToken::new(), options);
+    let outcome = finished.map(|finished| match finished {
+        Finished::Done(outcome) => *outcome,
+        Finished::Stopped { .. } => unreachable!("nobody holds the stop token"),
+    });
+    (outcome, events)
 }
 
 /// The plan of a family for p on one thread, or what is wrong with it.

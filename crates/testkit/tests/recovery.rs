@@ -2,7 +2,7 @@
 //! the same, say what happened, or stop and say so; never answer wrong.
 
 use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks};
-use warpint_mersenne::{EngineFamily, Event, LlStart, TestError, TestKind};
+use warpint_mersenne::{Check, EngineFamily, Event, LlStart, TestError, TestKind};
 use warpint_testkit::faults::{Fault, Faulty};
 use warpint_testkit::gmp::Ring;
 use warpint_testkit::tests::{plan, run};
@@ -39,7 +39,10 @@ fn an_error_that_repeats_itself_stops_the_test() {
         let faulty = Faulty::leaked(family, Fault::StuckBit { bit: 100 });
         let (outcome, _) = run(plan(faulty, 1_279).unwrap(), TestKind::Prp);
         assert!(
-            matches!(outcome, Err(TestError::RepeatedError { verified: 0, .. })),
+            matches!(
+                outcome,
+                Err(TestError::RepeatedError { check: Check::Gerbicz, verified: 0, .. })
+            ),
             "{}: {outcome:?}",
             family.name()
         );

@@ -213,7 +213,7 @@ fn a_checkpoint_of_a_shorter_run_serves_a_longer_one_and_is_checked_on_the_way()
         let (short, _) =
             sitting(plan(family, p).unwrap(), TestKind::Prp, Some(25), Some(&mut store), &stop);
         let Finished::Stopped { iteration, .. } = short.unwrap() else { continue };
-        // In blocks of five, as the run to 25 began: a check is due at 25.
+        // In blocks of eight, as the run to 25 began: a check is due after 8²/2.
         let sound = plan(&Word, p).unwrap();
         let (whole, events) =
             sitting(sound, TestKind::Prp, None, Some(&mut store), &StopToken::new());
@@ -221,11 +221,11 @@ fn a_checkpoint_of_a_shorter_run_serves_a_longer_one_and_is_checked_on_the_way()
         let verified: Vec<u64> = events
             .iter()
             .filter_map(|e| match e {
-                Event::Verified { iteration } => Some(*iteration),
+                Event::Verified { iteration, .. } => Some(*iteration),
                 _ => None,
             })
             .collect();
-        assert_eq!(verified, [25], "stopped at {iteration}");
+        assert_eq!(verified, [32], "stopped at {iteration}");
     }
 }
 
@@ -258,6 +258,7 @@ fn a_checkpoint_with_an_impossible_residue_is_set_aside() {
         elapsed: Duration::ZERO,
         errors: ErrorCounts::default(),
         least_length: None,
+        confirmed: false,
         gerbicz: None,
     };
     // s_2 = 194, and what a broken machine may have left.

@@ -11,7 +11,7 @@ use crate::{ErrorCounts, Residue, ResidueError, Sealed, TestKind};
 /// A test at some iteration, as it is kept on the host and on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
-    /// LL or PRP.
+    /// Which test.
     pub kind: TestKind,
     /// p.
     pub exponent: u32,
@@ -27,7 +27,9 @@ pub struct State {
     pub errors: ErrorCounts,
     /// The length that round-off has made necessary on the way, if it has.
     pub least_length: Option<LeastLength>,
-    /// PRP: what the next Gerbicz–Li check needs.
+    /// Lucas–Lehmer: whether a Jacobi check or a second engine has confirmed the residue.
+    pub confirmed: bool,
+    /// PRP and certifications: what the next Gerbicz–Li check needs.
     pub gerbicz: Option<GerbiczState>,
 }
 
@@ -99,7 +101,9 @@ pub enum FormatError {
 /// The header never comes near this; a longer one is not ours.
 const MAX_HEADER: usize = 4096;
 const CHECKSUM: usize = 32;
-const VERSION: &str = "1";
+const VERSION: &str = "2";
+/// Version 1 had x_v and D always, and no words on Jacobi checks, for there were none.
+const OLD_VERSION: &str = "1";
 const MAGIC: &str = "warpint checkpoint";
 
 impl State {
@@ -116,9 +120,18 @@ impl State {
         self.gerbicz.as_ref().is_none_or(|g| g.verified.is_intact())
     }
 
+    /// Whether a check has confirmed x itself, not only what came before it.
+    #[must_use]
+    pub fn is_verified(&self) -> bool {
+        match &self.gerbicz {
+            Some(g) => g.verified_iteration == self.iteration,
+            None => self.confirmed,
+        }
+    }
+
     /// The file: a header of text lines up to an empty one, then the residues
-    /// (x; for PRP also x_v and D) of ⌈p/8⌉ little-endian bytes each, then the
-    /// SHA-256 of everything before it.
+    /// of ⌈p/8⌉ little-endian bytes each (x; for PRP also x_v and D as far as
+    /// they are other numbers, [`Body`]), then the SHA-256 of everything before it.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut header = String::new();
@@ -141,9 +154,14 @@ impl State {
         line(format_args!("shift: {}", self.shift));
         line(format_args!("elapsed-ms: {}", self.elapsed.as_millis()));
         line(format_args!("gerbicz-errors: {}", self.errors.gerbicz));
+        line(format_args!("jacobi-errors: {}", self.errors.jacobi));
+        line(format_args!("double-check-errors: {}", self.errors.double_check));
         line(format_args!("round-off-errors: {}", self.errors.round_off));
         if let Some(least) = &self.least_length {
             line(format_args!("least-length: {} {}", least.engine, least.length));
+        }
+        if self.confirmed {
+            line(format_args!("confirmed: yes"));
         }
         if let Some(g) = &self.gerbicz {
             line(format_args!("block: {}", g.block));
@@ -154,8 +172,13 @@ impl State {
         let mut bytes = header.into_bytes();
         bytes.extend(self.residue.to_le_bytes());
         if let Some(g) = &self.gerbicz {
-            bytes.extend(g.verified.residue().to_le_bytes());
-            bytes.extend(g.product.to_le_bytes());
+            let body = Body::of(self.iteration, g.verified_iteration, g.product_iteration);
+            if body.verified > 0 {
+                bytes.extend(g.verified.residue().to_le_bytes());
+            }
+            if body.product > body.verified {
+                bytes.extend(g.product.to_le_bytes());
+            }
         }
         let checksum = Sha256::digest(&bytes);
         bytes.extend_from_slice(&checksum);
@@ -181,24 +204,43 @@ impl State {
         };
         let header = Header { text };
         let first = text.lines().next().unwrap_or_default();
-        let of_this_test = header.get("test") == Some(kind.slug())
+        let of_this_test = header.get("test") == Some(kind.slug().as_str())
             && header.get("exponent") == Some(exponent.to_string().as_str());
-        let residues = if kind == TestKind::Prp { 3 } else { 1 };
+        let version = header.get("version");
+        let of_old = version == Some(OLD_VERSION);
+        let total = kind.iterations(exponent);
+        let iteration = header.number("iteration").filter(|&k| k <= total);
+        let stretch =
+            kind.is_checked().then(|| Stretch::read(&header, iteration.unwrap_or(0))).transpose();
+        let body = match &stretch {
+            Ok(Some(s)) if !of_old => {
+                Body::of(iteration.unwrap_or(0), s.verified_iteration, s.product_iteration)
+            }
+            _ if kind.is_checked() => Body { verified: 1, product: 2 },
+            _ => Body { verified: 0, product: 0 },
+        };
+        let residues = body.product + 1;
         let size = Residue::byte_len(exponent);
-        let body = end + 2;
-        let expected = body + residues * size + CHECKSUM;
+        let begin = end + 2;
+        let expected = begin + residues * size + CHECKSUM;
 
         // Say "foreign" only of a file that is whole in itself.
         let (content, checksum) = bytes.split_at(bytes.len() - CHECKSUM.min(bytes.len()));
         let sound = Sha256::digest(content).as_slice() == checksum;
         if sound
-            && let Some(found) = header.get("version")
+            && let Some(found) = version
             && found != VERSION
+            && !of_old
         {
             return Err(FormatError::Version { found: found.to_owned() });
         }
         if !of_this_test && sound {
             return Err(FormatError::Foreign { found: first.to_owned() });
+        }
+        if sound {
+            // A header that is wrong in itself says nothing of the size.
+            iteration.ok_or(field("iteration"))?;
+            stretch.as_ref().map_err(|&e| field(e))?;
         }
         if of_this_test && bytes.len() != expected {
             return Err(size_error(expected));
@@ -208,38 +250,19 @@ impl State {
         }
 
         let residue = |i: usize| {
-            let start = body + i * size;
+            let start = begin + i * size;
             Residue::from_le_bytes(exponent, &bytes[start..start + size])
         };
-        let total = kind.iterations(exponent);
-        let iteration =
-            header.number("iteration").filter(|&k| k <= total).ok_or(field("iteration"))?;
-        let gerbicz = if kind == TestKind::Prp {
-            let block = header
-                .number("block")
-                .and_then(|b| u32::try_from(b).ok())
-                .filter(|&b| b > 0 && u64::from(b) <= LARGEST_BLOCK)
-                .ok_or(field("block"))?;
-            let product_iteration = header
-                .number("product-iteration")
-                .filter(|&k| k <= iteration && iteration - k <= u64::from(block))
-                .ok_or(field("product-iteration"))?;
-            let verified_iteration = header
-                .number("verified-iteration")
-                .filter(|&k| {
-                    k <= product_iteration
-                        && (product_iteration - k).is_multiple_of(u64::from(block))
-                })
-                .ok_or(field("verified-iteration"))?;
-            Some(GerbiczState {
-                block,
-                verified_iteration,
-                verified: Sealed::new(residue(1)?),
-                product_iteration,
-                product: residue(2)?,
-            })
-        } else {
-            None
+        let iteration = iteration.ok_or(field("iteration"))?;
+        let gerbicz = match stretch.map_err(field)? {
+            Some(s) => Some(GerbiczState {
+                block: s.block,
+                verified_iteration: s.verified_iteration,
+                verified: Sealed::new(residue(body.verified)?),
+                product_iteration: s.product_iteration,
+                product: residue(body.product)?,
+            }),
+            None => None,
         };
         // Where two of the three are the same number, they must say so.
         if let Some(g) = &gerbicz {
@@ -252,6 +275,7 @@ impl State {
             }
         }
         let count = |name| header.number(name).and_then(|n| u32::try_from(n).ok());
+        let errors = |name| count(name).ok_or(field(name));
         Ok(Self {
             kind,
             exponent,
@@ -263,8 +287,15 @@ impl State {
                 .map(Duration::from_millis)
                 .ok_or(field("elapsed-ms"))?,
             errors: ErrorCounts {
-                gerbicz: count("gerbicz-errors").ok_or(field("gerbicz-errors"))?,
-                round_off: count("round-off-errors").ok_or(field("round-off-errors"))?,
+                gerbicz: errors("gerbicz-errors")?,
+                jacobi: if of_old { 0 } else { errors("jacobi-errors")? },
+                double_check: if of_old { 0 } else { errors("double-check-errors")? },
+                round_off: errors("round-off-errors")?,
+            },
+            confirmed: match header.get("confirmed") {
+                None => false,
+                Some("yes") if !kind.is_checked() => true,
+                Some(_) => return Err(field("confirmed")),
             },
             least_length: header
                 .get("least-length")
@@ -283,6 +314,49 @@ fn field(field: &'static str) -> FormatError {
     FormatError::Field { field }
 }
 
+/// Where x_v and D are among the residues of a file; x is the first. A number
+/// that is another one's, at one iteration, is there once.
+struct Body {
+    verified: usize,
+    product: usize,
+}
+
+impl Body {
+    fn of(iteration: u64, verified: u64, product: u64) -> Self {
+        let at = usize::from(verified != iteration);
+        Self { verified: at, product: at + usize::from(product != verified) }
+    }
+}
+
+/// What the header says of the stretch since the last check.
+struct Stretch {
+    block: u32,
+    verified_iteration: u64,
+    product_iteration: u64,
+}
+
+impl Stretch {
+    /// `Err` names the field that is missing or impossible.
+    fn read(header: &Header<'_>, iteration: u64) -> Result<Self, &'static str> {
+        let block = header
+            .number("block")
+            .and_then(|b| u32::try_from(b).ok())
+            .filter(|&b| b > 0 && u64::from(b) <= LARGEST_BLOCK)
+            .ok_or("block")?;
+        let product_iteration = header
+            .number("product-iteration")
+            .filter(|&k| k <= iteration && iteration - k <= u64::from(block))
+            .ok_or("product-iteration")?;
+        let verified_iteration = header
+            .number("verified-iteration")
+            .filter(|&k| {
+                k <= product_iteration && (product_iteration - k).is_multiple_of(u64::from(block))
+            })
+            .ok_or("verified-iteration")?;
+        Ok(Self { block, verified_iteration, product_iteration })
+    }
+}
+
 /// `name: value` lines.
 struct Header<'a> {
     text: &'a str,
@@ -299,146 +373,4 @@ impl<'a> Header<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::LlStart;
-    use proptest::prelude::*;
-
-    fn prp_state() -> State {
-        let p = 127;
-        State {
-            kind: TestKind::Prp,
-            exponent: p,
-            iteration: 57,
-            residue: Residue::from_limbs(p, &[0x0123_4567_89ab_cdef, 7]),
-            shift: 0,
-            elapsed: Duration::from_millis(1234),
-            errors: ErrorCounts { gerbicz: 1, round_off: 2 },
-            least_length: Some(LeastLength { engine: "fp64".into(), length: 8 }),
-            gerbicz: Some(GerbiczState {
-                block: 11,
-                verified_iteration: 22,
-                verified: Sealed::new(Residue::from_u64(p, 5)),
-                product_iteration: 55,
-                product: Residue::from_limbs(p, &[u64::MAX, 9]),
-            }),
-        }
-    }
-
-    fn ll_state() -> State {
-        State {
-            kind: TestKind::Ll(LlStart::Four),
-            least_length: None,
-            gerbicz: None,
-            ..prp_state()
-        }
-    }
-
-    #[test]
-    fn round_trips_and_begins_with_a_readable_line() {
-        for state in [prp_state(), ll_state()] {
-            let bytes = state.to_bytes();
-            assert_eq!(State::from_bytes(&bytes, state.kind, 127), Ok(state.clone()));
-            assert!(bytes.len() as u64 <= State::max_file_size(127));
-        }
-        let first =
-            String::from_utf8_lossy(&prp_state().to_bytes()).lines().next().map(String::from);
-        assert_eq!(
-            first.as_deref(),
-            Some("warpint checkpoint: PRP-3 M127 iteration 57 of 127 res64 0123456789ABCDEF")
-        );
-    }
-
-    #[test]
-    fn every_flipped_bit_and_every_truncation_is_refused() {
-        for state in [prp_state(), ll_state()] {
-            let good = state.to_bytes();
-            for bit in 0..good.len() * 8 {
-                let mut bad = good.clone();
-                bad[bit / 8] ^= 1 << (bit % 8);
-                assert!(State::from_bytes(&bad, state.kind, 127).is_err(), "bit {bit}");
-            }
-            for len in 0..good.len() {
-                assert!(State::from_bytes(&good[..len], state.kind, 127).is_err(), "{len} bytes");
-            }
-            let mut long = good.clone();
-            long.push(0);
-            assert!(State::from_bytes(&long, state.kind, 127).is_err());
-        }
-    }
-
-    #[test]
-    fn a_sound_checkpoint_of_another_test_is_foreign() {
-        let bytes = prp_state().to_bytes();
-        let foreign = |kind, p| {
-            matches!(State::from_bytes(&bytes, kind, p), Err(FormatError::Foreign { .. }))
-        };
-        assert!(foreign(TestKind::Prp, 89));
-        assert!(foreign(TestKind::Ll(LlStart::Four), 127));
-    }
-
-    #[test]
-    fn numbers_that_must_be_equal_are_compared() {
-        let refused = |change: &dyn Fn(&mut State, &mut GerbiczState)| {
-            let mut state = prp_state();
-            let mut g = state.gerbicz.take().unwrap();
-            change(&mut state, &mut g);
-            state.gerbicz = Some(g);
-            State::from_bytes(&state.to_bytes(), TestKind::Prp, 127)
-                == Err(field("verified-iteration"))
-        };
-        let right = Residue::from_u64(127, 5);
-        assert!(refused(&|state, g| (state.iteration, g.product_iteration) = (30, 22)));
-        assert!(refused(&|state, g| {
-            (state.iteration, g.product_iteration) = (22, 22);
-            g.product = right.clone();
-        }));
-        assert!(!refused(&|state, g| {
-            (state.iteration, g.product_iteration) = (22, 22);
-            (state.residue, g.product) = (right.clone(), right.clone());
-        }));
-    }
-
-    #[test]
-    fn impossible_fields_are_named_even_with_a_right_checksum() {
-        let text = |from: &str, to: &str| {
-            let bytes = prp_state().to_bytes();
-            let content = &bytes[..bytes.len() - CHECKSUM];
-            let at = content.windows(from.len()).position(|w| w == from.as_bytes()).unwrap();
-            let mut forged = content[..at].to_vec();
-            forged.extend_from_slice(to.as_bytes());
-            forged.extend_from_slice(&content[at + from.len()..]);
-            let checksum = Sha256::digest(&forged);
-            forged.extend_from_slice(&checksum);
-            State::from_bytes(&forged, TestKind::Prp, 127)
-        };
-        assert_eq!(text("\niteration: 57", "\niteration: 128"), Err(field("iteration")));
-        assert_eq!(text("block: 11", "block: 0"), Err(field("block")));
-        assert_eq!(text("block: 11", "block: 1001"), Err(field("block")));
-        assert_eq!(text("least-length: fp64 8", "least-length: 8"), Err(field("least-length")));
-        assert_eq!(
-            text("version: 1", "version: 2"),
-            Err(FormatError::Version { found: "2".into() })
-        );
-        assert_eq!(
-            text("product-iteration: 55", "product-iteration: 58"),
-            Err(field("product-iteration"))
-        );
-        assert_eq!(
-            text("verified-iteration: 22", "verified-iteration: 23"),
-            Err(field("verified-iteration"))
-        );
-        assert_eq!(text("shift: 0", "shift: 127"), Err(field("shift")));
-        assert_eq!(text("elapsed-ms: 1234", "elapsed-ms: soon"), Err(field("elapsed-ms")));
-    }
-
-    proptest! {
-        #[test]
-        fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
-            prop_assert!(State::from_bytes(&bytes, TestKind::Prp, 127).is_err());
-            let mut with_magic = MAGIC.as_bytes().to_vec();
-            with_magic.extend(bytes);
-            prop_assert!(State::from_bytes(&with_magic, TestKind::Prp, 127).is_err());
-        }
-    }
-}
+mod tests;

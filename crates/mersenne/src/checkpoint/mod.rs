@@ -12,4 +12,4 @@ mod lock;
 mod store;
 
 pub use format::{FormatError, GerbiczState, LeastLength, State};
-pub use store::{CheckpointError, CheckpointStore, Saved};
+pub use store::{CheckpointError, CheckpointStore, FileWriter, Saved, SyncedFiles};

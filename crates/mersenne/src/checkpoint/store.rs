@@ -1,5 +1,6 @@
 //! The directory of one exponent: generations of checkpoints, and its lock.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -20,8 +21,8 @@ const VERIFIED: &str = "verified";
 /// The checkpoints of one test in the directory `DIR/M<p>`, locked for this
 /// process as long as the store lives.
 ///
-/// Files are `<test>-<iteration, ten digits>.ckpt`, or `.verified` if a
-/// Gerbicz–Li check covers them; `….tmp` is being written, `….bad` was found
+/// Files are `<test>-<iteration, ten digits>.ckpt`, or `.verified` if a check
+/// has confirmed them; `….tmp` is being written, `….bad` was found
 /// unsound and set aside.
 #[derive(Debug)]
 pub struct CheckpointStore {
@@ -29,7 +30,29 @@ pub struct CheckpointStore {
     exponent: u32,
     kind: TestKind,
     notices: Vec<Event>,
+    writer: Box<dyn FileWriter>,
     _lock: DirectoryLock,
+}
+
+/// How a checkpoint comes to disk: a seam at which tests put disks that fail.
+pub trait FileWriter: fmt::Debug + Send {
+    /// Makes a file of these bytes, or replaces one, and returns once it is on disk.
+    ///
+    /// # Errors
+    /// Those of the file system; a part of the file may be there then.
+    fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+}
+
+/// Files as the file system keeps them, synced.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SyncedFiles;
+
+impl FileWriter for SyncedFiles {
+    fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let mut file = File::create(path)?;
+        file.write_all(bytes)?;
+        file.sync_all()
+    }
 }
 
 /// What can go wrong with the directory itself.
@@ -77,7 +100,7 @@ pub enum CheckpointError {
 pub struct Saved {
     /// Its file.
     pub path: PathBuf,
-    /// Whether a Gerbicz–Li check covers it.
+    /// Whether a check has confirmed it.
     pub verified: bool,
 }
 
@@ -103,7 +126,8 @@ impl CheckpointStore {
                 }
             };
         let notices = stale.map(|pid| Event::StaleLock { pid }).into_iter().collect();
-        let store = Self { dir, exponent, kind, notices, _lock: lock };
+        let writer = Box::new(SyncedFiles);
+        let store = Self { dir, exponent, kind, notices, writer, _lock: lock };
         for path in store.files().map_err(|source| store.directory_error(source))? {
             if path.extension().is_some_and(|e| e == "tmp") {
                 // What cannot be removed does no harm: it is never read.
@@ -111,6 +135,11 @@ impl CheckpointStore {
             }
         }
         Ok(store)
+    }
+
+    /// Writes checkpoints another way from now on.
+    pub fn set_writer(&mut self, writer: Box<dyn FileWriter>) {
+        self.writer = writer;
     }
 
     /// `root/M<p>`.
@@ -127,18 +156,24 @@ impl CheckpointStore {
     /// Writes a state to a new file, syncs it, renames it into place, and then
     /// drops the oldest generations. On an error the older files are untouched.
     ///
-    /// A state whose own iteration is verified makes a `.verified` file.
+    /// A state that is itself verified makes a `.verified` file, in place of the
+    /// unverified one of its iteration.
     pub fn save(&mut self, state: &State) -> io::Result<Saved> {
-        let verified =
-            state.gerbicz.as_ref().is_some_and(|g| g.verified_iteration == state.iteration);
+        let verified = state.is_verified();
         let extension = if verified { VERIFIED } else { UNVERIFIED };
-        let name = format!("{}-{:010}.{extension}", self.kind.slug(), state.iteration);
-        let path = self.dir.join(&name);
-        let tmp = self.dir.join(format!("{name}.tmp"));
-        let written = write_synced(&tmp, &state.to_bytes()).and_then(|()| fs::rename(&tmp, &path));
+        let name = |extension| format!("{}-{:010}.{extension}", self.kind.slug(), state.iteration);
+        let path = self.dir.join(name(extension));
+        let twin = self.dir.join(name(UNVERIFIED));
+        let tmp = self.dir.join(format!("{}.tmp", name(extension)));
+        let written =
+            self.writer.write(&tmp, &state.to_bytes()).and_then(|()| fs::rename(&tmp, &path));
         if let Err(e) = written {
             let _ = fs::remove_file(&tmp);
             return Err(e);
+        }
+        if verified {
+            // Should it stay, the verified one is taken first.
+            let _ = fs::remove_file(twin);
         }
         let synced = sync_directory(&self.dir);
         // An old generation that cannot be removed does no harm.
@@ -151,7 +186,20 @@ impl CheckpointStore {
     /// as `.bad`, each with a notice. One that cannot be read at all, or is of a
     /// later version, is an error: going back further would throw work away.
     pub fn load_newest(&mut self) -> Result<Option<(State, PathBuf)>, CheckpointError> {
+        self.load_newest_of(|_| true)
+    }
+
+    /// The same among the verified ones.
+    pub fn load_newest_verified(&mut self) -> Result<Option<(State, PathBuf)>, CheckpointError> {
+        self.load_newest_of(|entry| entry.verified)
+    }
+
+    fn load_newest_of(
+        &mut self,
+        wanted: impl Fn(&Entry) -> bool,
+    ) -> Result<Option<(State, PathBuf)>, CheckpointError> {
         let mut entries = self.entries().map_err(|source| self.directory_error(source))?;
+        entries.retain(wanted);
         entries.sort_by_key(|e| (e.iteration, e.verified));
         for entry in entries.into_iter().rev() {
             let bytes = self.read(&entry.path)?;
@@ -213,7 +261,7 @@ impl CheckpointStore {
     fn entries(&self) -> io::Result<Vec<Entry>> {
         let entry = |path: PathBuf| {
             let name = path.file_name()?.to_str()?;
-            let rest = name.strip_prefix(self.kind.slug())?.strip_prefix('-')?;
+            let rest = name.strip_prefix(&self.kind.slug())?.strip_prefix('-')?;
             let (digits, extension) = rest.split_once('.')?;
             let verified = match extension {
                 VERIFIED => true,
@@ -236,7 +284,7 @@ impl CheckpointStore {
             entries.retain(|e| e.verified == verified);
             entries.sort_by_key(|e| e.iteration);
             let older = entries.len().saturating_sub(GENERATIONS);
-            let spread = verified || self.kind != TestKind::Prp;
+            let spread = verified || !self.kind.is_checked();
             let mut next_kept = 0;
             for old in &entries[..older] {
                 if spread && old.iteration >= next_kept {
@@ -248,12 +296,6 @@ impl CheckpointStore {
         }
         Ok(())
     }
-}
-
-fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
 }
 
 /// Makes a rename durable. Only Unix can (and must) sync a directory, and not
@@ -278,214 +320,4 @@ fn set_aside(path: &Path) -> PathBuf {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::checkpoint::GerbiczState;
-    use crate::{ErrorCounts, LlStart, Residue, Sealed};
-    use sha2::{Digest, Sha256};
-    use std::time::Duration;
-
-    const P: u32 = 127;
-
-    fn ll(iteration: u64) -> State {
-        State {
-            kind: TestKind::Ll(LlStart::Four),
-            exponent: P,
-            iteration,
-            residue: Residue::from_u64(P, iteration + 1000),
-            shift: 0,
-            elapsed: Duration::from_secs(iteration),
-            errors: ErrorCounts::default(),
-            least_length: None,
-            gerbicz: None,
-        }
-    }
-
-    fn prp(iteration: u64, verified_iteration: u64) -> State {
-        let residue = Residue::from_u64(P, iteration + 1000);
-        let product = Residue::from_u64(P, verified_iteration + 1000);
-        let gerbicz = GerbiczState {
-            block: 100,
-            verified_iteration,
-            product_iteration: verified_iteration,
-            verified: Sealed::new(product.clone()),
-            product,
-        };
-        State { kind: TestKind::Prp, residue, gerbicz: Some(gerbicz), ..ll(iteration) }
-    }
-
-    fn open(root: &Path, kind: TestKind) -> CheckpointStore {
-        CheckpointStore::open(root, P, kind).unwrap()
-    }
-
-    fn names(store: &CheckpointStore) -> Vec<String> {
-        let mut names: Vec<_> = store
-            .files()
-            .unwrap()
-            .iter()
-            .map(|p| p.file_name().unwrap().to_string_lossy().into_owned())
-            .filter(|n| n != LOCK_FILE)
-            .collect();
-        names.sort();
-        names
-    }
-
-    /// The iterations that are on disk.
-    fn kept(store: &CheckpointStore) -> Vec<u64> {
-        let mut kept: Vec<u64> = store.entries().unwrap().iter().map(|e| e.iteration).collect();
-        kept.sort_unstable();
-        kept
-    }
-
-    #[test]
-    fn keeps_the_newest_generations_and_loads_the_newest() {
-        let root = tempfile::tempdir().unwrap();
-        let mut store = open(root.path(), TestKind::Prp);
-        assert_eq!(store.load_newest().unwrap(), None);
-        for k in [10, 20, 30, 40] {
-            assert!(!store.save(&prp(k, 0)).unwrap().verified);
-        }
-        assert_eq!(kept(&store), [20, 30, 40]);
-        assert_eq!(store.load_newest().unwrap().unwrap().0, prp(40, 0));
-        store.remove_all().unwrap();
-        assert_eq!(store.load_newest().unwrap(), None);
-    }
-
-    #[test]
-    fn a_test_without_checks_also_keeps_some_from_long_ago() {
-        let root = tempfile::tempdir().unwrap();
-        let mut store = open(root.path(), ll(0).kind);
-        for k in 1..=125 {
-            store.save(&ll(k)).unwrap();
-        }
-        assert_eq!(kept(&store), [1, 4, 16, 64, 123, 124, 125]);
-    }
-
-    #[test]
-    fn what_was_just_saved_stays_even_if_later_ones_are_there() {
-        let root = tempfile::tempdir().unwrap();
-        let mut store = open(root.path(), TestKind::Prp);
-        for k in [90, 91, 92, 30] {
-            store.save(&prp(k, 0)).unwrap();
-        }
-        assert_eq!(kept(&store), [30, 90, 91, 92]);
-    }
-
-    #[test]
-    fn an_unreadable_or_later_checkpoint_is_an_error_and_stays() {
-        let root = tempfile::tempdir().unwrap();
-        let mut store = open(root.path(), ll(0).kind);
-        store.save(&ll(10)).unwrap();
-        // A directory under a checkpoint's name can be opened but not read.
-        let unreadable = store.dir().join("ll-0000000020.ckpt");
-        fs::create_dir(&unreadable).unwrap();
-        assert!(matches!(store.load_newest(), Err(CheckpointError::Unreadable { .. })));
-        fs::remove_dir(&unreadable).unwrap();
-
-        let mut later = ll(30).to_bytes();
-        let at = later.windows(10).position(|w| w == b"version: 1").unwrap();
-        later[at + 9] = b'2';
-        let content = later.len() - 32;
-        let checksum = Sha256::digest(&later[..content]);
-        later[content..].copy_from_slice(&checksum);
-        let path = store.dir().join("ll-0000000030.ckpt");
-        fs::write(&path, later).unwrap();
-        assert!(matches!(store.load_newest(), Err(CheckpointError::Later { .. })));
-        assert!(path.exists());
-        assert!(store.take_notices().is_empty());
-    }
-
-    #[test]
-    fn unverified_generations_never_displace_a_verified_one() {
-        let root = tempfile::tempdir().unwrap();
-        let mut store = open(root.path(), TestKind::Prp);
-        assert!(store.save(&prp(20, 20)).unwrap().verified);
-        for k in 21..=30 {
-            store.save(&prp(k, 20)).unwrap();
-        }
-        assert!(names(&store).contains(&"prp-0000000020.verified".to_owned()));
-        assert_eq!(store.load_newest().unwrap().unwrap().0, prp(30, 20));
-        store.discard_after(20).unwrap();
-        assert_eq!(store.load_newest().unwrap().unwrap().0, prp(20, 20));
-    }
-
-    #[test]
-    fn unsound_files_are_set_aside_and_the_next_older_is_used() {
-        let root = tempfile::tempdir().unwrap();
-        let mut store = open(root.path(), ll(0).kind);
-        store.save(&ll(10)).unwrap();
-        store.save(&ll(20)).unwrap();
-        let newest = store.save(&ll(30)).unwrap().path;
-        let mut bytes = fs::read(&newest).unwrap();
-        let middle = bytes.len() - 40;
-        bytes[middle] ^= 4;
-        fs::write(&newest, bytes).unwrap();
-        let second = store.dir().join("ll-0000000020.ckpt");
-        let half = fs::read(&second).unwrap();
-        fs::write(&second, &half[..half.len() / 2]).unwrap();
-
-        assert_eq!(store.load_newest().unwrap().unwrap().0, ll(10));
-        let reasons: Vec<String> = store.take_notices().iter().map(|n| format!("{n:?}")).collect();
-        assert_eq!(reasons.len(), 2);
-        assert!(reasons[0].contains("0000000030.ckpt.bad") && reasons[0].contains("checksum"));
-        assert!(reasons[1].contains("0000000020.ckpt.bad") && reasons[1].contains("truncated"));
-        assert_eq!(
-            names(&store),
-            ["ll-0000000010.ckpt", "ll-0000000020.ckpt.bad", "ll-0000000030.ckpt.bad"]
-        );
-    }
-
-    #[test]
-    fn tests_of_one_exponent_do_not_see_each_others_files() {
-        let root = tempfile::tempdir().unwrap();
-        let ten = TestKind::Ll(LlStart::Ten);
-        let mut state = ll(50);
-        state.kind = ten;
-        open(root.path(), ten).save(&state).unwrap();
-        assert_eq!(open(root.path(), ll(0).kind).load_newest().unwrap(), None);
-        assert_eq!(open(root.path(), ten).load_newest().unwrap().unwrap().0, state);
-    }
-
-    #[test]
-    fn the_second_process_is_told_who_holds_the_lock() {
-        let root = tempfile::tempdir().unwrap();
-        let store = open(root.path(), TestKind::Prp);
-        match CheckpointStore::open(root.path(), P, TestKind::Prp) {
-            Err(CheckpointError::Locked { pid, .. }) => assert_eq!(pid, std::process::id()),
-            other => panic!("{other:?}"),
-        }
-        drop(store);
-        assert!(open(root.path(), TestKind::Prp).take_notices().is_empty());
-    }
-
-    #[test]
-    fn a_dead_process_leaves_a_stale_lock_and_its_half_written_file() {
-        let root = tempfile::tempdir().unwrap();
-        let dir = open(root.path(), TestKind::Prp).dir().to_owned();
-        fs::write(dir.join(LOCK_FILE), "999999999\n").unwrap();
-        fs::write(dir.join("prp-0000000001.ckpt.tmp"), "half").unwrap();
-        let mut store = open(root.path(), TestKind::Prp);
-        assert_eq!(store.take_notices(), [Event::StaleLock { pid: 999_999_999 }]);
-        assert!(names(&store).is_empty());
-    }
-
-    #[test]
-    fn a_file_where_the_directory_should_be_is_an_error_that_names_it() {
-        let root = tempfile::tempdir().unwrap();
-        let file = root.path().join("file");
-        fs::write(&file, "").unwrap();
-        let error = CheckpointStore::open(&file, P, TestKind::Prp).unwrap_err().to_string();
-        assert!(error.contains("M127") && error.contains("--dir"), "{error}");
-    }
-
-    #[test]
-    fn a_failed_save_keeps_what_is_there() {
-        let root = tempfile::tempdir().unwrap();
-        let mut store = open(root.path(), ll(0).kind);
-        store.save(&ll(10)).unwrap();
-        // A directory in the way of the temporary file makes the write fail.
-        fs::create_dir(store.dir().join("ll-0000000020.ckpt.tmp")).unwrap();
-        assert!(store.save(&ll(20)).is_err());
-        assert_eq!(store.load_newest().unwrap().unwrap().0, ll(10));
-    }
-}
+mod tests;

@@ -4,69 +4,89 @@ use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-use warpint_device::DeviceError;
-
 use super::pace::{Pace, STRIDE};
+use super::recovery::{Confirmed, Failures, check_seal};
 use super::sequence::{Advance, Sequence};
-use super::{Finished, RunOptions, TestError, TestKind};
+use super::watch::{JacobiWatch, Judged};
+use super::{Clock, Finished, RunOptions, TestError, TestKind, TestSpec};
 use crate::checkpoint::{CheckpointStore, LeastLength, State};
-use crate::{Engine, EngineError, ErrorCounts, Event, Outcome, Plan, Residue, StopToken, Verdict};
+use crate::{
+    Check, Engine, EngineError, ErrorCounts, Event, Outcome, Plan, Residue, StopToken, Verdict,
+};
 
 /// After a save has failed, the next attempt comes at the latest after this.
 const RETRY: Duration = Duration::from_secs(10);
-/// Failed checks in a row that are taken for chance.
-const FAILURES_ALLOWED: u32 = 2;
 
 pub(super) struct Driver<'a> {
-    kind: TestKind,
-    plan: Plan,
-    store: Option<&'a mut CheckpointStore>,
+    spec: &'a TestSpec,
+    pub(super) plan: Plan,
+    pub(super) store: Option<&'a mut CheckpointStore>,
     events: &'a Sender<Event>,
     stop: &'a StopToken,
     options: &'a RunOptions,
-    errors: ErrorCounts,
-    least_length: Option<LeastLength>,
+    pub(super) clock: &'static dyn Clock,
+    pub(super) errors: ErrorCounts,
+    pub(super) least_length: Option<LeastLength>,
     /// Time of earlier sittings.
     earlier: Duration,
     begun: Instant,
     /// `None`: never, the interval being too long for the clock.
     next_save: Option<Instant>,
     next_progress: Instant,
-    pace: Pace,
-    failures: Failures,
+    pub(super) pace: Pace,
+    pub(super) failures: Failures,
     /// The newest checkpoint on disk.
-    on_disk: Option<(u64, PathBuf)>,
+    pub(super) on_disk: Option<(u64, PathBuf)>,
     /// The iteration from which the test went on after the device failed.
-    device_failed_at: Option<u64>,
+    pub(super) device_failed_at: Option<u64>,
+    /// What is to be written while the device computes on, in this order.
+    pending: Vec<Pending>,
+    /// Jacobi checks, for a Lucas–Lehmer test that no second engine watches.
+    watch: Option<JacobiWatch>,
+    /// The state confirmed last by such a check.
+    pub(super) confirmed: Option<Confirmed>,
+}
+
+/// Something for the disk.
+enum Pending {
+    Checkpoint(Box<State>),
+    /// A residue that [`super::Keeper`] wants.
+    Residue(u64, Residue),
 }
 
 impl<'a> Driver<'a> {
     pub(super) fn new(
-        kind: TestKind,
+        spec: &'a TestSpec,
         plan: Plan,
         store: Option<&'a mut CheckpointStore>,
         events: &'a Sender<Event>,
         stop: &'a StopToken,
         options: &'a RunOptions,
     ) -> Self {
-        let now = Instant::now();
+        let clock = options.clock;
+        let now = clock.now();
+        let watched = matches!(spec.kind, TestKind::Ll(_)) && options.verify_with.is_none();
         Self {
-            kind,
+            spec,
+            watch: watched.then(|| JacobiWatch::new(&plan, clock)),
             plan,
             store,
             events,
             stop,
             options,
+            clock,
             errors: ErrorCounts::default(),
             least_length: None,
             earlier: Duration::ZERO,
             begun: now,
             next_save: now.checked_add(options.checkpoint_interval),
             next_progress: now,
-            pace: Pace::new(),
+            pace: Pace::new(clock),
             failures: Failures::default(),
             on_disk: None,
             device_failed_at: None,
+            pending: vec![],
+            confirmed: None,
         }
     }
 
@@ -99,46 +119,150 @@ impl<'a> Driver<'a> {
         self.pace.skip();
         loop {
             let before = sequence.iteration();
-            let advanced = sequence.advance(engine, self.pace.stride())?;
-            // A device computes on behind our back: the pace is that of finished work.
+            let advanced = sequence.advance(engine, self.pace.stride());
+            // A device computes on behind our back: time enough to write.
+            self.write_pending()?;
+            let advanced = advanced?;
+            // The pace is that of finished work.
             engine.finish()?;
             match advanced {
                 Advance::Going => {}
+                Advance::Reached(residue) => {
+                    self.pending.push(Pending::Residue(sequence.iteration(), residue));
+                }
                 Advance::Verified => {
                     self.failures.clear();
-                    self.send(Event::Verified { iteration: sequence.iteration() });
+                    let check = sequence.check();
+                    self.send(Event::Verified { check, iteration: sequence.iteration() });
                     *good = self.snapshot(sequence, engine)?;
-                    self.save(good)?;
+                    self.pending.push(Pending::Checkpoint(Box::new(good.clone())));
                 }
                 Advance::CheckFailed { iteration, res64 } => {
-                    if let Some(state) = self.after_failure(sequence, iteration, res64)? {
-                        sequence.load(engine, &state)?;
-                        *good = state;
-                        // The counts must outlive a kill.
-                        self.save(good)?;
-                    }
+                    let check = sequence.check();
+                    *good = self.after_failure(sequence, check, iteration, res64)?;
+                    self.go_back(sequence, engine, good)?;
                 }
                 Advance::Finished(last) => {
                     self.check_possible(sequence, &last)?;
-                    if sequence.verdict(last.clone()).0 == Verdict::Interim {
-                        *good = self.snapshot(sequence, engine)?;
-                        self.save(good)?;
+                    if let Some(failed) = self.last_jacobi(sequence.iteration(), &last)? {
+                        *good = self.after_jacobi_failure(sequence, failed)?;
+                        self.go_back(sequence, engine, good)?;
+                        continue;
                     }
-                    return Ok(Finished::Done(Box::new(self.outcome(sequence, engine, last))));
+                    let (verdict, _) = sequence.verdict(last.clone());
+                    if verdict == Verdict::Interim || self.options.keeper.is_some() {
+                        *good = self.snapshot(sequence, engine)?;
+                        self.pending.push(Pending::Checkpoint(Box::new(good.clone())));
+                    }
+                    self.write_pending()?;
+                    let outcome = self.outcome(sequence, engine, last)?;
+                    return Ok(Finished::Done(Box::new(outcome)));
                 }
             }
             self.pace.note(sequence.iteration().saturating_sub(before));
             self.progress(sequence, engine);
+            if let Some(judged) = self.watch.as_mut().and_then(JacobiWatch::poll)
+                && let Some(failed) = self.take_judged(judged)?
+            {
+                *good = self.after_jacobi_failure(sequence, failed)?;
+                self.go_back(sequence, engine, good)?;
+            }
             if self.stop.is_stopped() {
+                self.write_pending()?;
                 *good = self.snapshot(sequence, engine)?;
                 let saved = self.save(good)?;
                 return Ok(Finished::Stopped { iteration: good.iteration, saved });
             }
-            if self.next_save.is_some_and(|due| Instant::now() >= due) {
+            if self.save_is_due() {
                 *good = self.snapshot(sequence, engine)?;
-                self.save(good)?;
+                self.pending.push(Pending::Checkpoint(Box::new(good.clone())));
             }
         }
+    }
+
+    /// Goes on from a state after a check has failed.
+    fn go_back(
+        &mut self,
+        sequence: &mut dyn Sequence,
+        engine: &mut dyn Engine,
+        state: &State,
+    ) -> Result<(), TestError> {
+        sequence.load(engine, state)?;
+        // What was computed since is not to be written; the counts must outlive a kill.
+        self.pending.clear();
+        self.save(state)?;
+        Ok(())
+    }
+
+    /// Writes what waits for it. A residue goes before a checkpoint that is further.
+    fn write_pending(&mut self) -> Result<(), TestError> {
+        for pending in std::mem::take(&mut self.pending) {
+            match pending {
+                Pending::Checkpoint(state) => {
+                    self.save(&state)?;
+                }
+                Pending::Residue(iteration, residue) => {
+                    let Some(keeper) = &self.options.keeper else { continue };
+                    if let Err(e) = keeper.keep(iteration, &residue) {
+                        self.send(Event::ResidueLost { iteration, reason: e.to_string() });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether it is time for a checkpoint; a clock that went back does not put it off.
+    fn save_is_due(&mut self) -> bool {
+        let now = self.clock.now();
+        let latest = now.checked_add(self.options.checkpoint_interval);
+        self.next_save = self.next_save.min(latest).or(self.next_save);
+        self.next_save.is_some_and(|due| now >= due)
+    }
+
+    /// The Jacobi check of a last residue, and of one that is still under way; what failed.
+    fn last_jacobi(
+        &mut self,
+        iteration: u64,
+        last: &Residue,
+    ) -> Result<Option<(u64, u64)>, TestError> {
+        let Some(watch) = &mut self.watch else { return Ok(None) };
+        if let Some(judged) = watch.wait()
+            && let Some(failed) = self.take_judged(judged)?
+        {
+            return Ok(Some(failed));
+        }
+        let Some(watch) = &self.watch else { return Ok(None) };
+        if watch.allows(iteration, last) {
+            self.send(Event::Verified { check: Check::Jacobi, iteration });
+            return Ok(None);
+        }
+        Ok(Some((iteration, last.res64())))
+    }
+
+    /// Keeps a state that a Jacobi check has confirmed; where it has not, iteration and res64.
+    fn take_judged(&mut self, judged: Judged) -> Result<Option<(u64, u64)>, TestError> {
+        let Judged { state, passed } = judged;
+        if !passed {
+            return Ok(Some((state.iteration, state.residue.res64())));
+        }
+        self.failures.clear();
+        self.send(Event::Verified { check: Check::Jacobi, iteration: state.iteration });
+        let state = State { confirmed: true, ..state };
+        self.confirmed = Some(Confirmed::new(state.clone()));
+        self.pending.push(Pending::Checkpoint(Box::new(state)));
+        Ok(None)
+    }
+
+    fn after_jacobi_failure(
+        &mut self,
+        sequence: &dyn Sequence,
+        (iteration, res64): (u64, u64),
+    ) -> Result<State, TestError> {
+        if let Some(watch) = &mut self.watch {
+            watch.forget();
+        }
+        self.after_failure(sequence, Check::Jacobi, iteration, [res64, 0, 0])
     }
 
     /// The newest sound checkpoint, or the beginning.
@@ -153,6 +277,11 @@ impl<'a> Driver<'a> {
                 store.set_aside(path, "no sound computation has its residue");
                 found = store.load_newest()?;
             }
+            let confirmed = match self.watch {
+                Some(_) => store.load_newest_verified()?,
+                None => None,
+            };
+            self.confirmed = confirmed.map(|(state, _)| Confirmed::new(state));
             for notice in store.take_notices() {
                 self.send(notice);
             }
@@ -183,70 +312,6 @@ impl<'a> Driver<'a> {
         Ok(state)
     }
 
-    /// Takes the next longer transform, to go on from the last good state.
-    fn lengthen(&mut self, measured: f64, good: &mut State) -> Result<(), TestError> {
-        let longer = self.plan.longer()?;
-        self.errors.round_off = self.errors.round_off.saturating_add(1);
-        self.send(Event::Lengthened {
-            from: self.plan.length(),
-            to: longer.length(),
-            round_off: measured,
-            back_to: good.iteration,
-        });
-        self.plan = longer;
-        self.pace = Pace::new();
-        self.least_length =
-            Some(LeastLength { engine: self.plan.engine().to_owned(), length: self.plan.length() });
-        *good = self.stamped(good.clone());
-        // The length and the counts must outlive a kill.
-        self.save(good)?;
-        Ok(())
-    }
-
-    /// Decides whether a device that has failed gets another engine, to go on
-    /// from the last good state: once from each such state, for a device that
-    /// is lost or broken would fail again and again.
-    fn after_device_failure(&mut self, error: DeviceError, good: &State) -> Result<(), TestError> {
-        let again = self.device_failed_at == Some(good.iteration);
-        // Only a failed call may have been a passing trouble.
-        if again || !matches!(error, DeviceError::Failed { .. }) {
-            let place = self.plan.place().to_owned();
-            return Err(TestError::device(place, error, self.on_disk.clone()));
-        }
-        self.device_failed_at = Some(good.iteration);
-        self.send(Event::DeviceFailed { reason: error.to_string(), back_to: good.iteration });
-        self.pace = Pace::new();
-        Ok(())
-    }
-
-    /// Counts a failed check and gives the state to go back to.
-    fn after_failure(
-        &mut self,
-        sequence: &dyn Sequence,
-        iteration: u64,
-        res64: [u64; 3],
-    ) -> Result<Option<State>, TestError> {
-        let Some(state) = sequence.verified() else { return Ok(None) };
-        let verified = state.iteration;
-        self.errors.gerbicz = self.errors.gerbicz.saturating_add(1);
-        check_seal(&state)?;
-        if self.failures.repeats(iteration, res64) {
-            let res64 = format!("{:016X}", res64[0]);
-            return Err(TestError::RepeatedError { iteration, verified, res64 });
-        }
-        if self.failures.count > FAILURES_ALLOWED {
-            return Err(TestError::Unreliable { iteration, verified });
-        }
-        if let Some(store) = self.store.as_deref_mut()
-            && let Err(e) = store.discard_after(verified)
-        {
-            // The wrong checkpoints that stay would only be found wrong again.
-            self.send(Event::SaveFailed { reason: e.to_string() });
-        }
-        self.send(Event::CheckFailed { iteration, back_to: verified });
-        Ok(Some(self.stamped(state)))
-    }
-
     fn snapshot(
         &self,
         sequence: &dyn Sequence,
@@ -266,13 +331,13 @@ impl<'a> Driver<'a> {
     }
 
     /// A state with the time, errors and length up to now.
-    fn stamped(&self, state: State) -> State {
+    pub(super) fn stamped(&self, state: State) -> State {
         let least_length = self.least_length.clone();
         State { elapsed: self.elapsed(), errors: self.errors, least_length, ..state }
     }
 
     /// Whether the state is now on disk.
-    fn save(&mut self, state: &State) -> Result<bool, TestError> {
+    pub(super) fn save(&mut self, state: &State) -> Result<bool, TestError> {
         check_seal(state)?;
         let mut wait = self.options.checkpoint_interval;
         let mut saved = false;
@@ -291,13 +356,16 @@ impl<'a> Driver<'a> {
             };
             self.send(event);
         }
-        self.next_save = Instant::now().checked_add(wait);
+        if let Some(watch) = &mut self.watch {
+            watch.offer(state);
+        }
+        self.next_save = self.clock.now().checked_add(wait);
         Ok(saved)
     }
 
     fn progress(&mut self, sequence: &dyn Sequence, engine: &dyn Engine) {
-        let now = Instant::now();
-        if now < self.next_progress {
+        let now = self.clock.now();
+        if now < self.next_progress && self.next_progress <= now + STRIDE {
             return;
         }
         self.next_progress = now + STRIDE;
@@ -309,11 +377,20 @@ impl<'a> Driver<'a> {
         });
     }
 
-    fn outcome(&self, sequence: &dyn Sequence, engine: &dyn Engine, last: Residue) -> Outcome {
-        let first = sequence.first();
-        let (verdict, residue) = sequence.verdict(last);
-        Outcome {
-            kind: self.kind,
+    fn outcome(
+        &self,
+        sequence: &dyn Sequence,
+        engine: &mut dyn Engine,
+        last: Residue,
+    ) -> Result<Outcome, TestError> {
+        let shift = sequence.first().shift;
+        let (mut verdict, residue) = sequence.verdict(last);
+        let factors = &self.spec.known_factors;
+        if verdict != Verdict::Interim && !factors.is_empty() {
+            verdict = factors.judge(engine, &residue)?;
+        }
+        Ok(Outcome {
+            kind: self.spec.kind,
             exponent: self.plan.exponent().get(),
             verdict,
             residue,
@@ -323,76 +400,18 @@ impl<'a> Driver<'a> {
             length: engine.length(),
             round_off: engine.health().round_off,
             errors: self.errors,
-            shift: first.shift,
+            shift,
+            known_factors: factors.texts().to_vec(),
             elapsed: self.elapsed(),
-        }
+        })
     }
 
     fn elapsed(&self) -> Duration {
-        self.earlier + self.begun.elapsed()
+        self.earlier.saturating_add(self.clock.now().saturating_duration_since(self.begun))
     }
 
-    fn send(&self, event: Event) {
+    pub(super) fn send(&self, event: Event) {
         // Nobody listening is no reason to stop computing.
         let _ = self.events.send(event);
-    }
-}
-
-/// Refuses a state that memory has changed since it was verified.
-fn check_seal(state: &State) -> Result<(), TestError> {
-    match &state.gerbicz {
-        Some(g) if !state.is_intact() => Err(TestError::Memory { verified: g.verified_iteration }),
-        _ => Ok(()),
-    }
-}
-
-/// Failed checks since the last that passed.
-#[derive(Default)]
-struct Failures {
-    count: u32,
-    seen: Vec<(u64, [u64; 3])>,
-}
-
-impl Failures {
-    /// Notes a failure; whether the same residue has failed here before.
-    fn repeats(&mut self, iteration: u64, res64: [u64; 3]) -> bool {
-        let repeated = self.seen.contains(&(iteration, res64));
-        self.count += 1;
-        self.seen.push((iteration, res64));
-        repeated
-    }
-
-    fn clear(&mut self) {
-        *self = Self::default();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::checkpoint::GerbiczState;
-    use crate::test::prp::Prp;
-    use crate::{Residue, Sealed};
-
-    #[test]
-    fn a_state_whose_seal_is_broken_is_neither_used_nor_saved() {
-        let sound = Prp::new(61, 61).first();
-        assert!(check_seal(&sound).is_ok());
-        let changed = sound.gerbicz.map(|g| GerbiczState {
-            verified: Sealed::new(Residue::from_u64(61, 3)).changed_to(Residue::from_u64(61, 5)),
-            ..g
-        });
-        let broken = State { gerbicz: changed, ..Prp::new(61, 61).first() };
-        assert!(matches!(check_seal(&broken), Err(TestError::Memory { verified: 0 })));
-    }
-
-    #[test]
-    fn the_same_failure_again_is_told_from_another_one() {
-        let mut failures = Failures::default();
-        assert!(!failures.repeats(100, [1, 2, 3]));
-        assert!(!failures.repeats(100, [1, 2, 4]));
-        assert!(failures.repeats(100, [1, 2, 3]));
-        failures.clear();
-        assert!(!failures.repeats(100, [1, 2, 3]));
     }
 }

@@ -14,11 +14,12 @@ use warpint_arith::limbs;
 use super::sequence::{Advance, Sequence};
 use super::{LlStart, TestKind};
 use crate::checkpoint::State;
-use crate::{Engine, EngineError, ErrorCounts, Residue, Shift, Step, Verdict};
+use crate::{Check, Engine, EngineError, ErrorCounts, Residue, Shift, Step, Verdict};
 
 const S: usize = 0;
 
 /// s_0, s_1, … mod M_p as far as s_target.
+#[derive(Clone)]
 pub(super) struct LucasLehmer {
     p: u32,
     start: LlStart,
@@ -32,6 +33,12 @@ pub(super) struct LucasLehmer {
 impl LucasLehmer {
     pub(super) fn new(p: u32, start: LlStart, target: u64) -> Self {
         Self { p, start, target, iteration: 0, first_shift: Shift::ZERO, penultimate: None }
+    }
+
+    /// The same with a shift of s_0.
+    pub(super) fn shifted(mut self, shift: u32) -> Self {
+        self.first_shift = Shift::new(shift, self.p);
+        self
     }
 
     /// The iterations of a whole test.
@@ -72,6 +79,10 @@ impl LucasLehmer {
 }
 
 impl Sequence for LucasLehmer {
+    fn check(&self) -> Check {
+        Check::Jacobi
+    }
+
     fn registers(&self) -> usize {
         1
     }
@@ -86,6 +97,7 @@ impl Sequence for LucasLehmer {
             elapsed: Duration::ZERO,
             errors: ErrorCounts::default(),
             least_length: None,
+            confirmed: false,
             gerbicz: None,
         }
     }

@@ -3,111 +3,107 @@
 //! [`run`] → a driver (time, checkpoints, events, errors) → a sequence
 //! (Lucas–Lehmer, or PRP with its Gerbicz–Li checks) → engine operations.
 
+mod clock;
+mod doubled;
 mod driver;
+mod error;
+mod kind;
 mod ll;
 mod pace;
 mod prp;
+mod recovery;
 mod sequence;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::io;
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use warpint_device::DeviceError;
-
-use crate::checkpoint::{CheckpointError, CheckpointStore};
-use crate::{
-    EngineError, ErrorCounts, Event, Exponent, Outcome, Plan, PlanError, Residue, StopToken,
-    Verdict,
-};
+use crate::checkpoint::CheckpointStore;
+use crate::cofactor::KnownFactors;
+use crate::{ErrorCounts, Event, Exponent, Outcome, Plan, Residue, StopToken, Verdict};
+pub use clock::{Clock, SystemClock};
 use driver::Driver;
+pub use error::TestError;
+pub use kind::{Certification, LlStart, TestKind};
 pub(crate) use prp::LARGEST_BLOCK;
 
-/// The first term of a Lucas–Lehmer sequence. Each of these is a universal
-/// starting value: s_(p−2) = 0 exactly when M_p is prime, for every odd p.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum LlStart {
-    /// 4, the customary one.
-    #[default]
-    Four,
-    /// 10.
-    Ten,
-    /// 2/3 mod M_p.
-    TwoThirds,
-}
-
-/// Which test.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TestKind {
-    /// Fermat's test to base 3, residue type 1, guarded by Gerbicz–Li checks.
-    Prp,
-    /// Lucas–Lehmer.
-    Ll(LlStart),
-}
-
-impl TestKind {
-    /// GIMPS's work type: `PRP-3` or `LL`.
-    #[must_use]
-    pub fn work_type(self) -> &'static str {
-        match self {
-            Self::Prp => "PRP-3",
-            Self::Ll(_) => "LL",
-        }
-    }
-
-    /// A short name for files, different for every kind: `prp`, `ll`, `ll-10`, `ll-2_3`.
-    #[must_use]
-    pub fn slug(self) -> &'static str {
-        match self {
-            Self::Prp => "prp",
-            Self::Ll(LlStart::Four) => "ll",
-            Self::Ll(LlStart::Ten) => "ll-10",
-            Self::Ll(LlStart::TwoThirds) => "ll-2_3",
-        }
-    }
-
-    /// The squarings of a whole test: p for PRP (3^(2^p)/9 = 3^(M_p − 1)),
-    /// p − 2 for LL.
-    #[must_use]
-    pub fn iterations(self, p: u32) -> u64 {
-        match self {
-            Self::Prp => u64::from(p),
-            Self::Ll(_) => u64::from(p.saturating_sub(2)),
-        }
-    }
-}
-
-impl fmt::Display for TestKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.work_type())
-    }
-}
-
 /// What to test.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct TestSpec {
-    /// LL or PRP.
+    /// LL, PRP or a certification.
     pub kind: TestKind,
     /// p, a prime.
     pub exponent: Exponent,
     /// Stop after this many iterations with [`crate::Verdict::Interim`];
     /// `None`, or as many as the whole test has, for a verdict.
     pub iterations: Option<u64>,
+    /// The shift with which a test begins; one that goes on keeps its own. Two runs with shifts
+    /// drawn at random share no systematic error.
+    pub shift: u32,
+    /// PRP: factors of M_p, so that the rest is judged.
+    pub known_factors: KnownFactors,
+    /// Certifications: x_0, which the kind knows by a digest.
+    pub start: Option<Residue>,
+}
+
+impl TestSpec {
+    /// A whole test without shift. Certifications are made by [`TestSpec::certification`].
+    #[must_use]
+    pub fn new(kind: TestKind, exponent: Exponent) -> Self {
+        let known_factors = KnownFactors::default();
+        Self { kind, exponent, iterations: None, shift: 0, known_factors, start: None }
+    }
+
+    /// So many squarings of a residue mod M_p.
+    ///
+    /// # Panics
+    /// If the residue is of another exponent.
+    #[must_use]
+    pub fn certification(exponent: Exponent, start: Residue, squarings: u64) -> Self {
+        assert_eq!(start.exponent(), exponent.get(), "a residue of another exponent");
+        let kind = TestKind::Cert(Certification::new(&start, squarings));
+        Self { start: Some(start), ..Self::new(kind, exponent) }
+    }
+}
+
+/// Takes residues on the way: those from which a proof is made.
+pub trait Keeper: fmt::Debug + Send + Sync {
+    /// The iterations at which it wants them, ascending.
+    fn iterations(&self) -> &[u64];
+
+    /// Takes x at an iteration, and returns once it is on disk.
+    ///
+    /// # Errors
+    /// Those of the disk; the test goes on all the same.
+    fn keep(&self, iteration: u64, x: &Residue) -> io::Result<()>;
 }
 
 /// How to run it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct RunOptions {
     /// Time between checkpoints (60 s by default).
     pub checkpoint_interval: Duration,
+    /// Lucas–Lehmer: every stretch is computed again by this plan, with another shift.
+    pub verify_with: Option<Plan>,
+    /// PRP: whoever wants residues on the way.
+    pub keeper: Option<Arc<dyn Keeper>>,
+    /// The time.
+    pub clock: &'static dyn Clock,
 }
 
 impl Default for RunOptions {
     fn default() -> Self {
-        Self { checkpoint_interval: Duration::from_secs(60) }
+        Self {
+            checkpoint_interval: Duration::from_secs(60),
+            verify_with: None,
+            keeper: None,
+            clock: &SystemClock,
+        }
     }
 }
 
@@ -123,101 +119,6 @@ pub enum Finished {
         /// Whether a checkpoint of just this iteration is on disk.
         saved: bool,
     },
-}
-
-/// Why a run could not go on. The checkpoints are kept in every case.
-#[derive(Debug, thiserror::Error)]
-pub enum TestError {
-    /// The engine failed in a way that no longer transform mends.
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-    /// The device failed, twice from the same state or beyond hope.
-    #[error("{place} failed: {error}; {kept}")]
-    Device {
-        /// Its name.
-        place: String,
-        /// What happened.
-        error: DeviceError,
-        /// Where the last checkpoint is, in words.
-        kept: String,
-    },
-    /// No usable plan, in particular no longer length after a round-off error.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
-    /// The checkpoint directory cannot be read.
-    #[error(transparent)]
-    Checkpoint(#[from] CheckpointError),
-    /// The checkpoint is further than the iterations asked for.
-    #[error(
-        "the checkpoint is at iteration {found}, past the {wanted} asked for: use another directory"
-    )]
-    PastTarget {
-        /// The checkpoint's iteration.
-        found: u64,
-        /// The iterations asked for.
-        wanted: u64,
-    },
-    /// A Lucas–Lehmer sequence got to 0, 2 or −2 before its end, or to zero in a
-    /// PRP test: no sound computation does.
-    #[error(
-        "the residue at iteration {iteration} is impossible (res64 {res64}): this machine computes \
-         unreliably; the same command goes on from the last checkpoint, or try --engine goldilocks"
-    )]
-    Impossible {
-        /// Where it was seen.
-        iteration: u64,
-        /// Its low 64 bits.
-        res64: String,
-    },
-    /// The state a test would go back to has changed in memory.
-    #[error(
-        "the copy in memory of the verified state at iteration {verified} has changed: this \
-         machine's memory is unreliable; the same command goes on from the last checkpoint"
-    )]
-    Memory {
-        /// The last verified iteration.
-        verified: u64,
-    },
-    /// The same wrong residue twice: not chance, but the hardware or the program.
-    #[error(
-        "the Gerbicz check at iteration {iteration} failed twice with the same residue {res64}: \
-         not a chance error; the verified state at iteration {verified} is kept. \
-         Try --engine goldilocks or another machine"
-    )]
-    RepeatedError {
-        /// Where the check was made.
-        iteration: u64,
-        /// The last verified iteration.
-        verified: u64,
-        /// The residue that came twice.
-        res64: String,
-    },
-    /// Three checks in a row failed, each differently.
-    #[error(
-        "three Gerbicz checks in a row failed, the last at iteration {iteration}: this machine \
-         computes unreliably; the verified state at iteration {verified} is kept"
-    )]
-    Unreliable {
-        /// Where the last check was made.
-        iteration: u64,
-        /// The last verified iteration.
-        verified: u64,
-    },
-}
-
-impl TestError {
-    /// [`TestError::Device`], with the checkpoint (iteration, file) that is on disk.
-    fn device(place: String, error: DeviceError, on_disk: Option<(u64, PathBuf)>) -> Self {
-        let kept = match on_disk {
-            Some((iteration, path)) => format!(
-                "the checkpoint at iteration {iteration} is kept in {}: the same command goes on \
-                 from it, with --device cpu on the CPU",
-                path.display()
-            ),
-            None => "no checkpoint was saved yet".to_owned(),
-        };
-        Self::Device { place, error, kept }
-    }
 }
 
 /// Runs a test to its end, to `spec.iterations`, or until `stop`.
@@ -237,22 +138,38 @@ pub fn run(
     options: &RunOptions,
 ) -> Result<Finished, TestError> {
     let p = spec.exponent.get();
-    if p == 2 {
+    if p == 2 && !matches!(spec.kind, TestKind::Cert(_)) {
         return Ok(Finished::Done(Box::new(answer_for_two(spec.kind, &plan))));
     }
     let total = spec.kind.iterations(p);
     let target = spec.iterations.map_or(total, |k| k.min(total));
-    let mut driver = Driver::new(spec.kind, plan, store, events, stop, options);
+    let mut driver = Driver::new(spec, plan, store, events, stop, options);
     match spec.kind {
-        TestKind::Ll(start) => driver.drive(&mut ll::LucasLehmer::new(p, start, target)),
-        TestKind::Prp => driver.drive(&mut prp::Prp::new(p, target)),
+        TestKind::Ll(start) => {
+            let mut ll = ll::LucasLehmer::new(p, start, target).shifted(spec.shift);
+            match options.verify_with {
+                None => driver.drive(&mut ll),
+                Some(second) => driver.drive(&mut doubled::Doubled::new(ll, second, options.clock)),
+            }
+        }
+        TestKind::Prp | TestKind::Cert(_) => {
+            let three = || Residue::from_u64(p, 3);
+            let start = match (spec.kind, &spec.start) {
+                (TestKind::Prp, _) => three(),
+                (_, Some(start)) => start.clone(),
+                (_, None) => return Err(TestError::NoStart),
+            };
+            let wanted = options.keeper.as_ref().map_or(&[][..], |keeper| keeper.iterations());
+            let prp = prp::Prp::new(spec.kind, start, target);
+            driver.drive(&mut prp.shifted(spec.shift).stopping_at(wanted))
+        }
     }
 }
 
 fn answer_for_two(kind: TestKind, plan: &Plan) -> Outcome {
     let (verdict, residue) = match kind {
         TestKind::Ll(_) => (Verdict::Prime, 0),
-        TestKind::Prp => (Verdict::ProbablePrime, 1),
+        TestKind::Prp | TestKind::Cert(_) => (Verdict::ProbablePrime, 1),
     };
     Outcome {
         kind,
@@ -266,6 +183,7 @@ fn answer_for_two(kind: TestKind, plan: &Plan) -> Outcome {
         round_off: None,
         errors: ErrorCounts::default(),
         shift: 0,
+        known_factors: vec![],
         elapsed: Duration::ZERO,
     }
 }

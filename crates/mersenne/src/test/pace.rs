@@ -2,11 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use super::Clock;
+
 /// Work between two looks at the clock and the stop token.
 pub(super) const STRIDE: Duration = Duration::from_millis(200);
 
 /// How fast the run is, and so how many squarings fill a stride.
 pub(super) struct Pace {
+    clock: &'static dyn Clock,
     lap: Instant,
     /// Time and squarings lately: of what was a lap ago, e^(−lap/[`LATELY`]) counts.
     seconds: f64,
@@ -17,13 +20,13 @@ pub(super) struct Pace {
 const LATELY: Duration = Duration::from_secs(3);
 
 impl Pace {
-    pub(super) fn new() -> Self {
-        Self { lap: Instant::now(), seconds: 0.0, squarings: 0.0 }
+    pub(super) fn new(clock: &'static dyn Clock) -> Self {
+        Self { clock, lap: clock.now(), seconds: 0.0, squarings: 0.0 }
     }
 
     /// Leaves the time since the last lap out of the account.
     pub(super) fn skip(&mut self) {
-        self.lap = Instant::now();
+        self.lap = self.clock.now();
     }
 
     pub(super) fn stride(&self) -> u64 {
@@ -38,7 +41,7 @@ impl Pace {
         if n == 0 {
             return;
         }
-        let lap = self.lap.elapsed().as_secs_f64();
+        let lap = self.clock.now().saturating_duration_since(self.lap).as_secs_f64();
         self.skip();
         let kept = (-lap / LATELY.as_secs_f64()).exp();
         self.seconds = self.seconds * kept + lap;

@@ -1,21 +1,26 @@
-//! The probable-prime test to base 3 with Gerbicz–Li checks.
+//! The probable-prime test to base 3 with Gerbicz–Li checks, and certifications.
 //!
-//! x_k = 3^(2^k) mod M_p. Type 1 residue: 3^(M_p − 1) = x_p / 9, which is 1 when
-//! M_p is prime. The check of a stretch from a verified iteration v on, in
-//! blocks of B squarings: with D_t = Π x_(v+iB), i = 0 … t,
+//! x_k = 3^(2^k) mod M_p; a certification begins with another x_0. Type 1
+//! residue: 3^(M_p − 1) = x_p / 9, which is 1 when M_p is prime. The check of a
+//! stretch from a verified iteration v on, in blocks of B squarings: with
+//! D_t = Π x_(v+iB), i = 0 … t,
 //!
 //!   D_t = x_v · D_(t−1)^(2^B),
 //!
 //! since raising to 2^B moves every factor one block on. The left side costs a
 //! product a block, the right side B squarings a check; a wrong squaring
-//! anywhere in the stretch spoils the equation (Gerbicz; Li 2017).
+//! anywhere in the stretch spoils the equation (Gerbicz; Li 2017). With a
+//! product as dear as c squarings, B = √(cL) makes a check of L squarings
+//! cheapest: 2√(c/L) of the time, 0.3 % for L = 10^6 and c = 2.
 //!
 //! The run goes on past its last iteration T to the end E of that block, so
 //! that a check covers it. Then x_T as it was read must be the square of x_(T−1),
 //! which a register has kept, and squared E − T times it must be x_E: the second
 //! alone would let −x_T pass. Whatever is reported or kept is read to the host
 //! first and written back into the registers that the check reads, so that an
-//! error in reading is found too.
+//! error in reading is found too; and the next stretch is checked against what
+//! the host holds, so that an error in between is found by it. Residues for a
+//! proof are read only: the proof is verified when it is made.
 
 use std::time::Duration;
 
@@ -24,8 +29,12 @@ use super::sequence::{Advance, Sequence};
 use crate::checkpoint::{GerbiczState, State};
 use crate::{Engine, EngineError, ErrorCounts, Residue, Sealed, Shift, Step, Verdict};
 
-/// Largest block: one product per 1,000 squarings, a check every 10^6.
-pub(crate) const LARGEST_BLOCK: u64 = 1000;
+/// Squarings that a product costs, with what it takes to leave the squarings for it.
+const PRODUCT_COST: u64 = 2;
+/// The most squarings that one check is to cover, but for the rest of a block.
+const LONGEST_STRETCH: u64 = 1_000_000;
+/// B for that: √(2·10^6).
+pub(crate) const LARGEST_BLOCK: u64 = 1_415;
 
 // Registers.
 /// x_k.
@@ -40,16 +49,24 @@ const NEXT: usize = 3;
 const POWER: usize = 4;
 /// x_(T−1), then x_T.
 const LAST: usize = 5;
+/// x_k at a check, as the host has it.
+const READ: usize = 6;
 
 /// x_0, x_1, … as far as x_target, checked.
 pub(super) struct Prp {
+    kind: TestKind,
     p: u32,
+    start: Residue,
     target: u64,
+    /// The iterations whose residues are asked for, ascending.
+    wanted: Vec<u64>,
     /// k; runs past the target to the end of its block.
     iteration: u64,
     first_shift: Shift,
     block: u64,
     verified: (u64, Sealed),
+    /// The shift of x_v in its register.
+    verified_shift: Shift,
     product_iteration: u64,
     /// The shift of D: the sum of its factors' shifts.
     product_shift: Shift,
@@ -68,29 +85,56 @@ struct Check {
     residue: Sealed,
 }
 
-/// B for the stretch that begins with `left` squarings to go: all of them in
-/// one check, or 10^6.
+/// B for the stretch that begins with `left` squarings to go.
 fn block_for(left: u64) -> u64 {
-    let root = left.isqrt();
-    let ceiling = if root * root < left { root + 1 } else { root };
+    let product = PRODUCT_COST * left.min(LONGEST_STRETCH);
+    let root = product.isqrt();
+    let ceiling = if root * root < product { root + 1 } else { root };
     ceiling.clamp(1, LARGEST_BLOCK)
 }
 
+/// The squarings after which a check is due, in blocks of B.
+fn stretch_of(block: u64) -> u64 {
+    block * block / PRODUCT_COST
+}
+
 impl Prp {
-    pub(super) fn new(p: u32, target: u64) -> Self {
+    /// The squarings of a residue as far as a target.
+    pub(super) fn new(kind: TestKind, start: Residue, target: u64) -> Self {
         Self {
-            p,
+            kind,
+            p: start.exponent(),
             target,
+            wanted: vec![],
             iteration: 0,
             first_shift: Shift::ZERO,
             block: block_for(target),
-            verified: (0, Sealed::new(Residue::from_u64(p, 3))),
+            verified: (0, Sealed::new(start.clone())),
+            verified_shift: Shift::ZERO,
             product_iteration: 0,
             product_shift: Shift::ZERO,
             before_last: None,
             last: None,
             check: None,
+            start,
         }
+    }
+
+    /// The same with a shift of x_0.
+    pub(super) fn shifted(mut self, shift: u32) -> Self {
+        self.first_shift = Shift::new(shift, self.p);
+        self
+    }
+
+    /// The same with a halt ([`Advance::Reached`]) at each of these iterations, ascending.
+    pub(super) fn stopping_at(mut self, iterations: &[u64]) -> Self {
+        self.wanted = iterations.iter().copied().filter(|&k| k <= self.target).collect();
+        self
+    }
+
+    /// The first iteration wanted after k.
+    fn next_wanted(&self, k: u64) -> Option<u64> {
+        self.wanted.get(self.wanted.partition_point(|&w| w <= k)).copied()
     }
 
     /// The shift of x_k.
@@ -100,7 +144,7 @@ impl Prp {
 
     fn state(&self, iteration: u64, residue: Residue, product: Residue) -> State {
         State {
-            kind: TestKind::Prp,
+            kind: self.kind,
             exponent: self.p,
             iteration,
             residue,
@@ -108,6 +152,7 @@ impl Prp {
             elapsed: Duration::ZERO,
             errors: ErrorCounts::default(),
             least_length: None,
+            confirmed: false,
             gerbicz: Some(GerbiczState {
                 // At most LARGEST_BLOCK.
                 block: self.block as u32,
@@ -130,19 +175,20 @@ impl Prp {
         state
     }
 
-    /// Takes x_k as the verified state, with D = x_k and a block for what is left.
+    /// Takes x_k as the verified state, with D = x_k and a block for what is left; the register
+    /// READ has it with the shift of k.
     fn take_verified(
         &mut self,
         engine: &mut dyn Engine,
         verified: Sealed,
     ) -> Result<(), EngineError> {
-        let residue = verified.residue();
-        engine.write(X, residue, self.shift_at(self.iteration))?;
-        engine.write(V, residue, Shift::ZERO)?;
-        engine.write(D, residue, Shift::ZERO)?;
+        // X keeps what it has: if that is no longer x_k, the next check will say so.
+        engine.copy(V, READ)?;
+        engine.copy(D, V)?;
         self.verified = (self.iteration, verified);
+        self.verified_shift = self.shift_at(self.iteration);
         self.product_iteration = self.iteration;
-        self.product_shift = Shift::ZERO;
+        self.product_shift = self.verified_shift;
         self.block = block_for(self.target.saturating_sub(self.iteration));
         Ok(())
     }
@@ -151,7 +197,7 @@ impl Prp {
     fn end_block(&mut self, engine: &mut dyn Engine) -> Result<(), EngineError> {
         let shift = self.shift_at(self.iteration);
         let due = self.iteration >= self.target
-            || self.iteration - self.verified.0 >= self.block * self.block;
+            || self.iteration - self.verified.0 >= stretch_of(self.block);
         if !due {
             engine.mul(D, D, X)?;
             self.product_shift = self.product_shift.of_product(shift, self.p);
@@ -159,8 +205,8 @@ impl Prp {
             return Ok(());
         }
         let residue = Sealed::new(engine.read(X, shift)?);
-        engine.write(X, residue.residue(), shift)?;
-        engine.mul(NEXT, D, X)?;
+        engine.write(READ, residue.residue(), shift)?;
+        engine.mul(NEXT, D, READ)?;
         engine.copy(POWER, D)?;
         self.check = Some(Check { done: 0, residue });
         Ok(())
@@ -195,6 +241,7 @@ impl Prp {
         };
         if register == POWER {
             let shift = self.product_shift.after_squarings(self.block, self.p);
+            let shift = shift.of_product(self.verified_shift, self.p);
             engine.mul(POWER, POWER, V)?;
             let power = engine.read(POWER, shift)?;
             let shift = self.product_shift.of_product(self.shift_at(self.iteration), self.p);
@@ -225,6 +272,8 @@ impl Prp {
             Some(last) if raised == reached => {
                 self.iteration = self.target;
                 self.before_last = None;
+                engine.write(READ, &last, self.shift_at(self.target))?;
+                engine.copy(X, READ)?;
                 self.take_verified(engine, Sealed::new(last.clone()))?;
                 Ok(Advance::Finished(last))
             }
@@ -234,14 +283,18 @@ impl Prp {
 }
 
 impl Sequence for Prp {
+    fn check(&self) -> crate::Check {
+        crate::Check::Gerbicz
+    }
+
     fn registers(&self) -> usize {
-        6
+        7
     }
 
     fn first(&self) -> State {
-        let three = Residue::from_u64(self.p, 3);
-        let first = Self { first_shift: self.first_shift, ..Self::new(self.p, self.target) };
-        first.state(0, three.clone(), three)
+        let start = || self.start.clone();
+        let first = Self::new(self.kind, start(), self.target).shifted(self.first_shift.bits());
+        first.state(0, start(), start())
     }
 
     fn target(&self) -> u64 {
@@ -252,6 +305,7 @@ impl Sequence for Prp {
         self.iteration = state.iteration;
         self.first_shift = Shift::new(state.shift, self.p);
         self.check = None;
+        self.verified_shift = Shift::ZERO;
         self.product_shift = Shift::ZERO;
         self.before_last = None;
         self.last = None;
@@ -278,27 +332,41 @@ impl Sequence for Prp {
         if let Some(check) = self.check.take() {
             return self.go_on_checking(engine, check, most);
         }
-        if self.iteration + 1 == self.target && self.before_last.is_none() {
-            engine.copy(LAST, X)?;
-            self.before_last = Some(engine.read(X, self.shift_at(self.iteration))?);
-        }
-        let block_end = self.product_iteration + self.block;
-        let stop = match self.target.saturating_sub(self.iteration) {
-            0 => block_end,
-            1 => block_end.min(self.target),
-            _ => block_end.min(self.target - 1),
-        };
-        let n = most.min(stop - self.iteration);
-        engine.square(X, n, Step::Square, self.shift_at(self.iteration))?;
-        self.iteration += n;
-        if self.iteration == self.target {
-            let shift = self.shift_at(self.iteration);
-            let last = engine.read(X, shift)?;
-            engine.write(X, &last, shift)?;
-            self.last = Some(last);
-        }
-        if self.iteration == block_end {
-            self.end_block(engine)?;
+        let mut left = most;
+        // Over the ends of blocks, so that a device need not wait at each.
+        while left > 0 && self.check.is_none() {
+            if self.iteration + 1 == self.target && self.before_last.is_none() {
+                engine.copy(LAST, X)?;
+                self.before_last = Some(engine.read(X, self.shift_at(self.iteration))?);
+            }
+            let block_end = self.product_iteration + self.block;
+            let mut stop = match self.target.saturating_sub(self.iteration) {
+                0 => block_end,
+                1 => block_end.min(self.target),
+                _ => block_end.min(self.target - 1),
+            };
+            let wanted = self.next_wanted(self.iteration);
+            stop = stop.min(wanted.unwrap_or(stop));
+            let n = left.min(stop - self.iteration);
+            engine.square(X, n, Step::Square, self.shift_at(self.iteration))?;
+            self.iteration += n;
+            left -= n;
+            if self.iteration == self.target {
+                let shift = self.shift_at(self.iteration);
+                let last = engine.read(X, shift)?;
+                engine.write(X, &last, shift)?;
+                self.last = Some(last);
+            }
+            if self.iteration == block_end {
+                self.end_block(engine)?;
+            }
+            if wanted == Some(self.iteration) {
+                let x = match &self.last {
+                    Some(last) => last.clone(),
+                    None => engine.read(X, self.shift_at(self.iteration))?,
+                };
+                return Ok(Advance::Reached(x));
+            }
         }
         Ok(Advance::Going)
     }
@@ -330,8 +398,11 @@ impl Sequence for Prp {
     }
 
     fn verdict(&self, last: Residue) -> (Verdict, Residue) {
-        if self.target < TestKind::Prp.iterations(self.p) {
+        if self.target < self.kind.iterations(self.p) {
             return (Verdict::Interim, last);
+        }
+        if matches!(self.kind, TestKind::Cert(_)) {
+            return (Verdict::Certified, last);
         }
         // 9 is invertible mod M_p for odd p: 2^p − 1 ≡ 1 mod 3.
         let residue = last.divided_by(9).unwrap_or(last);
@@ -347,7 +418,7 @@ mod tests {
     #[test]
     fn a_verified_state_that_memory_has_changed_is_known() {
         let p = 61;
-        let mut prp = Prp::new(p, 61);
+        let mut prp = Prp::new(TestKind::Prp, Residue::from_u64(p, 3), 61);
         assert!(prp.verified().is_some_and(|state| state.is_intact()));
         let sealed = Sealed::new(Residue::from_u64(p, 3)).changed_to(Residue::from_u64(p, 7));
         prp.verified = (0, sealed);
@@ -360,9 +431,9 @@ mod tests {
         use warpint_arith::limbs;
 
         let p = 59;
-        let options = BuildOptions::new(6, 1);
+        let options = BuildOptions::new(7, 1);
         let mut engine = Word.build(p, 1, options).unwrap();
-        let mut prp = Prp::new(p, u64::from(p));
+        let mut prp = Prp::new(TestKind::Prp, Residue::from_u64(p, 3), u64::from(p));
         let first = prp.first();
         prp.load(engine.as_mut(), &first).unwrap();
         while prp.last.is_none() {
@@ -381,15 +452,18 @@ mod tests {
                 end => break end,
             }
         };
-        assert!(matches!(end, Advance::CheckFailed { iteration: 64, .. }), "{end:?}");
+        assert!(matches!(end, Advance::CheckFailed { iteration: 66, .. }), "{end:?}");
     }
 
     #[test]
     fn one_check_covers_a_test_of_up_to_a_million_squarings() {
         for left in (0..2000).chain([216_091, 999_999, 1_000_000, 82_589_933]) {
             let block = block_for(left);
-            assert!(block * block >= left.min(1_000_000), "{left}");
+            assert!(stretch_of(block) >= left.min(LONGEST_STRETCH), "{left}");
             assert!((1..=LARGEST_BLOCK).contains(&block));
+            // No longer than need be.
+            assert!(left == 0 || block == 1 || stretch_of(block - 1) < left, "{left}");
         }
+        assert_eq!(block_for(u64::from(u32::MAX)), LARGEST_BLOCK);
     }
 }

@@ -1,12 +1,15 @@
 //! What the driver knows of a test: a sequence that advances, and its states.
 
 use crate::checkpoint::State;
-use crate::{Engine, EngineError, Residue, Verdict};
+use crate::{Check, Engine, EngineError, Residue, Verdict};
 
 /// A sequence of squarings being computed on an engine, with its own checks.
 ///
 /// The engine is passed in because the driver may replace it in mid-run.
 pub(super) trait Sequence {
+    /// The check that guards it from within, if one does.
+    fn check(&self) -> Check;
+
     /// Registers needed.
     fn registers(&self) -> usize;
 
@@ -27,7 +30,7 @@ pub(super) trait Sequence {
     fn iteration(&self) -> u64;
 
     /// The state to save; `elapsed`, `errors` and `least_length` are the driver's
-    /// to fill in. After the end it is the state at the target.
+    /// to fill in, and `confirmed` where a Jacobi check has confirmed it. After the end it is the state at the target.
     fn snapshot(&self, engine: &mut dyn Engine) -> Result<State, EngineError>;
 
     /// The last verified state, for a sequence that has checks.
@@ -45,6 +48,8 @@ pub(super) trait Sequence {
 pub(super) enum Advance {
     /// Some squarings were done, of the sequence or of a check.
     Going,
+    /// An iteration was reached whose residue is wanted: this one.
+    Reached(Residue),
     /// A check passed at the present iteration.
     Verified,
     /// A check failed here; `res64` are those of all that was compared, which

@@ -9,7 +9,7 @@ fn run_plain(kind: TestKind, p: u64, iterations: Option<u64>) -> Outcome {
     let exponent = Exponent::new(p).unwrap();
     let plan = Plan::new(exponent, &PlanRequest::default()).unwrap();
     let (events, _) = channel();
-    let spec = TestSpec { kind, exponent, iterations };
+    let spec = TestSpec { iterations, ..TestSpec::new(kind, exponent) };
     match run(&spec, plan, None, &events, &StopToken::new(), &RunOptions::default()).unwrap() {
         Finished::Done(outcome) => *outcome,
         other => panic!("{other:?}"),

@@ -107,7 +107,7 @@ fn whole_test(
 ) -> Result<(), String> {
     let exponent = Exponent::new(u64::from(p)).map_err(|e| e.to_string())?;
     let plan = Plan::of_family(exponent, family, None, Some(1)).map_err(|e| e.to_string())?;
-    let spec = TestSpec { kind, exponent, iterations: None };
+    let spec = TestSpec::new(kind, exponent);
     let (events, _) = mpsc::channel();
     let finished = test::run(&spec, plan, None, &events, &StopToken::new(), &RunOptions::default())
         .map_err(|e| e.to_string())?;
@@ -117,6 +117,7 @@ fn whole_test(
     let verdict = match (is_prime, kind) {
         (true, TestKind::Ll(_)) => Verdict::Prime,
         (true, TestKind::Prp) => Verdict::ProbablePrime,
+        (true, TestKind::Cert(_)) => Verdict::Certified,
         (false, _) => Verdict::Composite,
     };
     let (found, errors) = (outcome.residue.res64_hex(), outcome.errors);

@@ -1,0 +1,103 @@
+//! The kinds of tests, and their names.
+
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+
+use crate::Residue;
+
+/// The first term of a Lucas–Lehmer sequence. Each of these is a universal
+/// starting value: s_(p−2) = 0 exactly when M_p is prime, for every odd p.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LlStart {
+    /// 4, the customary one.
+    #[default]
+    Four,
+    /// 10.
+    Ten,
+    /// 2/3 mod M_p.
+    TwoThirds,
+}
+
+/// Which test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TestKind {
+    /// Fermat's test to base 3, residue type 1, guarded by Gerbicz–Li checks.
+    Prp,
+    /// Lucas–Lehmer.
+    Ll(LlStart),
+    /// Squarings of a given residue, guarded as PRP is: certification of a proof.
+    Cert(Certification),
+}
+
+/// Which certification: its squarings, and what tells one from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Certification {
+    squarings: u64,
+    /// The first bytes of the SHA-256 of the start residue and the count.
+    digest: [u8; 8],
+}
+
+impl Certification {
+    /// That of so many squarings of a residue.
+    #[must_use]
+    pub fn new(start: &Residue, squarings: u64) -> Self {
+        let mut hasher = Sha256::new();
+        hasher.update(start.to_le_bytes());
+        hasher.update(squarings.to_le_bytes());
+        let mut digest = [0; 8];
+        digest.copy_from_slice(&hasher.finalize()[..8]);
+        Self { squarings, digest }
+    }
+}
+
+impl TestKind {
+    /// GIMPS's work type: `PRP-3`, `LL` or `Cert`.
+    #[must_use]
+    pub fn work_type(self) -> &'static str {
+        match self {
+            Self::Prp => "PRP-3",
+            Self::Ll(_) => "LL",
+            Self::Cert(_) => "Cert",
+        }
+    }
+
+    /// A short name for files, different for every kind: `prp`, `ll`, `ll-10`, `ll-2_3`,
+    /// `cert-0123456789abcdef`.
+    #[must_use]
+    pub fn slug(self) -> String {
+        match self {
+            Self::Prp => "prp".into(),
+            Self::Ll(LlStart::Four) => "ll".into(),
+            Self::Ll(LlStart::Ten) => "ll-10".into(),
+            Self::Ll(LlStart::TwoThirds) => "ll-2_3".into(),
+            Self::Cert(of) => format!("cert-{:016x}", u64::from_be_bytes(of.digest)),
+        }
+    }
+
+    /// Whether Gerbicz–Li checks guard it.
+    #[must_use]
+    pub fn is_checked(self) -> bool {
+        match self {
+            Self::Prp | Self::Cert(_) => true,
+            Self::Ll(_) => false,
+        }
+    }
+
+    /// The squarings of a whole test: p for PRP (3^(2^p)/9 = 3^(M_p − 1)),
+    /// p − 2 for LL, what was asked for of a certification.
+    #[must_use]
+    pub fn iterations(self, p: u32) -> u64 {
+        match self {
+            Self::Prp => u64::from(p),
+            Self::Ll(_) => u64::from(p.saturating_sub(2)),
+            Self::Cert(of) => of.squarings,
+        }
+    }
+}
+
+impl fmt::Display for TestKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.work_type())
+    }
+}

@@ -1,0 +1,192 @@
+//! What a run does when something has gone wrong: back to the last good state,
+//! with a longer transform, a new engine, or not at all.
+
+use warpint_device::DeviceError;
+
+use super::TestError;
+use super::driver::Driver;
+use super::pace::Pace;
+use super::sequence::Sequence;
+use crate::checkpoint::{LeastLength, State};
+use crate::{Check, Event, Sealed};
+
+/// Failed checks in a row that are taken for chance.
+const FAILURES_ALLOWED: u32 = 2;
+
+impl Driver<'_> {
+    /// Takes the next longer transform, to go on from the last good state.
+    pub(super) fn lengthen(&mut self, measured: f64, good: &mut State) -> Result<(), TestError> {
+        let longer = self.plan.longer()?;
+        self.errors.round_off = self.errors.round_off.saturating_add(1);
+        self.send(Event::Lengthened {
+            from: self.plan.length(),
+            to: longer.length(),
+            round_off: measured,
+            back_to: good.iteration,
+        });
+        self.plan = longer;
+        self.pace = Pace::new(self.clock);
+        self.least_length =
+            Some(LeastLength { engine: self.plan.engine().to_owned(), length: self.plan.length() });
+        *good = self.stamped(good.clone());
+        // The length and the counts must outlive a kill.
+        self.save(good)?;
+        Ok(())
+    }
+
+    /// Decides whether a device that has failed gets another engine, to go on
+    /// from the last good state: once from each such state, for a device that
+    /// is lost or broken would fail again and again.
+    pub(super) fn after_device_failure(
+        &mut self,
+        error: DeviceError,
+        good: &State,
+    ) -> Result<(), TestError> {
+        let again = self.device_failed_at == Some(good.iteration);
+        // Only a failed call may have been a passing trouble.
+        if again || !matches!(error, DeviceError::Failed { .. }) {
+            let place = self.plan.place().to_owned();
+            return Err(TestError::device(place, error, self.on_disk.clone()));
+        }
+        self.device_failed_at = Some(good.iteration);
+        self.send(Event::DeviceFailed { reason: error.to_string(), back_to: good.iteration });
+        self.pace = Pace::new(self.clock);
+        Ok(())
+    }
+
+    /// Counts a failed check and gives the state to go back to.
+    pub(super) fn after_failure(
+        &mut self,
+        sequence: &dyn Sequence,
+        check: Check,
+        iteration: u64,
+        res64: [u64; 3],
+    ) -> Result<State, TestError> {
+        let state = self.last_verified(sequence)?;
+        let verified = state.iteration;
+        let count = match check {
+            Check::Gerbicz => &mut self.errors.gerbicz,
+            Check::Jacobi => &mut self.errors.jacobi,
+            Check::Second => &mut self.errors.double_check,
+        };
+        *count = count.saturating_add(1);
+        check_seal(&state)?;
+        let repeats = self.failures.repeats(iteration, res64);
+        if repeats || self.failures.count > FAILURES_ALLOWED {
+            let arithmetic = format!(
+                "{}, {} words, margin {:.1} bits",
+                self.plan.engine(),
+                self.plan.length(),
+                self.plan.margin().bits
+            );
+            let res64 = format!("{:016X}", res64[0]);
+            return Err(if repeats {
+                TestError::RepeatedError { check, arithmetic, iteration, verified, res64 }
+            } else {
+                TestError::Unreliable { check, arithmetic, iteration, verified }
+            });
+        }
+        if let Some(store) = self.store.as_deref_mut()
+            && let Err(e) = store.discard_after(verified)
+        {
+            // The wrong checkpoints that stay would only be found wrong again.
+            self.send(Event::SaveFailed { reason: e.to_string() });
+        }
+        self.send(Event::CheckFailed { check, iteration, back_to: verified });
+        Ok(self.stamped(state))
+    }
+
+    /// The last state that a check has confirmed, or the first.
+    fn last_verified(&self, sequence: &dyn Sequence) -> Result<State, TestError> {
+        match (sequence.verified(), &self.confirmed) {
+            (Some(state), _) => Ok(state),
+            (None, Some(confirmed)) => confirmed.state(),
+            (None, None) => Ok(sequence.first()),
+        }
+    }
+}
+
+/// A state that a Jacobi check has confirmed, kept for as long as it takes to confirm another.
+pub(super) struct Confirmed {
+    state: State,
+    seal: Sealed,
+}
+
+impl Confirmed {
+    pub(super) fn new(state: State) -> Self {
+        let seal = Sealed::new(state.residue.clone());
+        Self { state, seal }
+    }
+
+    /// The state, unless memory has changed it.
+    fn state(&self) -> Result<State, TestError> {
+        if self.seal.is_intact() && *self.seal.residue() == self.state.residue {
+            Ok(self.state.clone())
+        } else {
+            Err(TestError::Memory { verified: self.state.iteration })
+        }
+    }
+}
+
+/// Refuses a state that memory has changed since it was verified.
+pub(super) fn check_seal(state: &State) -> Result<(), TestError> {
+    match &state.gerbicz {
+        Some(g) if !state.is_intact() => Err(TestError::Memory { verified: g.verified_iteration }),
+        _ => Ok(()),
+    }
+}
+
+/// Failed checks since the last that passed.
+#[derive(Default)]
+pub(super) struct Failures {
+    count: u32,
+    seen: Vec<(u64, [u64; 3])>,
+}
+
+impl Failures {
+    /// Notes a failure; whether the same residue has failed here before.
+    fn repeats(&mut self, iteration: u64, res64: [u64; 3]) -> bool {
+        let repeated = self.seen.contains(&(iteration, res64));
+        self.count += 1;
+        self.seen.push((iteration, res64));
+        repeated
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checkpoint::GerbiczState;
+    use crate::test::prp::Prp;
+    use crate::{Residue, TestKind};
+
+    fn prp() -> Prp {
+        Prp::new(TestKind::Prp, Residue::from_u64(61, 3), 61)
+    }
+
+    #[test]
+    fn a_state_whose_seal_is_broken_is_neither_used_nor_saved() {
+        let sound = prp().first();
+        assert!(check_seal(&sound).is_ok());
+        let changed = sound.gerbicz.map(|g| GerbiczState {
+            verified: Sealed::new(Residue::from_u64(61, 3)).changed_to(Residue::from_u64(61, 5)),
+            ..g
+        });
+        let broken = State { gerbicz: changed, ..prp().first() };
+        assert!(matches!(check_seal(&broken), Err(TestError::Memory { verified: 0 })));
+    }
+
+    #[test]
+    fn the_same_failure_again_is_told_from_another_one() {
+        let mut failures = Failures::default();
+        assert!(!failures.repeats(100, [1, 2, 3]));
+        assert!(!failures.repeats(100, [1, 2, 4]));
+        assert!(failures.repeats(100, [1, 2, 3]));
+        failures.clear();
+        assert!(!failures.repeats(100, [1, 2, 3]));
+    }
+}
