@@ -140,6 +140,9 @@ pub(crate) enum Bench {
     /// are timed at one place, with --device auto that of the largest.
     #[command(after_help = BENCH_EXAMPLES)]
     Mersenne(BenchArgs),
+    /// Measure what checks and checkpoints cost a PRP test: the time of its squarings beside that of
+    /// bare ones before and after it. Takes a minute or more, and a temporary folder.
+    Checks(BenchChecksArgs),
     /// Measure what a GPU reaches: products and transforms mod 2^64 − 2^32 + 1 in registers, memory,
     /// kernels in a graph, FP64. A wrong result is an error.
     Device(BenchDeviceArgs),
@@ -271,6 +274,24 @@ pub(crate) struct BenchArgs {
         conflicts_with_all = ["exponents", "engine"],
     )]
     pub(crate) same_plan: Option<Vec<usize>>,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchChecksArgs {
+    /// The exponent [default: 82589933 on a GPU, 1257787 on the CPU].
+    #[arg(value_name = "P", allow_negative_numbers = true)]
+    pub(crate) exponent: Option<Exponent>,
+
+    #[command(flatten)]
+    pub(crate) arithmetic: ArithmeticArgs,
+
+    /// Squarings of the test [default: 2000000].
+    #[arg(long, value_name = "K", value_parser = at_least_one)]
+    pub(crate) iterations: Option<u64>,
 
     /// Print one JSON object.
     #[arg(long)]

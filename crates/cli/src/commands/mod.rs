@@ -18,6 +18,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Prp { test } => prp::run(&test),
         Command::Ll { start, test } => ll::run(start, &test),
         Command::Bench { what: Bench::Mersenne(args) } => bench::mersenne(&args),
+        Command::Bench { what: Bench::Checks(args) } => bench::checks::run(&args),
         Command::Bench { what: Bench::Device(args) } => bench_device::run(&args),
         Command::Selftest { filter, device } => selftest::run(device.device, filter.as_deref()),
         Command::Tune(args) => tune::run(&args),

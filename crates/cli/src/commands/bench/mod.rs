@@ -1,6 +1,7 @@
 //! `warpint bench mersenne [P…]`
 
 mod chart;
+pub(crate) mod checks;
 mod cpu;
 mod on_device;
 mod same_plan;
