@@ -49,6 +49,12 @@ impl Residue {
         Self { exponent, limbs: limbs::reduce(x, exponent) }
     }
 
+    /// A number that is known to be canonical.
+    pub(crate) fn from_canonical(exponent: u32, limbs: Vec<u64>) -> Self {
+        debug_assert_eq!(limbs, limbs::reduce(&limbs, exponent), "not canonical");
+        Self { exponent, limbs }
+    }
+
     /// Reads ⌈p/8⌉ little-endian bytes, which must be canonical.
     pub fn from_le_bytes(exponent: u32, bytes: &[u8]) -> Result<Self, ResidueError> {
         let expected = Self::byte_len(exponent);
@@ -124,6 +130,9 @@ impl Residue {
     /// 2^s·x mod M_p: the bits rotated left by s.
     #[must_use]
     pub fn rotated_left(&self, s: u32) -> Self {
+        if s.is_multiple_of(self.exponent) {
+            return self.clone();
+        }
         let mut limbs = limbs::rotate_left(&self.limbs, s, self.exponent);
         limbs::canonicalise(&mut limbs, self.exponent);
         Self { exponent: self.exponent, limbs }
