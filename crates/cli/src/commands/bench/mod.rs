@@ -2,6 +2,7 @@
 
 mod chart;
 mod cpu;
+pub(crate) mod jacobi;
 mod on_device;
 mod same_plan;
 
