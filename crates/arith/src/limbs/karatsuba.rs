@@ -1,8 +1,8 @@
 //! Karatsuba's multiplication.
 
 use super::add::{add_assign, compare, sub_assign};
-use super::mul::mul;
 use super::multiplier::Multiplier;
+use super::rows::mul_by_row_pairs;
 
 /// Limbs of the shorter factor from which three half products beat four.
 const KARATSUBA_FROM: usize = 32;
@@ -16,7 +16,7 @@ impl Multiplier for Karatsuba {
     fn mul(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
         let (a, b) = if a.len() >= b.len() { (a, b) } else { (b, a) };
         if b.len() < KARATSUBA_FROM {
-            return mul(a, b);
+            return mul_by_row_pairs(a, b);
         }
         if a.len() == b.len() {
             return balanced(a, b);

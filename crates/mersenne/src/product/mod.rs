@@ -3,7 +3,7 @@
 //! Both factors are cut into digits of b bits, b so small that every
 //! coefficient of the product of the two polynomials is known from its residue
 //! mod q = 2^64 − 2^32 + 1, and convolved by a transform over that field, of
-//! 2^k or 5·2^k points, no fewer than the product has digits (Schönhage and
+//! 2^k, 3·2^k or 5·2^k points, no fewer than the product has digits (Schönhage and
 //! Strassen 1971; the field's transform: Hérault 2025, §2). There is no
 //! rounding.
 
@@ -116,12 +116,11 @@ impl TransformMultiplier {
     }
 }
 
-/// The least 2^k or 5·2^k that is no less than `points`, at least 16.
+/// The least 2^k, 3·2^k or 5·2^k that is no less than `points`, and long enough
+/// for lanes of four: at least 16, 48 or 80.
 fn length(points: usize) -> usize {
     let power = points.max(16).next_power_of_two();
-    // 5·2^k below 8·2^k; four lanes need 5·2^k ≥ 80.
-    let fifth = power / 8 * 5;
-    if fifth >= points && fifth >= 80 { fifth } else { power }
+    [power / 8 * 5, power / 4 * 3].into_iter().find(|&n| n >= points.max(48)).unwrap_or(power)
 }
 
 impl Multiplier for TransformMultiplier {

@@ -34,10 +34,8 @@ fn words(seed: u64, n: usize) -> Vec<u64> {
 fn lengths_are_the_least_there_are() {
     for points in 1..3_000usize {
         let n = length(points);
-        let least = (0..13)
-            .flat_map(|k| [1usize << k, 5 << k])
-            .filter(|&n| n >= points.max(16) && (n.is_power_of_two() || n >= 80))
-            .min();
+        let least =
+            (0..13).flat_map(|k| [16usize << k, 48 << k, 80 << k]).filter(|&n| n >= points).min();
         assert_eq!(Some(n), least, "{points}");
         assert!(cyclic(n).is_some(), "{n}");
     }
