@@ -5,10 +5,10 @@ use super::multiplier::Multiplier;
 use super::rows::mul_by_row_pairs;
 
 /// Limbs of the shorter factor from which three half products beat four.
-const KARATSUBA_FROM: usize = 32;
+const KARATSUBA_FROM: usize = 48;
 
 /// Products by Karatsuba's method (Karatsuba and Ofman 1962), schoolbook below
-/// some 32 limbs. Cost O(l·m^0.585) for l ≥ m limbs.
+/// some 48 limbs. Cost O(l·m^0.585) for l ≥ m limbs.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Karatsuba;
 

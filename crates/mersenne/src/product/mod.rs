@@ -18,13 +18,13 @@ use coefficients::Cut;
 use warpint_arith::limbs::{Karatsuba, Matrix2, Multiplier, add_assign, trimmed};
 
 /// Limbs of the shorter factor below which Karatsuba's method is faster.
-const TRANSFORM_FROM: usize = 400;
+const TRANSFORM_FROM: usize = 192;
 
 /// The same where transforms are shared by several products.
-const SHARED_TRANSFORM_FROM: usize = 250;
+const SHARED_TRANSFORM_FROM: usize = 80;
 
 /// Points from which the operands of one call go to several threads.
-const ACROSS_FROM: usize = 1 << 10;
+const ACROSS_FROM: usize = 1 << 12;
 
 /// Points from which one transform goes to several threads.
 const WITHIN_FROM: usize = 1 << 15;
