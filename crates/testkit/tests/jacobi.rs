@@ -151,7 +151,8 @@ proptest! {
 #[test]
 fn sizes_at_the_edges_of_limbs_and_of_recursions() {
     let mut numbers = Numbers(7);
-    for limbs in [1u32, 2, 3, 48, 299, 300, 301, 449, 450, 598, 599, 600, 601, 602, 899, 900, 1_200] {
+    for limbs in [1u32, 2, 3, 48, 299, 300, 301, 449, 450, 598, 599, 600, 601, 602, 899, 900, 1_200]
+    {
         for bits in [64 * limbs - 1, 64 * limbs, 64 * limbs + 1] {
             for other in [bits, bits - bits.min(65) + 2, bits / 2 + 64, bits / 3 + 1] {
                 let (a, b) = (numbers.integer(bits), numbers.integer(other) | 1u32);
