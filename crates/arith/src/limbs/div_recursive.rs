@@ -109,8 +109,8 @@ fn three_by_two(multiplier: &dyn Multiplier, a: &[u64], b: &[u64]) -> (Vec<u64>,
 /// ⌊a/b⌋ and a mod b for a quotient that is short beside b, guessed without the
 /// low `cut` limbs of both.
 ///
-/// The quotient of m limbs is guessed from m + 1 limbs of b, the guess is q + 2
-/// at most: q·(b mod 2^(64·cut)) < 2^(64m)·2^(64·cut) ≤ b.
+/// For m limbs of quotient and m + 1 of b, the guess g is at most 1 too large:
+/// g·b ≤ a + g·2^(64·cut), and g·2^(64·cut) < 2^(64(m + cut)) ≤ b.
 fn by_top(multiplier: &dyn Multiplier, a: &[u64], b: &[u64], cut: usize) -> (Vec<u64>, Vec<u64>) {
     let (mut quotient, rest) = div_rem_by(multiplier, &a[cut..], &b[cut..]);
     let mut rem = a[..cut].to_vec();

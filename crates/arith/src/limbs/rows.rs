@@ -1,7 +1,7 @@
 //! Schoolbook multiplication, two rows at a time.
 
-/// a·b as [`mul`](super::mul), in some ⅔ of its time: two chains of carries run
-/// side by side, and each limb of the product is read and written half as often.
+/// a·b as [`mul`](super::mul()), but faster: two chains of carries run side by
+/// side, and each limb of the product is read and written half as often.
 pub(super) fn mul_by_row_pairs(a: &[u64], b: &[u64]) -> Vec<u64> {
     let mut product = vec![0u64; a.len() + b.len()];
     let mut pairs = b.chunks_exact(2);

@@ -87,8 +87,7 @@ impl TransformMultiplier {
     /// Σ ± products of operands, in so many limbs of two's complement; `None` if
     /// they are too long.
     ///
-    /// `plus` and `minus` are the most terms of either sign in a sum, `left` and
-    /// `right` the limbs of the longest factors on either side.
+    /// `left` and `right` are the limbs of the longest factors on either side.
     fn sums<const N: usize>(
         &self,
         operands: &[&[u64]],
