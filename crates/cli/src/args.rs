@@ -146,6 +146,26 @@ pub(crate) enum Bench {
     /// Measure what a GPU reaches: products and transforms mod 2^64 − 2^32 + 1 in registers, memory,
     /// kernels in a graph, FP64. A wrong result is an error.
     Device(BenchDeviceArgs),
+    /// Time the Jacobi symbol of a random residue mod 2^P − 1, the check of a Lucas–Lehmer test.
+    #[command(
+        after_help = "Examples:\n  warpint bench jacobi\n  warpint bench jacobi 332192831 --threads 16"
+    )]
+    Jacobi(BenchJacobiArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchJacobiArgs {
+    /// Exponents [default: 1257787 6972593 20996011 82589933].
+    #[arg(value_name = "P", allow_negative_numbers = true)]
+    pub(crate) exponents: Vec<Exponent>,
+
+    /// Threads of the CPU [default: one for each core].
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

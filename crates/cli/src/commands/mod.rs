@@ -20,6 +20,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Bench { what: Bench::Mersenne(args) } => bench::mersenne(&args),
         Command::Bench { what: Bench::Checks(args) } => bench::checks::run(&args),
         Command::Bench { what: Bench::Device(args) } => bench_device::run(&args),
+        Command::Bench { what: Bench::Jacobi(args) } => bench::jacobi::run(&args),
         Command::Selftest { filter, device } => selftest::run(device.device, filter.as_deref()),
         Command::Tune(args) => tune::run(&args),
         Command::Stress(args) => stress::run(&args),

@@ -3,6 +3,7 @@
 mod chart;
 pub(crate) mod checks;
 mod cpu;
+pub(crate) mod jacobi;
 mod on_device;
 mod same_plan;
 
