@@ -27,8 +27,7 @@ prop_compose! {
         proof in proptest::option::of((8u32..12, "[0-9a-f]{32}")),
     ) -> ResultLine {
         let proof = proof.map(|(power, md5)| ProofInfo::version_2(power, md5));
-        let line = ResultLine { aid, user, computer, known_factors, shift_count, proof, ..ResultLine::prp(p, status, res64, res2048, n, gerbicz) };
-        line
+        ResultLine { aid, user, computer, known_factors, shift_count, proof, ..ResultLine::prp(p, status, res64, res2048, n, gerbicz) }
     }
 }
 

@@ -14,11 +14,13 @@ fn at(dir: &Path) -> WorkFile {
     WorkFile::new(dir, IN_TIME)
 }
 
+#[cfg(test)]
 fn written(dir: &Path, bytes: impl AsRef<[u8]>) -> WorkFile {
     fs::write(dir.join("worktodo.txt"), bytes).unwrap();
     at(dir)
 }
 
+#[cfg(test)]
 fn names(dir: &Path) -> Vec<String> {
     let mut names: Vec<_> =
         fs::read_dir(dir).unwrap().map(|f| f.unwrap().file_name().into_string().unwrap()).collect();

@@ -5,6 +5,7 @@ use warpint_gimps::{Assignment, Foreign, LONGEST_LINE, Line, Malformed, Work};
 
 const AID: &str = "FEEE9DCD59A0855711265C1165C4C693";
 
+#[cfg(test)]
 fn work(line: &str) -> Assignment {
     match Line::parse(line.as_bytes()) {
         Line::Work(assignment) => assignment,
