@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::worktodo::Malformed;
+use crate::refusal::Malformed;
 
 /// A known factor has at most this many decimal digits.
 pub const MOST_FACTOR_DIGITS: usize = 2_000;

@@ -8,6 +8,7 @@
 
 mod fields;
 mod lock_file;
+mod refusal;
 mod result_line;
 mod results;
 mod work_file;
@@ -15,7 +16,8 @@ mod worktodo;
 
 pub use fields::{MOST_FACTOR_DIGITS, Shown};
 pub use lock_file::{LockError, LockFile};
+pub use refusal::{Foreign, Malformed};
 pub use result_line::{ErrorTally, Program, ProofInfo, ResultLine, Status, utc_now};
 pub use results::{Appended, ResultsError, append_result, check_results_path, try_results_file};
 pub use work_file::{NumberedLine, WorkFile, WorkFileError};
-pub use worktodo::{Assignment, Foreign, LONGEST_LINE, Line, Malformed, Work};
+pub use worktodo::{Assignment, LONGEST_LINE, Line, Work};
