@@ -1,5 +1,7 @@
 //! The command line: its grammar, its help, and what it says of a value that makes no sense.
 
+mod work;
+
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,6 +12,7 @@ use warpint::mersenne::engine::places::DeviceId;
 use warpint::mersenne::{DeviceChoice, Exponent, LlStart, PlanRequest, engine};
 
 use crate::units;
+pub(crate) use work::{StatusArgs, WorkArgs};
 
 /// Exact arithmetic on large integers: primality tests of Mersenne numbers 2^P − 1.
 #[derive(Debug, Parser)]
@@ -23,6 +26,7 @@ const EXAMPLES: &str = "\
 Examples:
   warpint prp 216091            is 2^216091 − 1 a probable prime?
   warpint ll 44497              is 2^44497 − 1 prime?
+  warpint work                  do the assignments of warpint-work/worktodo.txt
   warpint bench mersenne        time a squaring for exponents of several sizes
 
 A test that was stopped, by Ctrl-C or by a power cut, goes on with the same command.
@@ -69,6 +73,16 @@ pub(crate) enum Command {
         #[command(flatten)]
         test: TestArgs,
     },
+    /// Do GIMPS assignments: the lines of DIR/worktodo.txt, one after the other.
+    ///
+    /// PRP, PRPDC, Test and DoubleCheck of Mersenne numbers. A result is appended to
+    /// DIR/results.txt, then its line removed; other lines stay as they are. No factors are looked
+    /// for, and nothing is sent anywhere. Exit code 1 if an assignment failed; the others are done.
+    #[command(after_help = work::WORK_EXAMPLES)]
+    Work(WorkArgs),
+    /// Say what the workers of a directory do, and how many assignments are left.
+    #[command(after_help = "Examples:\n  warpint status\n  warpint status gimps --json")]
+    Status(StatusArgs),
     /// Measure how fast this machine is.
     Bench {
         #[command(subcommand)]
@@ -426,10 +440,6 @@ impl ArithmeticArgs {
 impl TestArgs {
     pub(crate) fn plan_request(&self) -> PlanRequest {
         self.arithmetic.plan_request(self.length)
-    }
-
-    pub(crate) fn results_path(&self) -> PathBuf {
-        self.results.clone().unwrap_or_else(|| self.dir.join("results.txt"))
     }
 }
 

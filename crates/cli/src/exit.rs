@@ -70,7 +70,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
 }
 
 /// The error and its causes, each once: some messages already quote their cause.
-fn one_line(error: &anyhow::Error) -> String {
+pub(crate) fn one_line(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
         if text.is_empty() {

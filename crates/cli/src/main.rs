@@ -13,6 +13,7 @@ mod signals;
 mod stored;
 mod units;
 mod whole_file;
+mod work;
 
 use std::process::ExitCode;
 

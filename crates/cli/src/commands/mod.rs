@@ -7,8 +7,10 @@ mod devices;
 mod ll;
 mod prp;
 mod selftest;
+mod status;
 mod stress;
 mod tune;
+mod work;
 
 use crate::args::{Bench, Command};
 use crate::exit::Exit;
@@ -22,6 +24,8 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Bench { what: Bench::Device(args) } => bench_device::run(&args),
         Command::Bench { what: Bench::Jacobi(args) } => bench::jacobi::run(&args),
         Command::Selftest { filter, device } => selftest::run(device.device, filter.as_deref()),
+        Command::Work(args) => work::run(&args),
+        Command::Status(args) => status::run(&args),
         Command::Tune(args) => tune::run(&args),
         Command::Stress(args) => stress::run(&args),
         Command::Devices { json } => devices::run(json),

@@ -15,3 +15,5 @@ mod results;
 #[cfg(unix)]
 #[cfg(test)]
 mod sittings;
+#[cfg(test)]
+mod work;
