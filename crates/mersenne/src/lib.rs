@@ -9,12 +9,14 @@
 //! [`Event`]s, and a stop request enters as a [`StopToken`].
 
 pub mod checkpoint;
+mod durable;
 pub mod engine;
 mod event;
 mod exponent;
 pub mod layout;
 mod outcome;
 pub mod plan;
+pub mod proof;
 mod residue;
 mod sealed;
 mod shift;

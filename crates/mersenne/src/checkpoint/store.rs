@@ -1,12 +1,12 @@
 //! The directory of one exponent: generations of checkpoints, and its lock.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::format::{FormatError, State};
 use super::lock::{Attempt, DirectoryLock};
-use crate::{Event, TestKind};
+use crate::{Event, TestKind, durable};
 
 /// The newest generations, kept of each sort, verified and unverified.
 const GENERATIONS: usize = 3;
@@ -135,12 +135,13 @@ impl CheckpointStore {
         let name = format!("{}-{:010}.{extension}", self.kind.slug(), state.iteration);
         let path = self.dir.join(&name);
         let tmp = self.dir.join(format!("{name}.tmp"));
-        let written = write_synced(&tmp, &state.to_bytes()).and_then(|()| fs::rename(&tmp, &path));
+        let written = durable::write_synced(&tmp, &[&state.to_bytes()])
+            .and_then(|()| fs::rename(&tmp, &path));
         if let Err(e) = written {
             let _ = fs::remove_file(&tmp);
             return Err(e);
         }
-        let synced = sync_directory(&self.dir);
+        let synced = durable::sync_directory(&self.dir);
         // An old generation that cannot be removed does no harm.
         let _ = self.prune(&path);
         synced?;
@@ -247,25 +248,6 @@ impl CheckpointStore {
             }
         }
         Ok(())
-    }
-}
-
-fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
-}
-
-/// Makes a rename durable. Only Unix can (and must) sync a directory, and not
-/// on every file system.
-fn sync_directory(dir: &Path) -> io::Result<()> {
-    use io::ErrorKind::{InvalidInput, Unsupported};
-    if !cfg!(unix) {
-        return Ok(());
-    }
-    match File::open(dir)?.sync_all() {
-        Err(e) if matches!(e.kind(), InvalidInput | Unsupported) => Ok(()),
-        synced => synced,
     }
 }
 
