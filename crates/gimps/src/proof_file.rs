@@ -247,6 +247,12 @@ impl ProofFile {
         &self.residues
     }
 
+    /// [`ProofFile::residues`], to keep.
+    #[must_use]
+    pub fn into_residues(self) -> Vec<Vec<u8>> {
+        self.residues
+    }
+
     /// `<p>-<power>.proof`, as PRPLL names it.
     #[must_use]
     pub fn file_name(&self) -> String {

@@ -40,7 +40,7 @@ pub fn build(
     }
     let points =
         Points::new(p, power).ok_or(ProofError::Power { exponent: p, power: power as usize })?;
-    let once = PER_POWER * ((1 << power) - u64::from(power) - 1);
+    let once = PER_POWER * ((1 << power) - u64::from(power) - 1) + products(p, power);
     let mut watch = Watch::new(once, progress, stop);
     or_stopped(build_twice(&mut plan, &points, folder, last, once, &mut watch))
 }
@@ -91,7 +91,6 @@ fn build_twice(
     loop {
         let middles = middles(plan, points, folder, last, watch)?;
         let proof = Proof::new(plan.exponent(), last.clone(), middles)?;
-        watch.expect_more(products(&proof));
         if check(plan, &proof, watch)?.is_valid() {
             return Ok(proof);
         }

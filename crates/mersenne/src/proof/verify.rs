@@ -57,13 +57,13 @@ pub fn verify(
     progress: &mut dyn FnMut(f64),
     stop: &StopToken,
 ) -> Result<Option<Verification>, ProofError> {
-    let mut watch = Watch::new(products(proof), progress, stop);
+    let once = products(proof.exponent().get(), proof.power());
+    let mut watch = Watch::new(once, progress, stop);
     or_stopped(check(&mut plan, proof, &mut watch))
 }
 
-/// The products of one run.
-pub(super) fn products(proof: &Proof) -> u64 {
-    let (p, power) = (proof.exponent().get(), proof.power());
+/// The products of one run through a proof of M_p.
+pub(super) fn products(p: u32, power: u32) -> u64 {
     2 * PER_POWER * u64::from(power) + u64::from(last_span(p, power))
 }
 
@@ -94,7 +94,7 @@ pub(super) fn check(
     if first.verdict.is_some() {
         return Ok(Verification::of(plan, first.verdict, first.round_off));
     }
-    watch.expect_more(products(proof));
+    watch.expect_more(products(p, proof.power()));
     if let Ok(longer) = plan.longer() {
         *plan = longer;
     }
@@ -162,10 +162,10 @@ impl Run {
 
 /// What x_p says of the cofactor q = M_p/f: if q is prime, then 3^q ≡ 3 mod q, so
 /// x_p = 3^(M_p + 1) = 3^(f·q + 1) ≡ 3^(f + 1) mod q, that is, f·(x_p − 3^(f + 1)) ≡ 0 mod M_p. For
-/// f = 1 this says x_p = 9.
+/// f = 1 this says x_p ≡ 9.
 fn verdict(engine: &mut dyn Engine, last: &Residue, f: &[u64]) -> Result<Verdict, Halt> {
     if *f == [1] {
-        let prime = last.is(9);
+        let prime = *last == Residue::from_u64(last.exponent(), 9);
         return Ok(if prime { Verdict::ProbablePrime } else { Verdict::Composite });
     }
     let mut exponent = f.to_vec();
