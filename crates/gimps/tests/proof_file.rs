@@ -5,22 +5,29 @@ use std::fs;
 use proptest::prelude::*;
 use warpint_gimps::{ProofFile, ProofFileError, ProofFormatError};
 
+use files::{refusal, small, with};
+
 /// M13, 2 bytes a residue, power 2.
 const SMALL: &[u8] = b"PRP PROOF\nVERSION=2\nHASHSIZE=64\nPOWER=2\nNUMBER=M13\nabcdef";
 
-fn small() -> ProofFile {
-    let residues = [b"ab", b"cd", b"ef"].map(|x| x.to_vec());
-    ProofFile::new(13, vec![], residues.to_vec()).unwrap()
-}
+#[cfg(test)]
+mod files {
+    use super::*;
 
-fn with(from: &str, to: &str) -> Vec<u8> {
-    let text = String::from_utf8(SMALL.to_vec()).unwrap();
-    assert!(text.contains(from));
-    text.replacen(from, to, 1).into_bytes()
-}
+    pub(super) fn small() -> ProofFile {
+        let residues = [b"ab", b"cd", b"ef"].map(|x| x.to_vec());
+        ProofFile::new(13, vec![], residues.to_vec()).unwrap()
+    }
 
-fn refusal(bytes: &[u8]) -> String {
-    ProofFile::from_bytes(bytes).unwrap_err().to_string()
+    pub(super) fn with(from: &str, to: &str) -> Vec<u8> {
+        let text = String::from_utf8(SMALL.to_vec()).unwrap();
+        assert!(text.contains(from));
+        text.replacen(from, to, 1).into_bytes()
+    }
+
+    pub(super) fn refusal(bytes: &[u8]) -> String {
+        ProofFile::from_bytes(bytes).unwrap_err().to_string()
+    }
 }
 
 #[test]

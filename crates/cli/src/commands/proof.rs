@@ -71,6 +71,9 @@ pub(crate) fn verify(args: &ProofVerifyArgs) -> anyhow::Result<Exit> {
     let verified = proof::verify(plan, &proof, &mut |share| view.show(share), &StopToken::new());
     view.end();
     let Some(verified) = verified? else { return Ok(Exit::Stopped) };
+    if verified.erred {
+        notice(&format!("M{p}: a first run went wrong: this machine computes unreliably"));
+    }
     let report = Report::new(&args.file, on_disk, &proof, &verified, begin.elapsed());
     report::print(&report, args.json)?;
     Ok(if verified.is_valid() { Exit::Done } else { Exit::Failed })

@@ -106,7 +106,7 @@ impl ResidueFolder {
         let path = self.path(iteration);
         let unsound = |reason| ResidueFileError::Unsound { path: path.clone(), iteration, reason };
         let limit = self.largest_file();
-        let mut content = Vec::new();
+        let mut content = Vec::with_capacity(limit as usize + 1);
         File::open(&path)
             .and_then(|file| file.take(limit + 1).read_to_end(&mut content))
             .map_err(|source| ResidueFileError::Unreadable { path: path.clone(), source })?;

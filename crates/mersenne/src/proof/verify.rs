@@ -1,5 +1,7 @@
 //! Whether a proof is right.
 
+use warpint_arith::limbs;
+
 use super::hash::Exponents;
 use super::points::last_span;
 use super::watch::{Halt, PER_POWER, Watch, lengthening, or_stopped};
@@ -12,6 +14,8 @@ pub struct Verification {
     /// What the residue says of M_p, or of its cofactor with known factors; `None` if the proof is
     /// refused.
     pub verdict: Option<Verdict>,
+    /// Whether the first run refused what the second has found right: the machine has erred.
+    pub erred: bool,
     /// The engine's name.
     pub engine: &'static str,
     /// Where it computed.
@@ -35,15 +39,17 @@ impl Verification {
 ///
 /// From A = 3, B and the span s = p, for each middle M with its exponent h (a hash of B and the
 /// middles so far): B ← B² if s is odd, then B ← M^h·B, A ← A^h·M, s ← ⌈s/2⌉. The proof is right if
-/// A^(2^s) = B at the end and no residue of it is 0.
+/// A^(2^s) = B at the end, no residue of it is 0, and B is not −9.
 ///
 /// A wrong square cannot make a wrong proof pass, but it makes a right one fail. So a proof is
 /// refused only after a second run, at a longer transform length where there is one, has come to
 /// the same A and B. Round-off that is too high is answered by a longer length too.
 ///
-/// What a right proof shows: that B is x_p, up to factors of small order mod M_p (such as −1) and
-/// residues modulo small divisors of M_p, which who makes a proof on purpose could get past it. No
-/// error of hardware or transfer does so, but for odds of about power/2^64.
+/// What a right proof shows: that B is x_p up to a factor of small order mod M_p, and up to what
+/// it is modulo small divisors of M_p. Who sets out to deceive can get these past it; the sign of B
+/// always passes, for p is odd and so B is squared first. An error of chance passes with odds of
+/// about power/2^64. Of the two signs that would hide a prime, −9 is refused: x_p is a square, and
+/// −9 is none since M_p ≡ 3 mod 4.
 ///
 /// # Errors
 /// Those of plan and engine; [`ProofError::Foreign`] for a plan of another exponent;
@@ -86,13 +92,16 @@ pub(super) fn check(
         })
     };
     // 3 is no divisor of M_p for odd p, so no power of it is 0.
-    let sound = [proof.last()].into_iter().chain(proof.middles()).all(|x| !x.is(0));
-    if !sound {
-        return Ok(Verification::of(plan, None, None));
+    let zero = Residue::from_u64(p, 0);
+    let minus_nine = limbs::sub_mod(zero.limbs(), Residue::from_u64(p, 9).limbs(), p);
+    let possible = *proof.last() != Residue::from_limbs(p, &minus_nine)
+        && [proof.last()].into_iter().chain(proof.middles()).all(|x| *x != zero);
+    if !possible {
+        return Ok(Verification::of(plan, None, None, false));
     }
     let first = run(plan, watch)?;
     if first.verdict.is_some() {
-        return Ok(Verification::of(plan, first.verdict, first.round_off));
+        return Ok(Verification::of(plan, first.verdict, first.round_off, false));
     }
     watch.expect_more(products(p, proof.power()));
     if let Ok(longer) = plan.longer() {
@@ -102,13 +111,14 @@ pub(super) fn check(
     if second.verdict.is_none() && second.ends != first.ends {
         return Err(ProofError::Unreliable { exponent: p }.into());
     }
-    Ok(Verification::of(plan, second.verdict, second.round_off))
+    let erred = second.verdict.is_some();
+    Ok(Verification::of(plan, second.verdict, second.round_off, erred))
 }
 
 impl Verification {
-    fn of(plan: &Plan, verdict: Option<Verdict>, round_off: Option<RoundOff>) -> Self {
+    fn of(plan: &Plan, verdict: Option<Verdict>, round_off: Option<RoundOff>, erred: bool) -> Self {
         let (engine, place, length) = (plan.engine(), plan.place(), plan.length());
-        Self { verdict, engine, place, length, round_off }
+        Self { verdict, erred, engine, place, length, round_off }
     }
 }
 
@@ -170,7 +180,7 @@ fn verdict(engine: &mut dyn Engine, last: &Residue, f: &[u64]) -> Result<Verdict
     }
     let mut exponent = f.to_vec();
     exponent.push(0);
-    warpint_arith::limbs::add_assign(&mut exponent, &[1]);
+    limbs::add_assign(&mut exponent, &[1]);
     engine.set(A, 1, Shift::ZERO)?;
     for limb in exponent.iter().rev() {
         for bit in (0..64).rev() {
