@@ -83,6 +83,11 @@ pub(crate) enum Command {
     /// Say what the workers of a directory do, and how many assignments are left.
     #[command(after_help = "Examples:\n  warpint status\n  warpint status gimps --json")]
     Status(StatusArgs),
+    /// Check proofs that a probable-prime test was done.
+    Proof {
+        #[command(subcommand)]
+        what: Proof,
+    },
     /// Measure how fast this machine is.
     Bench {
         #[command(subcommand)]
@@ -139,6 +144,37 @@ pub(crate) enum Command {
         #[arg(value_name = "SHELL", hide_possible_values = true)]
         shell: clap_complete::Shell,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Proof {
+    /// Verify a PRP proof of 2^P − 1 (version 2, of this or another program), in a small part of the
+    /// time of the test.
+    ///
+    /// Exit code 0: the proof is right; 1: it is wrong, which a second run at another transform
+    /// length has confirmed; 2: the file is no proof.
+    #[command(
+        after_help = "Examples:\n  warpint proof verify warpint-work/proof/216091-8.proof\n  warpint proof verify 136279841-10.proof --device cuda --json"
+    )]
+    Verify(ProofVerifyArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProofVerifyArgs {
+    /// The proof file.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) arithmetic: ArithmeticArgs,
+
+    /// Print nothing but the result, and what goes wrong.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+
+    /// Print the result as one JSON object; progress stays on stderr.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]

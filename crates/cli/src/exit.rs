@@ -4,7 +4,8 @@ use std::fmt;
 use std::process::ExitCode;
 
 use warpint::device::DeviceError;
-use warpint::gimps::ResultsError;
+use warpint::gimps::{ProofFileError, ResultsError};
+use warpint::mersenne::proof::ProofError;
 use warpint::mersenne::{ExponentError, PlanError, TestError};
 
 /// What the program tells the shell.
@@ -63,6 +64,14 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
                 Some(DeviceError::NoDevice(_) | DeviceError::NoCompiler(_))
             )
             || matches!(cause.downcast_ref(), Some(ResultsError::NotAFile { .. }))
+            || matches!(
+                cause.downcast_ref(),
+                Some(ProofFileError::NotAFile { .. } | ProofFileError::Format { .. })
+            )
+            || matches!(
+                cause.downcast_ref(),
+                Some(ProofError::Power { .. } | ProofError::Factor { .. })
+            )
     });
     // A plan that fails in mid-run (`TestError::Plan`, which hides the
     // `PlanError` from the chain) is no fault of the request.

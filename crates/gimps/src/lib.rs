@@ -4,12 +4,14 @@
 //! * [`WorkFile`]: the file, read and changed beside other programs.
 //! * [`ResultLine`]: one line of `results.txt`, a JSON object.
 //! * [`append_result`]: puts it there so that nothing written before is lost.
+//! * [`ProofFile`]: a PRP proof, read and written.
 //! * [`check_results_path`], [`try_results_file`]: whether it could, before a long test.
 
 mod fields;
 mod lock_file;
 mod refusal;
 mod result_line;
+mod proof_file;
 mod results;
 mod work_file;
 mod worktodo;
@@ -21,3 +23,4 @@ pub use result_line::{ErrorTally, Program, ProofInfo, ResultLine, Status, utc_no
 pub use results::{Appended, ResultsError, append_result, check_results_path, try_results_file};
 pub use work_file::{NumberedLine, WorkFile, WorkFileError};
 pub use worktodo::{Assignment, LONGEST_LINE, Line, Work};
+pub use proof_file::{ProofFile, ProofFileError, ProofFormatError, SavedProof};

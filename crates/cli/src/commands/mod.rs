@@ -5,6 +5,7 @@ mod bench_device;
 mod completions;
 mod devices;
 mod ll;
+mod proof;
 mod prp;
 mod selftest;
 mod status;
@@ -12,13 +13,14 @@ mod stress;
 mod tune;
 mod work;
 
-use crate::args::{Bench, Command};
+use crate::args::{Bench, Command, Proof};
 use crate::exit::Exit;
 
 pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
     match command {
         Command::Prp { test } => prp::run(&test),
         Command::Ll { start, test } => ll::run(start, &test),
+        Command::Proof { what: Proof::Verify(args) } => proof::verify(&args),
         Command::Bench { what: Bench::Mersenne(args) } => bench::mersenne(&args),
         Command::Bench { what: Bench::Checks(args) } => bench::checks::run(&args),
         Command::Bench { what: Bench::Device(args) } => bench_device::run(&args),

@@ -253,7 +253,7 @@ mod tests {
         let test = status().test.unwrap();
         assert_eq!((test.exponent, test.iteration, test.verified), (127, 40, Some(40)));
         assert_eq!((test.eta_seconds, test.saved), (Some(94), Some(60)));
-        assert_eq!(test.errors, ErrorStatus { gerbicz: 1, ..ErrorStatus::default() });
+        assert_eq!(test.errors, ErrorStatus { checks: 1, ..ErrorStatus::default() });
         assert_eq!(test.aid, credit.aid);
         watch.ended(true);
         watch.leave(State::Finished);

@@ -11,6 +11,8 @@ mod devices;
 #[cfg(test)]
 mod places;
 #[cfg(test)]
+mod proofs;
+#[cfg(test)]
 mod results;
 #[cfg(unix)]
 #[cfg(test)]
