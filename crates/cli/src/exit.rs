@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use warpint::device::DeviceError;
 use warpint::gimps::{ProofFileError, ResultsError};
 use warpint::mersenne::proof::ProofError;
-use warpint::mersenne::{ExponentError, PlanError, TestError};
+use warpint::mersenne::{ExponentError, FactorError, PlanError, TestError};
 
 /// What the program tells the shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +57,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
     let asked_too_much = error.chain().any(|cause| {
         cause.is::<BadRequest>()
             || cause.is::<ExponentError>()
+            || cause.is::<FactorError>()
             || cause.is::<PlanError>()
             || matches!(cause.downcast_ref(), Some(TestError::PastTarget { .. }))
             || matches!(

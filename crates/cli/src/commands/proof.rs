@@ -11,7 +11,7 @@ use serde::Serialize;
 use warpint::gimps::{Program, ProofFile, SavedProof};
 use warpint::mersenne::engine::places::CPU;
 use warpint::mersenne::proof::{self, Proof, Verification};
-use warpint::mersenne::{Exponent, Plan, Residue, StopToken, TunedTimes, Verdict};
+use warpint::mersenne::{Exponent, KnownFactors, Plan, Residue, StopToken, TunedTimes, Verdict};
 
 use crate::args::ProofVerifyArgs;
 use crate::exit::{BadRequest, Exit};
@@ -92,8 +92,9 @@ fn proof_of(path: &Path, file: ProofFile) -> anyhow::Result<Proof> {
     }
     let mut residues = residues.into_iter();
     let last = residues.next().ok_or_else(|| BadRequest(context()))?;
+    let factors = KnownFactors::new(p, &factors).with_context(context)?;
     let proof = Proof::new(exponent, last, residues.collect()).with_context(context)?;
-    proof.with_factors(factors).with_context(context)
+    Ok(proof.with_factors(factors))
 }
 
 impl Report {
@@ -107,7 +108,7 @@ impl Report {
         Self {
             file: path.display().to_string(),
             exponent: proof.exponent().get(),
-            known_factors: proof.factors().to_vec(),
+            known_factors: proof.factors().texts().to_vec(),
             power: proof.power(),
             md5: on_disk.md5,
             valid: verified.is_valid(),

@@ -14,7 +14,6 @@
 //! [`build_largest`] → [`Proof`] → [`verify`].
 
 mod build;
-mod factors;
 mod hash;
 mod points;
 mod residues;
@@ -27,13 +26,13 @@ pub use points::{LARGEST_POWER, Points, disk_bytes, power_for};
 pub use residues::{ResidueFileError, ResidueFolder};
 pub use verify::{Verification, verify};
 
-use crate::{EngineError, Exponent, PlanError, Residue};
+use crate::{EngineError, Exponent, FactorError, KnownFactors, PlanError, Residue};
 
 /// A proof, right or wrong: only its form has been checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proof {
     exponent: Exponent,
-    factors: Vec<String>,
+    factors: KnownFactors,
     last: Residue,
     middles: Vec<Residue>,
 }
@@ -69,15 +68,8 @@ pub enum ProofError {
         found: u32,
     },
     /// A known factor is none.
-    #[error("the factor {factor} of M{exponent} {reason}")]
-    Factor {
-        /// As it was given, shortened.
-        factor: String,
-        /// p.
-        exponent: u32,
-        /// What is wrong.
-        reason: &'static str,
-    },
+    #[error(transparent)]
+    Factor(#[from] FactorError),
     /// The folder does not even have the residues of power 1.
     #[error("the residues of M{exponent} that a proof needs are not in {folder}")]
     NoResidues {
@@ -132,17 +124,13 @@ impl Proof {
             .ok()
             .and_then(|power| Points::new(p, power))
             .ok_or(ProofError::Power { exponent: p, power })?;
-        Ok(Self { exponent, factors: vec![], last, middles })
+        Ok(Self { exponent, factors: KnownFactors::default(), last, middles })
     }
 
-    /// The same proof, told of the cofactor of these factors of M_p: numbers above 1 in decimal
-    /// digits, whose product divides M_p.
-    ///
-    /// # Errors
-    /// [`ProofError::Factor`].
-    pub fn with_factors(self, factors: Vec<String>) -> Result<Self, ProofError> {
-        factors::product(self.exponent.get(), &factors)?;
-        Ok(Self { factors, ..self })
+    /// The same proof, told of the cofactor of these factors of M_p.
+    #[must_use]
+    pub fn with_factors(self, factors: KnownFactors) -> Self {
+        Self { factors, ..self }
     }
 
     /// p.
@@ -158,9 +146,9 @@ impl Proof {
         self.middles.len() as u32
     }
 
-    /// The known factors, in decimal digits; empty if the proof is of M_p itself.
+    /// The known factors; none if the proof is of M_p itself.
     #[must_use]
-    pub fn factors(&self) -> &[String] {
+    pub fn factors(&self) -> &KnownFactors {
         &self.factors
     }
 

@@ -5,7 +5,7 @@ use warpint_arith::limbs;
 use super::hash::Exponents;
 use super::points::last_span;
 use super::watch::{Halt, PER_POWER, Watch, lengthening, or_stopped};
-use super::{Proof, ProofError, factors};
+use super::{Proof, ProofError};
 use crate::{Engine, Plan, Residue, RoundOff, Shift, Step, StopToken, Verdict};
 
 /// What a verification found, and by which means.
@@ -83,12 +83,11 @@ pub(super) fn check(
     if p != found {
         return Err(ProofError::Foreign { exponent: p, found }.into());
     }
-    let factors = factors::product(p, proof.factors())?;
     let run = |plan: &mut Plan, watch: &mut Watch<'_>| {
         let done = watch.done();
         lengthening(plan, |plan| {
             watch.back_to(done);
-            Run::new(plan, proof, &factors, watch)
+            Run::new(plan, proof, watch)
         })
     };
     // 3 is no divisor of M_p for odd p, so no power of it is 0.
@@ -141,7 +140,6 @@ impl Run {
     fn new(
         plan: &Plan,
         proof: &Proof,
-        factors: &[u64],
         watch: &mut Watch<'_>,
     ) -> Result<Self, Halt> {
         let mut engine = plan.build(4)?;
@@ -165,33 +163,18 @@ impl Run {
         watch.square(engine, A, u64::from(span))?;
         let ends = (engine.read(A, Shift::ZERO)?, engine.read(B, Shift::ZERO)?);
         let verdict =
-            if ends.0 == ends.1 { Some(verdict(engine, proof.last(), factors)?) } else { None };
+            if ends.0 == ends.1 { Some(verdict(engine, proof)?) } else { None };
         Ok(Self { verdict, ends, round_off: engine.health().round_off })
     }
 }
 
-/// What x_p says of the cofactor q = M_p/f: if q is prime, then 3^q ≡ 3 mod q, so
-/// x_p = 3^(M_p + 1) = 3^(f·q + 1) ≡ 3^(f + 1) mod q, that is, f·(x_p − 3^(f + 1)) ≡ 0 mod M_p. For
-/// f = 1 this says x_p ≡ 9.
-fn verdict(engine: &mut dyn Engine, last: &Residue, f: &[u64]) -> Result<Verdict, Halt> {
-    if *f == [1] {
-        let prime = *last == Residue::from_u64(last.exponent(), 9);
+/// What x_p says of M_p, or of what known factors leave of it.
+fn verdict(engine: &mut dyn Engine, proof: &Proof) -> Result<Verdict, Halt> {
+    let exponent = engine.exponent();
+    if proof.factors().is_empty() {
+        let prime = *proof.last() == Residue::from_u64(exponent, 9);
         return Ok(if prime { Verdict::ProbablePrime } else { Verdict::Composite });
     }
-    let mut exponent = f.to_vec();
-    exponent.push(0);
-    limbs::add_assign(&mut exponent, &[1]);
-    engine.set(A, 1, Shift::ZERO)?;
-    for limb in exponent.iter().rev() {
-        for bit in (0..64).rev() {
-            let factor = if limb >> bit & 1 == 1 { 3 } else { 1 };
-            engine.square(A, 1, Step::SquareTimes(factor), Shift::ZERO)?;
-        }
-    }
-    engine.write(B, last, Shift::ZERO)?;
-    engine.sub(A, B, A)?;
-    engine.write(M, &Residue::from_limbs(engine.exponent(), f), Shift::ZERO)?;
-    engine.mul(A, A, M)?;
-    let prime = engine.read(A, Shift::ZERO)?.is(0);
-    Ok(if prime { Verdict::ProbablePrime } else { Verdict::Composite })
+    let judged = proof.factors().judge(engine, &proof.residue())?;
+    Ok(judged.ok_or(ProofError::Unreliable { exponent })?)
 }

@@ -395,7 +395,9 @@ impl<'a> Driver<'a> {
         let (mut verdict, residue) = sequence.verdict(last);
         let factors = &self.spec.known_factors;
         if verdict != Verdict::Interim && !factors.is_empty() {
-            verdict = factors.judge(engine, &residue)?;
+            let p = self.plan.exponent().get();
+            let judged = factors.judge(engine, &residue)?;
+            verdict = judged.ok_or(TestError::CofactorDiffers { exponent: p })?;
         }
         Ok(Outcome {
             kind: self.spec.kind,

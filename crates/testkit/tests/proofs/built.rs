@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks};
 use warpint_mersenne::proof::{ResidueFolder, build};
-use warpint_mersenne::{EngineFamily, StopToken, Verdict};
+use warpint_mersenne::{EngineFamily, KnownFactors, StopToken, Verdict};
 use warpint_selftest::vectors::proof_layout;
 use warpint_testkit::tests::plan;
 
@@ -21,7 +21,7 @@ fn every_known_proof_is_built_byte_for_byte() {
             let plan = plan(family, u64::from(known.p)).unwrap();
             let last = keep_residues(plan, known.power, &folder);
             let proof = built(plan, known.power, &folder, &last);
-            let proof = proof.with_factors(known.factors.clone()).unwrap();
+            let proof = proof.with_factors(KnownFactors::new(known.p, &known.factors).unwrap());
             assert_eq!(proof.residue().res64_hex(), known.res64, "{what}");
 
             let file = file_of(&proof);

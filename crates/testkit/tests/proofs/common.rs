@@ -3,7 +3,7 @@
 use warpint_gimps::ProofFile;
 use warpint_mersenne::engine::fp64::Fp64;
 use warpint_mersenne::proof::{Points, Proof, ResidueFolder, Verification, build, verify};
-use warpint_mersenne::{Exponent, Plan, Residue, Shift, Step, StopToken};
+use warpint_mersenne::{Exponent, KnownFactors, Plan, Residue, Shift, Step, StopToken};
 use warpint_selftest::vectors::{KnownProof, proof_layout};
 use warpint_testkit::tests::plan;
 
@@ -38,7 +38,7 @@ pub(crate) fn verified(plan: Plan, proof: &Proof) -> Verification {
 
 pub(crate) fn file_of(proof: &Proof) -> ProofFile {
     let p = proof.exponent().get();
-    ProofFile::new(p, proof.factors().to_vec(), proof.residue_bytes()).unwrap()
+    ProofFile::new(p, proof.factors().texts().to_vec(), proof.residue_bytes()).unwrap()
 }
 
 /// What a program does with a file: `None` if it is not even a proof.
@@ -49,7 +49,7 @@ pub(crate) fn proof_of(bytes: &[u8]) -> Option<Proof> {
     let mut residues = file.residues().iter().map(residue).collect::<Option<Vec<_>>>()?;
     let last = residues.remove(0);
     let proof = Proof::new(exponent, last, residues).ok()?;
-    proof.with_factors(file.factors().to_vec()).ok()
+    Some(proof.with_factors(KnownFactors::new(file.exponent(), file.factors()).ok()?))
 }
 
 pub(crate) fn is_refused(bytes: &[u8]) -> bool {

@@ -7,7 +7,7 @@ use warpint_mersenne::engine::fp64::Fp64;
 use warpint_mersenne::proof::{
     Points, Proof, ProofError, ResidueFolder, build, build_largest, verify,
 };
-use warpint_mersenne::{Residue, StopToken};
+use warpint_mersenne::{KnownFactors, Residue, StopToken};
 use warpint_testkit::faults::{Fault, Faulty};
 use warpint_testkit::gmp::Ring;
 use warpint_testkit::tests::plan;
@@ -33,8 +33,8 @@ fn what_does_not_belong_together_is_an_error() {
     assert!(matches!(none, Err(ProofError::Power { power: 12, .. })));
     let foreign = build(fp64(1009), 3, &folder, &other, &mut |_| {}, &stop);
     assert!(matches!(foreign, Err(ProofError::Foreign { .. })));
-    let factor = proof.with_factors(vec!["10091".into()]);
-    assert!(factor.unwrap_err().to_string().contains("10091 of M1009 does not divide"));
+    let factor = KnownFactors::new(1_009, &["10091"]);
+    assert!(factor.unwrap_err().to_string().contains("10091 does not divide M1009"));
 }
 
 #[test]
