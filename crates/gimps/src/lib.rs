@@ -9,18 +9,18 @@
 
 mod fields;
 mod lock_file;
+mod proof_file;
 mod refusal;
 mod result_line;
-mod proof_file;
 mod results;
 mod work_file;
 mod worktodo;
 
 pub use fields::{MOST_FACTOR_DIGITS, Shown};
 pub use lock_file::{LockError, LockFile};
+pub use proof_file::{ProofFile, ProofFileError, ProofFormatError, SavedProof};
 pub use refusal::{Foreign, Malformed};
 pub use result_line::{ErrorTally, Program, ProofInfo, ResultLine, Status, utc_now};
 pub use results::{Appended, ResultsError, append_result, check_results_path, try_results_file};
 pub use work_file::{NumberedLine, WorkFile, WorkFileError};
 pub use worktodo::{Assignment, LONGEST_LINE, Line, Work};
-pub use proof_file::{ProofFile, ProofFileError, ProofFormatError, SavedProof};

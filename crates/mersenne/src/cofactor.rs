@@ -25,7 +25,9 @@ pub struct KnownFactors {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FactorError {
     /// Not decimal digits, or too many of them, alone or with the others.
-    #[error("'{text}' is not a factor: a whole number above 1; all have at most {MOST_DIGITS} digits")]
+    #[error(
+        "'{text}' is not a factor: a whole number above 1; all have at most {MOST_DIGITS} digits"
+    )]
     NotANumber {
         /// What was given.
         text: String,

@@ -222,8 +222,8 @@ impl TestStatus {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpint::mersenne::Check;
     use std::fs;
+    use warpint::mersenne::Check;
 
     #[test]
     fn a_test_is_followed_in_status_and_log() {

@@ -137,11 +137,7 @@ struct Run {
 }
 
 impl Run {
-    fn new(
-        plan: &Plan,
-        proof: &Proof,
-        watch: &mut Watch<'_>,
-    ) -> Result<Self, Halt> {
+    fn new(plan: &Plan, proof: &Proof, watch: &mut Watch<'_>) -> Result<Self, Halt> {
         let mut engine = plan.build(4)?;
         let engine = engine.as_mut();
         engine.set(A, 3, Shift::ZERO)?;
@@ -162,8 +158,7 @@ impl Run {
         }
         watch.square(engine, A, u64::from(span))?;
         let ends = (engine.read(A, Shift::ZERO)?, engine.read(B, Shift::ZERO)?);
-        let verdict =
-            if ends.0 == ends.1 { Some(verdict(engine, proof)?) } else { None };
+        let verdict = if ends.0 == ends.1 { Some(verdict(engine, proof)?) } else { None };
         Ok(Self { verdict, ends, round_off: engine.health().round_off })
     }
 }
