@@ -8,7 +8,7 @@ use anyhow::Context;
 use serde::Serialize;
 use warpint::mersenne::checkpoint::CheckpointStore;
 use warpint::mersenne::{
-    Event, Exponent, Finished, Plan, RunOptions, StopToken, TestKind, TestSpec, TunedTimes, test,
+    Event, Exponent, Plan, RunOptions, StopToken, TestKind, TestSpec, TunedTimes, test,
 };
 
 use super::{cores, micros};
@@ -21,8 +21,6 @@ use crate::units;
 
 const DEFAULT: u64 = 82_589_933;
 const DEFAULT_ON_CPU: u64 = 1_257_787;
-/// Two checks of 10^6 squarings.
-const DEFAULT_ITERATIONS: u64 = 2_000_000;
 /// Squarings of the test before, with products and a check.
 const WARM_UP: u64 = 4_000;
 /// Of bare squarings before the test and after it.
@@ -64,7 +62,7 @@ pub(crate) fn run(args: &BenchChecksArgs) -> anyhow::Result<Exit> {
     };
     let plan = Plan::fastest(p, &request, &TunedTimes::open())
         .map_err(|e| lengths::explain(e, &request))?;
-    let measured = measure(plan, args.iterations.unwrap_or(DEFAULT_ITERATIONS))?;
+    let measured = measure(plan, args.checks)?;
     if args.json {
         report::write_out((serde_json::to_string(&measured)? + "\n").as_bytes())?;
     } else {
@@ -73,17 +71,18 @@ pub(crate) fn run(args: &BenchChecksArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn measure(plan: Plan, iterations: u64) -> anyhow::Result<Measured> {
+fn measure(plan: Plan, checks: usize) -> anyhow::Result<Measured> {
     let p = plan.exponent().get();
     let scratch = Scratch::new()?;
     let mut store = CheckpointStore::open(&scratch.0, p, TestKind::Prp)?;
     // All kernels are compiled meanwhile.
-    run_test(plan, WARM_UP.min(iterations), None)?;
+    run_test(plan, Some(WARM_UP), None, checks)?;
     let before = bare(&plan)?;
-    let (squarings, times) = run_test(plan, iterations, Some(&mut store))?;
-    let (done, begun) = times.begun.context("the test was too short to be timed")?;
-    let squarings = squarings - done;
-    let test = times.end.duration_since(begun).div_f64(squarings.max(1) as f64);
+    let times = run_test(plan, None, Some(&mut store), checks)?;
+    let ((first, begun), (last, end)) =
+        times.begun.zip(times.ended).context("the test was too short to be timed")?;
+    let squarings = last - first;
+    let test = end.duration_since(begun).div_f64(squarings.max(1) as f64);
     let after = bare(&plan)?;
     let mean = (before + after) / 2;
     Ok(Measured {
@@ -100,28 +99,29 @@ fn measure(plan: Plan, iterations: u64) -> anyhow::Result<Measured> {
     })
 }
 
-/// A PRP test as far as some iteration: the squarings, and when they were.
+/// A PRP test as far as some iteration, or until so many checks have passed and what they have
+/// confirmed is on disk.
 fn run_test(
     plan: Plan,
-    iterations: u64,
+    iterations: Option<u64>,
     store: Option<&mut CheckpointStore>,
-) -> anyhow::Result<(u64, Times)> {
+    checks: usize,
+) -> anyhow::Result<Times> {
     let exponent = plan.exponent();
     let spec = TestSpec {
-        iterations: Some(iterations),
+        iterations,
         shift: exponent.get() / 3,
         ..TestSpec::new(TestKind::Prp, exponent)
     };
     let (sender, events) = mpsc::channel();
-    let clock = thread::spawn(move || Times::of(&events));
     let (stop, options) = (StopToken::new(), RunOptions::default());
+    let enough = stop.clone();
+    let clock = thread::spawn(move || Times::of(&events, checks, &enough));
     let finished = test::run(&spec, plan, store, &sender, &stop, &options);
     drop(sender);
     let times = clock.join().map_err(|_| anyhow::anyhow!("the clock of the bench failed"))?;
-    match finished? {
-        Finished::Done(outcome) => Ok((outcome.iterations, times)),
-        Finished::Stopped { .. } => anyhow::bail!("the test was stopped"),
-    }
+    finished?;
+    Ok(times)
 }
 
 /// The time of a squaring without any checks.
@@ -140,26 +140,37 @@ fn bare(plan: &Plan) -> anyhow::Result<Duration> {
 struct Times {
     /// The first progress: engine and kernels are there, and so much was done.
     begun: Option<(u64, Instant)>,
-    /// The sender is gone: the test has ended.
-    end: Instant,
+    /// The iteration of the last check, and when its state was on disk, or the test at its end.
+    ended: Option<(u64, Instant)>,
     checks: usize,
     checkpoints: usize,
 }
 
 impl Times {
-    fn of(events: &mpsc::Receiver<Event>) -> Self {
-        let mut times = Self { begun: None, end: Instant::now(), checks: 0, checkpoints: 0 };
+    fn of(events: &mpsc::Receiver<Event>, checks: usize, enough: &StopToken) -> Self {
+        let mut times = Self { begun: None, ended: None, checks: 0, checkpoints: 0 };
+        let mut confirmed = None;
         for event in events {
             match event {
                 Event::Progress { iteration, .. } if times.begun.is_none() => {
                     times.begun = Some((iteration, Instant::now()));
                 }
-                Event::Verified { .. } => times.checks += 1,
-                Event::Saved { .. } => times.checkpoints += 1,
+                Event::Verified { iteration, .. } if times.checks < checks => {
+                    times.checks += 1;
+                    confirmed = Some(iteration);
+                }
+                Event::Saved { verified, .. } if times.ended.is_none() => {
+                    times.checkpoints += 1;
+                    if verified && times.checks == checks {
+                        times.ended = confirmed.map(|k| (k, Instant::now()));
+                        enough.stop();
+                    }
+                }
                 _ => {}
             }
         }
-        times.end = Instant::now();
+        let at_the_end = confirmed.map(|k| (k, Instant::now()));
+        times.ended = times.ended.or(at_the_end);
         times
     }
 }
