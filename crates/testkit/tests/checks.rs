@@ -14,7 +14,7 @@ use warpint_mersenne::{
     Check, Clock, EngineFamily, Event, Exponent, Keeper, KnownFactors, LlStart, Residue,
     RunOptions, Shift, Step, StopToken, TestError, TestKind, TestSpec, Verdict,
 };
-use warpint_testkit::faults::{Fault, Faulty};
+use warpint_selftest::faults::wrappers::{Fault, Faulty};
 use warpint_testkit::gmp::{self, Ring};
 use warpint_testkit::tests::{plan, run, run_of, sitting_of};
 

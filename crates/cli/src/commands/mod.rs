@@ -7,6 +7,7 @@ mod devices;
 mod ll;
 mod prp;
 mod selftest;
+mod selftest_faults;
 mod stress;
 mod tune;
 
@@ -19,7 +20,12 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Ll { start, test } => ll::run(start, &test),
         Command::Bench { what: Bench::Mersenne(args) } => bench::mersenne(&args),
         Command::Bench { what: Bench::Device(args) } => bench_device::run(&args),
-        Command::Selftest { filter, device } => selftest::run(device.device, filter.as_deref()),
+        Command::Selftest { filter, faults: false, device } => {
+            selftest::run(device.device, filter.as_deref())
+        }
+        Command::Selftest { filter, faults: true, device } => {
+            selftest_faults::run(device.device, filter.as_deref())
+        }
         Command::Tune(args) => tune::run(&args),
         Command::Stress(args) => stress::run(&args),
         Command::Devices { json } => devices::run(json),
