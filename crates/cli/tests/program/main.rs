@@ -8,6 +8,9 @@ mod bench;
 mod common;
 #[cfg(test)]
 mod devices;
+#[cfg(unix)]
+#[cfg(test)]
+mod files;
 #[cfg(test)]
 mod places;
 #[cfg(test)]
