@@ -7,6 +7,7 @@ mod kill_resume;
 mod ll_sweep;
 mod margins;
 mod sim_suites;
+mod work_kills;
 
 use std::process::ExitCode;
 
@@ -28,6 +29,8 @@ enum Task {
     CheckKernels(check_kernels::Options),
     /// The kernels on the simulator, under the address and the thread sanitizer
     SimSuites(sim_suites::Options),
+    /// Kill `warpint work` at random moments: one result for each line, the others as they were
+    WorkKills(work_kills::Options),
 }
 
 fn main() -> ExitCode {
@@ -38,6 +41,7 @@ fn main() -> ExitCode {
         Task::Margins(options) => margins::run(&options),
         Task::KillResume(options) => kill_resume::run(&options),
         Task::SimSuites(options) => sim_suites::run(&options),
+        Task::WorkKills(options) => work_kills::run(&options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,5 +1,7 @@
 //! The command line: its grammar, its help, and what it says of a value that makes no sense.
 
+mod work;
+
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,6 +12,7 @@ use warpint::mersenne::engine::places::DeviceId;
 use warpint::mersenne::{DeviceChoice, Exponent, LlStart, PlanRequest, engine};
 
 use crate::units;
+pub(crate) use work::{StatusArgs, WorkArgs};
 
 /// Exact arithmetic on large integers: primality tests of Mersenne numbers 2^P − 1.
 #[derive(Debug, Parser)]
@@ -23,6 +26,7 @@ const EXAMPLES: &str = "\
 Examples:
   warpint prp 216091            is 2^216091 − 1 a probable prime?
   warpint ll 44497              is 2^44497 − 1 prime?
+  warpint work                  do the assignments of warpint-work/worktodo.txt
   warpint bench mersenne        time a squaring for exponents of several sizes
 
 A test that was stopped, by Ctrl-C or by a power cut, goes on with the same command.
@@ -68,6 +72,21 @@ pub(crate) enum Command {
         start: Start,
         #[command(flatten)]
         test: TestArgs,
+    },
+    /// Do GIMPS assignments: the lines of DIR/worktodo.txt, one after the other.
+    ///
+    /// PRP, PRPDC, Test and DoubleCheck of Mersenne numbers. A result is appended to
+    /// DIR/results.txt, then its line removed; other lines stay as they are. No factors are looked
+    /// for, and nothing is sent anywhere. Exit code 1 if an assignment failed; the others are done.
+    #[command(after_help = work::WORK_EXAMPLES)]
+    Work(WorkArgs),
+    /// Say what the workers of a directory do, and how many assignments are left.
+    #[command(after_help = "Examples:\n  warpint status\n  warpint status gimps --json")]
+    Status(StatusArgs),
+    /// Check proofs that a probable-prime test was done.
+    Proof {
+        #[command(subcommand)]
+        what: Proof,
     },
     /// Measure how fast this machine is.
     Bench {
@@ -132,6 +151,37 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Subcommand)]
+pub(crate) enum Proof {
+    /// Verify a PRP proof of 2^P − 1 (version 2, of this or another program), in a small part of the
+    /// time of the test.
+    ///
+    /// Exit code 0: the proof is right; 1: it is wrong, which a second run at another transform
+    /// length has confirmed; 2: the file is no proof.
+    #[command(
+        after_help = "Examples:\n  warpint proof verify warpint-work/proof/216091-8.proof\n  warpint proof verify 136279841-10.proof --device cuda --json"
+    )]
+    Verify(ProofVerifyArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProofVerifyArgs {
+    /// The proof file.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) arithmetic: ArithmeticArgs,
+
+    /// Print nothing but the result, and what goes wrong.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+
+    /// Print the result as one JSON object; progress stays on stderr.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
 pub(crate) enum Bench {
     /// Time a squaring mod 2^P − 1 with each engine, beside the time that it needs at least.
     ///
@@ -144,9 +194,32 @@ pub(crate) enum Bench {
     /// are timed at one place, with --device auto that of the largest.
     #[command(after_help = BENCH_EXAMPLES)]
     Mersenne(BenchArgs),
+    /// Measure what checks and checkpoints cost a PRP test: the time of its squarings beside that of
+    /// bare ones before and after it. Takes a minute or more, and a temporary folder.
+    Checks(BenchChecksArgs),
     /// Measure what a GPU reaches: products and transforms mod 2^64 − 2^32 + 1 in registers, memory,
     /// kernels in a graph, FP64. A wrong result is an error.
     Device(BenchDeviceArgs),
+    /// Time the Jacobi symbol of a random residue mod 2^P − 1, the check of a Lucas–Lehmer test.
+    #[command(
+        after_help = "Examples:\n  warpint bench jacobi\n  warpint bench jacobi 332192831 --threads 16"
+    )]
+    Jacobi(BenchJacobiArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchJacobiArgs {
+    /// Exponents [default: 1257787 6972593 20996011 82589933].
+    #[arg(value_name = "P", allow_negative_numbers = true)]
+    pub(crate) exponents: Vec<Exponent>,
+
+    /// Threads of the CPU [default: one for each core].
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -282,6 +355,24 @@ pub(crate) struct BenchArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct BenchChecksArgs {
+    /// The exponent [default: 82589933 on a GPU, 1257787 on the CPU].
+    #[arg(value_name = "P", allow_negative_numbers = true)]
+    pub(crate) exponent: Option<Exponent>,
+
+    #[command(flatten)]
+    pub(crate) arithmetic: ArithmeticArgs,
+
+    /// Squarings of the test [default: 2000000].
+    #[arg(long, value_name = "K", value_parser = at_least_one)]
+    pub(crate) iterations: Option<u64>,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct TuneArgs {
     /// Exponents whose transform lengths are to be timed [default: of several sizes].
     #[arg(value_name = "P", allow_negative_numbers = true)]
@@ -389,10 +480,6 @@ impl ArithmeticArgs {
 impl TestArgs {
     pub(crate) fn plan_request(&self) -> PlanRequest {
         self.arithmetic.plan_request(self.length)
-    }
-
-    pub(crate) fn results_path(&self) -> PathBuf {
-        self.results.clone().unwrap_or_else(|| self.dir.join("results.txt"))
     }
 }
 

@@ -4,8 +4,9 @@ use std::fmt;
 use std::process::ExitCode;
 
 use warpint::device::DeviceError;
-use warpint::gimps::ResultsError;
-use warpint::mersenne::{ExponentError, PlanError, TestError};
+use warpint::gimps::{ProofFileError, ResultsError};
+use warpint::mersenne::proof::ProofError;
+use warpint::mersenne::{ExponentError, FactorError, PlanError, TestError};
 
 /// What the program tells the shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +57,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
     let asked_too_much = error.chain().any(|cause| {
         cause.is::<BadRequest>()
             || cause.is::<ExponentError>()
+            || cause.is::<FactorError>()
             || cause.is::<PlanError>()
             || matches!(cause.downcast_ref(), Some(TestError::PastTarget { .. }))
             || matches!(
@@ -63,6 +65,14 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
                 Some(DeviceError::NoDevice(_) | DeviceError::NoCompiler(_))
             )
             || matches!(cause.downcast_ref(), Some(ResultsError::NotAFile { .. }))
+            || matches!(
+                cause.downcast_ref(),
+                Some(ProofFileError::NotAFile { .. } | ProofFileError::Format { .. })
+            )
+            || matches!(
+                cause.downcast_ref(),
+                Some(ProofError::Power { .. } | ProofError::Factor { .. })
+            )
     });
     // A plan that fails in mid-run (`TestError::Plan`, which hides the
     // `PlanError` from the chain) is no fault of the request.
@@ -70,7 +80,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
 }
 
 /// The error and its causes, each once: some messages already quote their cause.
-fn one_line(error: &anyhow::Error) -> String {
+pub(crate) fn one_line(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
         if text.is_empty() {

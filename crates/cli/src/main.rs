@@ -15,6 +15,7 @@ mod signals;
 mod stored;
 mod units;
 mod whole_file;
+mod work;
 
 use std::process::ExitCode;
 

@@ -11,6 +11,7 @@ use warpint::mersenne::{Event, RoundOff, StopToken};
 
 use crate::report::notice;
 use crate::units;
+use crate::work::Watch;
 
 /// Without a terminal, a line this often.
 const LINE_EVERY: Duration = Duration::from_secs(10);
@@ -20,19 +21,25 @@ const SAVE_FAILED_EVERY: Duration = Duration::from_secs(600);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Shows the events of the test of M_p in a thread of its own, which ends when
-/// the sender is gone.
+/// the sender is gone; a watch is told of them too.
 pub(crate) fn show(
     p: u32,
     events: Receiver<Event>,
     stop: StopToken,
     quiet: bool,
+    watch: Option<Watch>,
 ) -> JoinHandle<()> {
     thread::spawn(move || {
         let mut view = View::new(p, quiet);
         let mut told = false;
         loop {
             match events.recv_timeout(LOOK_EVERY) {
-                Ok(event) => view.take(event),
+                Ok(event) => {
+                    if let Some(watch) = &watch {
+                        watch.event(&event);
+                    }
+                    view.take(event);
+                }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
@@ -155,7 +162,12 @@ impl News {
 }
 
 /// `100000 of 216091 (46.28 %), 162.3 µs/it, ETA 0:19, round-off max 0.1234 Z 52`
-fn progress_line(done: u64, total: u64, each: Duration, round_off: Option<RoundOff>) -> String {
+pub(crate) fn progress_line(
+    done: u64,
+    total: u64,
+    each: Duration,
+    round_off: Option<RoundOff>,
+) -> String {
     let percent = 100.0 * done as f64 / total.max(1) as f64;
     let micros = each.as_secs_f64() * 1e6;
     let left = each.as_secs_f64() * total.saturating_sub(done) as f64;
@@ -171,7 +183,7 @@ fn progress_line(done: u64, total: u64, each: Duration, round_off: Option<RoundO
 }
 
 /// What is worth a line of its own.
-fn describe(event: &Event) -> Option<String> {
+pub(crate) fn describe(event: &Event) -> Option<String> {
     Some(match event {
         Event::Started { iteration, total, resumed_from: Some(path) } => {
             format!("going on at iteration {iteration} of {total} from {}", path.display())

@@ -45,6 +45,32 @@ pub(crate) struct TestReport {
     seconds: f64,
     program: Program,
     timestamp: String,
+    /// The assignment that it was done for, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    credit: Option<Credit>,
+}
+
+/// For whom a test was done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) struct Credit {
+    /// Keyword and exponent of the assignment: `PRPDC 216091`.
+    pub(crate) assignment: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) aid: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) user: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) computer: Option<String>,
+    /// The number of the worker, in whose file the result is.
+    pub(crate) worker: u32,
+}
+
+impl Credit {
+    /// Whether both are of one assignment.
+    fn is_for(&self, other: &Self) -> bool {
+        (&self.assignment, &self.aid) == (&other.assignment, &other.aid)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,6 +148,7 @@ impl TestReport {
             seconds: outcome.elapsed.as_secs_f64(),
             program: Program::warpint(),
             timestamp: gimps::utc_now(),
+            credit: None,
         }
     }
 
@@ -147,6 +174,7 @@ impl TestReport {
             seconds: 0.0,
             program: Program::warpint(),
             timestamp: gimps::utc_now(),
+            credit: None,
         }
     }
 
@@ -156,6 +184,20 @@ impl TestReport {
             && self.worktype == kind.work_type()
             && self.start == start(kind)
             && self.is_final()
+    }
+
+    /// The same, done for an assignment.
+    pub(crate) fn credited(self, credit: Option<Credit>) -> Self {
+        Self { credit, ..self }
+    }
+
+    pub(crate) fn credit(&self) -> Option<&Credit> {
+        self.credit.as_ref()
+    }
+
+    /// Whether it was done for just this assignment.
+    pub(crate) fn is_for(&self, credit: &Credit) -> bool {
+        self.credit.as_ref().is_some_and(|own| own.is_for(credit))
     }
 
     /// Whether the test came to its end.
@@ -179,7 +221,11 @@ impl TestReport {
             (None, Some("4")) => ResultLine::ll(p, status, res64, n),
             (None, _) => return None,
         };
+        let credit = self.credit.as_ref();
         Some(ResultLine {
+            aid: credit.and_then(|c| c.aid.clone()),
+            user: credit.and_then(|c| c.user.clone()),
+            computer: credit.and_then(|c| c.computer.clone()),
             shift_count: self.shift_count,
             program: self.program.clone(),
             timestamp: self.timestamp.clone(),

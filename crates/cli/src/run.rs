@@ -1,6 +1,8 @@
-//! A test from its arguments to its report: `prp` and `ll` differ in [`TestKind`] only.
+//! A test from its arguments to its report: `prp`, `ll` and an assignment differ in their [`Job`].
 
+use std::path::{Path, PathBuf};
 use std::sync::mpsc;
+use std::time::Duration;
 
 use warpint::gimps;
 use warpint::mersenne::checkpoint::CheckpointStore;
@@ -10,79 +12,177 @@ use warpint::mersenne::{
 };
 
 use crate::args::TestArgs;
-use crate::exit::Exit;
+use crate::exit::{BadRequest, Exit};
 use crate::lengths;
 use crate::no_result::{FactorReport, StopReport};
 use crate::progress;
-use crate::report::{self, TestReport};
+use crate::report::{self, Credit, TestReport};
 use crate::signals::Signals;
 use crate::stored::{Loaded, StoredResult};
 use crate::units;
+use crate::work::{self, Watch};
 
 /// Above this exponent it takes seconds to choose a transform length.
 const SLOW_TO_PLAN: u32 = 10_000_000;
 
-/// Runs the test and prints what came of it.
-pub(crate) fn run(kind: TestKind, args: &TestArgs) -> anyhow::Result<Exit> {
-    let (exponent, p) = (args.exponent, args.exponent.get());
+/// A test to be run: what is to be computed, how, and what becomes of the result.
+pub(crate) struct Job<'a> {
+    pub(crate) kind: TestKind,
+    pub(crate) exponent: Exponent,
+    pub(crate) request: PlanRequest,
+    /// Where checkpoints, stored results and results are.
+    pub(crate) dir: &'a Path,
+    /// Another results file than that of the directory.
+    pub(crate) results: Option<&'a Path>,
+    pub(crate) checkpoint_interval: Duration,
+    /// Stop after so many.
+    pub(crate) iterations: Option<u64>,
+    /// Look for factors 2kp + 1 with k up to this.
+    pub(crate) tf_limit: Option<u64>,
+    /// Forget what is there of this test.
+    pub(crate) restart: bool,
+    pub(crate) quiet: bool,
+    pub(crate) json: bool,
+    /// The assignment that it is done for.
+    pub(crate) order: Option<Order<'a>>,
+}
+
+/// What an assignment adds to a job.
+pub(crate) struct Order<'a> {
+    pub(crate) credit: Credit,
+    /// An earlier result of this machine is no check of itself.
+    pub(crate) double_check: bool,
+    pub(crate) watch: &'a Watch,
+}
+
+impl Job<'_> {
+    /// Where a result goes: one done for an assignment to its worker's file, so
+    /// that a worker who finds it done does not report it once more.
+    fn results_path(&self, credit: Option<&Credit>) -> PathBuf {
+        match self.results {
+            Some(path) => path.to_owned(),
+            None => work::results_path(self.dir, credit.map_or(0, |c| c.worker)),
+        }
+    }
+
+    fn credit(&self) -> Option<&Credit> {
+        self.order.as_ref().map(|order| &order.credit)
+    }
+
+    fn watch(&self) -> Option<&Watch> {
+        self.order.as_ref().map(|order| order.watch)
+    }
+
+    /// Told whatever happens.
+    fn warn(&self, line: &str) {
+        report::notice(line);
+        if let Some(watch) = self.watch() {
+            watch.log(line);
+        }
+    }
+
+    /// Told unless it is to be quiet.
+    fn say(&self, line: impl FnOnce() -> String) {
+        if self.quiet && self.order.is_none() {
+            return;
+        }
+        let line = line();
+        if !self.quiet {
+            report::notice(&line);
+        }
+        if let Some(watch) = self.watch() {
+            watch.log(&line);
+        }
+    }
+}
+
+/// Runs the one test of `prp` and `ll`.
+pub(crate) fn one(kind: TestKind, args: &TestArgs) -> anyhow::Result<Exit> {
+    let job = Job {
+        kind,
+        exponent: args.exponent,
+        request: args.plan_request(),
+        dir: &args.dir,
+        results: args.results.as_deref(),
+        checkpoint_interval: args.checkpoint_interval,
+        iterations: args.iterations,
+        tf_limit: (!args.no_tf).then_some(args.tf_limit),
+        restart: args.restart,
+        quiet: args.quiet,
+        json: args.json,
+        order: None,
+    };
+    run(&job, &Signals::install()?)
+}
+
+/// Runs a test and prints what came of it: [`Exit::Done`] once the result is
+/// where it belongs, or [`Exit::Stopped`].
+pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
+    let (kind, exponent, p) = (job.kind, job.exponent, job.exponent.get());
     if p == 2 {
-        report::print(&TestReport::of_m2(kind), args.json)?;
+        if job.order.is_some() {
+            let line = "M2 = 3 is prime: no test applies to it, and no result is recorded";
+            return Err(BadRequest(line.into()).into());
+        }
+        report::print(&TestReport::of_m2(kind), job.json)?;
         return Ok(Exit::Done);
     }
     // A request that no plan can meet is refused before anything is touched.
-    let request = settle(&args.plan_request(), exponent)?;
+    let request = settle(&job.request, exponent)?;
     Plan::new(exponent, &request).map_err(|e| lengths::explain(e, &request))?;
-    gimps::check_results_path(&args.results_path())?;
-    let signals = Signals::install()?;
-    if let Some(factor) = small_factor(args) {
-        report::print(&FactorReport::new(p, factor), args.json)?;
+    gimps::check_results_path(&job.results_path(job.credit()))?;
+    if let Some(factor) = small_factor(job) {
+        report::print(&FactorReport::new(p, factor), job.json)?;
         return Ok(Exit::Done);
     }
 
-    let mut store = CheckpointStore::open(&args.dir, p, kind)?;
+    let mut store = CheckpointStore::open(job.dir, p, kind)?;
     let stored = StoredResult::new(store.dir(), kind, p);
-    if args.restart {
+    if job.restart {
         store.remove_all()?;
         stored.forget()?;
     }
-    let whole = args.iterations.is_none_or(|k| k >= kind.iterations(p));
-    if whole && let Some(finished) = load(&stored, args)? {
-        let printed = report::print(&finished, args.json);
-        let recorded = record(&finished, &stored, args);
+    let whole = job.iterations.is_none_or(|k| k >= kind.iterations(p));
+    if whole && let Some(finished) = load(&stored, job)? {
+        let printed = print(&finished, job);
+        let recorded = record(&finished, &stored, job);
         return printed.and(recorded.map(|_| Exit::Done));
     }
     if whole && report::is_recorded(kind) {
-        try_results(&stored, args);
+        try_results(&stored, job);
     }
 
-    if p > SLOW_TO_PLAN && args.length.is_none() {
-        say(args, || format!("M{p}, {kind}: choosing a transform length…"));
+    if p > SLOW_TO_PLAN && request.length.is_none() {
+        job.say(|| format!("M{p}, {kind}: choosing a transform length…"));
     }
     let tuned = TunedTimes::open();
     let plan = Plan::fastest(exponent, &request, &tuned)?;
     for warning in tuned.take_warnings() {
-        report::notice(&format!("warning: {warning}"));
+        job.warn(&format!("warning: {warning}"));
     }
     // Until now there was nothing new to save, and a signal ended it at once.
     let stop = signals.save_first();
-    say(args, || describe(&plan, kind));
-    let spec = TestSpec { iterations: args.iterations, ..TestSpec::new(kind, exponent) };
-    match compute(&spec, plan, &mut store, stop, args)? {
+    if let Some(watch) = job.watch() {
+        watch.planned(&plan, kind);
+    }
+    job.say(|| describe(&plan, kind));
+    let spec = TestSpec { iterations: job.iterations, ..TestSpec::new(kind, exponent) };
+    match compute(&spec, plan, &mut store, stop, job)? {
         Finished::Done(outcome) => {
-            let report = TestReport::new(&outcome);
+            let report = TestReport::new(&outcome).credited(job.credit().cloned());
             if report.is_final() {
-                finish(&report, &stored, &mut store, args)?;
+                finish(&report, &stored, &mut store, job)?;
             } else {
-                report::print(&report, args.json)?;
+                report::print(&report, job.json)?;
             }
             Ok(Exit::Done)
         }
         Finished::Stopped { iteration, saved } => {
             let report = StopReport::new(kind, p, iteration, saved);
-            if args.json {
+            if job.json {
                 report::print(&report, true)?;
             }
-            say(args, || report.to_string());
+            job.say(|| report.to_string());
             Ok(Exit::Stopped)
         }
     }
@@ -120,28 +220,45 @@ pub(crate) fn exponents_for(
 }
 
 /// A residue asked for by its iteration is wanted even of a number with a factor.
-fn small_factor(args: &TestArgs) -> Option<u64> {
-    if args.no_tf || args.iterations.is_some() {
-        return None;
-    }
-    trial_factor(args.exponent, args.tf_limit)
+fn small_factor(job: &Job) -> Option<u64> {
+    let limit = job.tf_limit.filter(|_| job.iterations.is_none())?;
+    trial_factor(job.exponent, limit)
 }
 
 /// The result of this test, if it was finished before.
-fn load(stored: &StoredResult, args: &TestArgs) -> anyhow::Result<Option<TestReport>> {
-    let p = args.exponent;
+fn load(stored: &StoredResult, job: &Job) -> anyhow::Result<Option<TestReport>> {
+    let (p, path) = (job.exponent, stored.path().display());
     match stored.load()? {
         Loaded::Nothing => Ok(None),
         Loaded::Sound(report) => {
-            say(args, || {
-                let path = stored.path().display();
-                format!("M{p}: finished before, the result is from {path}; --restart tests again")
-            });
-            Ok(Some(*report))
+            let Some(order) = &job.order else {
+                job.say(|| {
+                    format!(
+                        "M{p}: finished before, the result is from {path}; --restart tests again"
+                    )
+                });
+                return Ok(Some(*report));
+            };
+            if report.is_for(&order.credit) {
+                job.say(|| format!("M{p}: finished before, the result is from {path}"));
+                return Ok(Some(*report));
+            }
+            if order.double_check {
+                job.say(|| {
+                    format!(
+                        "M{p}: the result in {path} is no double-check of itself, testing again"
+                    )
+                });
+                return Ok(None);
+            }
+            job.say(|| format!("M{p}: finished before without this assignment, from {path}"));
+            let report = report.credited(Some(order.credit.clone()));
+            stored.keep(&report)?;
+            Ok(Some(report))
         }
         Loaded::Bad { aside, reason } => {
             let aside = aside.display();
-            report::notice(&format!(
+            job.warn(&format!(
                 "M{p}: the stored result is not sound ({reason}): set aside as {aside}, testing again"
             ));
             Ok(None)
@@ -154,12 +271,13 @@ fn compute(
     plan: Plan,
     store: &mut CheckpointStore,
     stop: &StopToken,
-    args: &TestArgs,
+    job: &Job,
 ) -> anyhow::Result<Finished> {
     let (sender, events) = mpsc::channel::<Event>();
-    let view = progress::show(spec.exponent.get(), events, stop.clone(), args.quiet);
+    let (p, watch) = (spec.exponent.get(), job.watch().cloned());
+    let view = progress::show(p, events, stop.clone(), job.quiet, watch);
     let options =
-        RunOptions { checkpoint_interval: args.checkpoint_interval, ..RunOptions::default() };
+        RunOptions { checkpoint_interval: job.checkpoint_interval, ..RunOptions::default() };
     let finished = test::run(spec, plan, Some(store), &sender, stop, &options);
     drop(sender);
     // A view that failed has no part in the result.
@@ -173,11 +291,11 @@ fn finish(
     report: &TestReport,
     stored: &StoredResult,
     store: &mut CheckpointStore,
-    args: &TestArgs,
+    job: &Job,
 ) -> anyhow::Result<()> {
     let kept = stored.keep(report);
-    let printed = report::print(report, args.json);
-    let recorded = record(report, stored, args);
+    let printed = print(report, job);
+    let recorded = record(report, stored, job);
     if let Err(e) = kept {
         let recorded = if matches!(recorded, Ok(true)) { "recorded" } else { "printed only" };
         anyhow::bail!(
@@ -185,29 +303,41 @@ fn finish(
         );
     }
     if let Err(e) = store.remove_all() {
-        report::notice(&format!("M{}: the result is safe, but {e}", args.exponent));
+        job.warn(&format!("M{}: the result is safe, but {e}", job.exponent));
     }
     printed.and(recorded.map(drop))
 }
 
+/// Prints a result. An assignment that is recorded is done even if nobody
+/// listens: that is told and no more.
+fn print(report: &TestReport, job: &Job) -> anyhow::Result<()> {
+    let printed = report::print(report, job.json);
+    let Some(watch) = job.watch() else { return printed };
+    watch.log(&report.to_string());
+    if let Err(e) = printed {
+        job.warn(&format!("warning: {e}"));
+    }
+    Ok(())
+}
+
 /// Says at once, not after the test, that its result cannot be recorded: it is
 /// kept all the same, so the test need not wait for it.
-fn try_results(stored: &StoredResult, args: &TestArgs) {
-    if let Err(e) = gimps::try_results_file(&args.results_path()) {
+fn try_results(stored: &StoredResult, job: &Job) {
+    if let Err(e) = gimps::try_results_file(&job.results_path(job.credit())) {
         let stored = stored.path().display();
-        report::notice(&format!(
+        job.warn(&format!(
             "M{}: warning: {e}; the test goes on, and its result will be kept in {stored}",
-            args.exponent
+            job.exponent
         ));
     }
 }
 
 /// Sees to it that the results file has the result; whether it is one for that file.
-fn record(report: &TestReport, stored: &StoredResult, args: &TestArgs) -> anyhow::Result<bool> {
+fn record(report: &TestReport, stored: &StoredResult, job: &Job) -> anyhow::Result<bool> {
     let Some(line) = report.result_line() else {
         return Ok(false);
     };
-    match gimps::append_result(&args.results_path(), &line) {
+    match gimps::append_result(&job.results_path(report.credit()), &line) {
         Ok(_) => Ok(true),
         Err(e) => anyhow::bail!(
             "{e}; the result is kept in {}, and the same command will try again",
@@ -232,10 +362,4 @@ fn describe(plan: &Plan, kind: TestKind) -> String {
         plan.bits_per_word(),
         plan.margin().bits,
     )
-}
-
-fn say(args: &TestArgs, line: impl FnOnce() -> String) {
-    if !args.quiet {
-        report::notice(&line());
-    }
 }

@@ -30,6 +30,13 @@ impl Signals {
         Ok(signals)
     }
 
+    /// From now on, until [`Self::save_first`], a request ends the program at
+    /// once. What was asked for before stays asked for.
+    pub(crate) fn leave_at_once(&self) -> &StopToken {
+        self.saves.store(false, Ordering::SeqCst);
+        &self.stop
+    }
+
     /// From now on the first request only sets the token.
     pub(crate) fn save_first(&self) -> &StopToken {
         self.saves.store(true, Ordering::SeqCst);

@@ -1,12 +1,26 @@
 //! The files that programs around GIMPS read and write: formats and I/O, no maths.
 //!
+//! * [`Line`], [`Assignment`]: one line of `worktodo.txt`.
+//! * [`WorkFile`]: the file, read and changed beside other programs.
 //! * [`ResultLine`]: one line of `results.txt`, a JSON object.
 //! * [`append_result`]: puts it there so that nothing written before is lost.
+//! * [`ProofFile`]: a PRP proof, read and written.
 //! * [`check_results_path`], [`try_results_file`]: whether it could, before a long test.
 
+mod fields;
+mod lock_file;
+mod proof_file;
+mod refusal;
+mod result_line;
 mod results;
+mod work_file;
+mod worktodo;
 
-pub use results::{
-    Appended, ErrorTally, Program, ResultLine, ResultsError, Status, append_result,
-    check_results_path, try_results_file, utc_now,
-};
+pub use fields::{MOST_FACTOR_DIGITS, Shown};
+pub use lock_file::{LockError, LockFile};
+pub use proof_file::{ProofFile, ProofFileError, ProofFormatError, SavedProof};
+pub use refusal::{Foreign, Malformed};
+pub use result_line::{ErrorTally, Program, ProofInfo, ResultLine, Status, utc_now};
+pub use results::{Appended, ResultsError, append_result, check_results_path, try_results_file};
+pub use work_file::{NumberedLine, WorkFile, WorkFileError};
+pub use worktodo::{Assignment, LONGEST_LINE, Line, Work};

@@ -4,8 +4,8 @@ use std::fs;
 
 use proptest::prelude::*;
 use warpint_gimps::{
-    Appended, ErrorTally, ResultLine, ResultsError, Status, append_result, check_results_path,
-    try_results_file, utc_now,
+    Appended, ErrorTally, ProofInfo, ResultLine, ResultsError, Status, append_result,
+    check_results_path, try_results_file, utc_now,
 };
 
 fn status() -> impl Strategy<Value = Status> {
@@ -23,13 +23,25 @@ prop_compose! {
         p in 2u32..1 << 31, status in status(), res64 in "[0-9A-F]{16}", res2048 in "[0-9a-f]{512}",
         n in 1usize..1 << 30, gerbicz: u32, aid in proptest::option::of("[0-9A-F]{32}"),
         user in proptest::option::of("\\PC*"), computer in proptest::option::of(".*"),
+        known_factors in proptest::collection::vec("[1-9][0-9]{1,30}", 0..3), shift_count: u32,
+        proof in proptest::option::of((8u32..12, "[0-9a-f]{32}")),
     ) -> ResultLine {
-        ResultLine { aid, user, computer, ..ResultLine::prp(p, status, res64, res2048, n, gerbicz) }
+        let proof = proof.map(|(power, md5)| ProofInfo::version_2(power, md5));
+        ResultLine { aid, user, computer, known_factors, shift_count, proof, ..ResultLine::prp(p, status, res64, res2048, n, gerbicz) }
+    }
+}
+
+prop_compose! {
+    fn cert()(
+        p in 2u32..1 << 31, squarings: u64, sha3_hash in "[0-9A-F]{64}", n in 1usize..1 << 30,
+        aid in "[0-9A-F]{32}",
+    ) -> ResultLine {
+        ResultLine { aid: Some(aid), ..ResultLine::cert(p, squarings, sha3_hash, n) }
     }
 }
 
 fn line() -> impl Strategy<Value = ResultLine> {
-    prop_oneof![ll(), prp()]
+    prop_oneof![ll(), prp(), cert()]
 }
 
 proptest! {
@@ -95,6 +107,29 @@ fn fields_are_those_of_gimps() {
     let expected = r#"{"status":"C","exponent":67,"worktype":"LL","res64":"0000000000000ABC","error-code":"00000000","fft-length":4,"shift-count":0,"program":{"name":"warpint","version":"VERSION"},"timestamp":"2026-01-02 03:04:05"}"#
         .replace("VERSION", VERSION);
     assert_eq!(serde_json::to_string(&line).unwrap(), expected);
+
+    let mut line = ResultLine::cert(67, 9, "0".repeat(64), 4);
+    line.aid = Some("FEEE9DCD59A0855711265C1165C4C693".into());
+    line.timestamp = "2026-01-02 03:04:05".into();
+    let expected = r#"{"exponent":67,"worktype":"Cert","sha3-hash":"HASH","squarings":9,"error-code":"00000000","fft-length":4,"shift-count":0,"program":{"name":"warpint","version":"VERSION"},"timestamp":"2026-01-02 03:04:05","aid":"FEEE9DCD59A0855711265C1165C4C693"}"#
+        .replace("HASH", &"0".repeat(64))
+        .replace("VERSION", VERSION);
+    assert_eq!(serde_json::to_string(&line).unwrap(), expected);
+}
+
+#[test]
+fn cofactors_and_proofs_are_in_the_line() {
+    let mut line = ResultLine::prp(67, Status::Composite, "7".into(), "7".into(), 4, 0);
+    line.residue_type = Some(5);
+    line.known_factors = vec!["193707721".into()];
+    line.proof = Some(ProofInfo::version_2(8, "ab".repeat(16)));
+    let json = serde_json::to_value(&line).unwrap();
+    assert_eq!(json["residue-type"], 5);
+    assert_eq!(json["known-factors"], serde_json::json!(["193707721"]));
+    assert_eq!(
+        json["proof"],
+        serde_json::json!({"version": 2, "power": 8, "hashsize": 64, "md5": "ab".repeat(16)})
+    );
 }
 
 #[test]

@@ -8,11 +8,15 @@ use crate::Residue;
 use crate::product::TransformMultiplier;
 use warpint_arith::{jacobi, limbs};
 
+/// Exponents from which more than one thread pays.
+const PARALLEL_FROM: u32 = 1 << 18;
+
 /// Time between two questions whether to stop.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// The Jacobi symbol (x − 2 | M_p), by as many threads; `None` if `cancel` said
-/// true, which the caller's thread asks every 20 ms.
+/// The Jacobi symbol (x − 2 | M_p) by as many threads as said, or one for small p;
+/// `None` if `cancel` said true, which the caller's thread asks many times a
+/// second.
 ///
 /// For s_0 = 4, 10 or 2/3 and odd p it is −1 at every s_n, n ≥ 1: with
 /// s_{n+1} − 2 = (s_n − 2)(s_n + 2) and s_{n+1} + 2 = s_n², the symbol of
@@ -30,13 +34,21 @@ pub fn jacobi_of_ll(residue: &Residue, threads: usize, cancel: &dyn Fn() -> bool
         *top >>= (64 - p % 64) % 64;
     }
     let x = limbs::sub_mod(residue.limbs(), Residue::from_u64(p, 2).limbs(), p);
+    let threads = if p < PARALLEL_FROM { 1 } else { threads };
     let multiplier = TransformMultiplier::new(threads);
+    let here = || jacobi::jacobi(&x, &modulus, &multiplier, cancel);
+    if threads <= 1 {
+        return here();
+    }
     let stop = AtomicBool::new(false);
-    let pool = multiplier.pool();
-    let compute = || jacobi::jacobi(&x, &modulus, &multiplier, &|| stop.load(Ordering::Relaxed));
+    let stopped = || stop.load(Ordering::Relaxed);
+    let there = || multiplier.pool().run(|| jacobi::jacobi(&x, &modulus, &multiplier, &stopped));
     std::thread::scope(|scope| {
         let (done, result) = channel();
-        scope.spawn(move || done.send(pool.run(compute)));
+        let spawned = std::thread::Builder::new().spawn_scoped(scope, move || done.send(there()));
+        if spawned.is_err() {
+            return here();
+        }
         loop {
             match result.recv_timeout(PATIENCE) {
                 Ok(symbol) => return symbol,

@@ -4,8 +4,7 @@
 //! b_j = ⌈p(j+1)/N⌉ − ⌈pj/N⌉ bits, which is ⌊p/N⌋ or ⌈p/N⌉ (eq. 1.2). Digits are
 //! balanced: −2^(b_j−1) ≤ x_j ≤ 2^(b_j−1).
 
-use crate::Residue;
-use warpint_arith::limbs;
+mod convert;
 
 /// The words of a residue mod 2^p − 1 in a transform of length N.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,14 +61,14 @@ impl WordLayout {
         (self.offset(j + 1) - self.offset(j)) as u32
     }
 
-    /// (⌈pj/N⌉, b_j) for j = 0, 1, …, without a division a word.
-    fn places(&self) -> impl Iterator<Item = (u64, u32)> {
+    /// (⌈pj/N⌉, b_j) for words from j on, without a division a word.
+    fn places(&self, j: usize) -> impl Iterator<Item = (u64, u32)> {
         let (n, p) = (self.n as u64, u64::from(self.p));
         let (short, rest) = (p / n, p % n);
+        let mut offset = self.offset(j);
         // N·⌈pj/N⌉ − pj, from 0 to N − 1.
-        let mut excess = 0u64;
-        let mut offset = 0u64;
-        (0..self.n).map(move |_| {
+        let mut excess = n * offset - p * j as u64;
+        (j..self.n).map(move |_| {
             let here = offset;
             let long = excess < rest;
             excess = if long { excess + n - rest } else { excess - rest };
@@ -99,35 +98,19 @@ impl WordLayout {
         (j, (u64::from(bit) - self.offset(j)) as u32)
     }
 
-    /// The balanced digits of a residue. Cost O(N + p/64).
-    ///
-    /// A last carry out of word N − 1 comes back into word 0 (2^p ≡ 1).
-    ///
-    /// # Panics
-    /// If the residue is of another exponent, or a word has more than 31 bits.
-    #[must_use]
-    pub fn balanced_digits(&self, x: &Residue) -> Vec<i32> {
-        assert_eq!(x.exponent(), self.p, "a residue of another exponent");
-        assert!(self.bits_per_word() <= 31.0, "words of more than 31 bits");
-        let mut digits = vec![0i32; self.n];
-        let mut carry = 0i64;
-        for (d, (offset, bits)) in digits.iter_mut().zip(self.places()) {
-            let v = bit_field(x.limbs(), offset, bits) as i64 + carry;
-            carry = carry_out(v, bits);
-            *d = (v - (carry << bits)) as i32;
-        }
-        self.wrap_carry(&mut digits, carry);
-        digits
-    }
-
     /// Adds a carry out of word N − 1 into word 0 and on as far as it ripples.
     ///
     /// Two rounds are enough for p ≥ 64 and |carry| < 2^62: the first leaves a
     /// carry of −1, 0 or 1, and where it has passed on, words at the opposite end
     /// of their range, in which the second ends. Should more ever come, it stays
     /// in word 0: the value is right whatever range a digit lies in.
-    pub fn wrap_carry(&self, digits: &mut [i32], mut carry: i64) {
-        for j in (0..self.n).chain(0..self.n) {
+    pub fn wrap_carry(&self, digits: &mut [i32], carry: i64) {
+        self.carry_into(digits, self.n, carry);
+    }
+
+    /// Adds a carry into word `start` (N: word 0) and on as far as it ripples.
+    fn carry_into(&self, digits: &mut [i32], start: usize, mut carry: i64) {
+        for j in (start..self.n).chain(0..self.n).chain(0..self.n) {
             if carry == 0 {
                 return;
             }
@@ -138,37 +121,6 @@ impl WordLayout {
         }
         digits[0] += carry as i32;
     }
-
-    /// The canonical residue of digits of any size and sign. Cost O(N + p/64).
-    ///
-    /// # Panics
-    /// If there are not N digits.
-    #[must_use]
-    pub fn residue(&self, digits: &[i32]) -> Residue {
-        assert_eq!(digits.len(), self.n, "one digit a word");
-        // The plain digits 0 ≤ d_j < 2^b_j side by side.
-        let mut x = vec![0u64; limbs::limbs_for_bits(self.p)];
-        let mut carry = 0i64;
-        for (&digit, (offset, bits)) in digits.iter().zip(self.places()) {
-            let v = i64::from(digit) + carry;
-            carry = v >> bits;
-            let d = (v - (carry << bits)) as u64;
-            let (limb, bit) = ((offset / 64) as usize, offset % 64);
-            x[limb] |= d << bit;
-            if bit + u64::from(bits) > 64 {
-                x[limb + 1] |= d >> (64 - bit);
-            }
-        }
-        // What leaves the last word stands for carry·2^p ≡ carry.
-        limbs::canonicalise(&mut x, self.p);
-        let rest = limbs::reduce(&[carry.unsigned_abs()], self.p);
-        let x = if carry < 0 {
-            limbs::sub_mod(&x, &rest, self.p)
-        } else {
-            limbs::add_mod(&x, &rest, self.p)
-        };
-        Residue::from_limbs(self.p, &x)
-    }
 }
 
 /// The carry that leaves −2^(bits−1) ≤ v − carry·2^bits < 2^(bits−1).
@@ -178,19 +130,12 @@ pub fn carry_out(v: i64, bits: u32) -> i64 {
     (v + (1i64 << bits >> 1)) >> bits
 }
 
-/// `bits` (at most 63) bits of x from bit `start` on.
-fn bit_field(x: &[u64], start: u64, bits: u32) -> u64 {
-    let (limb, bit) = ((start / 64) as usize, (start % 64) as u32);
-    let limb_at = |i: usize| x.get(i).copied().unwrap_or(0);
-    let low = limb_at(limb) >> bit;
-    let high = if bit == 0 { 0 } else { limb_at(limb + 1) << (64 - bit) };
-    (low | high) & ((1u64 << bits) - 1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Residue;
     use proptest::prelude::*;
+    use warpint_arith::limbs;
 
     #[test]
     fn word_boundaries() {
@@ -201,9 +146,12 @@ mod tests {
             let layout = WordLayout::new(p, n);
             assert_eq!(layout.offset(n), u64::from(p));
             assert_eq!((0..n).map(|j| layout.bits(j)).sum::<u32>(), p);
-            let places: Vec<_> = layout.places().collect();
-            let expected: Vec<_> = (0..n).map(|j| (layout.offset(j), layout.bits(j))).collect();
-            assert_eq!(places, expected);
+            for from in [0, 1, n / 2, n] {
+                let places: Vec<_> = layout.places(from).collect();
+                let expected: Vec<_> =
+                    (from..n).map(|j| (layout.offset(j), layout.bits(j))).collect();
+                assert_eq!(places, expected);
+            }
             for bit in 0..p {
                 let (j, b) = layout.word_at_bit(bit);
                 assert!(b < layout.bits(j), "bit {bit} of M{p} in {n} words");

@@ -10,6 +10,7 @@
 
 pub mod checkpoint;
 mod cofactor;
+mod durable;
 pub mod engine;
 mod event;
 mod exponent;
@@ -18,6 +19,7 @@ pub mod layout;
 mod outcome;
 pub mod plan;
 pub mod product;
+pub mod proof;
 mod residue;
 mod sealed;
 mod shift;

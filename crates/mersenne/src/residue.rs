@@ -49,6 +49,12 @@ impl Residue {
         Self { exponent, limbs: limbs::reduce(x, exponent) }
     }
 
+    /// A number that is known to be canonical.
+    pub(crate) fn from_canonical(exponent: u32, limbs: Vec<u64>) -> Self {
+        debug_assert_eq!(limbs, limbs::reduce(&limbs, exponent), "not canonical");
+        Self { exponent, limbs }
+    }
+
     /// Reads ⌈p/8⌉ little-endian bytes, which must be canonical.
     pub fn from_le_bytes(exponent: u32, bytes: &[u8]) -> Result<Self, ResidueError> {
         let expected = Self::byte_len(exponent);
@@ -63,9 +69,13 @@ impl Residue {
                 u64::from_le_bytes(limb)
             })
             .collect();
-        let residue = Self::from_limbs(exponent, &raw);
-        if residue.limbs == raw {
-            Ok(residue)
+        // M_p has all bits below p, and nothing canonical has one at or above.
+        let largest_top = u64::MAX >> (64 * raw.len() - exponent as usize);
+        let canonical = raw.split_last().is_some_and(|(&top, low)| {
+            top < largest_top || top == largest_top && low.iter().any(|&limb| limb != u64::MAX)
+        });
+        if canonical {
+            Ok(Self { exponent, limbs: raw })
         } else {
             Err(ResidueError::NotCanonical { exponent })
         }
@@ -124,6 +134,9 @@ impl Residue {
     /// 2^s·x mod M_p: the bits rotated left by s.
     #[must_use]
     pub fn rotated_left(&self, s: u32) -> Self {
+        if s.is_multiple_of(self.exponent) {
+            return self.clone();
+        }
         let mut limbs = limbs::rotate_left(&self.limbs, s, self.exponent);
         limbs::canonicalise(&mut limbs, self.exponent);
         Self { exponent: self.exponent, limbs }
@@ -168,6 +181,35 @@ mod tests {
         assert_eq!(Residue::from_le_bytes(13, &[0xff, 0x1f]), not_canonical);
         assert_eq!(Residue::from_le_bytes(13, &[0x00, 0x20]), not_canonical);
         assert_eq!(Residue::from_le_bytes(13, &[0xfe, 0x1f]), Ok(Residue::from_u64(13, 0x1ffe)));
+        // Whole limbs, one and two: M64 and M128 themselves, and the numbers before them.
+        for p in [64, 128] {
+            let mut bytes = vec![0xff; p as usize / 8];
+            assert_eq!(
+                Residue::from_le_bytes(p, &bytes),
+                Err(ResidueError::NotCanonical { exponent: p })
+            );
+            bytes[0] = 0xfe;
+            let before = Residue::from_le_bytes(p, &bytes).unwrap();
+            assert_eq!(before.to_le_bytes(), bytes);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn canonical_bytes_are_those_that_reduction_leaves(
+            p in 2u32..200,
+            bytes in proptest::collection::vec(prop_oneof![Just(0u8), Just(0xff), any::<u8>()], 25),
+        ) {
+            let bytes = &bytes[..Residue::byte_len(p)];
+            let mut limbs = [0u8; 32];
+            limbs[..bytes.len()].copy_from_slice(bytes);
+            let limbs: Vec<u64> =
+                limbs.chunks(8).map(|c| c.iter().rev().fold(0, |x, &b| x << 8 | u64::from(b))).collect();
+            let reduced = Residue::from_limbs(p, &limbs);
+            let read = Residue::from_le_bytes(p, bytes);
+            prop_assert_eq!(read.is_ok(), reduced.to_le_bytes() == bytes);
+            prop_assert!(read.is_err() || read == Ok(reduced));
+        }
     }
 
     #[test]

@@ -70,6 +70,50 @@ pub enum Sequence {
     Prp,
 }
 
+/// `proof_layout.toml`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProofLayout {
+    /// What computed them.
+    pub source: String,
+    /// The proof files.
+    pub proofs: Vec<KnownProof>,
+}
+
+/// A whole proof file of version 2.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KnownProof {
+    /// p.
+    pub p: u32,
+    /// The number of middles.
+    pub power: u32,
+    /// The known factors in its header, in decimal digits.
+    pub factors: Vec<String>,
+    /// Whether M_p, or the cofactor of these factors, is a probable prime to base 3.
+    pub prime: bool,
+    /// res64 of 3^(M_p − 1): 16 upper-case hexadecimal digits.
+    pub res64: String,
+    /// The size of the file.
+    pub bytes: usize,
+    /// Its MD5, in lower-case hexadecimal digits.
+    pub md5: String,
+    /// Its SHA-256, in lower-case hexadecimal digits.
+    pub sha256: String,
+    /// All of it, in lower-case hexadecimal digits; absent for larger ones.
+    pub hex: Option<String>,
+}
+
+impl KnownProof {
+    /// The file, where all of it is known.
+    #[must_use]
+    pub fn file(&self) -> Option<Vec<u8>> {
+        let digits = self.hex.as_ref()?;
+        let byte = |i| u8::from_str_radix(digits.get(i..i + 2)?, 16).ok();
+        (0..digits.len()).step_by(2).map(byte).collect()
+    }
+}
+
 /// A file of known answers that cannot be read.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("tests/vectors/{file}: {source}")]
@@ -99,6 +143,11 @@ pub fn small_residues() -> Result<SmallResidues, VectorError> {
 /// Residues of large exponents after 10,000 iterations.
 pub fn interim_residues() -> Result<InterimResidues, VectorError> {
     parse(vector_file!("residues.toml"))
+}
+
+/// Whole proof files of small exponents.
+pub fn proof_layout() -> Result<ProofLayout, VectorError> {
+    parse(vector_file!("proof_layout.toml"))
 }
 
 fn parse<T: DeserializeOwned>((file, text): (&'static str, &str)) -> Result<T, VectorError> {
@@ -133,6 +182,16 @@ mod tests {
 
         for r in interim_residues().unwrap().residues {
             assert!(is_res64(&r.res64) && r.iterations < u64::from(r.p), "M{}", r.p);
+        }
+
+        let proofs = proof_layout().unwrap().proofs;
+        assert!(proofs.iter().filter(|proof| proof.hex.is_some()).count() >= 3);
+        for proof in proofs {
+            assert!(is_res64(&proof.res64), "M{}", proof.p);
+            assert_eq!((proof.md5.len(), proof.sha256.len()), (32, 64), "M{}", proof.p);
+            let whole = proof.file();
+            assert_eq!(whole.is_some(), proof.hex.is_some(), "M{}", proof.p);
+            assert!(whole.is_none_or(|bytes| bytes.len() == proof.bytes), "M{}", proof.p);
         }
     }
 

@@ -24,7 +24,7 @@ use super::symbol::Symbol;
 use crate::limbs::Multiplier;
 
 /// Limbs below which Lehmer's steps alone are faster.
-const RECURSIVE_FROM: usize = 120;
+const RECURSIVE_FROM: usize = 300;
 
 /// The caller wants no result any more.
 pub(super) struct Cancelled;

@@ -24,7 +24,7 @@ use pair::Pair;
 use symbol::Symbol;
 
 /// Limbs below which no half-gcd is used.
-const HALF_GCD_FROM: usize = 200;
+const HALF_GCD_FROM: usize = 600;
 
 /// The Jacobi symbol (a | b) for odd b: 1, −1, or 0 where a and b have a common
 /// factor. `None` if `cancel` said true, which is asked many times a second.

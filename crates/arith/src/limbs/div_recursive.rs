@@ -11,7 +11,8 @@ const RECURSIVE_FROM: usize = 64;
 ///
 /// Burnikel and Ziegler 1998, *Fast Recursive Division*: 2k limbs by k limbs as
 /// two divisions of 3k/2 limbs by k limbs, each of which guesses its quotient
-/// from the top k/2 limbs of the divisor. Cost O(M(k)·log k) for each k limbs of
+/// from the top k/2 limbs of the divisor. A short quotient is guessed from as many
+/// limbs. Cost O(M(k)·log k) for each k limbs of
 /// quotient, M(k) being a product of k limbs.
 ///
 /// # Panics
@@ -22,6 +23,9 @@ pub fn div_rem_by(multiplier: &dyn Multiplier, a: &[u64], b: &[u64]) -> (Vec<u64
     let quotient_limbs = (a.len() + 1).saturating_sub(b.len());
     if quotient_limbs < RECURSIVE_FROM || b.len() < RECURSIVE_FROM {
         return div_rem(a, b);
+    }
+    if b.len() > 2 * quotient_limbs + 1 {
+        return by_top(multiplier, a, b, b.len() - quotient_limbs - 1);
     }
     // Halves must stay whole down to the schoolbook: 2^j·small limbs.
     let mut limbs = b.len();
@@ -96,14 +100,39 @@ fn three_by_two(multiplier: &dyn Multiplier, a: &[u64], b: &[u64]) -> (Vec<u64>,
     let mut rem = a[..half].to_vec();
     rem.extend(rest);
     rem.resize(2 * half + 1, 0);
-    if sub_assign(&mut rem, &multiplier.mul(&quotient, b0)) {
-        loop {
-            sub_assign(&mut quotient, &[1]);
-            if add_assign(&mut rem, b) {
-                break;
-            }
-        }
-    }
+    let product = multiplier.mul(&quotient, b0);
+    correct(&mut quotient, &mut rem, &product, b);
     rem.truncate(2 * half);
     (quotient, rem)
+}
+
+/// ⌊a/b⌋ and a mod b for a quotient that is short beside b, guessed without the
+/// low `cut` limbs of both.
+///
+/// For m limbs of quotient and m + 1 of b, the guess g is at most 1 too large:
+/// g·b ≤ a + g·2^(64·cut), and g·2^(64·cut) < 2^(64(m + cut)) ≤ b.
+fn by_top(multiplier: &dyn Multiplier, a: &[u64], b: &[u64], cut: usize) -> (Vec<u64>, Vec<u64>) {
+    let (mut quotient, rest) = div_rem_by(multiplier, &a[cut..], &b[cut..]);
+    let mut rem = a[..cut].to_vec();
+    rem.extend(rest);
+    rem.resize(b.len() + 1, 0);
+    let product = multiplier.mul(&quotient, &b[..cut]);
+    correct(&mut quotient, &mut rem, trimmed(&product), b);
+    trim(&mut rem);
+    trim(&mut quotient);
+    (quotient, rem)
+}
+
+/// rem ← rem − product, and as many times b more, and `quotient` 1 less, as it
+/// takes to be natural. `rem` has a limb more than b.
+fn correct(quotient: &mut [u64], rem: &mut [u64], product: &[u64], b: &[u64]) {
+    if !sub_assign(rem, product) {
+        return;
+    }
+    loop {
+        sub_assign(quotient, &[1]);
+        if add_assign(rem, b) {
+            return;
+        }
+    }
 }

@@ -1,14 +1,14 @@
 //! Karatsuba's multiplication.
 
 use super::add::{add_assign, compare, sub_assign};
-use super::mul::mul;
 use super::multiplier::Multiplier;
+use super::rows::mul_by_row_pairs;
 
 /// Limbs of the shorter factor from which three half products beat four.
-const KARATSUBA_FROM: usize = 32;
+const KARATSUBA_FROM: usize = 48;
 
 /// Products by Karatsuba's method (Karatsuba and Ofman 1962), schoolbook below
-/// some 32 limbs. Cost O(l·m^0.585) for l ≥ m limbs.
+/// some 48 limbs. Cost O(l·m^0.585) for l ≥ m limbs.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Karatsuba;
 
@@ -16,7 +16,7 @@ impl Multiplier for Karatsuba {
     fn mul(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
         let (a, b) = if a.len() >= b.len() { (a, b) } else { (b, a) };
         if b.len() < KARATSUBA_FROM {
-            return mul(a, b);
+            return mul_by_row_pairs(a, b);
         }
         if a.len() == b.len() {
             return balanced(a, b);

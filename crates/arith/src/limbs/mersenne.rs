@@ -41,6 +41,10 @@ pub fn canonicalise(x: &mut [u64], p: u32) {
 pub fn reduce(x: &[u64], p: u32) -> Vec<u64> {
     assert!(p >= 2, "M_p needs p of at least 2");
     let n = limbs_for_bits(p);
+    // Below 2^p already, as most are.
+    if x.len() == n && x[n - 1] & !top_mask(p) == 0 {
+        return canonical(x.to_vec(), p);
+    }
     let mut sum = vec![0u64; n];
     let bits = x.len() as u64 * 64;
     let mut start = 0u64;

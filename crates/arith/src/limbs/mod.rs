@@ -11,6 +11,7 @@ mod karatsuba;
 mod mersenne;
 mod mul;
 mod multiplier;
+mod rows;
 mod small;
 
 pub use add::{add_assign, compare, sub_assign};

@@ -6,5 +6,5 @@ use crate::args::{Start, TestArgs};
 use crate::exit::Exit;
 
 pub(crate) fn run(start: Start, args: &TestArgs) -> anyhow::Result<Exit> {
-    crate::run::run(TestKind::Ll(start.into()), args)
+    crate::run::one(TestKind::Ll(start.into()), args)
 }

@@ -5,27 +5,35 @@ mod bench_device;
 mod completions;
 mod devices;
 mod ll;
+mod proof;
 mod prp;
 mod selftest;
 mod selftest_faults;
+mod status;
 mod stress;
 mod tune;
+mod work;
 
-use crate::args::{Bench, Command};
+use crate::args::{Bench, Command, Proof};
 use crate::exit::Exit;
 
 pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
     match command {
         Command::Prp { test } => prp::run(&test),
         Command::Ll { start, test } => ll::run(start, &test),
+        Command::Proof { what: Proof::Verify(args) } => proof::verify(&args),
         Command::Bench { what: Bench::Mersenne(args) } => bench::mersenne(&args),
+        Command::Bench { what: Bench::Checks(args) } => bench::checks::run(&args),
         Command::Bench { what: Bench::Device(args) } => bench_device::run(&args),
+        Command::Bench { what: Bench::Jacobi(args) } => bench::jacobi::run(&args),
         Command::Selftest { filter, faults: false, device } => {
             selftest::run(device.device, filter.as_deref())
         }
         Command::Selftest { filter, faults: true, device } => {
             selftest_faults::run(device.device, filter.as_deref())
         }
+        Command::Work(args) => work::run(&args),
+        Command::Status(args) => status::run(&args),
         Command::Tune(args) => tune::run(&args),
         Command::Stress(args) => stress::run(&args),
         Command::Devices { json } => devices::run(json),

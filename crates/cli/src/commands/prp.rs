@@ -6,5 +6,5 @@ use crate::args::TestArgs;
 use crate::exit::Exit;
 
 pub(crate) fn run(args: &TestArgs) -> anyhow::Result<Exit> {
-    crate::run::run(TestKind::Prp, args)
+    crate::run::one(TestKind::Prp, args)
 }

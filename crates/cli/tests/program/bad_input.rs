@@ -29,6 +29,8 @@ fn what_makes_no_sense_is_refused() {
         ("ll 7 --start 5", "--start: '5' is none of 4, 10, 2/3"),
         ("ll 7 --threads 0", "--threads: '0' is not a number of threads"),
         ("bench mersenne 15", "15 is not prime"),
+        ("bench jacobi 15", "15 is not prime"),
+        ("bench jacobi 7 --threads 0", "--threads: '0' is not a number of threads"),
     ] {
         let ran = warpint(dir.path(), line);
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{line}: {ran:?}");

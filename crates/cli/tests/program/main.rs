@@ -14,7 +14,11 @@ mod files;
 #[cfg(test)]
 mod places;
 #[cfg(test)]
+mod proofs;
+#[cfg(test)]
 mod results;
 #[cfg(unix)]
 #[cfg(test)]
 mod sittings;
+#[cfg(test)]
+mod work;

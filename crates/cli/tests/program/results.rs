@@ -259,6 +259,24 @@ fn the_bench_is_a_table_or_an_object() {
 }
 
 #[test]
+fn the_bench_of_the_symbol_is_a_table_or_an_object() {
+    let dir = tempfile::tempdir().unwrap();
+    let ran = warpint(dir.path(), "bench jacobi 61 --threads 1");
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    assert!(ran.out.lines().next().unwrap().ends_with(", 1 thread"), "{ran:?}");
+    let json = warpint(dir.path(), "bench jacobi 61 9689 --json").json();
+    let rows = json["rows"].as_array().unwrap();
+    assert_eq!(
+        rows.iter().map(|r| r["exponent"].as_u64()).collect::<Vec<_>>(),
+        [Some(61), Some(9689)]
+    );
+    for row in rows {
+        assert!(row["seconds"].as_f64().unwrap() > 0.0, "{row}");
+        assert_eq!(row["symbol"].as_i64().unwrap().abs(), 1, "{row}");
+    }
+}
+
+#[test]
 fn the_selftest_names_its_cases() {
     let dir = tempfile::tempdir().unwrap();
     let ran = warpint(dir.path(), "selftest word::");

@@ -2,12 +2,12 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::format::{FormatError, State};
 use super::lock::{Attempt, DirectoryLock};
-use crate::{Event, TestKind};
+use crate::{Event, TestKind, durable};
 
 /// The newest generations, kept of each sort, verified and unverified.
 const GENERATIONS: usize = 3;
@@ -49,9 +49,7 @@ pub struct SyncedFiles;
 
 impl FileWriter for SyncedFiles {
     fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let mut file = File::create(path)?;
-        file.write_all(bytes)?;
-        file.sync_all()
+        durable::write_synced(path, &[bytes])
     }
 }
 
@@ -175,7 +173,7 @@ impl CheckpointStore {
             // Should it stay, the verified one is taken first.
             let _ = fs::remove_file(twin);
         }
-        let synced = sync_directory(&self.dir);
+        let synced = durable::sync_directory(&self.dir);
         // An old generation that cannot be removed does no harm.
         let _ = self.prune(&path);
         synced?;
@@ -295,19 +293,6 @@ impl CheckpointStore {
             }
         }
         Ok(())
-    }
-}
-
-/// Makes a rename durable. Only Unix can (and must) sync a directory, and not
-/// on every file system.
-fn sync_directory(dir: &Path) -> io::Result<()> {
-    use io::ErrorKind::{InvalidInput, Unsupported};
-    if !cfg!(unix) {
-        return Ok(());
-    }
-    match File::open(dir)?.sync_all() {
-        Err(e) if matches!(e.kind(), InvalidInput | Unsupported) => Ok(()),
-        synced => synced,
     }
 }
 

@@ -296,12 +296,12 @@ impl<T: Transform> Engine for Machine<T> {
     fn read(&mut self, reg: usize, shift: Shift) -> Result<Residue, EngineError> {
         self.settle()?;
         let digits = self.registers[reg].download()?;
-        Ok(self.layout.residue(&digits).rotated_right(shift.bits()))
+        Ok(self.layout.par_residue(&digits).rotated_right(shift.bits()))
     }
 
     fn write(&mut self, reg: usize, x: &Residue, shift: Shift) -> Result<(), EngineError> {
         self.watched = T::WATCHED;
-        let digits = self.layout.balanced_digits(&x.rotated_left(shift.bits()));
+        let digits = self.layout.par_balanced_digits(&x.rotated_left(shift.bits()));
         Ok(self.registers[reg].upload(&digits)?)
     }
 

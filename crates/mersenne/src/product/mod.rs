@@ -3,7 +3,7 @@
 //! Both factors are cut into digits of b bits, b so small that every
 //! coefficient of the product of the two polynomials is known from its residue
 //! mod q = 2^64 − 2^32 + 1, and convolved by a transform over that field, of
-//! 2^k or 5·2^k points, no fewer than the product has digits (Schönhage and
+//! 2^k, 3·2^k or 5·2^k points, no fewer than the product has digits (Schönhage and
 //! Strassen 1971; the field's transform: Hérault 2025, §2). There is no
 //! rounding.
 
@@ -18,13 +18,13 @@ use coefficients::Cut;
 use warpint_arith::limbs::{Karatsuba, Matrix2, Multiplier, add_assign, trimmed};
 
 /// Limbs of the shorter factor below which Karatsuba's method is faster.
-const TRANSFORM_FROM: usize = 400;
+const TRANSFORM_FROM: usize = 192;
 
 /// The same where transforms are shared by several products.
-const SHARED_TRANSFORM_FROM: usize = 250;
+const SHARED_TRANSFORM_FROM: usize = 80;
 
 /// Points from which the operands of one call go to several threads.
-const ACROSS_FROM: usize = 1 << 10;
+const ACROSS_FROM: usize = 1 << 12;
 
 /// Points from which one transform goes to several threads.
 const WITHIN_FROM: usize = 1 << 15;
@@ -87,8 +87,7 @@ impl TransformMultiplier {
     /// Σ ± products of operands, in so many limbs of two's complement; `None` if
     /// they are too long.
     ///
-    /// `plus` and `minus` are the most terms of either sign in a sum, `left` and
-    /// `right` the limbs of the longest factors on either side.
+    /// `left` and `right` are the limbs of the longest factors on either side.
     fn sums<const N: usize>(
         &self,
         operands: &[&[u64]],
@@ -116,12 +115,11 @@ impl TransformMultiplier {
     }
 }
 
-/// The least 2^k or 5·2^k that is no less than `points`, at least 16.
+/// The least 2^k, 3·2^k or 5·2^k that is no less than `points`, and long enough
+/// for lanes of four: at least 16, 48 or 80.
 fn length(points: usize) -> usize {
     let power = points.max(16).next_power_of_two();
-    // 5·2^k below 8·2^k; four lanes need 5·2^k ≥ 80.
-    let fifth = power / 8 * 5;
-    if fifth >= points && fifth >= 80 { fifth } else { power }
+    [power / 8 * 5, power / 4 * 3].into_iter().find(|&n| n >= points.max(48)).unwrap_or(power)
 }
 
 impl Multiplier for TransformMultiplier {

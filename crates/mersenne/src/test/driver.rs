@@ -144,7 +144,9 @@ impl<'a> Driver<'a> {
                 }
                 Advance::Finished(last) => {
                     self.check_possible(sequence, &last)?;
-                    if let Some(failed) = self.last_jacobi(sequence.iteration(), &last)? {
+                    if let Some(failed) =
+                        self.last_check(sequence.check(), sequence.iteration(), &last)?
+                    {
                         *good = self.after_jacobi_failure(sequence, failed)?;
                         self.go_back(sequence, engine, good)?;
                         continue;
@@ -220,13 +222,19 @@ impl<'a> Driver<'a> {
         self.next_save.is_some_and(|due| now >= due)
     }
 
-    /// The Jacobi check of a last residue, and of one that is still under way; what failed.
-    fn last_jacobi(
+    /// The check of a last residue that is not made yet: Jacobi's, and of a state still under way.
+    /// What failed.
+    fn last_check(
         &mut self,
+        check: Check,
         iteration: u64,
         last: &Residue,
     ) -> Result<Option<(u64, u64)>, TestError> {
-        let Some(watch) = &mut self.watch else { return Ok(None) };
+        let Some(watch) = &mut self.watch else {
+            // What has its own checks has made the last of them.
+            self.send(Event::Verified { check, iteration });
+            return Ok(None);
+        };
         if let Some(judged) = watch.wait()
             && let Some(failed) = self.take_judged(judged)?
         {
@@ -391,7 +399,9 @@ impl<'a> Driver<'a> {
         let (mut verdict, residue) = sequence.verdict(last);
         let factors = &self.spec.known_factors;
         if verdict != Verdict::Interim && !factors.is_empty() {
-            verdict = factors.judge(engine, &residue)?;
+            let p = self.plan.exponent().get();
+            let judged = factors.judge(engine, &residue)?;
+            verdict = judged.ok_or(TestError::CofactorDiffers { exponent: p })?;
         }
         Ok(Outcome {
             kind: self.spec.kind,

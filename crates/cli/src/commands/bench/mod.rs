@@ -1,7 +1,9 @@
 //! `warpint bench mersenne [P…]`
 
 mod chart;
+pub(crate) mod checks;
 mod cpu;
+pub(crate) mod jacobi;
 mod on_device;
 mod same_plan;
 

@@ -1,4 +1,4 @@
-//! Discrete Fourier transforms of 2, 4, 5, 8 and 16 points in registers.
+//! Discrete Fourier transforms of 2, 3, 4, 5, 8 and 16 points in registers.
 //!
 //! X_k = Σ_j x_j·ω^(jk), natural order in and out, with the roots of unity of
 //! [`root_of_unity`](warpint_arith::goldilocks::root_of_unity): ω_4 = 2^48,
@@ -48,6 +48,19 @@ pub(super) fn dft16<V: Lanes>(x: [V; 16]) -> [V; 16] {
     let [y2, y6, ya, ye] = dft4([a2, b2.mul_pow2(24), c2.mul_pow2(48), d2.mul_pow2(72)]);
     let [y3, y7, yb, yf] = dft4([a3, b3.mul_pow2(36), c3.mul_pow2(72), d3.mul_pow2(108)]);
     [y0, y1, y2, y3, y4, y5, y6, y7, y8, y9, ya, yb, yc, yd, ye, yf]
+}
+
+/// ω_3 = 2^SHIFT_OF_THIRD: 2 has order 192, so it is 2^64 or 2^128.
+const SHIFT_OF_THIRD: u32 = match field::root_of_unity(3) {
+    Some(omega) if omega == field::mul_pow2(1, 64) => 64,
+    _ => 128,
+};
+
+/// One shift: ω² = −1 − ω.
+#[inline(always)]
+pub(super) fn dft3<V: Lanes>([a, b, c]: [V; 3]) -> [V; 3] {
+    let turned = b.sub(c).mul_pow2(SHIFT_OF_THIRD);
+    [a.add(b).add(c), a.sub(c).add(turned), a.sub(b).sub(turned)]
 }
 
 /// The constants of a 5-point transform.

@@ -80,8 +80,7 @@ pub(crate) trait Cyclic: Send + Sync {
     ) -> Vec<Vec<u64>>;
 }
 
-/// Tables for N = 2^k or 5·2^k points, N ≥ 16 (lanes of four) or 2; `None` for
-/// any other N.
+/// Tables for N = 2^k, 3·2^k or 5·2^k points; `None` for any other N.
 pub(crate) fn cyclic(n: usize) -> Option<Box<dyn Cyclic>> {
     #[cfg(target_arch = "x86_64")]
     if super::avx2::Four::available()

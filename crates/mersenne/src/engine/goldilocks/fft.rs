@@ -1,4 +1,4 @@
-//! In-place transforms of 2^k and 5·2^k points, one in every lane.
+//! In-place transforms of 2^k, 3·2^k and 5·2^k points, one in every lane.
 //!
 //! Forward by decimation in frequency, X_k = Σ_j x_j·ω^(jk), leaves the
 //! spectrum in the order [`Fft::spectrum`]; the inverse, by decimation in time
@@ -8,30 +8,31 @@
 //! from tables, until blocks of at most 64 points are left, where every twiddle
 //! is a power of ω_64 = 8: a shift.
 
-use super::butterfly::{Fifth, dft2, dft4, dft8, dft16};
+use super::butterfly::{dft2, dft4, dft8, dft16};
 use super::lanes::{Kernel, Lanes};
+use super::odd::OddPass;
 use warpint_arith::goldilocks as field;
 
 /// Tables for one length.
 pub(super) struct Fft {
     len: usize,
-    /// The radix-5 pass that comes first, if 5 divides the length.
-    fifth: Option<(Fifth, Pass)>,
+    /// The pass of radix 3 or 5 that comes first, if one divides the length.
+    odd: Option<OddPass>,
     passes: Vec<Pass>,
 }
 
 /// One pass of butterflies over blocks of `block` points.
-struct Pass {
+pub(super) struct Pass {
     radix: usize,
     block: usize,
     /// ω_block^(j·m) at j·(radix−1) + m−1, for 0 ≤ j < block/radix, 1 ≤ m < radix.
-    forward: Vec<u64>,
+    pub(super) forward: Vec<u64>,
     /// Their inverses.
-    inverse: Vec<u64>,
+    pub(super) inverse: Vec<u64>,
 }
 
 impl Pass {
-    fn new(radix: usize, block: usize) -> Option<Self> {
+    pub(super) fn new(radix: usize, block: usize) -> Option<Self> {
         let omega = field::root_of_unity(block as u64)?;
         let table = |omega: u64| {
             let mut table = Vec::with_capacity(block / radix * (radix - 1));
@@ -52,14 +53,9 @@ impl Pass {
 }
 
 impl Fft {
-    /// Tables for n = 2^k or 5·2^k; `None` for any other n, or k > 32.
+    /// Tables for n = 2^k, 3·2^k or 5·2^k; `None` for any other n, or k > 32.
     pub(super) fn new(n: usize) -> Option<Self> {
-        let (fifth, power) = if n.is_multiple_of(5) {
-            let omega = field::root_of_unity(5)?;
-            (Some((Fifth::new(omega), Pass::new(5, n)?)), n / 5)
-        } else {
-            (None, n)
-        };
+        let power = n / OddPass::radix_of(n);
         if !power.is_power_of_two() {
             return None;
         }
@@ -75,12 +71,12 @@ impl Fft {
             passes.push(Pass::new(radix, block)?);
             block /= radix;
         }
-        Some(Self { len: n, fifth, passes })
+        Some(Self { len: n, odd: OddPass::new(n), passes })
     }
 
     /// The index k whose X_k the forward transform leaves at each position.
     pub(super) fn spectrum(&self) -> Vec<usize> {
-        let mut radices: Vec<usize> = self.fifth.iter().map(|_| 5).collect();
+        let mut radices = vec![OddPass::radix_of(self.len)];
         radices.extend(self.passes.iter().map(|pass| pass.radix));
         let shifts = self.len / radices.iter().product::<usize>();
         radices.extend(shift_radices(shifts));
@@ -116,10 +112,9 @@ struct Forward<'a, V> {
 impl<V: Lanes> Kernel<V> for Forward<'_, V> {
     #[inline(always)]
     fn run(self) {
-        let mut power = self.fft.len;
-        if let Some((fifth, pass)) = &self.fft.fifth {
-            forward_5(self.x, fifth, pass);
-            power /= 5;
+        let power = self.fft.len / OddPass::radix_of(self.fft.len);
+        if let Some(odd) = &self.fft.odd {
+            odd.forward(self.x);
         }
         for part in self.x.chunks_exact_mut(power) {
             let mut rest = power;
@@ -150,7 +145,7 @@ impl<V: Lanes> Kernel<V> for Inverse<'_, V> {
     #[inline(always)]
     fn run(self) {
         let Self { fft, x } = self;
-        let power = if fft.fifth.is_some() { fft.len / 5 } else { fft.len };
+        let power = fft.len / OddPass::radix_of(fft.len);
         for part in x.chunks_exact_mut(power) {
             let rest = fft.passes.last().map_or(power, |pass| pass.block / pass.radix);
             for block in part.chunks_exact_mut(rest) {
@@ -167,8 +162,8 @@ impl<V: Lanes> Kernel<V> for Inverse<'_, V> {
                 }
             }
         }
-        if let Some((fifth, pass)) = &fft.fifth {
-            inverse_5(x, fifth, pass);
+        if let Some(odd) = &fft.odd {
+            odd.inverse(x);
         }
     }
 }
@@ -176,7 +171,7 @@ impl<V: Lanes> Kernel<V> for Inverse<'_, V> {
 /// x_j for j = 0, n/r, 2n/r …: the inputs of butterfly 0; butterfly i takes
 /// the i-th entry of each part.
 #[inline(always)]
-fn parts<V, const R: usize>(x: &mut [V]) -> [&mut [V]; R] {
+pub(super) fn parts<V, const R: usize>(x: &mut [V]) -> [&mut [V]; R] {
     let h = x.len() / R;
     let mut rest = x;
     core::array::from_fn(|_| {
@@ -228,34 +223,6 @@ table_passes!(
     inverse_16,
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]
 );
-
-#[inline(always)]
-fn forward_5<V: Lanes>(x: &mut [V], fifth: &Fifth, pass: &Pass) {
-    let [a, b, c, d, e] = parts::<V, 5>(x);
-    for (i, w) in pass.forward.chunks_exact(4).enumerate() {
-        let y = fifth.dft5([a[i], b[i], c[i], d[i], e[i]]);
-        a[i] = y[0];
-        b[i] = y[1].mul(V::splat_factor(w[0]));
-        c[i] = y[2].mul(V::splat_factor(w[1]));
-        d[i] = y[3].mul(V::splat_factor(w[2]));
-        e[i] = y[4].mul(V::splat_factor(w[3]));
-    }
-}
-
-#[inline(always)]
-fn inverse_5<V: Lanes>(x: &mut [V], fifth: &Fifth, pass: &Pass) {
-    let [a, b, c, d, e] = parts::<V, 5>(x);
-    for (i, w) in pass.inverse.chunks_exact(4).enumerate() {
-        let y = fifth.dft5([
-            a[i],
-            b[i].mul(V::splat_factor(w[0])),
-            c[i].mul(V::splat_factor(w[1])),
-            d[i].mul(V::splat_factor(w[2])),
-            e[i].mul(V::splat_factor(w[3])),
-        ]);
-        (a[i], b[i], c[i], d[i], e[i]) = (y[0], y[4], y[3], y[2], y[1]);
-    }
-}
 
 /// The radices of [`forward_shifts`] for a block of at most 64 points.
 fn shift_radices(block: usize) -> Vec<usize> {

@@ -6,7 +6,7 @@
 //! | `margin` | how long words may be: the bound and its proof |
 //! | `shape` | N = rows × columns |
 //! | `lanes`, `avx2` | one element, and four side by side |
-//! | `butterfly`, `fft` | short transforms in registers, and a whole column or row |
+//! | `butterfly`, `odd`, `fft` | short transforms in registers, the radices 3 and 5, and a whole column or row |
 //! | `transform` | one product: weights, columns, rows, columns, carries |
 //! | `cyclic` | convolutions without weights |
 //! | `carry` | carries through a register's digits |
@@ -22,6 +22,7 @@ mod fft;
 mod lanes;
 mod machine;
 mod margin;
+mod odd;
 pub(crate) mod pool;
 mod shape;
 mod shared;

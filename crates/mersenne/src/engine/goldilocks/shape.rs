@@ -1,16 +1,18 @@
 //! How N words are cut into rows and columns.
 
+use super::odd::OddPass;
+
 /// N = R·C: word r·C + c stands in row r and column c.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// R = 2^a or 5·2^a, the length of a column.
+    /// R = 2^a, 3·2^a or 5·2^a, the length of a column.
     pub(super) rows: usize,
     /// C, a power of two, the length of a row.
     pub(super) columns: usize,
 }
 
 impl Shape {
-    /// The cut for N = 2^k or 5·2^k words and lanes of width W; `None` if N is
+    /// The cut for N = 2^k, 3·2^k or 5·2^k words and lanes of width W; `None` if N is
     /// too small to fill the lanes.
     ///
     /// W adjacent columns, and W adjacent rows, go through the transforms side
@@ -18,7 +20,8 @@ impl Shape {
     /// this leaves both in the first-level cache and as many points as possible
     /// to blocks of 64, which need no multiplications.
     pub(super) fn new(n: usize, width: usize) -> Option<Self> {
-        let (five, power) = if n.is_multiple_of(5) { (5usize, n / 5) } else { (1, n) };
+        let odd = OddPass::radix_of(n);
+        let power = n / odd;
         if !power.is_power_of_two() {
             return None;
         }
@@ -30,7 +33,7 @@ impl Shape {
             17..21 => k - 10,
             _ => k / 2,
         };
-        let rows = five << a;
+        let rows = odd << a;
         let columns = power >> a;
         let fits = rows.is_multiple_of(width) && columns.is_multiple_of(width);
         fits.then_some(Self { rows, columns })

@@ -28,7 +28,7 @@ fn sample(n: usize, seed: u64) -> Vec<u64> {
 }
 
 fn lengths(max: usize) -> impl Iterator<Item = usize> {
-    (0..=13).flat_map(|k| [1usize << k, 5 << k]).filter(move |&n| n <= max)
+    (0..=13).flat_map(|k| [1usize << k, 3 << k, 5 << k]).filter(move |&n| n <= max)
 }
 
 #[test]
@@ -54,8 +54,8 @@ fn agrees_with_the_definition() {
 }
 
 #[test]
-fn only_lengths_of_the_family() {
-    for n in [0usize, 3, 6, 7, 12, 15, 25, 50, 48] {
+fn no_other_lengths() {
+    for n in [0usize, 7, 9, 15, 18, 25, 30, 50, 11] {
         assert!(Fft::new(n).is_none(), "{n}");
     }
 }

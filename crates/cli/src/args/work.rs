@@ -1,0 +1,80 @@
+//! `work` and `status`: their grammar and help.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::ArithmeticArgs;
+use crate::units;
+
+pub(crate) const WORK_EXAMPLES: &str = "\
+Examples:
+  warpint work                              do what warpint-work/worktodo.txt lists
+  warpint work --add PRP=N/A,1,2,216091,-1  put a line there; starts nothing
+  warpint work gimps --device cuda:1 --worker 1
+  warpint status gimps                      from another terminal: how far it is
+
+Ctrl-C saves a checkpoint and stops; the same command goes on from it.";
+
+#[derive(Debug, Args)]
+pub(crate) struct WorkArgs {
+    /// Where worktodo.txt is, and where results, checkpoints, log and status go.
+    #[arg(value_name = "DIR", default_value = "warpint-work")]
+    pub(crate) dir: PathBuf,
+
+    /// Put this line into DIR/worktodo.txt and end; may be given several times.
+    #[arg(long, value_name = "LINE")]
+    pub(crate) add: Vec<String>,
+
+    /// The number of this worker, if several work on DIR: its results go into results-N.txt, its
+    /// log into warpint-N.log. Each takes the first line that no other has.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..1000))]
+    pub(crate) worker: u32,
+
+    /// Your name on the GIMPS server, for the results.
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    pub(crate) user: Option<String>,
+
+    /// The name of this computer, for the results.
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    pub(crate) computer: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) arithmetic: ArithmeticArgs,
+
+    /// Time between checkpoints.
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = units::parse_seconds)]
+    pub(crate) checkpoint_interval: Duration,
+
+    /// Print nothing but the results, and what goes wrong.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+
+    /// Print each result as one JSON object, and one more at the end; the rest stays on stderr.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StatusArgs {
+    /// The directory that was given to warpint work.
+    #[arg(value_name = "DIR", default_value = "warpint-work")]
+    pub(crate) dir: PathBuf,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn name(text: &str) -> Result<String, String> {
+    const MOST: usize = 64;
+    let sound = !text.trim().is_empty()
+        && text.chars().count() <= MOST
+        && !text.chars().any(char::is_control);
+    if sound {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("'{}' is not a name of 1 to {MOST} characters", text.escape_debug()))
+    }
+}

@@ -1,0 +1,193 @@
+//! `warpint bench checks [P]`: what checks and checkpoints cost a test.
+
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use serde::Serialize;
+use warpint::mersenne::checkpoint::CheckpointStore;
+use warpint::mersenne::{
+    Event, Exponent, Finished, Plan, RunOptions, StopToken, TestKind, TestSpec, TunedTimes, test,
+};
+
+use super::{cores, micros};
+use crate::args::BenchChecksArgs;
+use crate::exit::Exit;
+use crate::lengths;
+use crate::report;
+use crate::run::settle;
+use crate::units;
+
+const DEFAULT: u64 = 82_589_933;
+const DEFAULT_ON_CPU: u64 = 1_257_787;
+/// Two checks of 10^6 squarings.
+const DEFAULT_ITERATIONS: u64 = 2_000_000;
+/// Of bare squarings before the test and after it.
+const BARE_TIME: Duration = Duration::from_secs(10);
+
+/// All that was measured.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Measured {
+    exponent: u32,
+    engine: &'static str,
+    device: &'static str,
+    fft_length: usize,
+    squarings: u64,
+    /// Before the test and after it.
+    bare_us: [f64; 2],
+    /// A squaring of the test, with its share of checks and checkpoints.
+    test_us: f64,
+    checks: usize,
+    checkpoints: usize,
+    /// Above the mean of the bare ones.
+    cost_percent: f64,
+}
+
+pub(crate) fn run(args: &BenchChecksArgs) -> anyhow::Result<Exit> {
+    let threads = args.arithmetic.threads.unwrap_or_else(cores);
+    let request = warpint::mersenne::PlanRequest {
+        threads: Some(threads),
+        ..args.arithmetic.plan_request(None)
+    };
+    let p = match args.exponent {
+        Some(p) => p,
+        None => Exponent::new(DEFAULT)?,
+    };
+    let request = settle(&request, p)?;
+    let p = match args.exponent {
+        None if request.is_on_cpu() => Exponent::new(DEFAULT_ON_CPU)?,
+        _ => p,
+    };
+    let plan = Plan::fastest(p, &request, &TunedTimes::open())
+        .map_err(|e| lengths::explain(e, &request))?;
+    let measured = measure(plan, args.iterations.unwrap_or(DEFAULT_ITERATIONS))?;
+    if args.json {
+        report::write_out((serde_json::to_string(&measured)? + "\n").as_bytes())?;
+    } else {
+        report::write_out((measured.lines() + "\n").as_bytes())?;
+    }
+    Ok(Exit::Done)
+}
+
+fn measure(plan: Plan, iterations: u64) -> anyhow::Result<Measured> {
+    let before = bare(&plan)?;
+    let scratch = Scratch::new()?;
+    let p = plan.exponent().get();
+    let mut store = CheckpointStore::open(&scratch.0, p, TestKind::Prp)?;
+    let spec = TestSpec {
+        iterations: Some(iterations),
+        shift: p / 3,
+        ..TestSpec::new(TestKind::Prp, plan.exponent())
+    };
+    let (sender, events) = mpsc::channel();
+    let clock = thread::spawn(move || Times::of(&events));
+    let finished = test::run(
+        &spec,
+        plan,
+        Some(&mut store),
+        &sender,
+        &StopToken::new(),
+        &RunOptions::default(),
+    );
+    let end = Instant::now();
+    drop(sender);
+    let times = clock.join().map_err(|_| anyhow::anyhow!("the clock of the bench failed"))?;
+    let Finished::Done(outcome) = finished? else {
+        anyhow::bail!("the test was stopped");
+    };
+    let (done, begun) = times.begun.context("the test was too short to be timed")?;
+    let squarings = outcome.iterations - done;
+    let test = end.duration_since(begun).div_f64(squarings.max(1) as f64);
+    let after = bare(&plan)?;
+    let mean = (before + after) / 2;
+    Ok(Measured {
+        exponent: p,
+        engine: plan.engine(),
+        device: plan.place(),
+        fft_length: plan.length(),
+        squarings,
+        bare_us: [micros(before), micros(after)],
+        test_us: micros(test),
+        checks: times.checks,
+        checkpoints: times.checkpoints,
+        cost_percent: 100.0 * (test.as_secs_f64() / mean.as_secs_f64() - 1.0),
+    })
+}
+
+/// The time of a squaring without any checks.
+fn bare(plan: &Plan) -> anyhow::Result<Duration> {
+    let mut timer = plan.timer()?;
+    timer.warm_up(200)?;
+    timer.lap(200)?;
+    let lap = (BARE_TIME.as_secs_f64() / timer.mean().as_secs_f64().max(1e-9)).clamp(1.0, 1e7);
+    let mut timer = plan.timer()?;
+    timer.warm_up(200)?;
+    timer.lap(lap as u64)?;
+    Ok(timer.mean())
+}
+
+/// What the events of a test tell of its time.
+struct Times {
+    /// The first progress: engine and kernels are there, and so much was done.
+    begun: Option<(u64, Instant)>,
+    checks: usize,
+    checkpoints: usize,
+}
+
+impl Times {
+    fn of(events: &mpsc::Receiver<Event>) -> Self {
+        let mut times = Self { begun: None, checks: 0, checkpoints: 0 };
+        for event in events {
+            match event {
+                Event::Progress { iteration, .. } if times.begun.is_none() => {
+                    times.begun = Some((iteration, Instant::now()));
+                }
+                Event::Verified { .. } => times.checks += 1,
+                Event::Saved { .. } => times.checkpoints += 1,
+                _ => {}
+            }
+        }
+        times
+    }
+}
+
+impl Measured {
+    fn lines(&self) -> String {
+        let [before, after] = self.bare_us;
+        format!(
+            "M{}: engine {}, {}\n\
+             bare squarings     {before:>10.3} µs before the test, {after:.3} µs after it\n\
+             squarings of PRP   {:>10.3} µs over {} squarings with {} and {}\n\
+             checks and checkpoints cost {:.2} %",
+            self.exponent,
+            report::engine_at(self.engine, self.device),
+            units::count_words(self.fft_length),
+            self.test_us,
+            self.squarings,
+            units::count(self.checks as u64, "check"),
+            units::count(self.checkpoints as u64, "checkpoint"),
+            self.cost_percent,
+        )
+    }
+}
+
+/// A folder for the checkpoints, gone in the end.
+struct Scratch(std::path::PathBuf);
+
+impl Scratch {
+    fn new() -> anyhow::Result<Self> {
+        let path = std::env::temp_dir().join(format!("warpint-bench-{}", std::process::id()));
+        std::fs::create_dir_all(&path)
+            .with_context(|| format!("cannot make the folder {}", path.display()))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What stays is in the folder for temporary files.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,246 @@
+//! `warpint proof verify FILE`
+
+use std::fmt::{self, Display};
+use std::io::{self, IsTerminal};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
+use warpint::gimps::{Program, ProofFile, SavedProof};
+use warpint::mersenne::engine::places::CPU;
+use warpint::mersenne::proof::{self, Proof, Verification};
+use warpint::mersenne::{Exponent, KnownFactors, Plan, Residue, StopToken, TunedTimes, Verdict};
+
+use crate::args::ProofVerifyArgs;
+use crate::exit::{BadRequest, Exit};
+use crate::lengths;
+use crate::report::{self, notice};
+use crate::run::settle;
+use crate::signals::Signals;
+use crate::units;
+
+/// Without a terminal, a line this often.
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// What came of it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Report {
+    file: String,
+    exponent: u32,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    known_factors: Vec<String>,
+    power: u32,
+    md5: String,
+    valid: bool,
+    /// `P` or `C`; absent for a proof that is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<&'static str>,
+    /// What the file claims, if it is wrong.
+    res64: String,
+    residue_type: u8,
+    engine: &'static str,
+    /// Absent on the CPU.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device: Option<&'static str>,
+    fft_length: usize,
+    /// The largest; absent for engines that compute in integers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    round_off: Option<f64>,
+    seconds: f64,
+    program: Program,
+}
+
+pub(crate) fn verify(args: &ProofVerifyArgs) -> anyhow::Result<Exit> {
+    let (file, on_disk) = ProofFile::read(&args.file)?;
+    let proof = proof_of(&args.file, file)?;
+    let (exponent, p) = (proof.exponent(), proof.exponent().get());
+    let request = settle(&args.arithmetic.plan_request(None), exponent)?;
+    // There is nothing to save: a signal ends it at once.
+    let _signals = Signals::install()?;
+    let tuned = TunedTimes::open();
+    let plan =
+        Plan::fastest(exponent, &request, &tuned).map_err(|e| lengths::explain(e, &request))?;
+    for warning in tuned.take_warnings() {
+        notice(&format!("warning: {warning}"));
+    }
+    let begin = Instant::now();
+    let mut view = View::new(p, args.quiet);
+    let verified = proof::verify(plan, &proof, &mut |share| view.show(share), &StopToken::new());
+    view.end();
+    let Some(verified) = verified? else { return Ok(Exit::Stopped) };
+    if verified.erred {
+        notice(&format!("M{p}: a first run went wrong: this machine computes unreliably"));
+    }
+    let report = Report::new(&args.file, on_disk, &proof, &verified, begin.elapsed());
+    report::print(&report, args.json)?;
+    Ok(if verified.is_valid() { Exit::Done } else { Exit::Failed })
+}
+
+/// The proof in a file.
+fn proof_of(path: &Path, file: ProofFile) -> anyhow::Result<Proof> {
+    let context = || format!("{} is not a proof file", path.display());
+    let (p, factors) = (file.exponent(), file.factors().to_vec());
+    let exponent = Exponent::new(u64::from(p)).with_context(context)?;
+    let mut residues = Vec::new();
+    for (i, bytes) in file.into_residues().into_iter().enumerate() {
+        let residue = Residue::from_le_bytes(p, &bytes)
+            .map_err(|e| BadRequest(format!("{}: residue {}: {e}", context(), i + 1)))?;
+        residues.push(residue);
+    }
+    let mut residues = residues.into_iter();
+    let last = residues.next().ok_or_else(|| BadRequest(context()))?;
+    let factors = KnownFactors::new(p, &factors).with_context(context)?;
+    let proof = Proof::new(exponent, last, residues.collect()).with_context(context)?;
+    Ok(proof.with_factors(factors))
+}
+
+impl Report {
+    fn new(
+        path: &Path,
+        on_disk: SavedProof,
+        proof: &Proof,
+        verified: &Verification,
+        time: Duration,
+    ) -> Self {
+        Self {
+            file: path.display().to_string(),
+            exponent: proof.exponent().get(),
+            known_factors: proof.factors().texts().to_vec(),
+            power: proof.power(),
+            md5: on_disk.md5,
+            valid: verified.is_valid(),
+            status: verified.verdict.map(|verdict| match verdict {
+                Verdict::Prime | Verdict::ProbablePrime => "P",
+                Verdict::Composite | Verdict::Interim | Verdict::Certified => "C",
+            }),
+            res64: proof.residue().res64_hex(),
+            residue_type: if proof.factors().is_empty() { 1 } else { 5 },
+            engine: verified.engine,
+            device: (verified.place != CPU).then_some(verified.place),
+            fft_length: verified.length,
+            round_off: verified.round_off.map(|r| r.max),
+            seconds: time.as_secs_f64(),
+            program: Program::warpint(),
+        }
+    }
+}
+
+/// `M216091 is a probable prime: the proof of power 8 is right, res64 0000000000000001, md5 …`
+impl Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number: String = self.known_factors.iter().map(|factor| format!("/{factor}")).collect();
+        write!(f, "M{}{number}", self.exponent)?;
+        match self.status {
+            Some("P") => f.write_str(" is a probable prime: the proof")?,
+            Some(_) => f.write_str(" is composite: the proof")?,
+            None => f.write_str(": the proof")?,
+        }
+        let right = if self.valid { "right" } else { "WRONG" };
+        let time = Duration::try_from_secs_f64(self.seconds).unwrap_or_default();
+        write!(
+            f,
+            " of power {} is {right}, res64 {}, md5 {}, {}, {}{} {}",
+            self.power,
+            self.res64,
+            self.md5,
+            units::elapsed(time),
+            self.device.map(|device| format!("{device} ")).unwrap_or_default(),
+            self.engine,
+            units::count_words(self.fft_length),
+        )?;
+        match self.round_off {
+            Some(max) => write!(f, ", round-off max {max:.4}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A bar on a terminal, lines elsewhere.
+struct View {
+    p: u32,
+    quiet: bool,
+    bar: Option<ProgressBar>,
+    begin: Instant,
+    last_line: Instant,
+}
+
+impl View {
+    fn new(p: u32, quiet: bool) -> Self {
+        let bar = (!quiet && io::stderr().is_terminal()).then(|| {
+            let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template("[{bar:24}] {msg}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar
+        });
+        let begin = Instant::now();
+        Self { p, quiet, bar, begin, last_line: begin }
+    }
+
+    fn show(&mut self, share: f64) {
+        if self.bar.is_none() && (self.quiet || self.last_line.elapsed() < LINE_EVERY) {
+            return;
+        }
+        let left = self.begin.elapsed().as_secs_f64() * (1.0 - share) / share.max(1e-6);
+        let eta = units::clock(Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX));
+        let line = format!("M{}: proof verified to {:.1} %, ETA {eta}", self.p, 100.0 * share);
+        match &self.bar {
+            Some(bar) => {
+                bar.set_position((1000.0 * share) as u64);
+                bar.set_message(line);
+            }
+            None => {
+                notice(&line);
+                self.last_line = Instant::now();
+            }
+        }
+    }
+
+    fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(status: Option<&'static str>) -> Report {
+        Report {
+            file: "f".into(),
+            exponent: 131,
+            known_factors: vec![],
+            power: 3,
+            md5: "abc".into(),
+            valid: status.is_some(),
+            status,
+            res64: "0000000000000001".into(),
+            residue_type: 1,
+            engine: "fp64",
+            device: None,
+            fft_length: 8192,
+            round_off: Some(0.125),
+            seconds: 0.5,
+            program: Program::warpint(),
+        }
+    }
+
+    #[test]
+    fn a_wrong_proof_says_nothing_of_the_number() {
+        let rest = "0000000000000001, md5 abc, 500.00 ms, fp64 8K words, round-off max 0.1250";
+        for (status, expected) in [
+            (Some("P"), "M131 is a probable prime: the proof of power 3 is right, res64 "),
+            (Some("C"), "M131 is composite: the proof of power 3 is right, res64 "),
+            (None, "M131: the proof of power 3 is WRONG, res64 "),
+        ] {
+            assert_eq!(report(status).to_string(), format!("{expected}{rest}"));
+        }
+        let with_factor = Report { known_factors: vec!["263".into()], ..report(Some("P")) };
+        assert!(with_factor.to_string().starts_with("M131/263 is a probable prime"));
+        assert!(!serde_json::to_string(&report(None)).unwrap().contains("status"));
+    }
+}

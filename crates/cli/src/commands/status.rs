@@ -1,0 +1,125 @@
+//! `warpint status [DIR]`: what the workers of a directory do.
+
+use std::fmt::{self, Display};
+use std::time::Duration;
+
+use anyhow::Context;
+use serde::Serialize;
+use warpint::gimps::{Line, WorkFile};
+
+use crate::args::StatusArgs;
+use crate::exit::{BadRequest, Exit};
+use crate::report;
+use crate::units;
+use crate::work::{Claim, State, WorkerStatus, kind_of};
+
+pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<Exit> {
+    let dir = args.dir.as_path();
+    if !dir.is_dir() {
+        return Err(BadRequest(format!("the directory {} is not there", dir.display())).into());
+    }
+    let (mut workers, unreadable) =
+        WorkerStatus::all(dir).with_context(|| format!("cannot read {}", dir.display()))?;
+    for line in unreadable {
+        report::notice(&format!("warning: {line}"));
+    }
+    for worker in &mut workers {
+        let runs = matches!(worker.state, State::Preparing | State::Testing);
+        if runs && !Claim::is_taken(&Claim::of_worker(dir, worker.worker)) {
+            worker.state = State::Killed;
+        }
+    }
+    let file = WorkFile::new(dir, Duration::ZERO);
+    let mut lines = Lines { file: file.path().display().to_string(), ..Lines::default() };
+    for line in file.read()? {
+        match line.line {
+            Line::Work(assignment) if kind_of(&assignment.work).is_ok() => lines.assignments += 1,
+            Line::Work(_) | Line::Foreign(_) => lines.foreign += 1,
+            Line::Malformed(_) => lines.malformed += 1,
+            Line::Blank | Line::Comment => {}
+        }
+    }
+    report::print(&Status { workers, lines }, args.json)?;
+    Ok(Exit::Done)
+}
+
+#[derive(Serialize)]
+struct Status {
+    workers: Vec<WorkerStatus>,
+    lines: Lines,
+}
+
+/// What is in worktodo.txt.
+#[derive(Default, Serialize)]
+struct Lines {
+    file: String,
+    assignments: u32,
+    malformed: u32,
+    foreign: u32,
+}
+
+impl Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.workers.is_empty() {
+            writeln!(f, "no worker has been here")?;
+        }
+        for worker in &self.workers {
+            describe(f, worker)?;
+        }
+        let Lines { file, assignments, malformed, foreign } = &self.lines;
+        write!(f, "{file}: {} left", units::count(*assignments, "assignment"))?;
+        if *malformed > 0 {
+            write!(f, ", {malformed} malformed")?;
+        }
+        if *foreign > 0 {
+            write!(f, ", {foreign} for other programs")?;
+        }
+        Ok(())
+    }
+}
+
+/// `worker 0 (process 7, since 2026-01-02 03:04:05 UTC): testing M216091, PRP-3, on cpu: …`
+fn describe(f: &mut fmt::Formatter<'_>, worker: &WorkerStatus) -> fmt::Result {
+    let WorkerStatus { worker: number, pid, since, updated, done, failed, .. } = worker;
+    write!(f, "worker {number} (process {pid}, since {since} UTC): ")?;
+    f.write_str(match worker.state {
+        State::Preparing => "preparing",
+        State::Testing => "testing",
+        State::Finished => "ended, no work was left",
+        State::Stopped => "stopped",
+        State::Killed => "no longer running, last at",
+    })?;
+    if let Some(test) = &worker.test {
+        write!(f, " M{}, {}", test.exponent, test.worktype)?;
+        if let (Some(device), Some(engine), Some(n)) = (&test.device, &test.engine, test.fft_length)
+        {
+            write!(f, ", on {device} by {engine} in {}", units::count_words(n))?;
+        }
+        write!(f, ": {} of {} ({:.2} %)", test.iteration, test.total, test.percent)?;
+        if let Some(us) = test.us_per_iteration {
+            write!(f, ", {us:.1} µs/it")?;
+        }
+        if let Some(seconds) = test.eta_seconds {
+            write!(f, ", ETA {}", units::clock(Duration::from_secs(seconds)))?;
+        }
+        if let Some(round_off) = test.round_off {
+            write!(f, ", round-off max {:.4}", round_off.max)?;
+            if let Some(z) = round_off.z {
+                write!(f, " Z {z:.0}")?;
+            }
+        }
+        if let Some(verified) = test.verified {
+            write!(f, ", verified to {verified}")?;
+        }
+        let errors = test.errors.checks + test.errors.round_off + test.errors.device;
+        match errors {
+            0 => f.write_str(", no errors")?,
+            n => write!(f, ", {} overcome", units::count(n, "error"))?,
+        }
+    }
+    write!(f, "; {done} done")?;
+    if *failed > 0 {
+        write!(f, ", {failed} failed")?;
+    }
+    writeln!(f, "; as of {updated} UTC")
+}

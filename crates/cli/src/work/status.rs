@@ -1,0 +1,175 @@
+//! `status-N.json`: what a worker is doing, for whoever asks from outside.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// A status file has less; more is not read.
+const MOST_BYTES: u64 = 64 << 10;
+
+/// The whole file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) struct WorkerStatus {
+    pub(crate) worker: u32,
+    pub(crate) pid: u32,
+    pub(crate) state: State,
+    /// When the process began, UTC.
+    pub(crate) since: String,
+    /// When this was written, UTC.
+    pub(crate) updated: String,
+    /// Assignments that this process has done.
+    pub(crate) done: u32,
+    /// Assignments that failed in this process.
+    pub(crate) failed: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) test: Option<TestStatus>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum State {
+    /// Between two assignments, or choosing a transform.
+    Preparing,
+    Testing,
+    /// There was no work left.
+    Finished,
+    /// By the user; the same command goes on.
+    Stopped,
+    /// The process is gone and did not say so.
+    Killed,
+}
+
+/// The test that runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) struct TestStatus {
+    pub(crate) exponent: u32,
+    pub(crate) worktype: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) aid: Option<String>,
+    /// `cpu`, `cuda:0` …; absent while it is being chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) device: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) engine: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fft_length: Option<usize>,
+    /// When this sitting began, UTC.
+    pub(crate) since: String,
+    pub(crate) iteration: u64,
+    pub(crate) total: u64,
+    pub(crate) percent: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) us_per_iteration: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) eta_seconds: Option<u64>,
+    /// Where the last checkpoint is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) saved: Option<u64>,
+    /// Up to where a Gerbicz–Li check covers it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) verified: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) round_off: Option<RoundOffStatus>,
+    /// Errors overcome in this sitting.
+    pub(crate) errors: ErrorStatus,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RoundOffStatus {
+    pub(crate) max: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) z: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) struct ErrorStatus {
+    pub(crate) checks: u32,
+    pub(crate) round_off: u32,
+    pub(crate) device: u32,
+}
+
+impl WorkerStatus {
+    pub(crate) fn path(dir: &Path, worker: u32) -> PathBuf {
+        dir.join(format!("status-{worker}.json"))
+    }
+
+    /// Replaces the file; whoever reads finds the old or the new one.
+    pub(crate) fn write(&self, dir: &Path) -> io::Result<()> {
+        let path = Self::path(dir, self.worker);
+        let new = path.with_extension("json.new");
+        let mut text = serde_json::to_string(self)?;
+        text.push('\n');
+        fs::write(&new, text)
+            .and_then(|()| fs::rename(&new, &path))
+            .inspect_err(|_| drop(fs::remove_file(&new)))
+    }
+
+    /// All that are in a directory, by number. What cannot be read is left out,
+    /// with a line that says so.
+    pub(crate) fn all(dir: &Path) -> io::Result<(Vec<Self>, Vec<String>)> {
+        let (mut found, mut unreadable) = (vec![], vec![]);
+        for entry in fs::read_dir(dir)? {
+            let path = entry?.path();
+            let number = path
+                .file_name()
+                .and_then(|name| name.to_str())
+                .and_then(|name| name.strip_prefix("status-")?.strip_suffix(".json"))
+                .and_then(|digits| digits.parse::<u32>().ok());
+            let Some(number) = number else { continue };
+            match Self::read(&path) {
+                Ok(status) if status.worker == number => found.push(status),
+                Ok(_) => unreadable.push(format!("{}: it is of another worker", path.display())),
+                Err(e) => unreadable.push(format!("{}: {e}", path.display())),
+            }
+        }
+        found.sort_by_key(|status| status.worker);
+        unreadable.sort();
+        Ok((found, unreadable))
+    }
+
+    fn read(path: &Path) -> io::Result<Self> {
+        let file = fs::File::open(path)?;
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::other("it is not a file"));
+        }
+        let mut text = String::new();
+        file.take(MOST_BYTES).read_to_string(&mut text)?;
+        Ok(serde_json::from_str(&text)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let status = |worker| WorkerStatus {
+            worker,
+            pid: 7,
+            state: State::Preparing,
+            since: "2026-01-02 03:04:05".into(),
+            updated: "2026-01-02 03:04:06".into(),
+            done: 1,
+            failed: 0,
+            test: None,
+        };
+        for worker in [10, 0] {
+            status(worker).write(dir.path()).unwrap();
+        }
+        fs::write(dir.path().join("status-3.json"), "{\"worker\":3").unwrap();
+        fs::copy(WorkerStatus::path(dir.path(), 0), dir.path().join("status-4.json")).unwrap();
+        fs::write(dir.path().join("status-x.json"), "").unwrap();
+        let (found, unreadable) = WorkerStatus::all(dir.path()).unwrap();
+        assert_eq!(found, [status(0), status(10)]);
+        assert_eq!(unreadable.len(), 2);
+        assert!(unreadable[0].contains("status-3.json: EOF"), "{unreadable:?}");
+        assert!(unreadable[1].contains("status-4.json: it is of another"), "{unreadable:?}");
+    }
+}

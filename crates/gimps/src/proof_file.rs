@@ -1,0 +1,453 @@
+//! PRP proofs, version 2: a header of text lines and the residues.
+//!
+//! Source: GpuOwl's wiki, *PRP Proof File Spec*, and what GpuOwl and Prime95 read and write.
+
+use std::fs::{self, File};
+use std::io::{self, Cursor, Read, Write};
+use std::path::{Path, PathBuf};
+
+use md5::{Digest, Md5};
+
+/// A proof file: `PRP PROOF`, `VERSION=2`, `HASHSIZE=64`, `POWER=n` and `NUMBER=M<p>`, followed by
+/// `/f` for each known factor f, each line ended by a newline; then n + 1 residues of ⌈p/8⌉
+/// little-endian bytes: the last one of the test, and the n middles.
+///
+/// Only the form is checked: what the residues are worth, and the factors, is for others to say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProofFile {
+    exponent: u32,
+    factors: Vec<String>,
+    residues: Vec<Vec<u8>>,
+}
+
+/// Why bytes are not a proof file of version 2.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProofFormatError {
+    /// A line of the header is another one than it must be.
+    #[error("line {line} must be {wanted}, not '{found}'")]
+    Line {
+        /// Its number, from 1.
+        line: usize,
+        /// What it must be.
+        wanted: &'static str,
+        /// What it is, shortened.
+        found: String,
+    },
+    /// The header does not end.
+    #[error(
+        "line {line}, which must be {wanted}, does not end: no newline in the first {MOST_HEADER} bytes"
+    )]
+    Unended {
+        /// Its number, from 1.
+        line: usize,
+        /// What it must be.
+        wanted: &'static str,
+    },
+    /// A proof of another kind.
+    #[error("line {line}, '{found}', is of {what}, which this program does not read")]
+    Other {
+        /// Its number, from 1.
+        line: usize,
+        /// What it is, shortened.
+        found: String,
+        /// What it stands for.
+        what: &'static str,
+    },
+    /// The file is shorter or longer than its header says.
+    #[error(
+        "it has {found} bytes instead of {expected}: truncated or extended, or POWER or NUMBER are wrong"
+    )]
+    Size {
+        /// By the header.
+        expected: u64,
+        /// Those that are there.
+        found: u64,
+    },
+    /// What was put together is no proof.
+    #[error("{0}")]
+    Parts(&'static str),
+}
+
+/// Why a proof file cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum ProofFileError {
+    /// There is none at this path, or something else.
+    #[error("{} is not a proof file: {what}", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+        /// What is there.
+        what: &'static str,
+    },
+    /// Its content is something else.
+    #[error("{} is not a proof file: {source}", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: ProofFormatError,
+    },
+    /// It cannot be read.
+    #[error("cannot read the proof file {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It cannot be made, written or brought to disk.
+    #[error("cannot write the proof file {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// There is another file of the same name, which is left as it is.
+    #[error("there is a different file {} already: move it away, then run the same command again", path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// A proof file that is on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SavedProof {
+    /// Where.
+    pub path: PathBuf,
+    /// The MD5 of the file, 32 lower-case hexadecimal digits.
+    pub md5: String,
+}
+
+/// A longer header is not ours to read; known factors are some dozen digits each.
+const MOST_HEADER: u64 = 4096;
+/// Prime95 takes no larger power.
+const MOST_POWER: usize = 15;
+const LIMIT: u32 = 1 << 31;
+
+impl ProofFile {
+    /// A proof of M_p: known factors in decimal digits, if there are any; then the last residue and
+    /// the middles, ⌈p/8⌉ little-endian bytes each.
+    ///
+    /// # Errors
+    /// [`ProofFormatError::Parts`]: 2 ≤ p < 2^31, 1 to 15 middles, factors without leading zeros,
+    /// a header of at most 4,096 bytes.
+    pub fn new(
+        exponent: u32,
+        factors: Vec<String>,
+        residues: Vec<Vec<u8>>,
+    ) -> Result<Self, ProofFormatError> {
+        use ProofFormatError::Parts;
+        if !(2..LIMIT).contains(&exponent) {
+            return Err(Parts("the exponent of a proof is from 2 to 2^31 − 1"));
+        }
+        if !factors.iter().all(|f| is_number(f)) {
+            return Err(Parts("a known factor is written in digits, without leading zeros"));
+        }
+        if !(2..=MOST_POWER + 1).contains(&residues.len()) {
+            return Err(Parts("a proof has 1 to 15 middles"));
+        }
+        if residues.iter().any(|x| x.len() != residue_size(exponent)) {
+            return Err(Parts("a residue of a proof has ⌈p/8⌉ bytes"));
+        }
+        let file = Self { exponent, factors, residues };
+        if file.header().len() as u64 > MOST_HEADER {
+            return Err(Parts("the known factors are too many for the header of a proof"));
+        }
+        Ok(file)
+    }
+
+    /// Reads a file whole; it must be in memory, (n + 1)·⌈p/8⌉ bytes. Nothing is allocated by what
+    /// the header says before the size of the file has been found to agree with it.
+    pub fn read(path: &Path) -> Result<(Self, SavedProof), ProofFileError> {
+        let path_buf = || path.to_owned();
+        let not_a_file = |what| Err(ProofFileError::NotAFile { path: path_buf(), what });
+        let read_error = |source| ProofFileError::Read { path: path_buf(), source };
+        // Opening a FIFO would wait for a writer.
+        match fs::metadata(path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                return not_a_file("there is no such file");
+            }
+            Err(source) => return Err(read_error(source)),
+            Ok(metadata) if metadata.is_dir() => return not_a_file("it is a directory"),
+            Ok(metadata) if !metadata.is_file() => return not_a_file("it is no regular file"),
+            Ok(_) => {}
+        }
+        let file = File::open(path).map_err(read_error)?;
+        let length = file.metadata().map_err(read_error)?.len();
+        match Self::read_from(file, length) {
+            Ok((proof, md5)) => Ok((proof, SavedProof { path: path_buf(), md5 })),
+            Err(Trouble::Io(source)) => Err(read_error(source)),
+            Err(Trouble::Format(source)) => {
+                Err(ProofFileError::Format { path: path_buf(), source })
+            }
+        }
+    }
+
+    /// The proof file that these bytes are.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ProofFormatError> {
+        let length = bytes.len() as u64;
+        match Self::read_from(Cursor::new(bytes), length) {
+            Ok((proof, _)) => Ok(proof),
+            Err(Trouble::Format(error)) => Err(error),
+            // A slice ends early or not at all.
+            Err(Trouble::Io(_)) => Err(ProofFormatError::Size { expected: length, found: length }),
+        }
+    }
+
+    fn read_from(mut input: impl Read, length: u64) -> Result<(Self, String), Trouble> {
+        let mut head = Vec::new();
+        input.by_ref().take(MOST_HEADER).read_to_end(&mut head)?;
+        let header = Header::parse(&head)?;
+        let size = residue_size(header.exponent);
+        let expected = header.bytes as u64 + (header.power as u64 + 1) * size as u64;
+        if expected != length {
+            return Err(ProofFormatError::Size { expected, found: length }.into());
+        }
+        let (text, rest) = head.split_at(header.bytes);
+        let mut hasher = Md5::new_with_prefix(text);
+        let mut rest = rest.chain(input);
+        let mut residues = Vec::new();
+        for _ in 0..=header.power {
+            let mut residue = vec![0; size];
+            rest.read_exact(&mut residue)?;
+            hasher.update(&residue);
+            residues.push(residue);
+        }
+        if rest.read(&mut [0])? > 0 {
+            return Err(ProofFormatError::Size { expected, found: expected + 1 }.into());
+        }
+        let Header { exponent, factors, .. } = header;
+        Ok((Self::new(exponent, factors, residues)?, hex(hasher)))
+    }
+
+    /// p.
+    #[must_use]
+    pub fn exponent(&self) -> u32 {
+        self.exponent
+    }
+
+    /// The number of middles.
+    #[must_use]
+    pub fn power(&self) -> u32 {
+        // At most MOST_POWER.
+        (self.residues.len() - 1) as u32
+    }
+
+    /// The known factors, in decimal digits.
+    #[must_use]
+    pub fn factors(&self) -> &[String] {
+        &self.factors
+    }
+
+    /// The last residue, then the middles; ⌈p/8⌉ little-endian bytes each.
+    #[must_use]
+    pub fn residues(&self) -> &[Vec<u8>] {
+        &self.residues
+    }
+
+    /// [`ProofFile::residues`], to keep.
+    #[must_use]
+    pub fn into_residues(self) -> Vec<Vec<u8>> {
+        self.residues
+    }
+
+    /// `<p>-<power>.proof`, as PRPLL names it.
+    #[must_use]
+    pub fn file_name(&self) -> String {
+        format!("{}-{}.proof", self.exponent, self.power())
+    }
+
+    /// The MD5 of the file, 32 lower-case hexadecimal digits.
+    #[must_use]
+    pub fn md5(&self) -> String {
+        let mut hasher = Md5::new_with_prefix(self.header());
+        self.residues.iter().for_each(|x| hasher.update(x));
+        hex(hasher)
+    }
+
+    /// The bytes of the file.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        [self.header().as_bytes(), &self.residues.concat()].concat()
+    }
+
+    /// Writes `folder/<p>-<power>.proof`, and the folder if it is not there: to a temporary file,
+    /// synced, then renamed, so that a program that looks for proofs never sees half a one.
+    ///
+    /// # Errors
+    /// [`ProofFileError::Exists`] if there is a different file of that name; the same proof may be
+    /// there already.
+    pub fn save(&self, folder: &Path) -> Result<SavedProof, ProofFileError> {
+        let path = folder.join(self.file_name());
+        let saved = SavedProof { path: path.clone(), md5: self.md5() };
+        match Self::read(&path) {
+            Ok((_, there)) if there.md5 == saved.md5 => return Ok(saved),
+            Err(ProofFileError::NotAFile { .. }) if fs::symlink_metadata(&path).is_err() => {}
+            Ok(_) | Err(_) => return Err(ProofFileError::Exists { path }),
+        }
+        let tmp = path.with_extension("proof.tmp");
+        let write = || {
+            fs::create_dir_all(folder)?;
+            let mut file = File::create(&tmp)?;
+            file.write_all(self.header().as_bytes())?;
+            self.residues.iter().try_for_each(|x| file.write_all(x))?;
+            file.sync_all()?;
+            fs::rename(&tmp, &path)?;
+            sync_directory(folder)
+        };
+        write().map_err(|source| {
+            // Of a file that could not even be made, nothing is left.
+            let _ = fs::remove_file(&tmp);
+            ProofFileError::Write { path: path.clone(), source }
+        })?;
+        Ok(saved)
+    }
+
+    fn header(&self) -> String {
+        let number: String = self.factors.iter().map(|f| format!("/{f}")).collect();
+        let (p, power) = (self.exponent, self.power());
+        format!("PRP PROOF\nVERSION=2\nHASHSIZE=64\nPOWER={power}\nNUMBER=M{p}{number}\n")
+    }
+}
+
+fn residue_size(exponent: u32) -> usize {
+    (exponent as usize).div_ceil(8)
+}
+
+/// Digits, without leading zeros.
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && !text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+fn hex(hasher: Md5) -> String {
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Makes a rename durable, where directories can be synced.
+fn sync_directory(folder: &Path) -> io::Result<()> {
+    use io::ErrorKind::{InvalidInput, Unsupported};
+    if !cfg!(unix) {
+        return Ok(());
+    }
+    match File::open(folder)?.sync_all() {
+        Err(e) if matches!(e.kind(), InvalidInput | Unsupported) => Ok(()),
+        synced => synced,
+    }
+}
+
+/// What can go wrong with a stream.
+enum Trouble {
+    Io(io::Error),
+    Format(ProofFormatError),
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<ProofFormatError> for Trouble {
+    fn from(error: ProofFormatError) -> Self {
+        Self::Format(error)
+    }
+}
+
+/// The lines before the residues.
+struct Header {
+    exponent: u32,
+    factors: Vec<String>,
+    power: usize,
+    /// With the last newline.
+    bytes: usize,
+}
+
+impl Header {
+    fn parse(head: &[u8]) -> Result<Self, ProofFormatError> {
+        let mut lines = Lines { rest: head, line: 0 };
+        lines.expect("PRP PROOF", |line| (line == "PRP PROOF").then_some(()))?;
+        let version = lines.expect("VERSION=2", |line| number(line, "VERSION="))?;
+        if version.0 != 2 {
+            return Err(lines.other(version.1, "another version than 2"));
+        }
+        let hash_size = lines.expect("HASHSIZE=64", |line| number(line, "HASHSIZE="))?;
+        if hash_size.0 != 64 {
+            return Err(lines.other(hash_size.1, "another hash size than 64"));
+        }
+        let wanted = "POWER=n, n from 1 to 15";
+        let power = lines.expect(wanted, |line| {
+            let value = line.strip_prefix("POWER=")?;
+            match value.split_once('x') {
+                Some((n, m)) => (is_number(n) && is_number(m)).then(|| Err(line.to_owned())),
+                None => is_number(value).then(|| value.parse::<usize>().ok()).flatten().map(Ok),
+            }
+        })?;
+        let power = match power {
+            Ok(n) if n <= MOST_POWER => n,
+            Ok(n) => return Err(lines.wrong(wanted, &format!("POWER={n}"))),
+            Err(repeated) => return Err(lines.other(repeated, "a repeated proof")),
+        };
+        let (exponent, factors) =
+            lines.expect("NUMBER=M<p>, or NUMBER=M<p>/<factor>/…", |line| {
+                let mut parts = line.strip_prefix("NUMBER=M")?.split('/');
+                let exponent = parts.next().filter(|p| is_number(p))?.parse::<u32>().ok()?;
+                let factors: Vec<String> = parts.map(str::to_owned).collect();
+                let sound = (2..LIMIT).contains(&exponent) && factors.iter().all(|f| is_number(f));
+                sound.then_some((exponent, factors))
+            })?;
+        Ok(Self { exponent, factors, power, bytes: head.len() - lines.rest.len() })
+    }
+}
+
+/// The value of `<name><number>`, with the line.
+fn number(line: &str, name: &str) -> Option<(u32, String)> {
+    let value = line.strip_prefix(name).filter(|v| is_number(v))?;
+    Some((value.parse().ok()?, line.to_owned()))
+}
+
+/// Lines, each ended by a newline.
+struct Lines<'a> {
+    rest: &'a [u8],
+    line: usize,
+}
+
+impl Lines<'_> {
+    /// What `read` makes of the next line.
+    fn expect<T>(
+        &mut self,
+        wanted: &'static str,
+        read: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T, ProofFormatError> {
+        self.line += 1;
+        let end = self.rest.iter().position(|&b| b == b'\n');
+        let (line, rest) = match end {
+            Some(end) => (&self.rest[..end], &self.rest[end + 1..]),
+            // A first line that begins otherwise is not ours, however long it is.
+            None if self.line == 1 => (self.rest, &[][..]),
+            None => return Err(ProofFormatError::Unended { line: self.line, wanted }),
+        };
+        self.rest = rest;
+        let text = String::from_utf8_lossy(line);
+        match read(&text).filter(|_| end.is_some()) {
+            Some(value) => Ok(value),
+            None => Err(self.wrong(wanted, &text)),
+        }
+    }
+
+    fn wrong(&self, wanted: &'static str, found: &str) -> ProofFormatError {
+        ProofFormatError::Line { line: self.line, wanted, found: shortened(found) }
+    }
+
+    fn other(&self, found: String, what: &'static str) -> ProofFormatError {
+        ProofFormatError::Other { line: self.line, found: shortened(&found), what }
+    }
+}
+
+/// The first characters, with what cannot be printed escaped.
+fn shortened(text: &str) -> String {
+    const MOST: usize = 40;
+    let shown: String = text.chars().take(MOST).flat_map(char::escape_default).collect();
+    if text.chars().nth(MOST).is_some() { shown + "…" } else { shown }
+}

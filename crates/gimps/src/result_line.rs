@@ -1,0 +1,191 @@
+//! One line of `results.txt`, as the GIMPS server's JSON form has it.
+
+use serde::{Deserialize, Serialize};
+
+/// One line of `results.txt`, with the field names of the GIMPS server's JSON form.
+///
+/// Fields that a work type does not have are absent from the line, not null.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct ResultLine {
+    /// Prime (PRP: probable prime) or composite; a certification says neither.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<Status>,
+    /// p.
+    pub exponent: u32,
+    /// `PRP-3`, `LL` or `Cert`.
+    pub worktype: String,
+    /// The low 64 bits of the final residue: 16 upper-case hexadecimal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub res64: Option<String>,
+    /// PRP: 1 for the residue 3^(M_p − 1) mod M_p, 5 for the same modulo the
+    /// cofactor that is left by the known factors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub residue_type: Option<u8>,
+    /// PRP: the low 2048 bits, 512 hexadecimal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub res2048: Option<String>,
+    /// PRP of a cofactor: the factors that M_p was divided by, in decimal digits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub known_factors: Vec<String>,
+    /// Cert: SHA3-256 of the final residue, 64 hexadecimal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha3_hash: Option<String>,
+    /// Cert: how often the start residue was squared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub squarings: Option<u64>,
+    /// LL and Cert: eight hexadecimal digits, `00000000` for a run without unresolved errors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_code: Option<String>,
+    /// N, the transform length in words.
+    pub fft_length: usize,
+    /// The initial shift of the residue.
+    pub shift_count: u32,
+    /// PRP: errors that were found and overcome.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub errors: Option<ErrorTally>,
+    /// PRP: the proof that goes with it, in a file of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<ProofInfo>,
+    /// The program that computed it.
+    pub program: Program,
+    /// `YYYY-MM-DD HH:MM:SS`, UTC: see [`utc_now`].
+    pub timestamp: String,
+    /// The assignment, 32 hexadecimal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aid: Option<String>,
+    /// The user's name on the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// The computer's name on the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computer: Option<String>,
+}
+
+/// The verdict of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Status {
+    /// Prime, or for PRP a probable prime.
+    #[serde(rename = "P")]
+    Prime,
+    /// Composite.
+    #[serde(rename = "C")]
+    Composite,
+}
+
+/// Errors met and overcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorTally {
+    /// Failed Gerbicz checks.
+    pub gerbicz: u32,
+}
+
+/// What a result says of its proof file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProofInfo {
+    /// Of the file's format: 2.
+    pub version: u8,
+    /// The number of middle residues.
+    pub power: u32,
+    /// The bits of each exponent that the hash gives: 64.
+    pub hashsize: u32,
+    /// MD5 of the whole file, 32 lower-case hexadecimal digits.
+    pub md5: String,
+}
+
+impl ProofInfo {
+    /// A proof in the format that this program writes: version 2, 64 bits of hash.
+    #[must_use]
+    pub fn version_2(power: u32, md5: String) -> Self {
+        Self { version: 2, power, hashsize: 64, md5 }
+    }
+}
+
+/// A program's name and version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    /// The name.
+    pub name: String,
+    /// The version.
+    pub version: String,
+}
+
+impl Program {
+    /// `warpint` and the version of this workspace.
+    #[must_use]
+    pub fn warpint() -> Self {
+        Self { name: "warpint".into(), version: env!("CARGO_PKG_VERSION").into() }
+    }
+}
+
+impl ResultLine {
+    /// The line of a finished Lucas–Lehmer test from the starting value 4,
+    /// with shift 0, stamped now. `res64` is 16 upper-case hexadecimal digits.
+    #[must_use]
+    pub fn ll(exponent: u32, status: Status, res64: String, fft_length: usize) -> Self {
+        Self {
+            status: Some(status),
+            exponent,
+            worktype: "LL".into(),
+            res64: Some(res64),
+            residue_type: None,
+            res2048: None,
+            known_factors: vec![],
+            sha3_hash: None,
+            squarings: None,
+            error_code: Some("00000000".into()),
+            fft_length,
+            shift_count: 0,
+            errors: None,
+            proof: None,
+            program: Program::warpint(),
+            timestamp: utc_now(),
+            aid: None,
+            user: None,
+            computer: None,
+        }
+    }
+
+    /// The line of a finished test by Fermat to base 3 with residue type 1 and
+    /// shift 0, stamped now. `gerbicz` counts the checks that failed and were
+    /// overcome: a PRP line claims that the run was Gerbicz-checked.
+    #[must_use]
+    pub fn prp(
+        exponent: u32,
+        status: Status,
+        res64: String,
+        res2048: String,
+        fft_length: usize,
+        gerbicz: u32,
+    ) -> Self {
+        Self {
+            worktype: "PRP-3".into(),
+            residue_type: Some(1),
+            res2048: Some(res2048),
+            error_code: None,
+            errors: Some(ErrorTally { gerbicz }),
+            ..Self::ll(exponent, status, res64, fft_length)
+        }
+    }
+
+    /// The line of a finished certification with shift 0, stamped now.
+    /// `sha3_hash` is SHA3-256 of the final residue, 64 hexadecimal digits. It
+    /// has no verdict and no res64.
+    #[must_use]
+    pub fn cert(exponent: u32, squarings: u64, sha3_hash: String, fft_length: usize) -> Self {
+        Self {
+            status: None,
+            worktype: "Cert".into(),
+            res64: None,
+            sha3_hash: Some(sha3_hash),
+            squarings: Some(squarings),
+            ..Self::ll(exponent, Status::Composite, String::new(), fft_length)
+        }
+    }
+}
+
+/// Now, as `YYYY-MM-DD HH:MM:SS` in UTC.
+#[must_use]
+pub fn utc_now() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M:%S").to_string()
+}

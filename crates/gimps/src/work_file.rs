@@ -1,0 +1,307 @@
+//! `worktodo.txt`: read afresh every time, changed by replacing it.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::lock_file::{LockError, LockFile};
+use crate::worktodo::Line;
+
+/// A larger file is no list of assignments: 16 MiB.
+const MOST_BYTES: u64 = 16 << 20;
+/// How long a file of additions must stay as it is before it is taken.
+const SETTLED: Duration = Duration::from_millis(100);
+
+/// The file `worktodo.txt` of a directory, and `worktodo.add` beside it.
+///
+/// Other programs replace the file by renaming, append to it, and lock it by
+/// `worktodo.txt.lck`, which every change here does too. A change writes a new
+/// file, brings it to disk and renames it into place, so that a process killed
+/// at any instant leaves the old one or the new one. All bytes that a change is
+/// not about stay: comments, other lines, line endings, a last line without one.
+#[derive(Debug)]
+pub struct WorkFile {
+    path: PathBuf,
+    patience: Duration,
+    notices: Vec<String>,
+}
+
+/// A line with its place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NumberedLine {
+    /// From 1.
+    pub number: usize,
+    /// Without its line ending (`\n` or `\r\n`).
+    pub bytes: Vec<u8>,
+    /// What it is.
+    pub line: Line,
+}
+
+/// Why the file could not be read or changed; it is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkFileError {
+    /// Another program is at it.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// Something else is at its path.
+    #[error("{} is not a file", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// Too large to be what it should be.
+    #[error("{} has {bytes} bytes: a list of assignments has at most {MOST_BYTES}", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+    },
+    /// It cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It cannot be written.
+    #[error("cannot write {}: {source}; it is as it was", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Some program without a lock changes it all the time.
+    #[error("{} changes again and again while it is being edited; it is left as it is", path.display())]
+    Restless {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl WorkFile {
+    /// That of a directory. A change waits at most `patience` for another
+    /// program's lock. Touches nothing.
+    #[must_use]
+    pub fn new(dir: &Path, patience: Duration) -> Self {
+        Self { path: dir.join("worktodo.txt"), patience, notices: vec![] }
+    }
+
+    /// Its path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Locks that were taken over from dead processes, each once, in words.
+    pub fn take_notices(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notices)
+    }
+
+    /// All its lines as they are now; none if it is not there.
+    ///
+    /// Cost: one pass over at most 16 MiB.
+    pub fn read(&self) -> Result<Vec<NumberedLine>, WorkFileError> {
+        let bytes = read(&self.path)?;
+        let lines = bytes.split_inclusive(|&b| b == b'\n').enumerate();
+        Ok(lines
+            .map(|(i, line)| {
+                let bytes = without_ending(line).to_vec();
+                NumberedLine { number: i + 1, line: Line::parse(&bytes), bytes }
+            })
+            .collect())
+    }
+
+    /// Appends lines, given without line endings, each with the ending that the
+    /// file uses. The file is made if it is not there.
+    pub fn append(&mut self, lines: &[&[u8]]) -> Result<(), WorkFileError> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let _lock = self.lock(&self.path.clone())?;
+        self.edit(|old| Some(with_lines(old, lines))).map(drop)
+    }
+
+    /// Removes the first line of just these bytes, its ending with it; whether
+    /// there was one.
+    pub fn remove_line(&mut self, line: &[u8]) -> Result<bool, WorkFileError> {
+        let _lock = self.lock(&self.path.clone())?;
+        self.edit(|old| {
+            let mut at = 0;
+            for found in old.split_inclusive(|&b| b == b'\n') {
+                let end = at + found.len();
+                if without_ending(found) == line {
+                    return Some([old.get(..at)?, old.get(end..)?].concat());
+                }
+                at = end;
+            }
+            None
+        })
+    }
+
+    /// Moves the lines of `worktodo.add` to the end of the file; how many.
+    ///
+    /// The file of additions is first renamed, then appended, then removed. A
+    /// process killed in between leaves it under its second name, which the next
+    /// call finds: lines that the file has by then are not added again. One that
+    /// is still being written is waited for.
+    pub fn merge_added(&mut self) -> Result<usize, WorkFileError> {
+        let added = self.path.with_extension("add");
+        let taken = self.path.with_extension("add.taken");
+        if !added.exists() && !taken.exists() {
+            return Ok(0);
+        }
+        let _lock = self.lock(&self.path.clone())?;
+        let mut merged = self.take_in(&taken, true)?;
+        if added.exists() {
+            let _added_lock = self.lock(&added)?;
+            settle(&added);
+            read(&added)?;
+            fs::rename(&added, &taken)
+                .map_err(|source| WorkFileError::Write { path: added.clone(), source })?;
+            merged += self.take_in(&taken, false)?;
+        }
+        Ok(merged)
+    }
+
+    /// Appends the lines of a file and removes it; with `only_new` those that
+    /// are not there yet.
+    fn take_in(&self, taken: &Path, only_new: bool) -> Result<usize, WorkFileError> {
+        if !taken.exists() {
+            return Ok(0);
+        }
+        let added = read(taken)?;
+        let mut count = 0;
+        self.edit(|old| {
+            let lines: Vec<&[u8]> = added
+                .split_inclusive(|&b| b == b'\n')
+                .map(without_ending)
+                .filter(|line| !line.trim_ascii().is_empty())
+                .filter(|&line| !(only_new && has_line(old, line)))
+                .collect();
+            count = lines.len();
+            (count > 0).then(|| with_lines(old, &lines))
+        })?;
+        fs::remove_file(taken)
+            .map_err(|source| WorkFileError::Write { path: taken.to_owned(), source })?;
+        Ok(count)
+    }
+
+    fn lock(&mut self, file: &Path) -> Result<LockFile, WorkFileError> {
+        let lock = LockFile::take(file, self.patience)?;
+        if let Some(pid) = lock.taken_over() {
+            let path = lock.path().display();
+            self.notices
+                .push(format!("took over the lock {path} of process {pid}, which no longer runs"));
+        }
+        Ok(lock)
+    }
+
+    /// Replaces the file by what `change` makes of its bytes; `None` leaves it.
+    /// The lock must be held. Writers that know of no lock are noticed by what
+    /// they have written, up to the instant of the renaming.
+    fn edit(
+        &self,
+        mut change: impl FnMut(&[u8]) -> Option<Vec<u8>>,
+    ) -> Result<bool, WorkFileError> {
+        const TRIES: usize = 50;
+        // A link stays one: what it leads to is replaced.
+        let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        for _ in 0..TRIES {
+            let old = read(&path)?;
+            let Some(new) = change(&old) else { return Ok(false) };
+            let aside = path.with_extension("txt.new");
+            let write_error = |source| WorkFileError::Write { path: path.clone(), source };
+            write_synced(&aside, &new, &path)
+                .inspect_err(|_| drop(fs::remove_file(&aside)))
+                .map_err(write_error)?;
+            if read(&path)? == old {
+                fs::rename(&aside, &path).map_err(write_error)?;
+                // Not every file system can say so of a directory.
+                if let Some(dir) = path.parent() {
+                    let _ = File::open(dir).and_then(|d| d.sync_all());
+                }
+                return Ok(true);
+            }
+        }
+        Err(WorkFileError::Restless { path })
+    }
+}
+
+fn without_ending(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+fn has_line(bytes: &[u8], line: &[u8]) -> bool {
+    bytes.split_inclusive(|&b| b == b'\n').any(|found| without_ending(found) == line)
+}
+
+/// The bytes and, each on a line of its own, the lines.
+fn with_lines(old: &[u8], lines: &[&[u8]]) -> Vec<u8> {
+    let dos = old.split_inclusive(|&b| b == b'\n').next().is_some_and(|l| l.ends_with(b"\r\n"));
+    let ending: &[u8] = if dos { b"\r\n" } else { b"\n" };
+    let mut new = old.to_vec();
+    if old.last().is_some_and(|&b| b != b'\n') {
+        new.extend_from_slice(ending);
+    }
+    for line in lines {
+        new.extend_from_slice(line);
+        new.extend_from_slice(ending);
+    }
+    new
+}
+
+/// The whole file; nothing if it is not there.
+fn read(path: &Path) -> Result<Vec<u8>, WorkFileError> {
+    let read_error = |source| WorkFileError::Read { path: path.to_owned(), source };
+    let too_large = |bytes| WorkFileError::TooLarge { path: path.to_owned(), bytes };
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(vec![]),
+        Err(source) => return Err(read_error(source)),
+    };
+    // Opening a FIFO would wait for a writer.
+    if !metadata.is_file() {
+        return Err(WorkFileError::NotAFile { path: path.to_owned() });
+    }
+    if metadata.len() > MOST_BYTES {
+        return Err(too_large(metadata.len()));
+    }
+    let mut bytes = Vec::new();
+    match File::open(path) {
+        Ok(file) => file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(read_error)?,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(vec![]),
+        Err(source) => return Err(read_error(source)),
+    };
+    let length = bytes.len() as u64;
+    if length > MOST_BYTES { Err(too_large(length)) } else { Ok(bytes) }
+}
+
+/// Writes a file to disk, with the permissions of the one it is to replace.
+fn write_synced(path: &Path, bytes: &[u8], model: &Path) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    if let Ok(metadata) = fs::metadata(model) {
+        let _ = file.set_permissions(metadata.permissions());
+    }
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// Waits until a file has kept its size for a moment; not for ever.
+fn settle(path: &Path) {
+    const LOOKS: usize = 100;
+    let size = || fs::metadata(path).map(|m| m.len()).ok();
+    let mut last = size();
+    for _ in 0..LOOKS {
+        std::thread::sleep(SETTLED);
+        let now = size();
+        if now == last {
+            return;
+        }
+        last = now;
+    }
+}

@@ -1,0 +1,366 @@
+//! One line of `worktodo.txt`: an assignment, or what else may stand there.
+//!
+//! The forms are those that AutoPrimeNet 1.2 writes and Prime95 documents:
+//!
+//! | line | fields |
+//! |---|---|
+//! | `PRP=`, `PRPDC=` | `[AID,]k,b,n,c[,tf_bits,tests_saved[,base,residue_type]][,"factor,…"]` |
+//! | `Test=`, `DoubleCheck=` | `[AID,]p[,tf_bits[,pm1_done]]` |
+//! | `Cert=` | `[AID,]k,b,n,c,squarings` |
+//!
+//! Here k = 1, b = 2, c = −1 and n = p < 2^31. A prefix `B1=…,B2=…;` is for
+//! other programs and is kept. Keywords may have any case; spaces around `=` and
+//! the commas are ignored.
+
+use std::fmt;
+
+use crate::fields::{self, Shown};
+use crate::refusal::{Foreign, Malformed};
+
+/// Longer lines are no assignments: 64 KiB.
+pub const LONGEST_LINE: usize = 64 << 10;
+
+/// Exponents are below this: 2^31.
+const EXPONENT_LIMIT: u64 = 1 << 31;
+
+/// Kinds of work that belong to other programs.
+const OTHER_KINDS: [&str; 7] =
+    ["AdvancedTest", "ECM", "ECM2", "Factor", "Pfactor", "Pminus1", "Pplus1"];
+
+/// What a line is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Line {
+    /// Nothing but white space.
+    Blank,
+    /// `#…`, `;…`, `//…`, or a heading `[…]`.
+    Comment,
+    /// Work of a kind that this crate knows.
+    Work(Assignment),
+    /// Well-formed as far as can be told, but work for other programs.
+    Foreign(Foreign),
+    /// Neither; the reason is for a person.
+    Malformed(Malformed),
+}
+
+/// An assignment.
+///
+/// `Display` writes the line; [`Line::parse`] reads it back to an equal value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Assignment {
+    /// The assignment's ID, 32 hexadecimal digits as they stand in the line;
+    /// `None` for `N/A`, `0`, an empty one and none.
+    pub aid: Option<String>,
+    /// What to do.
+    pub work: Work,
+    /// The prefix `B1=…,B2=…`, without its semicolon.
+    pub bounds: Option<String>,
+}
+
+/// What an assignment asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Work {
+    /// A probable-prime test to base 3.
+    Prp {
+        /// p.
+        exponent: u32,
+        /// `PRPDC`: somebody has tested it before.
+        double_check: bool,
+        /// (tf_bits, tests_saved): how far factors were looked for, and how many
+        /// tests a factor would save.
+        history: Option<(f64, f64)>,
+        /// 1 or 5 if the line says so.
+        residue_type: Option<u8>,
+        /// Decimal digits; if there are any, the test is of the cofactor.
+        known_factors: Vec<String>,
+    },
+    /// Lucas–Lehmer.
+    Ll {
+        /// p.
+        exponent: u32,
+        /// `DoubleCheck`: somebody has tested it before.
+        double_check: bool,
+        /// How far factors were looked for, in bits.
+        tf_bits: Option<f64>,
+        /// Whether P−1 was done; present only after `tf_bits`.
+        pm1_done: Option<u32>,
+    },
+    /// Certification of another's proof: a start residue squared again and again.
+    Cert {
+        /// p.
+        exponent: u32,
+        /// How often.
+        squarings: u64,
+    },
+}
+
+impl Work {
+    /// p.
+    #[must_use]
+    pub fn exponent(&self) -> u32 {
+        match *self {
+            Self::Prp { exponent, .. }
+            | Self::Ll { exponent, .. }
+            | Self::Cert { exponent, .. } => exponent,
+        }
+    }
+
+    /// `PRP`, `PRPDC`, `Test`, `DoubleCheck` or `Cert`.
+    #[must_use]
+    pub fn keyword(&self) -> &'static str {
+        match self {
+            Self::Prp { double_check: false, .. } => "PRP",
+            Self::Prp { double_check: true, .. } => "PRPDC",
+            Self::Ll { double_check: false, .. } => "Test",
+            Self::Ll { double_check: true, .. } => "DoubleCheck",
+            Self::Cert { .. } => "Cert",
+        }
+    }
+
+    /// Whether the result must not rest on an earlier one of the same machine.
+    #[must_use]
+    pub fn is_double_check(&self) -> bool {
+        match *self {
+            Self::Prp { double_check, .. } | Self::Ll { double_check, .. } => double_check,
+            Self::Cert { .. } => false,
+        }
+    }
+}
+
+impl fmt::Display for Assignment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(bounds) = &self.bounds {
+            write!(f, "{bounds};")?;
+        }
+        write!(f, "{}={}", self.work.keyword(), self.aid.as_deref().unwrap_or("N/A"))?;
+        match &self.work {
+            Work::Prp { exponent, history, residue_type, known_factors, .. } => {
+                write!(f, ",1,2,{exponent},-1")?;
+                // The residue type stands behind these two.
+                let history = history.or(residue_type.map(|_| (0.0, 0.0)));
+                if let Some((tf_bits, tests_saved)) = history {
+                    write!(f, ",{tf_bits},{tests_saved}")?;
+                }
+                if let Some(residue_type) = residue_type {
+                    write!(f, ",3,{residue_type}")?;
+                }
+                if !known_factors.is_empty() {
+                    write!(f, ",\"{}\"", known_factors.join(","))?;
+                }
+            }
+            Work::Ll { exponent, tf_bits, pm1_done, .. } => {
+                write!(f, ",{exponent}")?;
+                if let Some(bits) = tf_bits {
+                    write!(f, ",{bits}")?;
+                    if let Some(done) = pm1_done {
+                        write!(f, ",{done}")?;
+                    }
+                }
+            }
+            Work::Cert { exponent, squarings } => write!(f, ",1,2,{exponent},-1,{squarings}")?,
+        }
+        Ok(())
+    }
+}
+
+/// An error is either of these two.
+enum Refusal {
+    Foreign(Foreign),
+    Malformed(Malformed),
+}
+
+impl From<Malformed> for Refusal {
+    fn from(malformed: Malformed) -> Self {
+        Self::Malformed(malformed)
+    }
+}
+
+impl From<Foreign> for Refusal {
+    fn from(foreign: Foreign) -> Self {
+        Self::Foreign(foreign)
+    }
+}
+
+const PRP_FORM: &str = "PRP=[AID,]1,2,p,-1[,tf_bits,tests_saved[,base,residue_type]][,\"factors\"]";
+const LL_FORM: &str = "Test=[AID,]p[,tf_bits,pm1_done]";
+const CERT_FORM: &str = "Cert=[AID,]1,2,p,-1,squarings";
+
+impl Line {
+    /// Reads a line, with or without its line ending. Never panics; whether the
+    /// exponent is prime, and whether factors divide, is not looked at.
+    ///
+    /// Cost: one pass over the line, memory for its fields.
+    #[must_use]
+    pub fn parse(line: &[u8]) -> Self {
+        let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line).trim_ascii();
+        match line {
+            [] => return Self::Blank,
+            [b'#' | b';' | b'[', ..] | [b'/', b'/', ..] => return Self::Comment,
+            _ => {}
+        }
+        match parse(line) {
+            Ok(assignment) => Self::Work(assignment),
+            Err(Refusal::Foreign(foreign)) => Self::Foreign(foreign),
+            Err(Refusal::Malformed(malformed)) => Self::Malformed(malformed),
+        }
+    }
+}
+
+fn parse(line: &[u8]) -> Result<Assignment, Refusal> {
+    if line.len() > LONGEST_LINE {
+        return Err(Malformed::TooLong { bytes: line.len() }.into());
+    }
+    let text = std::str::from_utf8(line).map_err(|_| Malformed::NotText)?;
+    if text.chars().any(|c| c.is_control() && c != '\t') {
+        return Err(Malformed::NotText.into());
+    }
+    let (bounds, text) = fields::split_bounds(text)?;
+    let (keyword, rest) =
+        text.split_once('=').ok_or_else(|| Malformed::NoKeyword { line: Shown::new(text) })?;
+    let keyword = keyword.trim();
+    let is = |name: &str| keyword.eq_ignore_ascii_case(name);
+    if let Some(keyword) = OTHER_KINDS.into_iter().find(|kind| is(kind)) {
+        return Err(Foreign::Kind { keyword }.into());
+    }
+    let (aid, work) = if is("PRP") || is("PRPDC") {
+        prp(rest, is("PRPDC"))?
+    } else if is("Test") || is("DoubleCheck") {
+        lucas_lehmer(rest, is("DoubleCheck"))?
+    } else if is("Cert") {
+        cert(rest)?
+    } else {
+        return Err(Malformed::UnknownKind { keyword: Shown::new(keyword) }.into());
+    };
+    Ok(Assignment { aid, work, bounds })
+}
+
+type Parsed = Result<(Option<String>, Work), Refusal>;
+
+fn prp(text: &str, double_check: bool) -> Parsed {
+    let (text, known_factors) = fields::split_factors(text)?;
+    let mut fields = Fields::new(text, PRP_FORM);
+    let aid = fields.aid()?;
+    let exponent = fields.mersenne()?;
+    let history = match fields.next() {
+        None => None,
+        Some(bits) => Some((fields::decimal("tf_bits", bits)?, {
+            fields::decimal("tests_saved", fields.required("tests_saved")?)?
+        })),
+    };
+    let asked = match fields.next() {
+        None => None,
+        Some(base) => {
+            let base = fields::whole("base", base)?;
+            Some((base, fields::whole("residue_type", fields.required("residue_type")?)?))
+        }
+    };
+    fields.end()?;
+    let residue_type = match asked {
+        None => None,
+        Some((3, 1)) if known_factors.is_empty() => Some(1),
+        Some((3, 5)) => Some(5),
+        Some((3, residue_type)) => {
+            let factors = !known_factors.is_empty();
+            return Err(Foreign::ResidueType { residue_type, factors }.into());
+        }
+        Some((base, _)) => return Err(Foreign::Base { base }.into()),
+    };
+    Ok((aid, Work::Prp { exponent, double_check, history, residue_type, known_factors }))
+}
+
+fn lucas_lehmer(text: &str, double_check: bool) -> Parsed {
+    let mut fields = Fields::new(text, LL_FORM);
+    let aid = fields.aid()?;
+    let exponent = exponent("p", fields.required("p")?)?;
+    let tf_bits = fields.next().map(|bits| fields::decimal("tf_bits", bits)).transpose()?;
+    let pm1_done = fields.next().map(|done| fields::whole_u32("pm1_done", done)).transpose()?;
+    fields.end()?;
+    Ok((aid, Work::Ll { exponent, double_check, tf_bits, pm1_done }))
+}
+
+fn cert(text: &str) -> Parsed {
+    let mut fields = Fields::new(text, CERT_FORM);
+    let aid = fields.aid()?;
+    let exponent = fields.mersenne()?;
+    let given = fields.required("squarings")?;
+    let squarings = fields::whole("squarings", given)?;
+    if squarings == 0 {
+        let value = Shown::new(given);
+        return Err(Malformed::Field { field: "squarings", value, wanted: "at least 1" }.into());
+    }
+    fields.end()?;
+    Ok((aid, Work::Cert { exponent, squarings }))
+}
+
+fn exponent(field: &'static str, text: &str) -> Result<u32, Malformed> {
+    let value = fields::whole(field, text)?;
+    u32::try_from(value).ok().filter(|_| (2..EXPONENT_LIMIT).contains(&value)).ok_or_else(|| {
+        let value = Shown::new(text);
+        Malformed::Field { field, value, wanted: "an exponent from 2 to 2147483647" }
+    })
+}
+
+/// What stands between the commas.
+struct Fields<'a> {
+    rest: std::iter::Peekable<std::str::Split<'a, char>>,
+    form: &'static str,
+}
+
+impl<'a> Fields<'a> {
+    fn new(text: &'a str, form: &'static str) -> Self {
+        Self { rest: text.split(',').peekable(), form }
+    }
+
+    fn next(&mut self) -> Option<&'a str> {
+        self.rest.next().map(str::trim)
+    }
+
+    fn required(&mut self, field: &'static str) -> Result<&'a str, Malformed> {
+        let form = self.form;
+        self.next().filter(|text| !text.is_empty()).ok_or(Malformed::Missing { field, form })
+    }
+
+    fn end(&mut self) -> Result<(), Malformed> {
+        match self.next() {
+            None => Ok(()),
+            Some(value) => Err(Malformed::TooMany { value: Shown::new(value), form: self.form }),
+        }
+    }
+
+    /// The assignment's ID, if the first field is one or stands for none. No
+    /// number that may follow has 32 digits, or is 0.
+    fn aid(&mut self) -> Result<Option<String>, Malformed> {
+        let Some(first) = self.rest.peek().map(|text| text.trim()) else { return Ok(None) };
+        let hex = first.bytes().all(|b| b.is_ascii_hexdigit());
+        if first.len() == 32 && hex {
+            self.rest.next();
+            return Ok(Some(first.to_owned()));
+        }
+        if first.is_empty() || first == "0" || first.eq_ignore_ascii_case("N/A") {
+            self.rest.next();
+            return Ok(None);
+        }
+        let a_number = first.bytes().all(|b| matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.'));
+        if a_number {
+            return Ok(None);
+        }
+        let (field, value) = ("the assignment's ID", Shown::new(first));
+        Err(Malformed::Field { field, value, wanted: "32 hexadecimal digits or N/A" })
+    }
+
+    /// k,b,n,c: n if the others are 1, 2 and −1.
+    fn mersenne(&mut self) -> Result<u32, Refusal> {
+        let mut number = || -> Result<[&'a str; 4], Malformed> {
+            Ok([self.required("k")?, self.required("b")?, self.required("n")?, self.required("c")?])
+        };
+        let [k, b, n, c] = number()?;
+        let is_one = fields::decimal("k", k)? == 1.0;
+        let is_two = fields::whole("b", b)? == 2;
+        fields::whole("n", n)?;
+        let is_minus_one = fields::signed("c", c)? == -1;
+        if is_one && is_two && is_minus_one {
+            return Ok(exponent("n", n)?);
+        }
+        let [k, b, n, c] = [k, b, n, c].map(str::to_owned);
+        Err(Foreign::Number { k, b, n, c }.into())
+    }
+}

@@ -1,0 +1,171 @@
+//! Making a proof from the residues that a test has kept.
+
+use super::hash::Exponents;
+use super::points::Points;
+use super::residues::{ResidueFileError, ResidueFolder};
+use super::verify::{check, products};
+use super::watch::{Halt, PER_POWER, Watch, lengthening, or_stopped};
+use super::{Proof, ProofError};
+use crate::{Plan, Residue, Shift, StopToken};
+
+/// Builds the proof of this power and verifies it. `last` is x_p; `progress` is told the share that
+/// is done, some times a second; `None` comes back if `stop` asks for it.
+///
+/// The middle of level l = 1 … power is the product of 2^(l−1) kept residues x_k, those at the odd
+/// multiples of the span s_l = p/2^l (rounded as [`Points`] does), each with an exponent that is a
+/// product of the h of earlier levels: two neighbours x, y of a level become x^h·y, and so on up.
+///
+/// Errors of the machine in all this are found by verifying the proof; a wrong one is built once
+/// more. Round-off that is too high is answered by a longer length, from the level begun.
+///
+/// # Errors
+/// Those of plan and engine; [`ProofError::Residue`] for a file that is missing or unsound
+/// ([`build_largest`] goes on without it); [`ProofError::Wrong`] if the proof is wrong twice.
+///
+/// Cost: 95·(2^power − power − 1) products, each residue read once, and the cost of
+/// [`verify`](super::verify); power + 1 registers.
+pub fn build(
+    mut plan: Plan,
+    power: u32,
+    folder: &ResidueFolder,
+    last: &Residue,
+    progress: &mut dyn FnMut(f64),
+    stop: &StopToken,
+) -> Result<Option<Proof>, ProofError> {
+    let p = plan.exponent().get();
+    for found in [folder.exponent(), last.exponent()] {
+        if found != p {
+            return Err(ProofError::Foreign { exponent: p, found });
+        }
+    }
+    let points =
+        Points::new(p, power).ok_or(ProofError::Power { exponent: p, power: power as usize })?;
+    let once = PER_POWER * ((1 << power) - u64::from(power) - 1) + products(p, power);
+    let mut watch = Watch::new(once, progress, stop);
+    or_stopped(build_twice(&mut plan, &points, folder, last, once, &mut watch))
+}
+
+/// Builds the proof of the largest power, at most `most`, that the residues in the folder allow.
+///
+/// A residue that turns out unsound is set aside ([`ResidueFolder::set_aside`]), and a lower power
+/// taken.
+///
+/// # Errors
+/// As [`build`], but for unsound residues; [`ProofError::NoResidues`] if not even power 1 is left.
+pub fn build_largest(
+    plan: Plan,
+    most: u32,
+    folder: &ResidueFolder,
+    last: &Residue,
+    progress: &mut dyn FnMut(f64),
+    stop: &StopToken,
+) -> Result<Option<Proof>, ProofError> {
+    let p = plan.exponent().get();
+    loop {
+        let power = folder.largest_complete_power(most, u64::from(p));
+        if power == 0 {
+            let folder = folder.dir().display().to_string();
+            return Err(ProofError::NoResidues { exponent: p, folder });
+        }
+        match build(plan, power, folder, last, progress, stop) {
+            Err(ProofError::Residue(ResidueFileError::Unsound { iteration, path, reason })) => {
+                folder.set_aside(iteration);
+                if folder.has(iteration) {
+                    return Err(ResidueFileError::Unsound { iteration, path, reason }.into());
+                }
+            }
+            done => return done,
+        }
+    }
+}
+
+fn build_twice(
+    plan: &mut Plan,
+    points: &Points,
+    folder: &ResidueFolder,
+    last: &Residue,
+    once: u64,
+    watch: &mut Watch<'_>,
+) -> Result<Proof, Halt> {
+    let mut before: Option<Proof> = None;
+    loop {
+        let middles = middles(plan, points, folder, last, watch)?;
+        let proof = Proof::new(plan.exponent(), last.clone(), middles)?;
+        if check(plan, &proof, watch)?.is_valid() {
+            return Ok(proof);
+        }
+        if let Some(before) = before {
+            let (exponent, power) = (plan.exponent().get(), points.power());
+            let repeated = before == proof;
+            return Err(ProofError::Wrong { exponent, power, repeated }.into());
+        }
+        before = Some(proof);
+        watch.expect_more(once);
+    }
+}
+
+/// M_1 … M_power.
+fn middles(
+    plan: &mut Plan,
+    points: &Points,
+    folder: &ResidueFolder,
+    last: &Residue,
+    watch: &mut Watch<'_>,
+) -> Result<Vec<Residue>, Halt> {
+    let power = points.power() as usize;
+    let mut exponents = Exponents::new(last);
+    let mut levels = Levels { middles: vec![], h: vec![] };
+    lengthening(plan, |plan| {
+        // The registers of a level's tree, and one for a power on its way.
+        let mut engine = plan.build(power + 1)?;
+        while levels.middles.len() < power {
+            let done = watch.done();
+            let middle = levels.next(engine.as_mut(), points, folder, watch);
+            if middle.is_err() {
+                watch.back_to(done);
+            }
+            let middle = middle?;
+            levels.h.push(exponents.next(&middle));
+            levels.middles.push(middle);
+        }
+        Ok(())
+    })?;
+    Ok(levels.middles)
+}
+
+/// The levels that are done.
+struct Levels {
+    middles: Vec<Residue>,
+    h: Vec<u64>,
+}
+
+impl Levels {
+    /// The middle of the level after them.
+    ///
+    /// The tree is walked depth first: register i holds the product of a complete subtree, and two
+    /// subtrees of one size are joined as soon as the later one is complete.
+    fn next(
+        &self,
+        engine: &mut dyn crate::Engine,
+        points: &Points,
+        folder: &ResidueFolder,
+        watch: &mut Watch<'_>,
+    ) -> Result<Residue, Halt> {
+        let level = self.h.len();
+        let spare = points.power() as usize;
+        let span = 1usize << (spare - level - 1);
+        let mut top = 0;
+        for i in 0..1usize << level {
+            // There is a point at each of 1 … 2^power spans.
+            let Some(k) = points.get(span * (2 * i + 1) - 1) else { continue };
+            engine.write(top, &folder.load(k)?, Shift::ZERO)?;
+            for h in self.h.iter().rev().take(i.trailing_ones() as usize) {
+                watch.raise(engine, spare, top - 1, *h)?;
+                engine.mul(top - 1, spare, top)?;
+                top -= 1;
+            }
+            top += 1;
+        }
+        Ok(engine.read(0, Shift::ZERO)?)
+    }
+}

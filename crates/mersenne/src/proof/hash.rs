@@ -1,0 +1,70 @@
+//! The hashes that choose the exponents of a proof.
+
+use sha3::{Digest, Sha3_256};
+
+use crate::Residue;
+
+/// SHA3-256 (FIPS 202) of the ⌈p/8⌉ little-endian bytes of a residue. Cost: one pass over p/8 bytes.
+#[must_use]
+pub fn sha3_256_of(x: &Residue) -> [u8; 32] {
+    digest(None, x)
+}
+
+/// [`sha3_256_of`] as certificates of GIMPS have it: the 32 bytes taken as one little-endian number,
+/// in 64 upper-case hexadecimal digits (so the last byte comes first).
+#[must_use]
+pub fn sha3_256_text(x: &Residue) -> String {
+    sha3_256_of(x).iter().rev().map(|byte| format!("{byte:02X}")).collect()
+}
+
+/// The exponents h_1, h_2, … of a proof: g_0 = SHA3-256(B), g_i = SHA3-256(g_(i−1) ‖ M_i), and h_i
+/// is the first 8 bytes of g_i, little-endian.
+///
+/// So no middle can be chosen after its exponent is known (Fiat and Shamir 1986).
+pub(super) struct Exponents([u8; 32]);
+
+impl Exponents {
+    /// Begins with B, the last residue.
+    pub(super) fn new(last: &Residue) -> Self {
+        Self(sha3_256_of(last))
+    }
+
+    /// The exponent that belongs to the next middle.
+    pub(super) fn next(&mut self, middle: &Residue) -> u64 {
+        self.0 = digest(Some(&self.0), middle);
+        let [a, b, c, d, e, f, g, h, ..] = self.0;
+        u64::from_le_bytes([a, b, c, d, e, f, g, h])
+    }
+}
+
+fn digest(before: Option<&[u8; 32]>, x: &Residue) -> [u8; 32] {
+    let mut hasher = Sha3_256::new();
+    if let Some(before) = before {
+        hasher.update(before);
+    }
+    hasher.update(x.to_le_bytes());
+    hasher.finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hex(bytes: &[u8]) -> String {
+        bytes.iter().map(|b| format!("{b:02x}")).collect()
+    }
+
+    #[test]
+    fn it_is_the_hash_of_the_bytes_of_the_residue() {
+        // python3: hashlib.sha3_256(bytes([0xef, 0x1e])).hexdigest(), and of that ‖ bytes([9, 0]).
+        let x = Residue::from_u64(13, 0x1eef);
+        assert_eq!(hex(&sha3_256_of(&x)), X_HASH);
+        let text = sha3_256_text(&x);
+        assert!(text.starts_with("7E9CD5B0") && text.ends_with("DE34BB8B"), "{text}");
+        let mut exponents = Exponents::new(&x);
+        assert_eq!(exponents.next(&Residue::from_u64(13, 9)), NEXT);
+    }
+
+    const X_HASH: &str = "8bbb34de9224f428a9bf7fe8030bf59f7ead495c2655d34d138a7f26b0d59c7e";
+    const NEXT: u64 = 0x9e18_51c8_2a56_fda0;
+}

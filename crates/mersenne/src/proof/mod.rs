@@ -1,0 +1,180 @@
+//! Proofs that a PRP test was done: made from residues that the test has kept, and verified in a
+//! small part of its time.
+//!
+//! A proof of power n holds B = x_p, x_k = 3^(2^k) mod M_p, and n *middles*. It shows that B comes
+//! from 3 by p squarings, by halving the claim n times: A^(2^s) = B becomes, with the middle M that
+//! should be A^(2^⌈s/2⌉) and an exponent h that depends on M,
+//!
+//! (A^h·M)^(2^⌈s/2⌉) = M^h·B', with B' = B² for odd s and B for even s.
+//!
+//! What is left after n halvings, ⌈p/2^n⌉ squarings, is done. Source: Pietrzak, *Simple verifiable
+//! delay functions* (ITCS 2019, §3); the proofs of version 2 of GpuOwl and Prime95.
+//!
+//! The straight line: [`power_for`] → [`Points`] → [`ResidueFolder::keep`] during the test →
+//! [`build_largest`] → [`Proof`] → [`verify`].
+
+mod build;
+mod hash;
+mod points;
+mod residues;
+mod verify;
+mod watch;
+
+pub use build::{build, build_largest};
+pub use hash::{sha3_256_of, sha3_256_text};
+pub use points::{LARGEST_POWER, Points, disk_bytes, power_for};
+pub use residues::{ResidueFileError, ResidueFolder};
+pub use verify::{Verification, verify};
+
+use crate::{EngineError, Exponent, FactorError, KnownFactors, PlanError, Residue};
+
+/// A proof, right or wrong: only its form has been checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proof {
+    exponent: Exponent,
+    factors: KnownFactors,
+    last: Residue,
+    middles: Vec<Residue>,
+}
+
+/// Why there is no proof, or no answer about one.
+#[derive(Debug, thiserror::Error)]
+pub enum ProofError {
+    /// The engine failed in a way that no longer transform mends.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// No usable plan, in particular no longer length after a round-off error.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// A residue is missing or damaged.
+    #[error(transparent)]
+    Residue(#[from] ResidueFileError),
+    /// There is no proof of this power.
+    #[error(
+        "there is no proof of power {power} of M{exponent}: the power is from 1 to {LARGEST_POWER}, and less for small exponents"
+    )]
+    Power {
+        /// p.
+        exponent: u32,
+        /// The power.
+        power: usize,
+    },
+    /// Residues of different exponents were put together.
+    #[error("a residue mod M{found} is no part of a proof of M{exponent}")]
+    Foreign {
+        /// p.
+        exponent: u32,
+        /// The other exponent.
+        found: u32,
+    },
+    /// A known factor is none.
+    #[error(transparent)]
+    Factor(#[from] FactorError),
+    /// The folder does not even have the residues of power 1.
+    #[error("the residues of M{exponent} that a proof needs are not in {folder}")]
+    NoResidues {
+        /// p.
+        exponent: u32,
+        /// The folder.
+        folder: String,
+    },
+    /// A proof that was just built is wrong, and so is the one built after it.
+    #[error(
+        "the proof of power {power} of M{exponent} was built twice and is wrong ({}): {}",
+        if *repeated { "the same each time" } else { "different each time" },
+        if *repeated { "a residue kept during the test is wrong, or this machine errs again and again" } else { "this machine computes unreliably" }
+    )]
+    Wrong {
+        /// p.
+        exponent: u32,
+        /// The power.
+        power: u32,
+        /// Whether both were the same.
+        repeated: bool,
+    },
+    /// Two verifications have refused a proof, with different numbers.
+    #[error(
+        "two verifications of the proof of M{exponent} came to different numbers: this machine \
+         computes unreliably, and nothing is known of the proof; try --engine goldilocks or \
+         another machine"
+    )]
+    Unreliable {
+        /// p.
+        exponent: u32,
+    },
+}
+
+impl Proof {
+    /// Puts a proof together: B = x_p and the middles, whose number is the power. Nothing is
+    /// computed.
+    ///
+    /// # Errors
+    /// [`ProofError::Power`] if [`Points::new`] has no points for it, [`ProofError::Foreign`] for
+    /// residues that are not of M_p.
+    pub fn new(
+        exponent: Exponent,
+        last: Residue,
+        middles: Vec<Residue>,
+    ) -> Result<Self, ProofError> {
+        let (p, power) = (exponent.get(), middles.len());
+        if let Some(x) = [&last].into_iter().chain(&middles).find(|x| x.exponent() != p) {
+            return Err(ProofError::Foreign { exponent: p, found: x.exponent() });
+        }
+        u32::try_from(power)
+            .ok()
+            .and_then(|power| Points::new(p, power))
+            .ok_or(ProofError::Power { exponent: p, power })?;
+        Ok(Self { exponent, factors: KnownFactors::default(), last, middles })
+    }
+
+    /// The same proof, told of the cofactor of these factors of M_p.
+    #[must_use]
+    pub fn with_factors(self, factors: KnownFactors) -> Self {
+        Self { factors, ..self }
+    }
+
+    /// p.
+    #[must_use]
+    pub fn exponent(&self) -> Exponent {
+        self.exponent
+    }
+
+    /// The number of middles.
+    #[must_use]
+    pub fn power(&self) -> u32 {
+        // At most LARGEST_POWER.
+        self.middles.len() as u32
+    }
+
+    /// The known factors; none if the proof is of M_p itself.
+    #[must_use]
+    pub fn factors(&self) -> &KnownFactors {
+        &self.factors
+    }
+
+    /// B, which is x_p if the proof is right.
+    #[must_use]
+    pub fn last(&self) -> &Residue {
+        &self.last
+    }
+
+    /// M_1, …, M_power.
+    #[must_use]
+    pub fn middles(&self) -> &[Residue] {
+        &self.middles
+    }
+
+    /// B/9 = 3^(M_p − 1), if the proof is right: the residue of type 1 (and of type 5, with known
+    /// factors).
+    #[must_use]
+    pub fn residue(&self) -> Residue {
+        // 9 is invertible mod M_p for odd p.
+        self.last.divided_by(9).unwrap_or_else(|| self.last.clone())
+    }
+
+    /// B and the middles, ⌈p/8⌉ little-endian bytes each, as a proof file has them.
+    #[must_use]
+    pub fn residue_bytes(&self) -> Vec<Vec<u8>> {
+        [&self.last].into_iter().chain(&self.middles).map(Residue::to_le_bytes).collect()
+    }
+}

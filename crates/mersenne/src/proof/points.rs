@@ -1,0 +1,195 @@
+//! The iterations whose residues a proof is built from.
+
+/// The largest power of a proof: 2^15 residues, which is also what Prime95's verifier takes at most.
+pub const LARGEST_POWER: u32 = 15;
+
+/// The smallest exponent that a test makes a proof of of itself.
+const SMALLEST_EXPONENT: u32 = 4096;
+
+/// The power of the proof of a test of M_p: 10 + ⌊log4(p / 60·10^6)⌋, but from 8 to 11, as PRPLL
+/// has it for the exponents of today. Each step up doubles the disk space and halves the squarings
+/// that a certificate takes.
+///
+/// `None` below p = 4,096, where the last span of a proof of power 8 would be less than 16
+/// squarings: a file for every 16 squarings costs more than the whole test. ([`super::build`]
+/// itself takes any power that [`Points::new`] does.)
+#[must_use]
+pub fn power_for(p: u32) -> Option<u32> {
+    if p < SMALLEST_EXPONENT {
+        return None;
+    }
+    // 4^j · 60·10^6 for the powers 9, 10, 11.
+    let steps = [15_000_000, 60_000_000, 240_000_000];
+    Some(8 + steps.into_iter().filter(|&from| p >= from).count() as u32)
+}
+
+/// The bytes that the residues of a proof take on disk until it is built: 2^power − 1 files (the
+/// last residue is not among them) of ⌈p/8⌉ bytes and a header of at most 128 with its checksum.
+#[must_use]
+pub fn disk_bytes(p: u32, power: u32) -> u64 {
+    let files = (1u64 << power.min(LARGEST_POWER)) - 1;
+    files * (u64::from(p).div_ceil(8) + 128)
+}
+
+/// The iterations 0 < k_1 < … < k_(2^power) = p of a proof.
+///
+/// Spans s_1 = ⌈p/2⌉, s_(i+1) = ⌈s_i/2⌉, i up to the power; the points are the sums of all subsets
+/// of the spans, with p in the place of the empty one. Those of a lower power are among those of a
+/// higher one. Memory: 4·2^power bytes.
+///
+/// Source: the proofs of version 2 of GpuOwl (`ProofSet`) and Prime95; halving with ceilings is
+/// that of Pietrzak, *Simple verifiable delay functions* (ITCS 2019, §3.2), where T is odd.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Points {
+    power: u32,
+    /// Ascending.
+    iterations: Vec<u32>,
+}
+
+impl Points {
+    /// The points of a proof of M_p.
+    ///
+    /// `None` if the power is 0 or above [`LARGEST_POWER`], or if p is so small that points would
+    /// fall together: there is no proof of that power then. From p = 2^(power + 4) on there always
+    /// is, for power up to 15.
+    #[must_use]
+    pub fn new(p: u32, power: u32) -> Option<Self> {
+        if power == 0 || power > LARGEST_POWER {
+            return None;
+        }
+        let mut iterations = vec![0u32];
+        let mut span = p;
+        for _ in 0..power {
+            span = span.div_ceil(2);
+            let shifted: Option<Vec<u32>> =
+                iterations.iter().map(|k| k.checked_add(span).filter(|&k| k < p)).collect();
+            iterations.extend(shifted?);
+        }
+        iterations[0] = p;
+        iterations.sort_unstable();
+        let distinct = iterations.is_sorted_by(|a, b| a < b);
+        distinct.then_some(Self { power, iterations })
+    }
+
+    /// The power.
+    #[must_use]
+    pub fn power(&self) -> u32 {
+        self.power
+    }
+
+    /// All of them, ascending; the last is p.
+    pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
+        self.iterations.iter().map(|&k| u64::from(k))
+    }
+
+    /// The i-th, from 0.
+    pub(super) fn get(&self, i: usize) -> Option<u64> {
+        self.iterations.get(i).map(|&k| u64::from(k))
+    }
+
+    /// Whether the residue of iteration k is wanted.
+    #[must_use]
+    pub fn contains(&self, k: u64) -> bool {
+        u32::try_from(k).is_ok_and(|k| self.iterations.binary_search(&k).is_ok())
+    }
+
+    /// The first point after k; `None` from p on.
+    #[must_use]
+    pub fn next_after(&self, k: u64) -> Option<u64> {
+        let i = self.iterations.partition_point(|&point| u64::from(point) <= k);
+        self.get(i)
+    }
+}
+
+/// The squarings that are left when all middles are used: p halved `power` times, rounded up.
+pub(super) fn last_span(p: u32, power: u32) -> u32 {
+    (0..power).fold(p, |span, _| span.div_ceil(2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_points_of_a_small_proof() {
+        // The example in the comments of Prime95's verifier: 25 squarings, power 3.
+        let points = Points::new(25, 3).unwrap();
+        assert_eq!(points.iter().collect::<Vec<_>>(), [4, 7, 11, 13, 17, 20, 24, 25]);
+        assert_eq!(last_span(25, 3), 4);
+        assert_eq!(points.next_after(0), Some(4));
+        assert_eq!(points.next_after(4), Some(7));
+        assert_eq!(points.next_after(24), Some(25));
+        assert_eq!(points.next_after(25), None);
+        assert_eq!(points.next_after(u64::MAX), None);
+        assert!(points.contains(13) && points.contains(25));
+        assert!(!points.contains(0) && !points.contains(12) && !points.contains(1 << 40));
+    }
+
+    #[test]
+    fn powers_follow_the_exponent() {
+        for (p, power) in [
+            (2, None),
+            (4_093, None),
+            (4_099, Some(8)),
+            (14_999_981, Some(8)),
+            (15_000_017, Some(9)),
+            (59_999_999, Some(9)),
+            (60_000_011, Some(10)),
+            (136_279_841, Some(10)),
+            (239_999_987, Some(10)),
+            (240_000_017, Some(11)),
+            (2_147_483_647, Some(11)),
+        ] {
+            assert_eq!(power_for(p), power, "{p}");
+            if let Some(power) = power {
+                let ideal = (10.0 + (f64::from(p) / 60e6).log(4.0).floor()).clamp(8.0, 11.0);
+                assert_eq!(f64::from(power), ideal, "{p}");
+                assert!(Points::new(p, power).is_some(), "{p}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_too_small_for_a_power_has_no_points() {
+        assert_eq!(Points::new(4_423, 0), None);
+        assert_eq!(Points::new(4_423, LARGEST_POWER + 1), None);
+        for p in 0..200 {
+            for power in 1..=LARGEST_POWER {
+                if let Some(points) = Points::new(p, power) {
+                    assert_eq!(points.iter().count(), 1 << power);
+                    assert!(points.iter().all(|k| 0 < k && k <= u64::from(p)));
+                }
+            }
+        }
+        assert_eq!(Points::new(13, 3), None);
+    }
+
+    #[test]
+    fn the_disk_holds_what_the_formula_says() {
+        assert_eq!(disk_bytes(136_279_841, 10), 1023 * (17_034_981 + 128));
+        assert_eq!(disk_bytes(u32::MAX, u32::MAX), 32_767 * ((1 << 29) + 128));
+    }
+
+    proptest! {
+        #[test]
+        fn points_are_distinct_and_nest(p in 16u32..(1 << 31), power in 1u32..12) {
+            let points = Points::new(p, power);
+            prop_assert!(p < 1 << (power + 4) || points.is_some());
+            if let Some(points) = points {
+                prop_assert_eq!(points.get((1 << power) - 1), Some(u64::from(p)));
+                prop_assert!(points.iter().is_sorted_by(|a, b| a < b));
+                if power > 1 {
+                    let fewer = Points::new(p, power - 1);
+                    prop_assert!(fewer.is_some_and(|f| f.iter().all(|k| points.contains(k))));
+                }
+                let mut k = 0;
+                for point in points.iter() {
+                    prop_assert_eq!(points.next_after(k), Some(point));
+                    prop_assert!(points.next_after(point - 1) == Some(point));
+                    k = point;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! The folder in which a test keeps the residues of its proof.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::points::{LARGEST_POWER, Points};
+use crate::Residue;
+use crate::durable;
+
+const MAGIC: &str = "warpint proof residue 1:";
+const CHECKSUM: usize = 32;
+const EXTENSION: &str = "residue";
+
+/// The residues that a PRP test of M_p keeps, one file each, in `root/M<p>/proof`.
+///
+/// A file `<iteration, ten digits>.residue` is one text line (exponent, iteration, res64), the
+/// ⌈p/8⌉ little-endian bytes of the residue, and the SHA-256 of all that. `….tmp` is being written,
+/// `….bad` was found unsound and set aside.
+///
+/// The folder is that of one process: whoever has the lock of the exponent's directory
+/// ([`crate::checkpoint::CheckpointStore`]).
+#[derive(Debug, Clone)]
+pub struct ResidueFolder {
+    dir: PathBuf,
+    exponent: u32,
+}
+
+/// Why a residue cannot be had from its file.
+#[derive(Debug, thiserror::Error)]
+pub enum ResidueFileError {
+    /// It is not there, or cannot be read.
+    #[error("cannot read the residue {}: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It is not what was written.
+    #[error("the residue {} is not sound: {reason}", path.display())]
+    Unsound {
+        /// The file.
+        path: PathBuf,
+        /// Its iteration by its name.
+        iteration: u64,
+        /// What is wrong.
+        reason: &'static str,
+    },
+}
+
+impl ResidueFolder {
+    /// The folder of M_p below `root`. Touches nothing: the first [`ResidueFolder::keep`] makes it.
+    #[must_use]
+    pub fn new(root: &Path, exponent: u32) -> Self {
+        Self { dir: root.join(format!("M{exponent}")).join("proof"), exponent }
+    }
+
+    /// `root/M<p>/proof`.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// p.
+    #[must_use]
+    pub fn exponent(&self) -> u32 {
+        self.exponent
+    }
+
+    /// Writes x_k to a new file, syncs it and renames it into place: one that is there is replaced
+    /// whole or not at all. Cost: a pass of SHA-256 and one of the disk over p/8 bytes.
+    ///
+    /// # Errors
+    /// Those of the file system, and `InvalidInput` for a residue of another exponent.
+    pub fn keep(&self, iteration: u64, residue: &Residue) -> io::Result<()> {
+        if residue.exponent() != self.exponent {
+            let what = format!("a residue mod M{} for M{}", residue.exponent(), self.exponent);
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        }
+        if !self.dir.is_dir() {
+            fs::create_dir_all(&self.dir)?;
+            if let Some(parent) = self.dir.parent() {
+                durable::sync_directory(parent)?;
+            }
+        }
+        let (header, bytes) = (self.header(iteration, residue), residue.to_le_bytes());
+        let checksum =
+            Sha256::new().chain_update(header.as_bytes()).chain_update(&bytes).finalize();
+        let path = self.path(iteration);
+        let tmp = path.with_extension("tmp");
+        let written = durable::write_synced(&tmp, &[header.as_bytes(), &bytes, &checksum])
+            .and_then(|()| fs::rename(&tmp, &path));
+        if let Err(e) = written {
+            let _ = fs::remove_file(&tmp);
+            return Err(e);
+        }
+        durable::sync_directory(&self.dir)
+    }
+
+    /// Reads x_k, believing nothing that has not been checked, and never more bytes than a sound
+    /// file has.
+    pub fn load(&self, iteration: u64) -> Result<Residue, ResidueFileError> {
+        let path = self.path(iteration);
+        let unsound = |reason| ResidueFileError::Unsound { path: path.clone(), iteration, reason };
+        let limit = self.largest_file();
+        let mut content = Vec::with_capacity(limit as usize + 1);
+        File::open(&path)
+            .and_then(|file| file.take(limit + 1).read_to_end(&mut content))
+            .map_err(|source| ResidueFileError::Unreadable { path: path.clone(), source })?;
+        let size = Residue::byte_len(self.exponent);
+        let header_size =
+            content.len().checked_sub(size + CHECKSUM).ok_or_else(|| unsound("it is cut short"))?;
+        let (header, rest) = content.split_at(header_size);
+        let (bytes, checksum) = rest.split_at(size);
+        if Sha256::new().chain_update(header).chain_update(bytes).finalize()[..] != *checksum {
+            return Err(unsound("its checksum does not match: some byte has changed"));
+        }
+        let residue = Residue::from_le_bytes(self.exponent, bytes)
+            .map_err(|_| unsound("its number is not a residue of this exponent"))?;
+        if header != self.header(iteration, &residue).as_bytes() {
+            return Err(unsound("its first line is that of another residue or version"));
+        }
+        Ok(residue)
+    }
+
+    /// Whether there is a file of the right size for x_k. Cost: one look at the directory.
+    #[must_use]
+    pub fn has(&self, iteration: u64) -> bool {
+        let body = (Residue::byte_len(self.exponent) + CHECKSUM) as u64;
+        // The res64 has always the same number of digits.
+        let header = self.header(iteration, &Residue::from_u64(self.exponent, 0)).len() as u64;
+        fs::metadata(self.path(iteration)).is_ok_and(|m| m.is_file() && m.len() == body + header)
+    }
+
+    /// The largest power, at most `most`, of which all points up to iteration `reached` are there
+    /// ([`ResidueFolder::has`]; the last point p is never looked for); 0 if there is none.
+    #[must_use]
+    pub fn largest_complete_power(&self, most: u32, reached: u64) -> u32 {
+        let complete = |power: &u32| {
+            Points::new(self.exponent, *power).is_some_and(|points| {
+                let last = u64::from(self.exponent);
+                points.iter().filter(|&k| k < last && k <= reached).all(|k| self.has(k))
+            })
+        };
+        (1..=most.min(LARGEST_POWER)).rev().find(complete).unwrap_or(0)
+    }
+
+    /// Removes the residues after an iteration: a failed check has shown that some may be wrong.
+    pub fn forget_after(&self, iteration: u64) -> io::Result<()> {
+        self.remove(|found| found > iteration)
+    }
+
+    /// Removes all residues, once the proof is safely elsewhere, and the folder if that empties it.
+    pub fn remove_all(&self) -> io::Result<()> {
+        self.remove(|_| true)?;
+        // It stays if something else is in it.
+        let _ = fs::remove_dir(&self.dir);
+        Ok(())
+    }
+
+    /// Renames an unsound residue to `….bad` and gives its path; where that fails it stays.
+    pub fn set_aside(&self, iteration: u64) -> PathBuf {
+        let path = self.path(iteration);
+        let bad = path.with_extension("bad");
+        if fs::rename(&path, &bad).is_ok() { bad } else { path }
+    }
+
+    fn remove(&self, unwanted: impl Fn(u64) -> bool) -> io::Result<()> {
+        let entries = match fs::read_dir(&self.dir) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+            entries => entries?,
+        };
+        for entry in entries {
+            let path = entry?.path();
+            let residue = path.extension().is_some_and(|e| e == EXTENSION);
+            let unfinished = path.extension().is_some_and(|e| e == "tmp");
+            if unfinished || residue && iteration_of(&path).is_some_and(&unwanted) {
+                fs::remove_file(path)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn path(&self, iteration: u64) -> PathBuf {
+        self.dir.join(format!("{iteration:010}.{EXTENSION}"))
+    }
+
+    fn header(&self, iteration: u64, residue: &Residue) -> String {
+        let (p, res64) = (self.exponent, residue.res64_hex());
+        format!("{MAGIC} M{p} iteration {iteration} res64 {res64}\n")
+    }
+
+    fn largest_file(&self) -> u64 {
+        (128 + Residue::byte_len(self.exponent)) as u64
+    }
+}
+
+/// The iteration that the name of a file says.
+fn iteration_of(path: &Path) -> Option<u64> {
+    let digits = path.file_stem()?.to_str()?;
+    let ten_digits = digits.len() == 10 && digits.bytes().all(|b| b.is_ascii_digit());
+    digits.parse().ok().filter(|_| ten_digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::points::disk_bytes;
+    use super::*;
+
+    const P: u32 = 127;
+
+    fn x(k: u64) -> Residue {
+        Residue::from_limbs(P, &[k.wrapping_mul(0x9e37_79b9_7f4a_7c15), k])
+    }
+
+    fn reason(result: Result<Residue, ResidueFileError>) -> String {
+        result.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_is_kept_is_what_is_loaded() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = ResidueFolder::new(root.path(), P);
+        assert!(!folder.has(57) && reason(folder.load(57)).starts_with("cannot read"));
+        folder.forget_after(0).unwrap();
+        folder.keep(57, &x(57)).unwrap();
+        assert!(folder.has(57) && !folder.has(58));
+        assert_eq!(folder.load(57).unwrap(), x(57));
+        folder.keep(57, &x(58)).unwrap();
+        assert_eq!(folder.load(57).unwrap(), x(58));
+        let file = root.path().join("M127/proof/0000000057.residue");
+        let content = fs::read(file).unwrap();
+        let first = b"warpint proof residue 1: M127 iteration 57 res64 ";
+        assert!(content.starts_with(first), "{content:?}");
+        assert!(folder.keep(5, &Residue::from_u64(89, 3)).is_err());
+    }
+
+    #[test]
+    fn a_file_takes_no_more_than_the_disk_was_reckoned_with() {
+        let p = 2_147_483_647;
+        let folder = ResidueFolder::new(Path::new("nowhere"), p);
+        // The longest numbers; the residue itself may be any.
+        let header = folder.header(u64::from(p) - 1, &Residue::from_u64(P, 3)).len();
+        assert!(header + CHECKSUM <= 128, "{header}");
+        assert_eq!(folder.largest_file(), disk_bytes(p, 1));
+    }
+
+    #[test]
+    fn every_flipped_bit_and_every_truncation_is_found() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = ResidueFolder::new(root.path(), P);
+        folder.keep(57, &x(57)).unwrap();
+        let path = folder.path(57);
+        let good = fs::read(&path).unwrap();
+        for bit in 0..good.len() * 8 {
+            let mut bad = good.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            fs::write(&path, bad).unwrap();
+            assert!(reason(folder.load(57)).contains("not sound"), "bit {bit}");
+        }
+        for length in 0..good.len() {
+            fs::write(&path, &good[..length]).unwrap();
+            assert!(!folder.has(57) && folder.load(57).is_err(), "{length} bytes");
+        }
+        fs::write(&path, [&good[..], &[0]].concat()).unwrap();
+        assert!(!folder.has(57) && folder.load(57).is_err());
+        // A sound file under another name, and one of another exponent.
+        fs::write(folder.path(58), &good).unwrap();
+        assert!(reason(folder.load(58)).contains("another residue"));
+        let other = ResidueFolder::new(root.path(), 125);
+        fs::create_dir_all(other.dir()).unwrap();
+        fs::write(other.path(57), &good).unwrap();
+        assert!(other.load(57).is_err());
+    }
+
+    #[test]
+    fn an_endless_file_is_not_read_to_its_end() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = ResidueFolder::new(root.path(), P);
+        fs::create_dir_all(folder.dir()).unwrap();
+        File::create(folder.path(57)).unwrap().set_len(1 << 40).unwrap();
+        assert!(reason(folder.load(57)).contains("not sound"));
+        fs::create_dir(folder.path(58)).unwrap();
+        assert!(!folder.has(58) && folder.load(58).is_err());
+    }
+
+    #[test]
+    fn only_residues_after_an_iteration_are_forgotten() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = ResidueFolder::new(root.path(), P);
+        for k in [10, 20, 30] {
+            folder.keep(k, &x(k)).unwrap();
+        }
+        let foreign = folder.dir().join("notes.txt");
+        fs::write(&foreign, "mine").unwrap();
+        fs::write(folder.dir().join("0000000040.tmp"), "half").unwrap();
+        folder.forget_after(20).unwrap();
+        assert_eq!([10, 20, 30].map(|k| folder.has(k)), [true, true, false]);
+        let bad = folder.set_aside(20);
+        assert!(bad.ends_with("0000000020.bad") && bad.is_file() && !folder.has(20));
+        folder.remove_all().unwrap();
+        assert!(!folder.has(10) && foreign.is_file() && bad.is_file());
+        fs::remove_file(bad).unwrap();
+        fs::remove_file(foreign).unwrap();
+        folder.remove_all().unwrap();
+        assert!(!folder.dir().exists());
+    }
+
+    #[test]
+    fn missing_residues_lead_to_a_lower_power() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = ResidueFolder::new(root.path(), P);
+        let points = |power| Points::new(P, power).unwrap();
+        let end = u64::from(P);
+        for k in points(3).iter().filter(|&k| k < end) {
+            folder.keep(k, &x(k)).unwrap();
+        }
+        assert_eq!(folder.largest_complete_power(8, end), 3);
+        assert_eq!(folder.largest_complete_power(2, end), 2);
+        let mut first_gap = None;
+        // A point that only the power 3 has, one of 2 and 3, and the one that all have.
+        for (power, left) in [(3, 2), (2, 1), (1, 0)] {
+            let fewer = |k| power > 1 && points(power - 1).contains(k);
+            let k = points(power).iter().find(|&k| !fewer(k)).unwrap();
+            folder.set_aside(k);
+            assert_eq!(folder.largest_complete_power(8, end), left);
+            // In a test that has not come as far as the first gap, nothing is missing yet.
+            assert_eq!(folder.largest_complete_power(3, first_gap.unwrap_or(k) - 1), 3);
+            first_gap = first_gap.or(Some(k));
+        }
+    }
+}

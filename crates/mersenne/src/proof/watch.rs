@@ -1,0 +1,140 @@
+//! Powers on an engine, with progress and a way out.
+
+use std::time::{Duration, Instant};
+
+use super::ProofError;
+use crate::{Engine, EngineError, Plan, Shift, Step, StopToken};
+
+/// Why a computation did not come to its end.
+pub(super) enum Halt {
+    /// A stop was asked for.
+    Stopped,
+    /// It failed.
+    Failed(ProofError),
+}
+
+impl<E: Into<ProofError>> From<E> for Halt {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// `None` for a stop.
+pub(super) fn or_stopped<T>(result: Result<T, Halt>) -> Result<Option<T>, ProofError> {
+    match result {
+        Ok(done) => Ok(Some(done)),
+        Err(Halt::Stopped) => Ok(None),
+        Err(Halt::Failed(error)) => Err(error),
+    }
+}
+
+/// Products of a power with an exponent of 64 bits: 63 squarings and half as many others.
+pub(super) const PER_POWER: u64 = 95;
+
+/// Counts products, tells the share that is done, and looks at the stop token.
+pub(super) struct Watch<'a> {
+    progress: &'a mut dyn FnMut(f64),
+    stop: &'a StopToken,
+    done: u64,
+    total: u64,
+    told: Option<Instant>,
+}
+
+impl<'a> Watch<'a> {
+    pub(super) fn new(total: u64, progress: &'a mut dyn FnMut(f64), stop: &'a StopToken) -> Self {
+        Self { progress, stop, done: 0, total, told: None }
+    }
+
+    pub(super) fn done(&self) -> u64 {
+        self.done
+    }
+
+    /// What has been done since `done` products has to be done again.
+    pub(super) fn back_to(&mut self, done: u64) {
+        self.done = done;
+    }
+
+    /// More is to be done than was thought.
+    pub(super) fn expect_more(&mut self, products: u64) {
+        self.total = self.total.saturating_add(products);
+    }
+
+    /// n products are done.
+    fn note(&mut self, n: u64) -> Result<(), Halt> {
+        const TELL_EVERY: Duration = Duration::from_millis(200);
+        self.done = self.done.saturating_add(n);
+        if self.told.is_none_or(|told| told.elapsed() >= TELL_EVERY) {
+            self.told = Some(Instant::now());
+            (self.progress)((self.done as f64 / self.total.max(1) as f64).min(1.0));
+        }
+        if self.stop.is_stopped() { Err(Halt::Stopped) } else { Ok(()) }
+    }
+
+    /// `r[dst]` ← `r[src]`^h, from the top bit of h down; 1 for h = 0.
+    ///
+    /// # Panics
+    /// If `dst` is `src`.
+    pub(super) fn raise(
+        &mut self,
+        engine: &mut dyn Engine,
+        dst: usize,
+        src: usize,
+        h: u64,
+    ) -> Result<(), Halt> {
+        assert_ne!(dst, src, "a power needs its base to the end");
+        if h == 0 {
+            return Ok(engine.set(dst, 1, Shift::ZERO)?);
+        }
+        engine.copy(dst, src)?;
+        for bit in (0..h.ilog2()).rev() {
+            engine.square(dst, 1, Step::Square, Shift::ZERO)?;
+            self.note(1)?;
+            if h >> bit & 1 == 1 {
+                engine.mul(dst, dst, src)?;
+                self.note(1)?;
+            }
+        }
+        // A device computes on behind our back: progress is that of finished work.
+        Ok(engine.finish()?)
+    }
+
+    /// `r[reg]` ← `r[reg]`^(2^n).
+    pub(super) fn square(
+        &mut self,
+        engine: &mut dyn Engine,
+        reg: usize,
+        n: u64,
+    ) -> Result<(), Halt> {
+        const STRIDE: Duration = Duration::from_millis(100);
+        let (mut left, mut stride) = (n, 1);
+        while left > 0 {
+            let begin = Instant::now();
+            let now = left.min(stride);
+            engine.square(reg, now, Step::Square, Shift::ZERO)?;
+            engine.finish()?;
+            left -= now;
+            if begin.elapsed() < STRIDE {
+                stride = (stride * 2).min(1 << 20);
+            } else if begin.elapsed() > 3 * STRIDE {
+                stride = (stride / 2).max(1);
+            }
+            self.note(now)?;
+        }
+        Ok(())
+    }
+}
+
+/// Runs `work` with a plan, and with ever longer ones as long as round-off is too much.
+pub(super) fn lengthening<T>(
+    plan: &mut Plan,
+    mut work: impl FnMut(&Plan) -> Result<T, Halt>,
+) -> Result<T, Halt> {
+    loop {
+        match work(plan) {
+            Err(Halt::Failed(ProofError::Engine(EngineError::RoundOff { .. }))) => {
+                *plan = plan.longer()?;
+            }
+            other => return other,
+        }
+    }
+}

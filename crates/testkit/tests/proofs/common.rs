@@ -1,0 +1,65 @@
+//! Proofs of small exponents, as programs make and take them.
+
+use warpint_gimps::ProofFile;
+use warpint_mersenne::engine::fp64::Fp64;
+use warpint_mersenne::proof::{Points, Proof, ResidueFolder, Verification, build, verify};
+use warpint_mersenne::{Exponent, KnownFactors, Plan, Residue, Shift, Step, StopToken};
+use warpint_selftest::vectors::{KnownProof, proof_layout};
+use warpint_testkit::tests::plan;
+
+pub(crate) fn fp64(p: u32) -> Plan {
+    plan(&Fp64, u64::from(p)).unwrap()
+}
+
+/// Does the squarings of a test, keeps the residues of its points, and gives the last.
+pub(crate) fn keep_residues(plan: Plan, power: u32, folder: &ResidueFolder) -> Residue {
+    let p = plan.exponent().get();
+    let mut engine = plan.build(1).unwrap();
+    engine.set(0, 3, Shift::ZERO).unwrap();
+    let mut iteration = 0;
+    for point in Points::new(p, power).unwrap().iter() {
+        engine.square(0, point - iteration, Step::Square, Shift::ZERO).unwrap();
+        iteration = point;
+        if point < u64::from(p) {
+            let x = engine.read(0, Shift::ZERO).unwrap();
+            folder.keep(point, &x).unwrap();
+        }
+    }
+    engine.read(0, Shift::ZERO).unwrap()
+}
+
+pub(crate) fn built(plan: Plan, power: u32, folder: &ResidueFolder, last: &Residue) -> Proof {
+    build(plan, power, folder, last, &mut |_| {}, &StopToken::new()).unwrap().unwrap()
+}
+
+pub(crate) fn verified(plan: Plan, proof: &Proof) -> Verification {
+    verify(plan, proof, &mut |_| {}, &StopToken::new()).unwrap().unwrap()
+}
+
+pub(crate) fn file_of(proof: &Proof) -> ProofFile {
+    let p = proof.exponent().get();
+    ProofFile::new(p, proof.factors().texts().to_vec(), proof.residue_bytes()).unwrap()
+}
+
+/// What a program does with a file: `None` if it is not even a proof.
+pub(crate) fn proof_of(bytes: &[u8]) -> Option<Proof> {
+    let file = ProofFile::from_bytes(bytes).ok()?;
+    let exponent = Exponent::new(u64::from(file.exponent())).ok()?;
+    let residue = |x: &Vec<u8>| Residue::from_le_bytes(file.exponent(), x).ok();
+    let mut residues = file.residues().iter().map(residue).collect::<Option<Vec<_>>>()?;
+    let last = residues.remove(0);
+    let proof = Proof::new(exponent, last, residues).ok()?;
+    Some(proof.with_factors(KnownFactors::new(file.exponent(), file.factors()).ok()?))
+}
+
+pub(crate) fn is_refused(bytes: &[u8]) -> bool {
+    proof_of(bytes).is_none_or(|proof| !verified(fp64(proof.exponent().get()), &proof).is_valid())
+}
+
+pub(crate) fn known(p: u32) -> KnownProof {
+    proof_layout().unwrap().proofs.into_iter().find(|proof| proof.p == p).unwrap()
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,360 @@
+//! SIGKILL of `warpint work` at random moments: every assignment of a list must
+//! end up with one result, and every other line must stay.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use clap::Args;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde_json::Value;
+use warpint_arith::primes;
+
+/// Time between checkpoints, short, so that many kills hit one being saved.
+const CHECKPOINT_SECONDS: f64 = 0.2;
+/// Between two looks at the results file, or at whether the work has ended.
+const POLL: Duration = Duration::from_micros(100);
+
+/// The options of `work-kills`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// How often the running work is killed
+    #[arg(long, default_value_t = 20)]
+    kills: u32,
+    /// The largest exponents of the list are below this
+    #[arg(long, default_value_t = 100_000)]
+    below: u64,
+    /// The seed of list and moments; by default another each time, and printed
+    #[arg(long)]
+    seed: Option<u64>,
+    /// The program
+    #[arg(long, default_value = "target/release/warpint")]
+    program: PathBuf,
+}
+
+/// The list done without a kill, then with kills; an error if anything differs.
+pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
+    let program = fs::canonicalize(&options.program).with_context(|| {
+        format!("{} is not there: cargo build --release", options.program.display())
+    })?;
+    let seed = options.seed.unwrap_or_else(rand::random);
+    println!("seed {seed}");
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let list = List::new(&mut rng, options.below.max(5_000));
+    let scratch = tempfile::tempdir()?;
+
+    let whole = Site { program: &program, dir: scratch.path().join("whole") };
+    whole.prepare(&list.all())?;
+    let begin = Instant::now();
+    whole.to_the_end()?;
+    let time = begin.elapsed();
+    let right = whole.results()?;
+    whole.check(&list)?;
+    println!("uninterrupted: {} results in {:.1} s", right.len(), time.as_secs_f64());
+
+    let killed = Site { program: &program, dir: scratch.path().join("killed") };
+    killed.prepare(&list.at_first)?;
+    let tally = kill(&killed, &list, &mut rng, time, options.kills)?;
+    killed.to_the_end()?;
+    killed.check(&list)?;
+    let facts = |results: &[Value]| results.iter().map(fact).collect::<BTreeSet<_>>();
+    ensure!(
+        facts(&killed.results()?) == facts(&right),
+        "other results than without a kill, in {}",
+        killed.dir.display()
+    );
+    println!(
+        "{} kills ({} right behind a result, {} of them before its line was removed, {} after the \
+         end): {} assignments, one right result each; {} other lines as they were, {} malformed \
+         ones told of by their numbers",
+        options.kills,
+        tally.behind_a_result,
+        tally.before_removal,
+        tally.after_the_end,
+        right.len(),
+        list.kept().len(),
+        list.malformed.len()
+    );
+    Ok(())
+}
+
+/// Where the kills fell.
+#[derive(Default)]
+struct Tally {
+    behind_a_result: u32,
+    before_removal: u32,
+    after_the_end: u32,
+}
+
+fn kill(
+    site: &Site,
+    list: &List,
+    rng: &mut ChaCha8Rng,
+    whole: Duration,
+    kills: u32,
+) -> anyhow::Result<Tally> {
+    let mut tally = Tally::default();
+    let share = whole.as_secs_f64() * 1.5 / f64::from(kills.max(1));
+    for n in 0..kills {
+        // Some lines come while others are being done, by either way.
+        if n == kills / 4 {
+            fs::write(site.dir.join("worktodo.add"), list.by_file.join("\n"))?;
+        }
+        if n == kills / 2 {
+            for line in &list.by_command {
+                let done = site.command().args(["--add", line]).output()?;
+                ensure!(done.status.success(), "--add {line}: {done:?}");
+            }
+        }
+        let results = site.results()?.len();
+        let mut child = site.start()?;
+        let patience = Duration::from_secs_f64(rng.random_range(0.0..share.max(0.1)));
+        let ended = if rng.random_range(0..2) == 0 {
+            let seen = wait(&mut child, patience * 4, || {
+                site.size() > 0 && { site.results().is_ok_and(|found| found.len() > results) }
+            })?;
+            thread::sleep(Duration::from_micros(rng.random_range(0..2_000)));
+            seen
+        } else {
+            wait(&mut child, patience, || false)?
+        };
+        if ended.is_some() {
+            tally.after_the_end += 1;
+        }
+        child.kill()?;
+        child.wait()?;
+        let found = site.results()?;
+        if found.len() > results {
+            tally.behind_a_result += 1;
+            let left = fs::read_to_string(site.dir.join("worktodo.txt"))?;
+            let last = found.last().map(fact).unwrap_or_default();
+            let pending = left.lines().filter_map(expected).any(|fact| last.starts_with(&fact));
+            tally.before_removal += u32::from(pending);
+        }
+    }
+    Ok(tally)
+}
+
+/// Waits at most so long for a process to end by itself, or for something else.
+fn wait(
+    child: &mut Child,
+    most: Duration,
+    mut enough: impl FnMut() -> bool,
+) -> anyhow::Result<Option<ExitStatus>> {
+    let end = Instant::now() + most;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if enough() || Instant::now() >= end {
+            return Ok(None);
+        }
+        thread::sleep(POLL);
+    }
+}
+
+/// Thirty lines, and those that are added later are among them.
+struct List {
+    at_first: Vec<String>,
+    by_file: Vec<String>,
+    by_command: Vec<String>,
+    malformed: Vec<String>,
+}
+
+impl List {
+    fn new(rng: &mut ChaCha8Rng, below: u64) -> Self {
+        let mut id =
+            || (0..32).map(|_| format!("{:X}", rng.random_range(0..16))).collect::<String>();
+        let ids: Vec<String> = (0..6).map(|_| id()).collect();
+        let mut prime = |below: u64| loop {
+            let p = rng.random_range(1_000..below);
+            if primes::is_prime(p) {
+                return p;
+            }
+        };
+        let twice = prime(below);
+        let mut work = vec![
+            // One number tested in all four ways.
+            format!("PRP={},1,2,{twice},-1,70,0", ids[0]),
+            format!("PRPDC={},1,2,{twice},-1,70,0,3,5", ids[1]),
+            format!("Test={},{twice},70,1", ids[2]),
+            format!("B1=1000,B2=20000;DoubleCheck={},{twice},70,1", ids[3]),
+            format!("PRP={},1,2,{},-1", ids[4], prime(5_000)),
+            format!("Test={},{}", ids[5], prime(5_000)),
+        ];
+        while work.len() < 20 {
+            let small = work.len() < 12;
+            let p = prime(if small { 5_000 } else { below });
+            work.push(match work.len() % 4 {
+                0 => format!("PRP=N/A,1,2,{p},-1,70.5,1.3,3,1"),
+                1 => format!("PRPDC=1,2,{p},-1"),
+                2 => format!("Test={p}"),
+                _ => format!("DoubleCheck=N/A,{p},70,1"),
+            });
+            // Without IDs, equal lines would rightly share one result.
+            let mut exponents: Vec<_> = work.iter().filter_map(|line| expected(line)).collect();
+            exponents.sort();
+            exponents.dedup();
+            if exponents.len() < work.len() {
+                work.pop();
+            }
+        }
+        work.shuffle(rng);
+        let by_file = work.split_off(18);
+        let by_command = work.split_off(16);
+        let malformed = [
+            "nonsense",
+            "PRP=1,2,9689",
+            "Test=FEEE9DCD59A0855711265C1165C4C69Z,9689",
+            "PRP=1,2,9689,-1,\"31",
+            "PPR=1,2,9689,-1",
+        ]
+        .map(str::to_owned)
+        .to_vec();
+        let others = [
+            "# a comment",
+            "",
+            "Pminus1=N/A,1,2,9689,-1,1000,0",
+            "Factor=N/A,9689,60,61",
+            "PRP=3,2,9689,-1",
+        ];
+        let mut at_first: Vec<String> = work;
+        at_first.extend(malformed.iter().cloned());
+        at_first.extend(others.map(str::to_owned));
+        at_first.shuffle(rng);
+        Self { at_first, by_file, by_command, malformed }
+    }
+
+    fn all(&self) -> Vec<String> {
+        [self.at_first.clone(), self.by_file.clone(), self.by_command.clone()].concat()
+    }
+
+    /// What must be left in the end.
+    fn kept(&self) -> Vec<String> {
+        self.at_first.iter().filter(|line| expected(line).is_none()).cloned().collect()
+    }
+}
+
+/// What a result of this line begins with: exponent, work type and assignment.
+/// By the forms that [`List`] writes, not by the program's own parser.
+fn expected(line: &str) -> Option<String> {
+    let line = line.rsplit(';').next()?;
+    let (keyword, rest) = line.split_once('=')?;
+    let fields: Vec<&str> = rest.split(',').collect();
+    let id = fields[0].len() == 32 && fields[0].bytes().all(|b| b.is_ascii_hexdigit());
+    let aid = if id { fields[0] } else { "none" };
+    let fields = if id || fields[0] == "N/A" { &fields[1..] } else { &fields[..] };
+    let (worktype, p) = match (keyword, fields) {
+        ("PRP" | "PRPDC", ["1", "2", p, "-1", rest @ ..]) => {
+            if rest.iter().any(|field| field.contains('"')) {
+                return None;
+            }
+            ("PRP-3", p)
+        }
+        ("Test" | "DoubleCheck", [p, ..]) if p.bytes().all(|b| b.is_ascii_digit()) => ("LL", p),
+        _ => return None,
+    };
+    Some(format!("{p} {worktype} {aid}:"))
+}
+
+/// The same of a result, and what was found.
+fn fact(result: &Value) -> String {
+    let text = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or("none").to_owned();
+    let p = result.get("exponent").and_then(Value::as_u64).unwrap_or(0);
+    format!("{p} {} {}: {} {}", text("worktype"), text("aid"), text("status"), text("res64"))
+}
+
+/// A directory that is worked on.
+struct Site<'a> {
+    program: &'a Path,
+    dir: PathBuf,
+}
+
+impl Site<'_> {
+    /// Line endings of both kinds, and none at the end.
+    fn prepare(&self, lines: &[String]) -> anyhow::Result<()> {
+        fs::create_dir(&self.dir)?;
+        let mut text = String::new();
+        for (i, line) in lines.iter().enumerate() {
+            text += line;
+            text += if i % 3 == 0 { "\r\n" } else { "\n" };
+        }
+        let text = text.trim_end();
+        Ok(fs::write(self.dir.join("worktodo.txt"), text)?)
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(self.program);
+        command.arg("work").arg(&self.dir).stdin(Stdio::null());
+        command.args(["--device", "cpu", "--checkpoint-interval", &CHECKPOINT_SECONDS.to_string()]);
+        command
+    }
+
+    fn start(&self) -> anyhow::Result<Child> {
+        let log = fs::File::create(self.dir.join("stderr"))?;
+        let mut command = self.command();
+        let child = command.stdout(Stdio::null()).stderr(log).spawn();
+        child.with_context(|| format!("starting {}", self.program.display()))
+    }
+
+    fn to_the_end(&self) -> anyhow::Result<()> {
+        let status = self.start()?.wait()?;
+        let said = fs::read_to_string(self.dir.join("stderr"))?;
+        ensure!(status.success(), "the work ended with {status}:\n{said}");
+        Ok(())
+    }
+
+    fn size(&self) -> u64 {
+        fs::metadata(self.dir.join("results.txt")).map_or(0, |m| m.len())
+    }
+
+    /// The whole lines of results.txt, each of which must be JSON.
+    fn results(&self) -> anyhow::Result<Vec<Value>> {
+        let path = self.dir.join("results.txt");
+        let text = if path.exists() { fs::read_to_string(&path)? } else { String::new() };
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        let parse = |line| serde_json::from_str(line).with_context(|| format!("not JSON: {line}"));
+        whole.lines().map(parse).collect()
+    }
+
+    /// One result for each assignment, all other lines there, and the malformed
+    /// ones told of by the last process, by their numbers.
+    fn check(&self, list: &List) -> anyhow::Result<()> {
+        let dir = self.dir.display();
+        let mut wanted: Vec<String> = list.all().iter().filter_map(|line| expected(line)).collect();
+        let mut found: Vec<String> = self
+            .results()?
+            .iter()
+            .map(|result| fact(result).split_inclusive(':').next().unwrap_or_default().to_owned())
+            .collect();
+        wanted.sort();
+        found.sort();
+        ensure!(wanted == found, "in {dir} results of {found:?}, not of {wanted:?}");
+
+        let left = fs::read_to_string(self.dir.join("worktodo.txt"))?;
+        let before: Vec<String> = list.kept();
+        let now: Vec<&str> = left.lines().collect();
+        ensure!(now == before, "{dir}/worktodo.txt has {now:?}, not {before:?}");
+
+        let said = fs::read_to_string(self.dir.join("stderr"))?;
+        for line in &list.malformed {
+            let told = said.lines().filter(|told| told.contains("the line is kept")).any(|told| {
+                let number = told
+                    .split("worktodo.txt, line ")
+                    .nth(1)
+                    .and_then(|rest| rest.split(':').next()?.parse::<usize>().ok());
+                // Lines before it may since have been done: its number is no less.
+                let at = now.iter().position(|l| l == line).map_or(usize::MAX, |i| i + 1);
+                number.is_some_and(|n| n >= at && n <= list.at_first.len())
+            });
+            ensure!(told, "{line} was not told of by its number:\n{said}");
+        }
+        Ok(())
+    }
+}
