@@ -1,4 +1,5 @@
 //! Bits that flip in tests, and the suite of faults that ships in the program.
+#![cfg(test)]
 
 use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks, word::Word};
 use warpint_mersenne::{EngineFamily, Exponent, LlStart, TestKind};

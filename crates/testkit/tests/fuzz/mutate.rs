@@ -55,7 +55,7 @@ fn change() -> impl Strategy<Value = Change> {
 /// One of the files, changed up to four times.
 pub(crate) fn mutated(files: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     (prop::sample::select(files), vec(change(), 1..=4))
-        .prop_map(|(file, changes)| changes.iter().fold(file, |file, change| apply(file, change)))
+        .prop_map(|(file, changes)| changes.iter().fold(file, apply))
 }
 
 fn apply(mut file: Vec<u8>, change: &Change) -> Vec<u8> {
