@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use warpint_mersenne::engine::places;
-use warpint_mersenne::{DeviceChoice, EngineFamily, Exponent, LlStart, TestKind};
+use warpint_mersenne::{DeviceChoice, DeviceId, EngineFamily, Exponent, LlStart, TestKind};
 use warpint_selftest::faults::{Campaign, Fate, Flip, Tally, Target};
 
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
@@ -64,6 +64,7 @@ pub(crate) struct Options {
 
 fn device(text: &str) -> Result<DeviceChoice, String> {
     match text.parse() {
+        _ if text == "sim" => Ok(DeviceChoice::On(DeviceId::Sim)),
         Ok(DeviceChoice::Auto) | Err(_) => Err("none of cpu, cuda, cuda:N, sim".into()),
         Ok(choice) => Ok(choice),
     }
@@ -188,5 +189,20 @@ impl Progress {
             self.count,
             fates.join(", ")
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_as_a_user_names_them() {
+        assert_eq!(device("cpu"), Ok(DeviceChoice::Cpu));
+        assert_eq!(device("sim"), Ok(DeviceChoice::On(DeviceId::Sim)));
+        assert_eq!(device("cuda:1"), Ok(DeviceChoice::On(DeviceId::Cuda(1))));
+        for bad in ["auto", "", "cuda:x", "gpu"] {
+            assert!(device(bad).is_err(), "{bad}");
+        }
     }
 }
