@@ -9,8 +9,10 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use warpint::mersenne::engine::places::DeviceId;
-use warpint::mersenne::{DeviceChoice, Exponent, LlStart, PlanRequest, engine};
+use warpint::mersenne::proof::LARGEST_POWER;
+use warpint::mersenne::{DeviceChoice, Exponent, LlStart, PlanRequest, TestKind, TestSpec, engine};
 
+use crate::run::{Job, random_shift};
 use crate::units;
 pub(crate) use work::{StatusArgs, WorkArgs};
 
@@ -60,6 +62,16 @@ pub(crate) enum Command {
     Prp {
         #[command(flatten)]
         test: TestArgs,
+
+        /// Known factors of 2^P − 1, separated by commas: tests whether what they leave is a
+        /// probable prime (residue type 5).
+        #[arg(long, value_name = "FACTORS", value_delimiter = ',')]
+        factors: Vec<String>,
+
+        /// Make a proof that the test was done, of this power [default: as GIMPS wants it], in
+        /// DIR/proof. The residues for it, whose size is told, stay in DIR/M<P>/proof meanwhile.
+        #[arg(long, value_name = "POWER", num_args = 0..=1, require_equals = true, value_parser = proof_power, conflicts_with = "iterations")]
+        proof: Option<Option<u32>>,
     },
     /// Prove 2^P − 1 prime or composite by Lucas–Lehmer.
     ///
@@ -70,6 +82,12 @@ pub(crate) enum Command {
         /// The first term of the sequence: 4, 10 or 2/3.
         #[arg(long, value_enum, default_value_t, value_name = "S0", hide_possible_values = true)]
         start: Start,
+
+        /// Compute everything with this engine too, stretch by stretch, and compare: takes the time
+        /// of both, and finds every error of one of them.
+        #[arg(long, value_name = "ENGINE", value_parser = engine_parser(), hide_possible_values = true)]
+        verify_with: Option<EngineName>,
+
         #[command(flatten)]
         test: TestArgs,
     },
@@ -158,7 +176,7 @@ pub(crate) enum Proof {
     /// Exit code 0: the proof is right; 1: it is wrong, which a second run at another transform
     /// length has confirmed; 2: the file is no proof.
     #[command(
-        after_help = "Examples:\n  warpint proof verify warpint-work/proof/216091-8.proof\n  warpint proof verify 136279841-10.proof --device cuda --json"
+        after_help = "Examples:\n  warpint proof verify warpint-work/proof/M216091-8.proof\n  warpint proof verify M136279841-10.proof --device cuda --json"
     )]
     Verify(ProofVerifyArgs),
 }
@@ -265,6 +283,11 @@ pub(crate) struct TestArgs {
     /// into the results file before the last iteration.
     #[arg(long, value_name = "K", value_parser = at_least_one)]
     pub(crate) iterations: Option<u64>,
+
+    /// Begin with the residue shifted by so many bits [default: drawn at random]: two runs with
+    /// different shifts share no systematic error.
+    #[arg(long, value_name = "BITS")]
+    pub(crate) shift: Option<u32>,
 
     /// Do not look for a small factor first.
     #[arg(long)]
@@ -422,7 +445,7 @@ pub(crate) struct StressArgs {
 
 /// An engine family by name; `None` lets the plan choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct EngineName(Option<&'static str>);
+pub(crate) struct EngineName(pub(crate) Option<&'static str>);
 
 const AUTO: &str = "auto";
 
@@ -478,9 +501,39 @@ impl ArithmeticArgs {
 }
 
 impl TestArgs {
+    /// The test of a kind that is asked for.
+    pub(crate) fn spec(&self, kind: TestKind) -> TestSpec {
+        let shift = self.shift.unwrap_or_else(|| random_shift(self.exponent.get()));
+        TestSpec { iterations: self.iterations, shift, ..TestSpec::new(kind, self.exponent) }
+    }
+
+    /// A job for no assignment, without proof and second engine.
+    pub(crate) fn job(&self, spec: TestSpec) -> Job<'_> {
+        Job {
+            spec,
+            request: self.plan_request(),
+            proof: None,
+            verify_with: None,
+            dir: &self.dir,
+            results: self.results.as_deref(),
+            checkpoint_interval: self.checkpoint_interval,
+            tf_limit: (!self.no_tf).then_some(self.tf_limit),
+            restart: self.restart,
+            quiet: self.quiet,
+            json: self.json,
+            order: None,
+        }
+    }
+
     pub(crate) fn plan_request(&self) -> PlanRequest {
         self.arithmetic.plan_request(self.length)
     }
+}
+
+/// A power of a proof: there is none with more middles.
+pub(crate) fn proof_power(text: &str) -> Result<u32, String> {
+    let power = text.parse().ok().filter(|power| (1..=LARGEST_POWER).contains(power));
+    power.ok_or_else(|| format!("'{text}' is not a power from 1 to {LARGEST_POWER}"))
 }
 
 fn at_least_one(text: &str) -> Result<u64, String> {
@@ -525,7 +578,7 @@ mod tests {
         let mut names = vec![AUTO];
         for family in engine::families() {
             let args = ["warpint", "prp", "7", "--engine", family.name()];
-            let Command::Prp { test } = Cli::try_parse_from(args).unwrap().command else {
+            let Command::Prp { test, .. } = Cli::try_parse_from(args).unwrap().command else {
                 panic!()
             };
             assert_eq!(test.plan_request().engine, Some(family.name()));

@@ -9,6 +9,8 @@ mod lengths;
 mod misuse;
 mod no_result;
 mod progress;
+mod proof_view;
+mod proofs;
 mod report;
 mod run;
 mod signals;

@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use warpint::gimps::{self, Program, ResultLine};
+use warpint::gimps::{self, Program, ProofInfo, ResultLine};
 use warpint::mersenne::engine::places::CPU;
+use warpint::mersenne::proof::sha3_256_text;
 use warpint::mersenne::{ErrorCounts, LlStart, Outcome, TestKind, Verdict};
 
 use crate::units;
@@ -45,6 +46,15 @@ pub(crate) struct TestReport {
     seconds: f64,
     program: Program,
     timestamp: String,
+    /// PRP: the factors without which the rest was tested.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    known_factors: Vec<String>,
+    /// PRP: the proof that was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    proof: Option<ProofInfo>,
+    /// Certifications: that of the residue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sha3_hash: Option<String>,
     /// The assignment that it was done for, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     credit: Option<Credit>,
@@ -148,6 +158,10 @@ impl TestReport {
             seconds: outcome.elapsed.as_secs_f64(),
             program: Program::warpint(),
             timestamp: gimps::utc_now(),
+            known_factors: outcome.known_factors.clone(),
+            proof: None,
+            sha3_hash: matches!(outcome.kind, TestKind::Cert(_))
+                .then(|| sha3_256_text(&outcome.residue)),
             credit: None,
         }
     }
@@ -174,13 +188,17 @@ impl TestReport {
             seconds: 0.0,
             program: Program::warpint(),
             timestamp: gimps::utc_now(),
+            known_factors: vec![],
+            proof: None,
+            sha3_hash: None,
             credit: None,
         }
     }
 
-    /// Whether this is the report of the whole test `kind` of M_p.
-    pub(crate) fn is_of(&self, kind: TestKind, p: u32) -> bool {
+    /// Whether this is the report of the whole test `kind` of M_p with these known factors.
+    pub(crate) fn is_of(&self, kind: TestKind, p: u32, known_factors: &[String]) -> bool {
         self.exponent == p
+            && self.known_factors == known_factors
             && self.worktype == kind.work_type()
             && self.start == start(kind)
             && self.is_final()
@@ -189,6 +207,11 @@ impl TestReport {
     /// The same, done for an assignment.
     pub(crate) fn credited(self, credit: Option<Credit>) -> Self {
         Self { credit, ..self }
+    }
+
+    /// The same with a proof.
+    pub(crate) fn proven(self, proof: ProofInfo) -> Self {
+        Self { proof: Some(proof), ..self }
     }
 
     pub(crate) fn credit(&self) -> Option<&Credit> {
@@ -211,18 +234,25 @@ impl TestReport {
         let status = match self.status {
             Status::Prime => gimps::Status::Prime,
             Status::Composite => gimps::Status::Composite,
-            Status::Interim | Status::Certified => return None,
+            // A certification has no verdict, and its line none.
+            Status::Certified => gimps::Status::Composite,
+            Status::Interim => return None,
         };
         let (p, res64, n) = (self.exponent, self.res64.clone(), self.fft_length);
-        let line = match (&self.res2048, self.start.as_deref()) {
-            (Some(res2048), _) => {
+        let line = match (&self.sha3_hash, &self.res2048, self.start.as_deref()) {
+            (Some(hash), ..) => ResultLine::cert(p, self.iterations, hash.clone(), n),
+            (None, Some(res2048), _) => {
                 ResultLine::prp(p, status, res64, res2048.clone(), n, self.errors.gerbicz)
             }
-            (None, Some("4")) => ResultLine::ll(p, status, res64, n),
-            (None, _) => return None,
+            (None, None, Some("4")) => ResultLine::ll(p, status, res64, n),
+            (None, None, _) => return None,
         };
         let credit = self.credit.as_ref();
+        let of_cofactor = !self.known_factors.is_empty();
         Some(ResultLine {
+            residue_type: if of_cofactor { Some(5) } else { line.residue_type },
+            known_factors: self.known_factors.clone(),
+            proof: self.proof.clone(),
             aid: credit.and_then(|c| c.aid.clone()),
             user: credit.and_then(|c| c.user.clone()),
             computer: credit.and_then(|c| c.computer.clone()),
@@ -241,7 +271,7 @@ pub(crate) fn engine_at(engine: &str, place: &str) -> String {
 
 /// Whether the results of such a test go into the results file.
 pub(crate) fn is_recorded(kind: TestKind) -> bool {
-    matches!(kind, TestKind::Prp | TestKind::Ll(LlStart::Four))
+    matches!(kind, TestKind::Prp | TestKind::Ll(LlStart::Four) | TestKind::Cert(_))
 }
 
 /// The starting value of a Lucas–Lehmer test, as text.
@@ -275,7 +305,8 @@ impl Display for TestReport {
                 write!(f, "M{exponent} is composite (Lucas–Lehmer): res64 {res64}, {squarings}")
             }
             (Status::Certified, _) => {
-                write!(f, "M{exponent} certification: res64 {res64}, {squarings}")
+                let hash = self.sha3_hash.as_deref().unwrap_or_default();
+                write!(f, "M{exponent} certification: SHA3-256 {hash}, {squarings}")
             }
             (Status::Interim, _) => {
                 let total = self.total;
@@ -439,9 +470,9 @@ mod tests {
         let report = TestReport::new(&outcome(TestKind::Ll(LlStart::Ten), Verdict::Composite, 7));
         let text = serde_json::to_string(&report).unwrap();
         assert_eq!(serde_json::from_str::<TestReport>(&text).unwrap(), report);
-        assert!(report.is_of(TestKind::Ll(LlStart::Ten), 127));
-        assert!(!report.is_of(TestKind::Ll(LlStart::Four), 127));
-        assert!(!report.is_of(TestKind::Prp, 127));
-        assert!(!report.is_of(TestKind::Ll(LlStart::Ten), 89));
+        assert!(report.is_of(TestKind::Ll(LlStart::Ten), 127, &[]));
+        assert!(!report.is_of(TestKind::Ll(LlStart::Four), 127, &[]));
+        assert!(!report.is_of(TestKind::Prp, 127, &[]));
+        assert!(!report.is_of(TestKind::Ll(LlStart::Ten), 89, &[]));
     }
 }

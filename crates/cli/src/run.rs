@@ -1,21 +1,22 @@
 //! A test from its arguments to its report: `prp`, `ll` and an assignment differ in their [`Job`].
 
+use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use warpint::gimps;
 use warpint::mersenne::checkpoint::CheckpointStore;
 use warpint::mersenne::{
-    DeviceChoice, DeviceId, Event, Exponent, Finished, Plan, PlanRequest, RunOptions, StopToken,
-    TestKind, TestSpec, TunedTimes, test, trial_factor,
+    DeviceChoice, DeviceId, Event, Exponent, Finished, Keeper, Plan, PlanRequest, RunOptions,
+    StopToken, TestKind, TestSpec, TunedTimes, test, trial_factor,
 };
 
-use crate::args::TestArgs;
 use crate::exit::{BadRequest, Exit};
 use crate::lengths;
 use crate::no_result::{FactorReport, StopReport};
 use crate::progress;
+use crate::proofs::ProofWork;
 use crate::report::{self, Credit, TestReport};
 use crate::signals::Signals;
 use crate::stored::{Loaded, StoredResult};
@@ -27,16 +28,17 @@ const SLOW_TO_PLAN: u32 = 10_000_000;
 
 /// A test to be run: what is to be computed, how, and what becomes of the result.
 pub(crate) struct Job<'a> {
-    pub(crate) kind: TestKind,
-    pub(crate) exponent: Exponent,
+    pub(crate) spec: TestSpec,
     pub(crate) request: PlanRequest,
+    /// The power of the proof to be made of a PRP test.
+    pub(crate) proof: Option<u32>,
+    /// Lucas–Lehmer: with what everything is computed once more.
+    pub(crate) verify_with: Option<PlanRequest>,
     /// Where checkpoints, stored results and results are.
     pub(crate) dir: &'a Path,
     /// Another results file than that of the directory.
     pub(crate) results: Option<&'a Path>,
     pub(crate) checkpoint_interval: Duration,
-    /// Stop after so many.
-    pub(crate) iterations: Option<u64>,
     /// Look for factors 2kp + 1 with k up to this.
     pub(crate) tf_limit: Option<u64>,
     /// Forget what is there of this test.
@@ -97,28 +99,23 @@ impl Job<'_> {
 }
 
 /// Runs the one test of `prp` and `ll`.
-pub(crate) fn one(kind: TestKind, args: &TestArgs) -> anyhow::Result<Exit> {
-    let job = Job {
-        kind,
-        exponent: args.exponent,
-        request: args.plan_request(),
-        dir: &args.dir,
-        results: args.results.as_deref(),
-        checkpoint_interval: args.checkpoint_interval,
-        iterations: args.iterations,
-        tf_limit: (!args.no_tf).then_some(args.tf_limit),
-        restart: args.restart,
-        quiet: args.quiet,
-        json: args.json,
-        order: None,
-    };
+pub(crate) fn one(job: Job) -> anyhow::Result<Exit> {
     run(&job, &Signals::install()?)
+}
+
+/// A shift for a test of M_p, drawn at random.
+pub(crate) fn random_shift(p: u32) -> u32 {
+    // Keys of hashes are random numbers of the system's.
+    let drawn = RandomState::new().hash_one(p) % u64::from(p.max(1));
+    // Below p.
+    drawn as u32
 }
 
 /// Runs a test and prints what came of it: [`Exit::Done`] once the result is
 /// where it belongs, or [`Exit::Stopped`].
 pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
-    let (kind, exponent, p) = (job.kind, job.exponent, job.exponent.get());
+    let (kind, exponent) = (job.spec.kind, job.spec.exponent);
+    let p = exponent.get();
     if p == 2 {
         if job.order.is_some() {
             let line = "M2 = 3 is prime: no test applies to it, and no result is recorded";
@@ -136,13 +133,15 @@ pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
 
+    let second = job.verify_with.map(|request| second_plan(exponent, &request)).transpose()?;
+
     let mut store = CheckpointStore::open(job.dir, p, kind)?;
-    let stored = StoredResult::new(store.dir(), kind, p);
+    let stored = StoredResult::new(store.dir(), &job.spec);
     if job.restart {
         store.remove_all()?;
         stored.forget()?;
     }
-    let whole = job.iterations.is_none_or(|k| k >= kind.iterations(p));
+    let whole = job.spec.iterations.is_none_or(|k| k >= kind.iterations(p));
     if whole && let Some(finished) = load(&stored, job)? {
         let printed = print(&finished, job);
         let recorded = record(&finished, &stored, job);
@@ -166,26 +165,57 @@ pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
         watch.planned(&plan, kind);
     }
     job.say(|| describe(&plan, kind));
-    let spec = TestSpec { iterations: job.iterations, ..TestSpec::new(kind, exponent) };
-    match compute(&spec, plan, &mut store, stop, job)? {
+    let proof = job.proof.filter(|_| whole).and_then(|power| ProofWork::new(job.dir, p, power));
+    let proof = proof.map(Arc::new);
+    if let Some(proof) = &proof {
+        job.say(|| proof.announce());
+    }
+    let options = RunOptions {
+        checkpoint_interval: job.checkpoint_interval,
+        verify_with: second,
+        keeper: proof.clone().map(|proof| proof as Arc<dyn Keeper>),
+        ..RunOptions::default()
+    };
+    match compute(plan, &options, &mut store, stop, job)? {
         Finished::Done(outcome) => {
-            let report = TestReport::new(&outcome).credited(job.credit().cloned());
-            if report.is_final() {
-                finish(&report, &stored, &mut store, job)?;
-            } else {
+            let mut report = TestReport::new(&outcome).credited(job.credit().cloned());
+            if !report.is_final() {
                 report::print(&report, job.json)?;
+                return Ok(Exit::Done);
+            }
+            if let Some(proof) = &proof {
+                match proof.make(plan, &outcome, &job.spec.known_factors, stop, job.quiet) {
+                    Ok(Some(made)) => report = report.proven(made),
+                    Ok(None) => return stopped(job, outcome.iterations, true),
+                    Err(e) => job.warn(&format!(
+                        "M{p}: warning: no proof was made: {e:#}; the result stands without one"
+                    )),
+                }
+            }
+            finish(&report, &stored, &mut store, job)?;
+            if let Some(proof) = &proof {
+                proof.clear_away();
             }
             Ok(Exit::Done)
         }
-        Finished::Stopped { iteration, saved } => {
-            let report = StopReport::new(kind, p, iteration, saved);
-            if job.json {
-                report::print(&report, true)?;
-            }
-            job.say(|| report.to_string());
-            Ok(Exit::Stopped)
-        }
+        Finished::Stopped { iteration, saved } => stopped(job, iteration, saved),
     }
+}
+
+fn stopped(job: &Job, iteration: u64, saved: bool) -> anyhow::Result<Exit> {
+    let report = StopReport::new(job.spec.kind, job.spec.exponent.get(), iteration, saved);
+    if job.json {
+        report::print(&report, true)?;
+    }
+    job.say(|| report.to_string());
+    Ok(Exit::Stopped)
+}
+
+/// The fastest plan of the engine that computes everything once more.
+fn second_plan(exponent: Exponent, request: &PlanRequest) -> anyhow::Result<Plan> {
+    let request = settle(request, exponent)?;
+    Plan::fastest(exponent, &request, &TunedTimes::open())
+        .map_err(|e| lengths::explain(e, &request))
 }
 
 /// Decides where to compute; a GPU that is there and cannot be used is told of.
@@ -219,15 +249,16 @@ pub(crate) fn exponents_for(
     Ok(list.iter().map(|&p| Exponent::new(p)).collect::<Result<_, _>>()?)
 }
 
-/// A residue asked for by its iteration is wanted even of a number with a factor.
+/// A residue asked for by its iteration is wanted even of a number with a factor, and known
+/// factors are no news.
 fn small_factor(job: &Job) -> Option<u64> {
-    let limit = job.tf_limit.filter(|_| job.iterations.is_none())?;
-    trial_factor(job.exponent, limit)
+    let wanted = job.spec.iterations.is_none() && job.spec.known_factors.is_empty();
+    trial_factor(job.spec.exponent, job.tf_limit.filter(|_| wanted)?)
 }
 
 /// The result of this test, if it was finished before.
 fn load(stored: &StoredResult, job: &Job) -> anyhow::Result<Option<TestReport>> {
-    let (p, path) = (job.exponent, stored.path().display());
+    let (p, path) = (job.spec.exponent, stored.path().display());
     match stored.load()? {
         Loaded::Nothing => Ok(None),
         Loaded::Sound(report) => {
@@ -267,18 +298,16 @@ fn load(stored: &StoredResult, job: &Job) -> anyhow::Result<Option<TestReport>> 
 }
 
 fn compute(
-    spec: &TestSpec,
     plan: Plan,
+    options: &RunOptions,
     store: &mut CheckpointStore,
     stop: &StopToken,
     job: &Job,
 ) -> anyhow::Result<Finished> {
     let (sender, events) = mpsc::channel::<Event>();
-    let (p, watch) = (spec.exponent.get(), job.watch().cloned());
+    let (p, watch) = (job.spec.exponent.get(), job.watch().cloned());
     let view = progress::show(p, events, stop.clone(), job.quiet, watch);
-    let options =
-        RunOptions { checkpoint_interval: job.checkpoint_interval, ..RunOptions::default() };
-    let finished = test::run(spec, plan, Some(store), &sender, stop, &options);
+    let finished = test::run(&job.spec, plan, Some(store), &sender, stop, options);
     drop(sender);
     // A view that failed has no part in the result.
     let _ = view.join();
@@ -303,7 +332,7 @@ fn finish(
         );
     }
     if let Err(e) = store.remove_all() {
-        job.warn(&format!("M{}: the result is safe, but {e}", job.exponent));
+        job.warn(&format!("M{}: the result is safe, but {e}", job.spec.exponent));
     }
     printed.and(recorded.map(drop))
 }
@@ -327,7 +356,7 @@ fn try_results(stored: &StoredResult, job: &Job) {
         let stored = stored.path().display();
         job.warn(&format!(
             "M{}: warning: {e}; the test goes on, and its result will be kept in {stored}",
-            job.exponent
+            job.spec.exponent
         ));
     }
 }

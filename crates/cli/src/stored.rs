@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
-use warpint::mersenne::TestKind;
+use warpint::mersenne::{TestKind, TestSpec};
 
 use crate::report::TestReport;
 
@@ -19,6 +19,7 @@ pub(crate) struct StoredResult {
     path: PathBuf,
     kind: TestKind,
     exponent: u32,
+    known_factors: Vec<String>,
 }
 
 /// What was found.
@@ -33,9 +34,18 @@ pub(crate) enum Loaded {
 }
 
 impl StoredResult {
-    /// That of a test whose checkpoints are in `dir`.
-    pub(crate) fn new(dir: &Path, kind: TestKind, exponent: u32) -> Self {
-        Self { path: dir.join(format!("{}-result.json", kind.slug())), kind, exponent }
+    /// That of a test whose checkpoints are in `dir`. Tests without the same known factors have
+    /// results of their own: `prp-cofactor-<16 hexadecimal digits>-result.json`.
+    pub(crate) fn new(dir: &Path, spec: &TestSpec) -> Self {
+        let (kind, exponent) = (spec.kind, spec.exponent.get());
+        let known_factors = spec.known_factors.texts().to_vec();
+        let of_factors = if known_factors.is_empty() {
+            String::new()
+        } else {
+            format!("-cofactor-{}", &sha256(&known_factors.join(","))[..16])
+        };
+        let path = dir.join(format!("{}{of_factors}-result.json", kind.slug()));
+        Self { path, kind, exponent, known_factors }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -50,7 +60,7 @@ impl StoredResult {
             Err(e) => anyhow::bail!("cannot read {}: {e}", self.path.display()),
         };
         match parse(&bytes) {
-            Ok(report) if report.is_of(self.kind, self.exponent) => {
+            Ok(report) if report.is_of(self.kind, self.exponent, &self.known_factors) => {
                 Ok(Loaded::Sound(Box::new(report)))
             }
             Ok(_) => self.set_aside("it is the result of another test"),
@@ -121,12 +131,17 @@ pub(crate) fn sha256(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use warpint::mersenne::Exponent;
+
+    fn of(dir: &Path, p: u64) -> StoredResult {
+        StoredResult::new(dir, &TestSpec::new(TestKind::Prp, Exponent::new(p).unwrap()))
+    }
 
     #[test]
     fn a_kept_report_comes_back_and_a_damaged_one_does_not() {
         let dir = tempfile::tempdir().unwrap();
         let report = TestReport::of_m2(TestKind::Prp);
-        let stored = StoredResult::new(dir.path(), TestKind::Prp, 2);
+        let stored = of(dir.path(), 2);
         assert!(matches!(stored.load().unwrap(), Loaded::Nothing));
         stored.keep(&report).unwrap();
         let sound = fs::read(stored.path()).unwrap();
@@ -143,7 +158,7 @@ mod tests {
         assert_eq!(fs::read(aside).unwrap(), sound[..sound.len() / 2]);
         assert!(matches!(stored.load().unwrap(), Loaded::Nothing));
 
-        let foreign = StoredResult::new(dir.path(), TestKind::Prp, 3);
+        let foreign = of(dir.path(), 3);
         fs::write(foreign.path(), &sound).unwrap();
         assert!(matches!(foreign.load().unwrap(), Loaded::Bad { .. }));
     }
@@ -151,7 +166,7 @@ mod tests {
     #[test]
     fn forgetting_is_no_error_when_there_is_nothing() {
         let dir = tempfile::tempdir().unwrap();
-        let stored = StoredResult::new(dir.path(), TestKind::Prp, 2);
+        let stored = of(dir.path(), 2);
         stored.forget().unwrap();
         stored.keep(&TestReport::of_m2(TestKind::Prp)).unwrap();
         stored.forget().unwrap();

@@ -253,10 +253,10 @@ impl ProofFile {
         self.residues
     }
 
-    /// `<p>-<power>.proof`, as PRPLL names it.
+    /// `M<p>-<power>.proof`.
     #[must_use]
     pub fn file_name(&self) -> String {
-        format!("{}-{}.proof", self.exponent, self.power())
+        format!("M{}-{}.proof", self.exponent, self.power())
     }
 
     /// The MD5 of the file, 32 lower-case hexadecimal digits.
@@ -273,7 +273,7 @@ impl ProofFile {
         [self.header().as_bytes(), &self.residues.concat()].concat()
     }
 
-    /// Writes `folder/<p>-<power>.proof`, and the folder if it is not there: to a temporary file,
+    /// Writes `folder/M<p>-<power>.proof`, and the folder if it is not there: to a temporary file,
     /// synced, then renamed, so that a program that looks for proofs never sees half a one.
     ///
     /// # Errors

@@ -89,7 +89,7 @@ fn a_file_is_written_once_and_whole() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("proof");
     let saved = small().save(&folder).unwrap();
-    assert_eq!(saved.path, folder.join("13-2.proof"));
+    assert_eq!(saved.path, folder.join("M13-2.proof"));
     assert_eq!(fs::read(&saved.path).unwrap(), SMALL);
     assert_eq!(saved.md5, small().md5());
     assert_eq!(ProofFile::read(&saved.path).unwrap(), (small(), saved.clone()));
@@ -107,7 +107,7 @@ fn a_file_is_written_once_and_whole() {
     // A file where the folder should be.
     fs::write(root.path().join("file"), "").unwrap();
     let error = small().save(&root.path().join("file")).unwrap_err();
-    assert!(error.to_string().contains("13-2.proof"), "{error}");
+    assert!(error.to_string().contains("M13-2.proof"), "{error}");
 }
 
 #[test]

@@ -148,6 +148,15 @@ impl Residue {
         self.rotated_left(self.exponent - s % self.exponent)
     }
 
+    /// m·x mod M_p.
+    #[must_use]
+    pub fn times(&self, m: u64) -> Self {
+        let mut limbs = self.limbs.clone();
+        let carry = limbs::mul_small_assign(&mut limbs, m);
+        limbs.push(carry);
+        Self::from_limbs(self.exponent, &limbs)
+    }
+
     /// x/d mod M_p, or `None` when d has a factor in common with M_p.
     ///
     /// # Panics

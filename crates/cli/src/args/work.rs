@@ -43,6 +43,15 @@ pub(crate) struct WorkArgs {
     #[command(flatten)]
     pub(crate) arithmetic: ArithmeticArgs,
 
+    /// Make no proofs of PRP tests.
+    #[arg(long)]
+    pub(crate) no_proof: bool,
+
+    /// The power of proofs [default: as GIMPS wants it, 8 to 11 by the exponent]. Each more halves
+    /// the work of whoever certifies the proof, and doubles the disk that it needs meanwhile.
+    #[arg(long, value_name = "POWER", value_parser = super::proof_power, conflicts_with = "no_proof")]
+    pub(crate) proof_power: Option<u32>,
+
     /// Time between checkpoints.
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = units::parse_seconds)]
     pub(crate) checkpoint_interval: Duration,

@@ -1,10 +1,18 @@
 //! `warpint ll P`
 
-use warpint::mersenne::TestKind;
+use warpint::mersenne::{PlanRequest, TestKind};
 
-use crate::args::{Start, TestArgs};
+use crate::args::{EngineName, Start, TestArgs};
 use crate::exit::Exit;
+use crate::run::{Job, one};
 
-pub(crate) fn run(start: Start, args: &TestArgs) -> anyhow::Result<Exit> {
-    crate::run::one(TestKind::Ll(start.into()), args)
+pub(crate) fn run(
+    start: Start,
+    verify_with: Option<EngineName>,
+    args: &TestArgs,
+) -> anyhow::Result<Exit> {
+    let request = args.plan_request();
+    let verify_with =
+        verify_with.map(|engine| PlanRequest { engine: engine.0, length: None, ..request });
+    one(Job { verify_with, ..args.job(args.spec(TestKind::Ll(start.into()))) })
 }

@@ -19,8 +19,8 @@ use crate::exit::Exit;
 
 pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
     match command {
-        Command::Prp { test } => prp::run(&test),
-        Command::Ll { start, test } => ll::run(start, &test),
+        Command::Prp { test, factors, proof } => prp::run(&test, &factors, proof),
+        Command::Ll { start, verify_with, test } => ll::run(start, verify_with, &test),
         Command::Proof { what: Proof::Verify(args) } => proof::verify(&args),
         Command::Bench { what: Bench::Mersenne(args) } => bench::mersenne(&args),
         Command::Bench { what: Bench::Checks(args) } => bench::checks::run(&args),

@@ -1,12 +1,10 @@
 //! `warpint proof verify FILE`
 
 use std::fmt::{self, Display};
-use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use warpint::gimps::{Program, ProofFile, SavedProof};
 use warpint::mersenne::engine::places::CPU;
@@ -16,13 +14,11 @@ use warpint::mersenne::{Exponent, KnownFactors, Plan, Residue, StopToken, TunedT
 use crate::args::ProofVerifyArgs;
 use crate::exit::{BadRequest, Exit};
 use crate::lengths;
+use crate::proof_view::View;
 use crate::report::{self, notice};
 use crate::run::settle;
 use crate::signals::Signals;
 use crate::units;
-
-/// Without a terminal, a line this often.
-const LINE_EVERY: Duration = Duration::from_secs(10);
 
 /// What came of it.
 #[derive(Debug, Serialize)]
@@ -67,7 +63,7 @@ pub(crate) fn verify(args: &ProofVerifyArgs) -> anyhow::Result<Exit> {
         notice(&format!("warning: {warning}"));
     }
     let begin = Instant::now();
-    let mut view = View::new(p, args.quiet);
+    let mut view = View::new(p, "proof verified", args.quiet);
     let verified = proof::verify(plan, &proof, &mut |share| view.show(share), &StopToken::new());
     view.end();
     let Some(verified) = verified? else { return Ok(Exit::Stopped) };
@@ -154,53 +150,6 @@ impl Display for Report {
         match self.round_off {
             Some(max) => write!(f, ", round-off max {max:.4}"),
             None => Ok(()),
-        }
-    }
-}
-
-/// A bar on a terminal, lines elsewhere.
-struct View {
-    p: u32,
-    quiet: bool,
-    bar: Option<ProgressBar>,
-    begin: Instant,
-    last_line: Instant,
-}
-
-impl View {
-    fn new(p: u32, quiet: bool) -> Self {
-        let bar = (!quiet && io::stderr().is_terminal()).then(|| {
-            let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr());
-            let style = ProgressStyle::with_template("[{bar:24}] {msg}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-            bar
-        });
-        let begin = Instant::now();
-        Self { p, quiet, bar, begin, last_line: begin }
-    }
-
-    fn show(&mut self, share: f64) {
-        if self.bar.is_none() && (self.quiet || self.last_line.elapsed() < LINE_EVERY) {
-            return;
-        }
-        let left = self.begin.elapsed().as_secs_f64() * (1.0 - share) / share.max(1e-6);
-        let eta = units::clock(Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX));
-        let line = format!("M{}: proof verified to {:.1} %, ETA {eta}", self.p, 100.0 * share);
-        match &self.bar {
-            Some(bar) => {
-                bar.set_position((1000.0 * share) as u64);
-                bar.set_message(line);
-            }
-            None => {
-                notice(&line);
-                self.last_line = Instant::now();
-            }
-        }
-    }
-
-    fn end(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
         }
     }
 }

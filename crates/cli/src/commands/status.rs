@@ -11,7 +11,7 @@ use crate::args::StatusArgs;
 use crate::exit::{BadRequest, Exit};
 use crate::report;
 use crate::units;
-use crate::work::{Claim, State, WorkerStatus, kind_of};
+use crate::work::{Claim, State, WorkerStatus};
 
 pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<Exit> {
     let dir = args.dir.as_path();
@@ -33,8 +33,8 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<Exit> {
     let mut lines = Lines { file: file.path().display().to_string(), ..Lines::default() };
     for line in file.read()? {
         match line.line {
-            Line::Work(assignment) if kind_of(&assignment.work).is_ok() => lines.assignments += 1,
-            Line::Work(_) | Line::Foreign(_) => lines.foreign += 1,
+            Line::Work(_) => lines.assignments += 1,
+            Line::Foreign(_) => lines.foreign += 1,
             Line::Malformed(_) => lines.malformed += 1,
             Line::Blank | Line::Comment => {}
         }

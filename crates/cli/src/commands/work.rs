@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use serde::Serialize;
 use warpint::gimps::{self, Assignment, Line, NumberedLine, WorkFile};
+use warpint::mersenne::proof::power_for;
 use warpint::mersenne::{DeviceChoice, Exponent, TestKind};
 
 use crate::args::WorkArgs;
@@ -145,7 +146,6 @@ struct Task {
     line: NumberedLine,
     assignment: Assignment,
     exponent: Exponent,
-    kind: TestKind,
     _claim: Claim,
 }
 
@@ -202,7 +202,6 @@ impl Worker<'_> {
             self.tally.busy = 0;
             for line in lines {
                 let Line::Work(assignment) = &line.line else { continue };
-                let Ok(kind) = work::kind_of(&assignment.work) else { continue };
                 if self.given_up.contains(&line.bytes) {
                     continue;
                 }
@@ -217,7 +216,7 @@ impl Worker<'_> {
                     Ok(Some(_claim)) if !self.is_there(&line)? => continue 'again,
                     Ok(Some(claim)) => {
                         let assignment = assignment.clone();
-                        return Ok(Some(Task { line, assignment, exponent, kind, _claim: claim }));
+                        return Ok(Some(Task { line, assignment, exponent, _claim: claim }));
                     }
                     Ok(None) => self.tally.busy += 1,
                     Err(e) => self.give_up(&line, &e),
@@ -233,7 +232,7 @@ impl Worker<'_> {
         (self.tally.malformed, self.tally.foreign) = (0, 0);
         for line in lines {
             let why = match &line.line {
-                Line::Blank | Line::Comment => continue,
+                Line::Blank | Line::Comment | Line::Work(_) => continue,
                 Line::Malformed(why) => {
                     self.tally.malformed += 1;
                     why.to_string()
@@ -242,13 +241,6 @@ impl Worker<'_> {
                     self.tally.foreign += 1;
                     why.to_string()
                 }
-                Line::Work(assignment) => match work::kind_of(&assignment.work) {
-                    Ok(_) => continue,
-                    Err(why) => {
-                        self.tally.foreign += 1;
-                        why.to_owned()
-                    }
-                },
             };
             if self.told.insert(line.bytes.clone()) {
                 self.warn(&format!("{}: {why}; the line is kept", self.at(line)));
@@ -278,15 +270,25 @@ impl Worker<'_> {
             computer: args.computer.clone(),
             worker: args.worker,
         };
-        self.watch.begin(task.exponent.get(), task.kind, &credit);
+        let p = task.exponent.get();
+        let spec = match work::spec_of(self.dir, work, task.exponent) {
+            Ok(spec) => spec,
+            Err(e) => {
+                self.give_up(&task.line, &e);
+                return Exit::Done;
+            }
+        };
+        self.watch.begin(p, spec.kind, &credit);
+        let wants_proof = spec.kind == TestKind::Prp && !args.no_proof;
+        let proof = args.proof_power.or_else(|| power_for(p)).filter(|_| wants_proof);
         let job = Job {
-            kind: task.kind,
-            exponent: task.exponent,
+            spec,
             request: args.arithmetic.plan_request(None),
+            proof,
+            verify_with: None,
             dir: self.dir,
             results: None,
             checkpoint_interval: args.checkpoint_interval,
-            iterations: None,
             // The server gives out what has been searched for factors.
             tf_limit: None,
             restart: false,

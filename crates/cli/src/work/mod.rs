@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use claim::Claim;
 pub(crate) use status::{State, WorkerStatus};
-pub(crate) use tests_of::kind_of;
+pub(crate) use tests_of::spec_of;
 pub(crate) use watch::Watch;
 
 /// `results.txt` for worker 0, `results-N.txt` for the others.

@@ -5,6 +5,8 @@ mod bad_input;
 #[cfg(test)]
 mod bench;
 #[cfg(test)]
+mod checked;
+#[cfg(test)]
 mod common;
 #[cfg(test)]
 mod devices;

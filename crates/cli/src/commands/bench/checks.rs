@@ -23,6 +23,8 @@ const DEFAULT: u64 = 82_589_933;
 const DEFAULT_ON_CPU: u64 = 1_257_787;
 /// Two checks of 10^6 squarings.
 const DEFAULT_ITERATIONS: u64 = 2_000_000;
+/// Squarings of the test before, with products and a check.
+const WARM_UP: u64 = 4_000;
 /// Of bare squarings before the test and after it.
 const BARE_TIME: Duration = Duration::from_secs(10);
 
@@ -72,34 +74,16 @@ pub(crate) fn run(args: &BenchChecksArgs) -> anyhow::Result<Exit> {
 }
 
 fn measure(plan: Plan, iterations: u64) -> anyhow::Result<Measured> {
-    let before = bare(&plan)?;
-    let scratch = Scratch::new()?;
     let p = plan.exponent().get();
+    let scratch = Scratch::new()?;
     let mut store = CheckpointStore::open(&scratch.0, p, TestKind::Prp)?;
-    let spec = TestSpec {
-        iterations: Some(iterations),
-        shift: p / 3,
-        ..TestSpec::new(TestKind::Prp, plan.exponent())
-    };
-    let (sender, events) = mpsc::channel();
-    let clock = thread::spawn(move || Times::of(&events));
-    let finished = test::run(
-        &spec,
-        plan,
-        Some(&mut store),
-        &sender,
-        &StopToken::new(),
-        &RunOptions::default(),
-    );
-    let end = Instant::now();
-    drop(sender);
-    let times = clock.join().map_err(|_| anyhow::anyhow!("the clock of the bench failed"))?;
-    let Finished::Done(outcome) = finished? else {
-        anyhow::bail!("the test was stopped");
-    };
+    // All kernels are compiled meanwhile.
+    run_test(plan, WARM_UP.min(iterations), None)?;
+    let before = bare(&plan)?;
+    let (squarings, times) = run_test(plan, iterations, Some(&mut store))?;
     let (done, begun) = times.begun.context("the test was too short to be timed")?;
-    let squarings = outcome.iterations - done;
-    let test = end.duration_since(begun).div_f64(squarings.max(1) as f64);
+    let squarings = squarings - done;
+    let test = times.end.duration_since(begun).div_f64(squarings.max(1) as f64);
     let after = bare(&plan)?;
     let mean = (before + after) / 2;
     Ok(Measured {
@@ -114,6 +98,30 @@ fn measure(plan: Plan, iterations: u64) -> anyhow::Result<Measured> {
         checkpoints: times.checkpoints,
         cost_percent: 100.0 * (test.as_secs_f64() / mean.as_secs_f64() - 1.0),
     })
+}
+
+/// A PRP test as far as some iteration: the squarings, and when they were.
+fn run_test(
+    plan: Plan,
+    iterations: u64,
+    store: Option<&mut CheckpointStore>,
+) -> anyhow::Result<(u64, Times)> {
+    let exponent = plan.exponent();
+    let spec = TestSpec {
+        iterations: Some(iterations),
+        shift: exponent.get() / 3,
+        ..TestSpec::new(TestKind::Prp, exponent)
+    };
+    let (sender, events) = mpsc::channel();
+    let clock = thread::spawn(move || Times::of(&events));
+    let (stop, options) = (StopToken::new(), RunOptions::default());
+    let finished = test::run(&spec, plan, store, &sender, &stop, &options);
+    drop(sender);
+    let times = clock.join().map_err(|_| anyhow::anyhow!("the clock of the bench failed"))?;
+    match finished? {
+        Finished::Done(outcome) => Ok((outcome.iterations, times)),
+        Finished::Stopped { .. } => anyhow::bail!("the test was stopped"),
+    }
 }
 
 /// The time of a squaring without any checks.
@@ -132,13 +140,15 @@ fn bare(plan: &Plan) -> anyhow::Result<Duration> {
 struct Times {
     /// The first progress: engine and kernels are there, and so much was done.
     begun: Option<(u64, Instant)>,
+    /// The sender is gone: the test has ended.
+    end: Instant,
     checks: usize,
     checkpoints: usize,
 }
 
 impl Times {
     fn of(events: &mpsc::Receiver<Event>) -> Self {
-        let mut times = Self { begun: None, checks: 0, checkpoints: 0 };
+        let mut times = Self { begun: None, end: Instant::now(), checks: 0, checkpoints: 0 };
         for event in events {
             match event {
                 Event::Progress { iteration, .. } if times.begun.is_none() => {
@@ -149,6 +159,7 @@ impl Times {
                 _ => {}
             }
         }
+        times.end = Instant::now();
         times
     }
 }

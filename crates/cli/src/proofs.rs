@@ -1,0 +1,103 @@
+//! The proof of a PRP test: residues kept on the way, and at the end the file.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use warpint::gimps::{ProofFile, ProofInfo};
+use warpint::mersenne::proof::{self, Points, ResidueFolder};
+use warpint::mersenne::{Keeper, KnownFactors, Outcome, Plan, Residue, StopToken};
+
+use crate::proof_view::View;
+use crate::report::notice;
+use crate::units;
+
+/// What a test keeps for its proof, and where the proof goes.
+#[derive(Debug)]
+pub(crate) struct ProofWork {
+    power: u32,
+    exponent: u32,
+    residues: ResidueFolder,
+    /// Where residues are kept: all points but the last, which the test ends with.
+    iterations: Vec<u64>,
+    proofs: PathBuf,
+}
+
+impl ProofWork {
+    /// That of M_p in a directory; `None` for an exponent too small for the power.
+    pub(crate) fn new(dir: &Path, p: u32, power: u32) -> Option<Self> {
+        let points = Points::new(p, power)?;
+        let iterations = points.iter().filter(|&k| k < u64::from(p)).collect();
+        let (residues, proofs) = (ResidueFolder::new(dir, p), dir.join("proof"));
+        Some(Self { power, exponent: p, residues, iterations, proofs })
+    }
+
+    /// What it needs, before the test begins.
+    pub(crate) fn announce(&self) -> String {
+        let bytes = proof::disk_bytes(self.exponent, self.power);
+        format!(
+            "M{}: residues for a proof of power {} take up to {} in {}",
+            self.exponent,
+            self.power,
+            units::memory(bytes),
+            self.residues.dir().display()
+        )
+    }
+
+    /// Builds the proof, of a lower power where residues are missing, verifies it and puts it into
+    /// its place; `None` if `stop` asked for it.
+    pub(crate) fn make(
+        &self,
+        plan: Plan,
+        outcome: &Outcome,
+        factors: &KnownFactors,
+        stop: &StopToken,
+        quiet: bool,
+    ) -> anyhow::Result<Option<ProofInfo>> {
+        let p = self.exponent;
+        // x_p = 9·3^(M_p − 1).
+        let last = outcome.residue.times(9);
+        let mut view = View::new(p, "proof built", quiet);
+        let built = proof::build_largest(
+            plan,
+            self.power,
+            &self.residues,
+            &last,
+            &mut |share| view.show(share),
+            stop,
+        );
+        view.end();
+        let Some(proof) = built? else { return Ok(None) };
+        let proof = proof.with_factors(factors.clone());
+        let power = proof.power();
+        if power < self.power {
+            notice(&format!(
+                "M{p}: residues are missing: the proof has power {power} instead of {}",
+                self.power
+            ));
+        }
+        let file = ProofFile::new(p, proof.factors().texts().to_vec(), proof.residue_bytes())?;
+        let saved = file.save(&self.proofs)?;
+        if !quiet {
+            notice(&format!("M{p}: the proof of power {power} is in {}", saved.path.display()));
+        }
+        Ok(Some(ProofInfo::version_2(power, saved.md5)))
+    }
+
+    /// Removes the residues, once the result is safe.
+    pub(crate) fn clear_away(&self) {
+        if let Err(e) = self.residues.remove_all().context("residues of the proof stay") {
+            notice(&format!("M{}: warning: {e:#}", self.exponent));
+        }
+    }
+}
+
+impl Keeper for ProofWork {
+    fn iterations(&self) -> &[u64] {
+        &self.iterations
+    }
+
+    fn keep(&self, iteration: u64, x: &Residue) -> io::Result<()> {
+        self.residues.keep(iteration, x)
+    }
+}

@@ -1,0 +1,175 @@
+//! What makes a result one that others can trust: shifts, proofs, cofactors,
+//! second engines, certifications.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::common::{Ran, warpint};
+
+fn results(dir: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(dir.join("results.txt")).unwrap_or_default();
+    text.lines().map(|l| serde_json::from_str(l).unwrap()).collect()
+}
+
+#[test]
+fn a_shift_is_drawn_reported_and_can_be_given() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = |line: &str| warpint(dir.path(), &format!("{line} --json -q --restart --no-tf"));
+    let mut drawn = Vec::new();
+    for kind in ["prp", "ll"] {
+        for _ in 0..3 {
+            let ran = run(&format!("{kind} 4423 --dir w"));
+            drawn.push(ran.json()["shift-count"].as_u64().unwrap());
+        }
+    }
+    assert!(drawn.iter().all(|&s| s < 4423) && drawn.iter().any(|&s| s != drawn[0]), "{drawn:?}");
+    let given = run("ll 4423 --dir w --shift 77").json();
+    assert_eq!((&given["shift-count"], &given["status"]), (&77.into(), &"P".into()));
+    let lines = results(&dir.path().join("w"));
+    assert_eq!(lines.last().unwrap()["shift-count"], 77);
+}
+
+#[test]
+fn a_test_with_a_proof_leaves_one_that_is_right_and_nothing_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let ran = warpint(dir.path(), "prp 9689 --proof --dir w --json --no-tf");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.err.contains("residues for a proof of power 8 take up to 0.3 MiB"), "{}", ran.err);
+    let proof = ran.json()["proof"].clone();
+    assert_eq!(
+        (&proof["version"], &proof["power"], &proof["hashsize"]),
+        (&2.into(), &8.into(), &64.into())
+    );
+    let verified = warpint(dir.path(), "proof verify w/proof/M9689-8.proof --json -q");
+    assert_eq!(verified.code, Some(0), "{verified:?}");
+    let verified = verified.json();
+    assert_eq!((&verified["md5"], &verified["status"]), (&proof["md5"], &"P".into()));
+    assert_eq!(results(&dir.path().join("w"))[0]["proof"], proof);
+    assert!(!dir.path().join("w/M9689/proof").exists());
+    // Told again, with its proof, without computing.
+    let again = warpint(dir.path(), "prp 9689 --proof --dir w --json -q");
+    assert_eq!(again.json()["proof"], proof);
+
+    for (line, says) in [
+        ("prp 127 --proof --dir w", "M127 is too small for a proof that GIMPS would want"),
+        ("prp 127 --proof=9 --dir w", "M127 is too small for a proof of power 9"),
+        ("prp 127 --proof=16 --dir w", "--proof: '16' is not a power from 1 to 15"),
+    ] {
+        let refused = warpint(dir.path(), line);
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        assert!(refused.error().contains(says), "{refused:?}");
+    }
+}
+
+#[test]
+fn a_proof_needs_all_its_residues_or_has_a_lower_power() {
+    let dir = tempfile::tempdir().unwrap();
+    // Half-way without a proof, then on with one.
+    let first = warpint(dir.path(), "prp 9689 --iterations 4000 --dir w -q --no-tf");
+    assert_eq!(first.code, Some(0), "{first:?}");
+    let ran = warpint(dir.path(), "prp 9689 --proof --dir w --json --no-tf");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    // The middle of the test, 4845, is there, the first quarter is not.
+    assert!(ran.err.contains("the proof has power 1 instead of 8"), "{}", ran.err);
+    assert_eq!(ran.json()["proof"]["power"], 1);
+    let verified = warpint(dir.path(), "proof verify w/proof/M9689-1.proof -q");
+    assert_eq!(verified.code, Some(0), "{verified:?}");
+}
+
+#[test]
+fn a_proof_that_cannot_be_put_into_place_costs_no_result() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("w")).unwrap();
+    fs::write(dir.path().join("w/proof"), "in the way").unwrap();
+    let ran = warpint(dir.path(), "prp 4423 --proof=3 --dir w --json --no-tf");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.err.contains("no proof was made") && ran.err.contains("the result stands"));
+    let lines = results(&dir.path().join("w"));
+    assert_eq!((lines[0]["status"].as_str(), lines[0].get("proof")), (Some("P"), None));
+}
+
+#[test]
+fn a_cofactor_is_tested_and_said_to_be_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = |line: &str| warpint(dir.path(), line);
+    // M67 = 193707721 · 761838257287 (Cole 1903); M29 = 233 · 1103 · 2089.
+    for (line, status) in [
+        ("prp 67 --factors 193707721", "P"),
+        ("prp 29 --factors 2089", "C"),
+        ("prp 29 --factors 233,1103", "P"),
+    ] {
+        let ran = run(&format!("{line} --dir w --json -q"));
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert_eq!(ran.json()["status"], status, "{line}");
+    }
+    let lines = results(&dir.path().join("w"));
+    assert_eq!(lines.len(), 3);
+    assert!(lines.iter().all(|l| l["residue-type"] == 5 && l["worktype"] == "PRP-3"));
+    assert_eq!(lines[2]["known-factors"], serde_json::json!(["233", "1103"]));
+    // The residue is that of the whole number.
+    assert_eq!(lines[1]["res64"], lines[2]["res64"]);
+    let whole = run("prp 29 --dir w --json -q --no-tf").json();
+    assert_eq!((&whole["res64"], &whole["status"]), (&lines[1]["res64"], &"C".into()));
+
+    let refused = run("prp 29 --factors 7 --dir w");
+    assert_eq!((refused.code, refused.error()), (Some(2), "7 does not divide M29"));
+}
+
+#[test]
+fn a_second_engine_confirms_a_test() {
+    let dir = tempfile::tempdir().unwrap();
+    let ran = warpint(dir.path(), "ll 4423 --verify-with goldilocks --dir w --json --no-tf");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!((&ran.json()["status"], &ran.json()["engine"]), (&"P".into(), &"fp64".into()));
+    let refused = warpint(dir.path(), "ll 4423 --verify-with word --dir w");
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+}
+
+fn work(dir: &Path, lines: &str) -> Ran {
+    fs::create_dir_all(dir.join("w")).unwrap();
+    fs::write(dir.join("w/worktodo.txt"), lines).unwrap();
+    warpint(dir, "work w -q")
+}
+
+#[test]
+fn certifications_and_cofactors_are_worked_through() {
+    const AID: &str = "FEEE9DCD59A0855711265C1165C4C693";
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("w")).unwrap();
+    let mut start = vec![0u8; 160];
+    start[0] = 3;
+    fs::write(dir.path().join("w/M1279.cert"), &start).unwrap();
+    let lines = format!(
+        "Cert={AID},1,2,1279,-1,1279\nPRP={AID},1,2,67,-1,70,0,3,5,\"193707721\"\n\
+         Cert={AID},1,2,1277,-1,100\nPRP={AID},1,2,29,-1,70,0,3,5,\"7\"\n"
+    );
+    let ran = work(dir.path(), &lines);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let found = results(&dir.path().join("w"));
+    assert_eq!(found.len(), 2, "{ran:?}");
+    // M1279 is prime, so 3^(2^1279) ≡ 9; its hash from Python's hashlib.
+    let hash = "913CB83E1B12BA56F1B436D82F41FA45BA016F37D962CBC2FEF34DADB2445D3F";
+    assert_eq!(found[0]["sha3-hash"], hash);
+    assert_eq!((&found[0]["worktype"], &found[0]["squarings"]), (&"Cert".into(), &1279.into()));
+    assert_eq!((found[0].get("status"), found[0].get("res64")), (None, None));
+    assert_eq!((&found[1]["status"], &found[1]["residue-type"]), (&"P".into(), &5.into()));
+    let left = fs::read_to_string(dir.path().join("w/worktodo.txt")).unwrap();
+    let expected: Vec<&str> = lines.lines().skip(2).collect();
+    assert_eq!(left.lines().collect::<Vec<_>>(), expected);
+    assert!(ran.err.contains("line 1") && ran.err.contains("w/M1277.cert"), "{}", ran.err);
+    assert!(ran.err.contains("line 2") && ran.err.contains("7 does not divide M29"), "{}", ran.err);
+}
+
+#[test]
+fn work_makes_proofs_unless_it_is_told_not_to() {
+    let dir = tempfile::tempdir().unwrap();
+    assert_eq!(work(dir.path(), "PRP=N/A,1,2,4423,-1,70,0\n").code, Some(0));
+    assert!(dir.path().join("w/proof/M4423-8.proof").is_file());
+    fs::write(dir.path().join("w/worktodo.txt"), "PRP=N/A,1,2,4253,-1,70,0\n").unwrap();
+    assert_eq!(warpint(dir.path(), "work w -q --no-proof").code, Some(0));
+    let proofs = fs::read_dir(dir.path().join("w/proof")).unwrap().count();
+    assert_eq!(proofs, 1);
+    assert!(results(&dir.path().join("w"))[1].get("proof").is_none());
+}
