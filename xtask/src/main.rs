@@ -2,6 +2,7 @@
 //! `cargo xtask --help`.
 
 mod check_kernels;
+mod flips;
 mod kill_resume;
 mod ll_sweep;
 mod margins;
@@ -20,6 +21,8 @@ enum Task {
     LlSweep(ll_sweep::Options),
     /// Kill a running test at random moments, resume it, compare the residue
     KillResume(kill_resume::Options),
+    /// Flip bits at random moments of tests: each must be found, and every residue be right
+    Flips(flips::Options),
     /// Round-off of `fp64` on a device at every length, as the table that margins come from
     Margins(margins::Options),
     /// Every kernel compiled for every architecture, its registers and spills within budget
@@ -33,6 +36,7 @@ enum Task {
 fn main() -> ExitCode {
     let done = match Task::parse() {
         Task::CheckKernels(options) => check_kernels::run(&options),
+        Task::Flips(options) => flips::run(&options),
         Task::LlSweep(options) => ll_sweep::run(&options),
         Task::Margins(options) => margins::run(&options),
         Task::KillResume(options) => kill_resume::run(&options),

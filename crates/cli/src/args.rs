@@ -134,12 +134,16 @@ pub(crate) enum Command {
     /// Every engine against slow, obvious oracles and known answers; with --device auto those of the
     /// CPU and of a GPU, if there is one. Exit code 1 if a case fails.
     #[command(
-        after_help = "Examples:\n  warpint selftest\n  warpint selftest fp64::\n  warpint selftest --device cuda"
+        after_help = "Examples:\n  warpint selftest\n  warpint selftest fp64::\n  warpint selftest --device cuda\n  warpint selftest --faults"
     )]
     Selftest {
         /// Only the cases whose family::case contains this text.
         #[arg(value_name = "FILTER")]
         filter: Option<String>,
+        /// Instead, make faults on purpose in tests whose answers are known, about a minute on the
+        /// CPU: flipped bits, failing devices, full disks, kills. Each must be noticed and do no harm.
+        #[arg(long)]
+        faults: bool,
         #[command(flatten)]
         device: DeviceArgs,
     },

@@ -3,6 +3,8 @@
 mod args;
 mod commands;
 mod exit;
+#[cfg(test)]
+mod fuzz;
 mod lengths;
 mod misuse;
 mod no_result;

@@ -124,7 +124,7 @@ fn parse(bytes: &[u8]) -> Result<TestReport, &'static str> {
     serde_json::from_str(result).map_err(|_| "it is of another version")
 }
 
-fn sha256(text: &str) -> String {
+pub(crate) fn sha256(text: &str) -> String {
     Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

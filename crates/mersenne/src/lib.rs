@@ -43,6 +43,6 @@ pub use residue::{Residue, ResidueError};
 pub use sealed::Sealed;
 pub use shift::Shift;
 pub use test::{
-    Certification, Clock, Finished, Keeper, LlStart, RunOptions, SystemClock, TestError, TestKind,
-    TestSpec,
+    Certification, Clock, Finished, Keeper, LlStart, Memory, RunOptions, SoundMemory, SystemClock,
+    TestError, TestKind, TestSpec,
 };

@@ -24,9 +24,9 @@ impl Sealed {
         Self { residue, digest }
     }
 
-    /// As if memory had changed the residue since it was sealed.
-    #[cfg(test)]
-    pub(crate) fn changed_to(self, residue: Residue) -> Self {
+    /// As if memory had changed the residue since it was sealed: for tests of what comes of that.
+    #[must_use]
+    pub fn changed_to(self, residue: Residue) -> Self {
         Self { residue, ..self }
     }
 

@@ -5,6 +5,7 @@
 //! * [`cases`]: what every engine must do, one function a case;
 //! * [`oracle`]: the family `limbs`, schoolbook arithmetic;
 //! * [`agreement`]: two families against each other at lengths beyond the oracle;
+//! * [`faults`]: what goes wrong on unreliable machines, made on purpose;
 //! * [`field`]: the field arithmetic of the kernels, one function at a time;
 //! * [`interim`]: residues on the way through large tests;
 //! * [`stress`]: checked squarings for as long as one likes;
@@ -13,6 +14,7 @@
 
 pub mod agreement;
 pub mod cases;
+pub mod faults;
 pub mod field;
 pub mod interim;
 mod macros;

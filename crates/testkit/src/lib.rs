@@ -3,12 +3,10 @@
 //! * [`gmp`]: arithmetic mod M_p by GMP;
 //! * [`cases`] and [`gmp_engine_suite!`]: what every engine must do, one `#[test]` a case;
 //! * [`tests`]: whole tests of M_p as the program runs them;
-//! * [`faults`]: engine families that go wrong on purpose;
 //! * [`on_device`]: a CPU family that pretends to sit on a device;
 //! * [`vectors`]: the known answers that GMP computes.
 
 pub mod cases;
-pub mod faults;
 pub mod gmp;
 mod macros;
 pub mod on_device;

@@ -4,17 +4,16 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use warpint_mersenne::checkpoint::CheckpointStore;
 use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks, word::Word};
 use warpint_mersenne::{
-    Check, Clock, EngineFamily, Event, Exponent, Keeper, KnownFactors, LlStart, Residue,
-    RunOptions, Shift, Step, StopToken, TestError, TestKind, TestSpec, Verdict,
+    Check, EngineFamily, Event, Exponent, Keeper, KnownFactors, LlStart, Residue, RunOptions,
+    Shift, Step, StopToken, TestError, TestKind, TestSpec, Verdict,
 };
-use warpint_testkit::faults::{Fault, Faulty};
+use warpint_selftest::faults::wrappers::{Fault, Faulty, JumpingClock};
 use warpint_testkit::gmp::{self, Ring};
 use warpint_testkit::tests::{plan, run, run_of, sitting_of};
 
@@ -305,33 +304,14 @@ fn what_known_factors_leave_is_judged_as_gmp_does() {
     }
 }
 
-/// A clock that jumps by hours, there and back.
-#[derive(Debug)]
-struct Jumping {
-    looks: AtomicU64,
-    begun: std::sync::OnceLock<Instant>,
-}
-
-impl Clock for Jumping {
-    fn now(&self) -> Instant {
-        let begun = *self.begun.get_or_init(|| Instant::now() + Duration::from_secs(86_400));
-        let looks = self.looks.fetch_add(1, Ordering::Relaxed);
-        let hours = Duration::from_secs(3_600 * (looks % 13));
-        let real = begun.elapsed();
-        if looks.is_multiple_of(2) { begun + hours + real } else { begun - hours + real }
-    }
-}
-
 #[test]
 fn a_clock_that_jumps_does_not_disturb_a_test() {
-    static JUMPING: Jumping =
-        Jumping { looks: AtomicU64::new(0), begun: std::sync::OnceLock::new() };
     let p = 521;
     for kind in [TestKind::Prp, LL] {
         let root = tempfile::tempdir().unwrap();
         let mut store = CheckpointStore::open(root.path(), p, kind).unwrap();
         let spec = TestSpec::new(kind, exponent(p));
-        let options = RunOptions { clock: &JUMPING, ..RunOptions::default() };
+        let options = RunOptions { clock: JumpingClock::leaked(), ..RunOptions::default() };
         let sound = plan(&Fp64, u64::from(p)).unwrap();
         let stop = StopToken::new();
         let (finished, events) = sitting_of(&spec, sound, Some(&mut store), &stop, &options);

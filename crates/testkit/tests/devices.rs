@@ -12,7 +12,7 @@ use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks, word::Word};
 use warpint_mersenne::{
     EngineFamily, Event, Finished, LlStart, Outcome, StopToken, TestError, TestKind,
 };
-use warpint_testkit::faults::{Fault, Faulty};
+use warpint_selftest::faults::wrappers::{Fault, Faulty};
 use warpint_testkit::on_device::OnDevice;
 use warpint_testkit::tests::{plan, run, sitting};
 

@@ -3,7 +3,7 @@
 
 use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks};
 use warpint_mersenne::{Check, EngineFamily, Event, LlStart, TestError, TestKind};
-use warpint_testkit::faults::{Fault, Faulty};
+use warpint_selftest::faults::wrappers::{Fault, Faulty};
 use warpint_testkit::gmp::Ring;
 use warpint_testkit::tests::{plan, run};
 

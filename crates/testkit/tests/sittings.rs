@@ -11,7 +11,7 @@ use warpint_mersenne::{
     EngineFamily, ErrorCounts, Event, Finished, LlStart, Outcome, PlanError, Residue, StopToken,
     TestError, TestKind,
 };
-use warpint_testkit::faults::{Fault, Faulty};
+use warpint_selftest::faults::wrappers::{Fault, Faulty};
 use warpint_testkit::tests::{plan, run, sitting};
 
 const LL: TestKind = TestKind::Ll(LlStart::Four);

@@ -5,8 +5,8 @@ use std::cell::Cell;
 
 use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks};
 use warpint_mersenne::{EngineError, EngineFamily, Plan};
+use warpint_selftest::faults::wrappers::{Fault, Faulty};
 use warpint_selftest::stress::{BLOCK, LAP, News, Tally, stress};
-use warpint_testkit::faults::{Fault, Faulty};
 use warpint_testkit::tests::plan;
 
 /// So many blocks of the plans, and what was said of mismatches.

@@ -1,8 +1,8 @@
 //! The suites themselves: an engine that is wrong must not pass them.
 
+use warpint_selftest::faults::wrappers::{Fault, Faulty};
 use warpint_selftest::{cases::CASES, oracle::Limbs, run_case};
 use warpint_testkit::cases;
-use warpint_testkit::faults::{Fault, Faulty};
 
 #[test]
 fn a_stuck_bit_fails_every_case_that_makes_products() {

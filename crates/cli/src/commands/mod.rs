@@ -8,6 +8,7 @@ mod ll;
 mod proof;
 mod prp;
 mod selftest;
+mod selftest_faults;
 mod status;
 mod stress;
 mod tune;
@@ -25,7 +26,12 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Bench { what: Bench::Checks(args) } => bench::checks::run(&args),
         Command::Bench { what: Bench::Device(args) } => bench_device::run(&args),
         Command::Bench { what: Bench::Jacobi(args) } => bench::jacobi::run(&args),
-        Command::Selftest { filter, device } => selftest::run(device.device, filter.as_deref()),
+        Command::Selftest { filter, faults: false, device } => {
+            selftest::run(device.device, filter.as_deref())
+        }
+        Command::Selftest { filter, faults: true, device } => {
+            selftest_faults::run(device.device, filter.as_deref())
+        }
         Command::Work(args) => work::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Tune(args) => tune::run(&args),

@@ -27,16 +27,22 @@ pub(crate) fn run(device: DeviceChoice, filter: Option<&str>) -> anyhow::Result<
     printed?;
     let passed = summary.passed + of_families.passed;
     let failed = summary.failed + of_families.failed;
+    conclude(&Summary { passed, failed }, filter)
+}
+
+/// The last line, and the exit code.
+pub(super) fn conclude(summary: &Summary, filter: Option<&str>) -> anyhow::Result<Exit> {
+    let Summary { passed, failed } = summary;
     if passed + failed == 0 {
         anyhow::bail!("no case has '{}' in its name", filter.unwrap_or_default());
     }
     report::write_out(format!("{passed} passed, {failed} failed\n").as_bytes())?;
-    Ok(if failed == 0 { Exit::Done } else { Exit::Failed })
+    Ok(if *failed == 0 { Exit::Done } else { Exit::Failed })
 }
 
 /// Those of the device asked for; with `auto` those of the CPU and of a GPU
 /// that works.
-fn families(device: DeviceChoice, request: &PlanRequest) -> anyhow::Result<Families> {
+pub(super) fn families(device: DeviceChoice, request: &PlanRequest) -> anyhow::Result<Families> {
     let mut families =
         if device == DeviceChoice::Auto { families_on_cpu() } else { Families::new() };
     if request.device != DeviceChoice::Cpu || families.is_empty() {

@@ -10,6 +10,9 @@ mod checked;
 mod common;
 #[cfg(test)]
 mod devices;
+#[cfg(unix)]
+#[cfg(test)]
+mod files;
 #[cfg(test)]
 mod places;
 #[cfg(test)]

@@ -114,10 +114,17 @@ impl State {
         (MAX_HEADER + CHECKSUM + 3 * Residue::byte_len(exponent)) as u64
     }
 
-    /// Whether the sealed residue is still what it was.
+    /// Whether the sealed residue is still what it was, and x and D are the same number where
+    /// they stand at its iteration: a file would keep but one of them.
     #[must_use]
     pub fn is_intact(&self) -> bool {
-        self.gerbicz.as_ref().is_none_or(|g| g.verified.is_intact())
+        self.gerbicz.as_ref().is_none_or(|g| {
+            let of_verified =
+                |k: u64, x: &Residue| k != g.verified_iteration || x == g.verified.residue();
+            g.verified.is_intact()
+                && of_verified(self.iteration, &self.residue)
+                && of_verified(g.product_iteration, &g.product)
+        })
     }
 
     /// Whether a check has confirmed x itself, not only what came before it.

@@ -8,7 +8,7 @@ use super::pace::{Pace, STRIDE};
 use super::recovery::{Confirmed, Failures, check_seal};
 use super::sequence::{Advance, Sequence};
 use super::watch::{JacobiWatch, Judged};
-use super::{Clock, Finished, RunOptions, TestError, TestKind, TestSpec};
+use super::{Clock, Finished, Memory, RunOptions, TestError, TestKind, TestSpec};
 use crate::checkpoint::{CheckpointStore, LeastLength, State};
 use crate::{
     Check, Engine, EngineError, ErrorCounts, Event, Outcome, Plan, Residue, StopToken, Verdict,
@@ -327,7 +327,11 @@ impl<'a> Driver<'a> {
     ) -> Result<State, TestError> {
         let state = sequence.snapshot(engine)?;
         self.check_possible(sequence, &state.residue)?;
-        Ok(self.stamped(state))
+        Ok(self.stamped(self.memory().recalled(state)))
+    }
+
+    pub(super) fn memory(&self) -> &'static dyn Memory {
+        self.options.memory
     }
 
     fn check_possible(&self, sequence: &dyn Sequence, residue: &Residue) -> Result<(), TestError> {

@@ -9,9 +9,11 @@ mod driver;
 mod error;
 mod kind;
 mod ll;
+mod memory;
 mod pace;
 mod prp;
 mod recovery;
+pub mod registers;
 mod sequence;
 #[cfg(test)]
 mod tests;
@@ -30,6 +32,7 @@ pub use clock::{Clock, SystemClock};
 use driver::Driver;
 pub use error::TestError;
 pub use kind::{Certification, LlStart, TestKind};
+pub use memory::{Memory, SoundMemory};
 pub(crate) use prp::LARGEST_BLOCK;
 
 /// What to test.
@@ -94,6 +97,8 @@ pub struct RunOptions {
     pub keeper: Option<Arc<dyn Keeper>>,
     /// The time.
     pub clock: &'static dyn Clock,
+    /// The memory that keeps states.
+    pub memory: &'static dyn Memory,
 }
 
 impl Default for RunOptions {
@@ -103,6 +108,7 @@ impl Default for RunOptions {
             verify_with: None,
             keeper: None,
             clock: &SystemClock,
+            memory: &SoundMemory,
         }
     }
 }

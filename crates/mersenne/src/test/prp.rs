@@ -25,6 +25,7 @@
 use std::time::Duration;
 
 use super::TestKind;
+use super::registers::{COUNT, D, LAST, NEXT, POWER, READ, V, X};
 use super::sequence::{Advance, Sequence};
 use crate::checkpoint::{GerbiczState, State};
 use crate::{Engine, EngineError, ErrorCounts, Residue, Sealed, Shift, Step, Verdict};
@@ -37,22 +38,6 @@ const PRODUCT_COST: u64 = 3;
 const LONGEST_STRETCH: u64 = 2_000_000;
 /// B for that: √(6·10^6).
 pub(crate) const LARGEST_BLOCK: u64 = 2_450;
-
-// Registers.
-/// x_k.
-const X: usize = 0;
-/// D as far as `product_iteration`.
-const D: usize = 1;
-/// x_v.
-const V: usize = 2;
-/// D_t at the check.
-const NEXT: usize = 3;
-/// D_(t−1)^(2^j) during the check.
-const POWER: usize = 4;
-/// x_(T−1), then x_T.
-const LAST: usize = 5;
-/// x_k at a check, as the host has it.
-const READ: usize = 6;
 
 /// x_0, x_1, … as far as x_target, checked.
 pub(super) struct Prp {
@@ -290,7 +275,7 @@ impl Sequence for Prp {
     }
 
     fn registers(&self) -> usize {
-        7
+        COUNT
     }
 
     fn first(&self) -> State {
@@ -381,7 +366,11 @@ impl Sequence for Prp {
         if self.iteration == self.verified.0 {
             return Ok(self.verified_state());
         }
-        let product = engine.read(D, self.product_shift)?;
+        let product = if self.product_iteration == self.verified.0 {
+            self.verified.1.residue().clone()
+        } else {
+            engine.read(D, self.product_shift)?
+        };
         let (iteration, residue) = match (&self.before_last, &self.last) {
             // From T − 1 a second sitting can check x_T as the first would have.
             (Some(before), Some(_)) => (self.target - 1, before.clone()),

@@ -3,10 +3,10 @@
 
 use warpint_device::DeviceError;
 
-use super::TestError;
 use super::driver::Driver;
 use super::pace::Pace;
 use super::sequence::Sequence;
+use super::{Memory, TestError};
 use crate::checkpoint::{LeastLength, State};
 use crate::{Check, Event, Sealed};
 
@@ -99,8 +99,8 @@ impl Driver<'_> {
     /// The last state that a check has confirmed, or the first.
     fn last_verified(&self, sequence: &dyn Sequence) -> Result<State, TestError> {
         match (sequence.verified(), &self.confirmed) {
-            (Some(state), _) => Ok(state),
-            (None, Some(confirmed)) => confirmed.state(),
+            (Some(state), _) => Ok(self.memory().recalled(state)),
+            (None, Some(confirmed)) => confirmed.state(self.memory()),
             (None, None) => Ok(sequence.first()),
         }
     }
@@ -119,9 +119,10 @@ impl Confirmed {
     }
 
     /// The state, unless memory has changed it.
-    fn state(&self) -> Result<State, TestError> {
-        if self.seal.is_intact() && *self.seal.residue() == self.state.residue {
-            Ok(self.state.clone())
+    fn state(&self, memory: &dyn Memory) -> Result<State, TestError> {
+        let state = memory.recalled(self.state.clone());
+        if self.seal.is_intact() && *self.seal.residue() == state.residue {
+            Ok(state)
         } else {
             Err(TestError::Memory { verified: self.state.iteration })
         }
@@ -178,6 +179,18 @@ mod tests {
         });
         let broken = State { gerbicz: changed, ..prp().first() };
         assert!(matches!(check_seal(&broken), Err(TestError::Memory { verified: 0 })));
+    }
+
+    #[test]
+    fn a_number_that_a_file_holds_once_must_be_the_sealed_one_wherever_it_stands() {
+        let other = || Residue::from_u64(61, 7);
+        let broken = State { residue: other(), ..prp().first() };
+        assert!(matches!(check_seal(&broken), Err(TestError::Memory { verified: 0 })));
+        let product = prp().first().gerbicz.map(|g| GerbiczState { product: other(), ..g });
+        let broken = State { gerbicz: product, ..prp().first() };
+        assert!(matches!(check_seal(&broken), Err(TestError::Memory { verified: 0 })));
+        // Further on they are numbers of their own.
+        assert!(check_seal(&State { iteration: 5, residue: other(), ..prp().first() }).is_ok());
     }
 
     #[test]

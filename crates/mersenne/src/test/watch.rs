@@ -38,7 +38,8 @@ struct Running {
     state: State,
     begun: Instant,
     cancelled: Arc<AtomicBool>,
-    thread: JoinHandle<Option<bool>>,
+    /// The residue as it was checked, and whether it passed.
+    thread: JoinHandle<(Residue, Option<bool>)>,
 }
 
 /// A state, and what its check has found.
@@ -63,7 +64,10 @@ impl JacobiWatch {
         let cancelled = Arc::new(AtomicBool::new(false));
         let (residue, threads) = (state.residue.clone(), self.threads);
         let stop = Arc::clone(&cancelled);
-        let work = move || agrees(&residue, threads, &|| stop.load(Ordering::Relaxed));
+        let work = move || {
+            let passed = agrees(&residue, threads, &|| stop.load(Ordering::Relaxed));
+            (residue, passed)
+        };
         // Where there is no thread to be had, the check at the end will do.
         if let Ok(thread) = thread::Builder::new().name("jacobi".into()).spawn(work) {
             let (state, begun) = (state.clone(), self.clock.now());
@@ -79,11 +83,13 @@ impl JacobiWatch {
     /// The same, however long it takes.
     pub(super) fn wait(&mut self) -> Option<Judged> {
         let Running { state, begun, thread, .. } = self.running.take()?;
-        let passed = thread.join().ok().flatten()?;
+        let (checked, passed) = thread.join().ok()?;
+        let passed = passed?;
         let now = self.clock.now();
         let pause = now.saturating_duration_since(begun).saturating_mul(self.pauses);
         self.next = now.checked_add(pause.max(Duration::from_millis(1)));
-        Some(Judged { state, passed })
+        // Of two copies that memory has kept for minutes, neither is to be believed alone.
+        (checked == state.residue).then_some(Judged { state, passed })
     }
 
     /// Breaks off the check under way: of a state that is no more.
@@ -109,4 +115,40 @@ impl Drop for JacobiWatch {
 /// number that has a factor in common with M_p, says nothing.
 fn agrees(residue: &Residue, threads: usize, cancelled: &dyn Fn() -> bool) -> Option<bool> {
     jacobi_of_ll(residue, threads, cancelled).map(|symbol| symbol != 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::fp64::Fp64;
+    use crate::{ErrorCounts, Exponent, LlStart, SystemClock, TestKind};
+
+    /// s_1 = 14 mod M127.
+    fn state() -> State {
+        State {
+            kind: TestKind::Ll(LlStart::Four),
+            exponent: 127,
+            iteration: 1,
+            residue: Residue::from_u64(127, 14),
+            shift: 0,
+            elapsed: Duration::ZERO,
+            errors: ErrorCounts::default(),
+            least_length: None,
+            confirmed: false,
+            gerbicz: None,
+        }
+    }
+
+    #[test]
+    fn a_state_that_changes_in_memory_while_it_is_checked_is_not_confirmed() {
+        let plan = Plan::of_family(Exponent::new(127).unwrap(), &Fp64, None, Some(1)).unwrap();
+        for changed in [false, true] {
+            let mut watch = JacobiWatch::new(&plan, &SystemClock);
+            watch.offer(&state());
+            if changed && let Some(running) = &mut watch.running {
+                running.state.residue = Residue::from_u64(127, 15);
+            }
+            assert_eq!(watch.wait().map(|judged| judged.passed), (!changed).then_some(true));
+        }
+    }
 }

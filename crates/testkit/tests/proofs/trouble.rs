@@ -8,7 +8,7 @@ use warpint_mersenne::proof::{
     Points, Proof, ProofError, ResidueFolder, build, build_largest, verify,
 };
 use warpint_mersenne::{KnownFactors, Residue, StopToken};
-use warpint_testkit::faults::{Fault, Faulty};
+use warpint_selftest::faults::wrappers::{Fault, Faulty};
 use warpint_testkit::gmp::Ring;
 use warpint_testkit::tests::plan;
 

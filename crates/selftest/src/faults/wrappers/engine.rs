@@ -1,10 +1,11 @@
-//! Engine families that go wrong on purpose, to see that a test recovers.
+//! Engine families that go wrong on purpose.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use warpint_device::DeviceError;
+use warpint_mersenne::test::registers;
 use warpint_mersenne::{
     BuildOptions, Engine, EngineError, EngineFamily, Health, Margin, Residue, Shift, Step,
     StopToken,
@@ -18,6 +19,18 @@ pub enum Fault {
         /// Products before it.
         after: u64,
         /// The bit, taken mod p.
+        bit: u32,
+    },
+    /// After that many changes of one register, a bit of it flips: once.
+    ///
+    /// Every write, copy, sum and product that goes to the register is a change, and so is each
+    /// of n squarings; the write that loads it is the first.
+    FlippedRegister {
+        /// Its number.
+        register: usize,
+        /// Changes before it.
+        after: u64,
+        /// The bit of the residue as it is held, taken mod p.
         bit: u32,
     },
     /// A bit of every product is 1, whatever it should be.
@@ -66,25 +79,53 @@ pub enum Fault {
     },
 }
 
+/// Registers whose changes are counted: those of a test.
+const REGISTERS: usize = registers::COUNT;
+
+/// What all engines of a family have done so far.
+#[derive(Debug, Default)]
+struct Counts {
+    products: AtomicU64,
+    changes: [AtomicU64; REGISTERS],
+    flips: AtomicU64,
+}
+
 /// A family that is sound but for one fault; several faults are families within families.
 pub struct Faulty {
     inner: &'static dyn EngineFamily,
     fault: Fault,
-    /// Products of all engines built so far.
-    products: Arc<AtomicU64>,
+    counts: Arc<Counts>,
 }
 
 impl Faulty {
     /// A family for the rest of the process: plans hold families by `'static`.
     #[must_use]
     pub fn leaked(inner: &'static dyn EngineFamily, fault: Fault) -> &'static Self {
-        Box::leak(Box::new(Self { inner, fault, products: Arc::default() }))
+        Box::leak(Box::new(Self { inner, fault, counts: Arc::default() }))
+    }
+
+    /// A family without a fault, for its counts.
+    #[must_use]
+    pub fn counting(inner: &'static dyn EngineFamily) -> &'static Self {
+        Self::leaked(inner, Fault::Optimism { bits: 0.0 })
     }
 
     /// The products that all engines of this family have made.
     #[must_use]
     pub fn products(&self) -> u64 {
-        self.products.load(Ordering::Relaxed)
+        self.counts.products.load(Ordering::Relaxed)
+    }
+
+    /// The changes of each register of a test, in all engines of this family.
+    #[must_use]
+    pub fn changes(&self) -> [u64; REGISTERS] {
+        self.counts.changes.each_ref().map(|n| n.load(Ordering::Relaxed))
+    }
+
+    /// The single bits that have flipped.
+    #[must_use]
+    pub fn flips(&self) -> u64 {
+        self.counts.flips.load(Ordering::Relaxed)
     }
 }
 
@@ -111,6 +152,18 @@ impl EngineFamily for Faulty {
         Ok(Margin { bits: margin.bits + more, ..margin })
     }
 
+    fn is_outrun(&self, length: usize) -> bool {
+        self.inner.is_outrun(length)
+    }
+
+    fn variants(&self, p: u32, length: usize) -> Vec<String> {
+        self.inner.variants(p, length)
+    }
+
+    fn device_bytes(&self, p: u32, length: usize, registers: usize) -> Option<u64> {
+        self.inner.device_bytes(p, length, registers)
+    }
+
     fn build(
         &self,
         p: u32,
@@ -123,8 +176,8 @@ impl EngineFamily for Faulty {
             fail(left, error)?;
         }
         let inner = self.inner.build(p, length, options)?;
-        let (fault, products) = (self.fault.clone(), self.products.clone());
-        Ok(Box::new(FaultyEngine { inner, fault, products }))
+        let (fault, counts) = (self.fault.clone(), self.counts.clone());
+        Ok(Box::new(FaultyEngine { inner, fault, counts }))
     }
 }
 
@@ -139,30 +192,78 @@ fn fail(left: &AtomicU64, error: &DeviceError) -> Result<(), EngineError> {
 struct FaultyEngine {
     inner: Box<dyn Engine>,
     fault: Fault,
-    products: Arc<AtomicU64>,
+    counts: Arc<Counts>,
 }
 
 impl FaultyEngine {
-    /// Lets the fault happen to the product that has just gone to `reg`.
-    fn after_product(&mut self, reg: usize) -> Result<(), EngineError> {
-        let made = self.products.fetch_add(1, Ordering::Relaxed) + 1;
+    /// The products in `reg` up to and including the next one that the fault has to do with.
+    ///
+    /// Those before it are made at one go, so that the state of a fast engine does not go through
+    /// the host at every squaring.
+    fn next_event(&self, reg: usize) -> Option<u64> {
+        let made = self.counts.products.load(Ordering::Relaxed);
+        let first_after = |after: u64| Some(after.saturating_sub(made).saturating_add(1));
         match &self.fault {
-            &Fault::FlippedBit { after, bit } if made == after => self.change(reg, bit, |x| !x),
-            &Fault::StuckBit { bit } => self.change(reg, bit, |_| true),
+            Fault::FlippedBit { after, .. } | Fault::Interrupted { after, .. } => {
+                after.checked_sub(made).filter(|&n| n > 0)
+            }
+            Fault::FlippedRegister { register, after, .. } if *register == reg => {
+                after.checked_sub(self.changes(reg)).filter(|&n| n > 0)
+            }
+            Fault::RoundOff { enough, .. } if self.length() >= *enough => None,
+            Fault::Unreliable { after }
+            | Fault::Dead { after }
+            | Fault::RoundOff { after, .. }
+            | Fault::DeviceFails { after, .. } => first_after(*after),
+            Fault::StuckBit { .. } => Some(1),
+            Fault::FlippedRegister { .. } | Fault::Optimism { .. } => None,
+        }
+    }
+
+    fn changes(&self, reg: usize) -> u64 {
+        self.counts.changes.get(reg).map_or(0, |n| n.load(Ordering::Relaxed))
+    }
+
+    /// Lets the fault happen to the last of n products that have just gone to `reg`.
+    fn after_products(&mut self, reg: usize, n: u64) -> Result<(), EngineError> {
+        let made = self.counts.products.fetch_add(n, Ordering::Relaxed) + n;
+        match &self.fault {
+            &Fault::FlippedBit { after, bit } if made == after => self.flip(reg, bit)?,
+            &Fault::StuckBit { bit } => self.change(reg, bit, |_| true)?,
             &Fault::Unreliable { after } if made > after => {
-                self.change(reg, (made % 59) as u32, |x| !x)
+                self.change(reg, (made % 59) as u32, |x| !x)?;
             }
-            &Fault::Dead { after } if made > after => self.inner.set(reg, 0, Shift::ZERO),
+            &Fault::Dead { after } if made > after => self.inner.set(reg, 0, Shift::ZERO)?,
             &Fault::RoundOff { after, enough } if made > after && self.length() < enough => {
-                Err(EngineError::RoundOff { measured: 0.45, limit: 0.4, length: self.length() })
+                let length = self.length();
+                return Err(EngineError::RoundOff { measured: 0.45, limit: 0.4, length });
             }
-            Fault::DeviceFails { after, left, error } if made > *after => fail(left, error),
-            Fault::Interrupted { after, stop } if made == *after => {
-                stop.stop();
-                Ok(())
+            Fault::DeviceFails { after, left, error } if made > *after => fail(left, error)?,
+            Fault::Interrupted { after, stop } if made == *after => stop.stop(),
+            _ => {}
+        }
+        self.after_changes(reg, n)
+    }
+
+    /// The same of n changes.
+    fn after_changes(&mut self, reg: usize, n: u64) -> Result<(), EngineError> {
+        if let Some(count) = self.counts.changes.get(reg) {
+            count.fetch_add(n, Ordering::Relaxed);
+        }
+        match self.fault {
+            Fault::FlippedRegister { register, after, bit }
+                if register == reg && self.changes(reg) == after =>
+            {
+                self.flip(reg, bit)
             }
             _ => Ok(()),
         }
+    }
+
+    /// Flips a bit of the residue as the register holds it, at whatever shift.
+    fn flip(&mut self, reg: usize, bit: u32) -> Result<(), EngineError> {
+        self.counts.flips.fetch_add(1, Ordering::Relaxed);
+        self.change(reg, bit, |x| !x)
     }
 
     fn change(
@@ -198,28 +299,35 @@ impl Engine for FaultyEngine {
     }
 
     fn copy(&mut self, dst: usize, src: usize) -> Result<(), EngineError> {
-        self.inner.copy(dst, src)
+        self.inner.copy(dst, src)?;
+        self.after_changes(dst, 1)
     }
 
     fn square(&mut self, reg: usize, n: u64, step: Step, shift: Shift) -> Result<(), EngineError> {
         let p = self.inner.exponent();
-        (0..n).try_for_each(|i| {
-            self.inner.square(reg, 1, step, shift.after_squarings(i, p))?;
-            self.after_product(reg)
-        })
+        let mut done = 0;
+        while done < n {
+            let stretch = self.next_event(reg).unwrap_or(n).min(n - done);
+            self.inner.square(reg, stretch, step, shift.after_squarings(done, p))?;
+            self.after_products(reg, stretch)?;
+            done += stretch;
+        }
+        Ok(())
     }
 
     fn mul(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
         self.inner.mul(dst, a, b)?;
-        self.after_product(dst)
+        self.after_products(dst, 1)
     }
 
     fn add(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
-        self.inner.add(dst, a, b)
+        self.inner.add(dst, a, b)?;
+        self.after_changes(dst, 1)
     }
 
     fn sub(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
-        self.inner.sub(dst, a, b)
+        self.inner.sub(dst, a, b)?;
+        self.after_changes(dst, 1)
     }
 
     fn read(&mut self, reg: usize, shift: Shift) -> Result<Residue, EngineError> {
@@ -227,7 +335,8 @@ impl Engine for FaultyEngine {
     }
 
     fn write(&mut self, reg: usize, x: &Residue, shift: Shift) -> Result<(), EngineError> {
-        self.inner.write(reg, x, shift)
+        self.inner.write(reg, x, shift)?;
+        self.after_changes(reg, 1)
     }
 
     fn finish(&mut self) -> Result<(), EngineError> {
@@ -238,3 +347,6 @@ impl Engine for FaultyEngine {
         self.inner.health()
     }
 }
+
+#[cfg(test)]
+mod tests;

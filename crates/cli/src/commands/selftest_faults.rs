@@ -1,0 +1,35 @@
+//! `warpint selftest --faults [FILTER] [--device …]`
+
+use anyhow::Context;
+use warpint::mersenne::{DeviceChoice, PlanRequest};
+use warpint_selftest::faults::{self, FaultReport};
+
+use super::selftest::{conclude, families};
+use crate::exit::Exit;
+use crate::report;
+use crate::run::settle_for_any;
+use crate::units;
+
+pub(crate) fn run(device: DeviceChoice, filter: Option<&str>) -> anyhow::Result<Exit> {
+    let request = settle_for_any(&PlanRequest { device, ..PlanRequest::default() })?;
+    let families = families(device, &request)?;
+    let program = std::env::current_exe().context("cannot find this program's own file")?;
+    let mut printed = Ok(());
+    let summary = faults::run(&families, Some(&program), filter, &mut |fault| {
+        let written = report::write_out(format!("{}\n", line(fault)).as_bytes());
+        if printed.is_ok() {
+            printed = written;
+        }
+    });
+    printed?;
+    conclude(&summary, filter)
+}
+
+fn line(of: &FaultReport) -> String {
+    let name = format!("{}::{}", of.family, of.fault);
+    let verdict = match &of.result {
+        Ok(how) => format!("ok: {how}"),
+        Err(reason) => format!("FAILED: {}", reason.replace('\n', " ")),
+    };
+    format!("{name:<48} {:>9}  {verdict}", units::elapsed(of.elapsed))
+}

@@ -1,0 +1,133 @@
+//! Command lines and stored results as they should not be: nothing panics.
+//!
+//! 10,000 cases a test; `PROPTEST_CASES` says how many instead.
+
+use std::fs;
+use std::time::Duration;
+
+use clap::Parser;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use warpint::mersenne::{LlStart, TestKind};
+
+use crate::args::Cli;
+use crate::stored::{Loaded, StoredResult};
+use crate::units;
+
+fn cases() -> ProptestConfig {
+    let given = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
+    ProptestConfig::with_cases(given.unwrap_or(10_000))
+}
+
+/// A tenth of them, where each waits for a disk.
+fn cases_on_disk() -> ProptestConfig {
+    ProptestConfig::with_cases(cases().cases.div_ceil(10))
+}
+
+/// Numbers, almost numbers, and anything.
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[-+]?[0-9]{0,24}[kKmMG.e]{0,2}[0-9]{0,3}",
+        "[0-9]{1,8}[kKmM]?\\.{1,3}[0-9]{1,8}[kKmM]?",
+        "(nan|inf|-inf|1e400|-0|0x10|1_000|٣)",
+        any::<f64>().prop_map(|x| x.to_string()),
+        ".{0,20}",
+    ]
+}
+
+/// A word of a command line.
+fn word() -> impl Strategy<Value = String> {
+    let known = prop::sample::select(vec![
+        "prp",
+        "ll",
+        "bench",
+        "mersenne",
+        "device",
+        "tune",
+        "stress",
+        "selftest",
+        "devices",
+        "completions",
+        "--start",
+        "--engine",
+        "--device",
+        "--threads",
+        "--length",
+        "--lengths",
+        "--iterations",
+        "--checkpoint-interval",
+        "--tf-limit",
+        "--no-tf",
+        "--same-plan",
+        "--json",
+        "--faults",
+        "--time",
+        "--variants",
+        "-q",
+        "--",
+        "216091",
+        "auto",
+        "cuda:0",
+        "bash",
+    ]);
+    prop_oneof![2 => known.prop_map(str::to_owned), 1 => text()]
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    #[test]
+    fn fuzz_length(text in text()) {
+        if let Ok(n) = units::parse_words(&text) {
+            prop_assert!(n > 0);
+            // Read back to the same, K and M as they are said.
+            prop_assert_eq!(units::parse_words(&units::words(n)), Ok(n));
+        }
+        if let Ok(range) = units::parse_word_range(&text) {
+            prop_assert!(!range.is_empty());
+        }
+    }
+
+    #[test]
+    fn fuzz_seconds(text in text()) {
+        if let Ok(time) = units::parse_seconds(&text) {
+            prop_assert!(!time.is_zero() && time <= Duration::from_secs(86_400));
+        }
+    }
+
+    #[test]
+    fn fuzz_times_are_said(seconds: u64, nanos in 0u32..1_000_000_000) {
+        let time = Duration::new(seconds, nanos);
+        prop_assert!(!units::elapsed(time).is_empty() && !units::clock(time).is_empty());
+        prop_assert!(!units::memory(seconds).is_empty());
+    }
+
+    #[test]
+    fn fuzz_command_line(words in vec(word(), 0..7)) {
+        // Whatever is wrong is an error or help, never a panic.
+        let _ = Cli::try_parse_from([String::from("warpint")].iter().chain(&words));
+    }
+}
+
+proptest! {
+    #![proptest_config(cases_on_disk())]
+
+    #[test]
+    fn fuzz_stored_result(text in ".{0,200}", form: bool) {
+        let dir = tempfile::tempdir().unwrap();
+        let kind = TestKind::Ll(LlStart::Four);
+        let stored = StoredResult::new(dir.path(), kind, 127);
+        let file = if form {
+            let digest = crate::stored::sha256(&text);
+            format!("{{\"sha256\":\"{digest}\",\"result\":{text}}}\n")
+        } else {
+            text
+        };
+        fs::write(stored.path(), &file).unwrap();
+        let Loaded::Bad { aside, .. } = stored.load().unwrap() else {
+            return Err(TestCaseError::fail("taken for sound"));
+        };
+        prop_assert_eq!(fs::read_to_string(aside).unwrap(), file);
+        prop_assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+}

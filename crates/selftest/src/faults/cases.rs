@@ -1,0 +1,322 @@
+//! The faults of `warpint selftest --faults`.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use warpint_device::DeviceError;
+use warpint_mersenne::{
+    Event, Finished, LlStart, Residue, RunOptions, TestError, TestKind, Verdict,
+};
+
+use super::Bench;
+use super::flips::{Campaign, Target};
+use super::kill;
+use super::sitting::{Folder, Run, plan, store};
+use super::wrappers::{Fault, Faulty, FullDisk, HurriedClock, JumpingClock};
+use crate::{SEED, sample};
+
+pub(super) const LL: TestKind = TestKind::Ll(LlStart::Four);
+
+/// A fault, and the test that must survive it.
+pub(super) struct Case {
+    pub(super) name: &'static str,
+    /// Whether it can be made of this family.
+    pub(super) suits: fn(&Bench<'_>) -> bool,
+    pub(super) run: fn(&Bench<'_>) -> Result<String, String>,
+}
+
+fn is_long(bench: &Bench<'_>) -> bool {
+    bench.is_long()
+}
+
+macro_rules! cases {
+    ($($case:ident if $suits:expr;)*) => {
+        pub(super) const CASES: &[Case] =
+            &[$(Case { name: stringify!($case), suits: $suits, run: $case }),*];
+    };
+}
+
+cases! {
+    flips_of_the_residue if |_| true;
+    flips_of_the_product if |_| true;
+    flips_in_checks if |_| true;
+    flips_of_saved_states if is_long;
+    flips_in_lucas_lehmer if |_| true;
+    flips_before_a_second_engine if |_| true;
+    a_stuck_bit if |_| true;
+    a_dead_machine if |_| true;
+    too_much_round_off if |bench| bench.family.name() == "fp64";
+    a_launch_that_fails if |_| true;
+    a_device_that_is_lost if is_long;
+    a_full_disk if is_long;
+    a_clock_that_jumps if |_| true;
+    kills if kill::suits;
+}
+
+fn campaign(
+    bench: &Bench<'_>,
+    kind: TestKind,
+    target: Target,
+    count: u64,
+) -> Result<String, String> {
+    let (family, exponent) = (bench.family, bench.exponent);
+    // Two processors are what any machine has; kernels come one after the other anyway.
+    let threads = 2;
+    let count = bench.count(count);
+    let campaign = Campaign { family, kind, exponent, target, count, seed: SEED, threads };
+    campaign.judge(&campaign.run(&mut |_| ())?)
+}
+
+/// Bits of x at random squarings of a PRP test.
+fn flips_of_the_residue(bench: &Bench<'_>) -> Result<String, String> {
+    campaign(bench, TestKind::Prp, Target::Residue, 40)
+}
+
+/// Bits of D.
+fn flips_of_the_product(bench: &Bench<'_>) -> Result<String, String> {
+    campaign(bench, TestKind::Prp, Target::Product, 20)
+}
+
+/// Bits of what checks alone use.
+fn flips_in_checks(bench: &Bench<'_>) -> Result<String, String> {
+    campaign(bench, TestKind::Prp, Target::Check, 20)
+}
+
+/// Bits of checkpoints, on disk and in memory.
+fn flips_of_saved_states(bench: &Bench<'_>) -> Result<String, String> {
+    campaign(bench, TestKind::Prp, Target::Saved, 30)
+}
+
+/// Bits of s: half of the flips are found by the Jacobi check, and no run without one is stopped.
+fn flips_in_lucas_lehmer(bench: &Bench<'_>) -> Result<String, String> {
+    campaign(bench, LL, Target::Residue, 100)
+}
+
+/// Bits of s with a second engine beside: each is found.
+fn flips_before_a_second_engine(bench: &Bench<'_>) -> Result<String, String> {
+    let right = right(bench, LL)?;
+    let last = LL.iterations(bench.exponent.get());
+    let count = bench.count(8);
+    for i in 0..count {
+        let after = 1 + i * (last - 1) / count;
+        let family = Faulty::leaked(bench.family, Fault::FlippedBit { after, bit: 17 * i as u32 });
+        let mut run = Run::new(LL, bench.exponent);
+        run.options.verify_with = Some(plan(bench.family, bench.exponent)?);
+        let (outcome, _) = run.by(family)?.outcome()?;
+        same(&outcome.residue, &right)?;
+        let found = outcome.errors.double_check;
+        if (found, family.flips()) != (1, 1) {
+            return Err(format!("squaring {after}: the engines differed {found} times"));
+        }
+    }
+    Ok(format!("{count} of {count} flips found, every residue right"))
+}
+
+/// Every product has a bit that is 1: the test must stop rather than answer.
+fn a_stuck_bit(bench: &Bench<'_>) -> Result<String, String> {
+    let bit = bench.exponent.get() / 2;
+    let family = Faulty::leaked(bench.family, Fault::StuckBit { bit });
+    match Run::new(TestKind::Prp, bench.exponent).by(family)?.finished {
+        Err(error @ (TestError::RepeatedError { .. } | TestError::Unreliable { .. })) => {
+            Ok(format!("no answer: {}", first_clause(&error)))
+        }
+        other => Err(format!("{other:?}")),
+    }
+}
+
+/// Every product is 0 after a while, which would prove any number prime.
+fn a_dead_machine(bench: &Bench<'_>) -> Result<String, String> {
+    for kind in [TestKind::Prp, LL] {
+        let last = kind.iterations(bench.exponent.get());
+        for after in [0, last / 2, last - 1] {
+            let family = Faulty::leaked(bench.family, Fault::Dead { after });
+            match Run::new(kind, bench.exponent).by(family)?.finished {
+                Err(
+                    TestError::RepeatedError { .. }
+                    | TestError::Unreliable { .. }
+                    | TestError::Impossible { .. },
+                ) => {}
+                other => return Err(format!("{kind}, dead after {after}: {other:?}")),
+            }
+        }
+    }
+    Ok("6 of 6 tests gave no answer".into())
+}
+
+/// Round-off rises at the planned length.
+fn too_much_round_off(bench: &Bench<'_>) -> Result<String, String> {
+    let first = plan(bench.family, bench.exponent)?;
+    let enough = first.longer().map_err(|e| e.to_string())?.length();
+    for kind in [TestKind::Prp, LL] {
+        let after = kind.iterations(bench.exponent.get()) / 2;
+        let family = Faulty::leaked(bench.family, Fault::RoundOff { after, enough });
+        let (outcome, _) = Run::new(kind, bench.exponent).by(family)?.outcome()?;
+        same(&outcome.residue, &right(bench, kind)?)?;
+        if (outcome.length, outcome.errors.round_off) != (enough, 1) {
+            return Err(format!("{kind}: {} words, {:?}", outcome.length, outcome.errors));
+        }
+    }
+    Ok(format!("{} words became {enough}, both residues right", first.length()))
+}
+
+fn failed_launch() -> DeviceError {
+    DeviceError::Failed { what: "launch".into(), message: "a fault made on purpose".into() }
+}
+
+/// A launch fails once: the test gets another engine.
+fn a_launch_that_fails(bench: &Bench<'_>) -> Result<String, String> {
+    for kind in [TestKind::Prp, LL] {
+        let after = kind.iterations(bench.exponent.get()) / 2;
+        let left = Arc::new(AtomicU64::new(1));
+        let fault = Fault::DeviceFails { after, left, error: failed_launch() };
+        let sitting = Run::new(kind, bench.exponent).by(Faulty::leaked(bench.family, fault))?;
+        let seen = sitting.count(|e| matches!(e, Event::DeviceFailed { .. }));
+        same(&sitting.outcome()?.0.residue, &right(bench, kind)?)?;
+        if seen != 1 {
+            return Err(format!("{kind}: told {seen} times"));
+        }
+    }
+    Ok("told, a new engine went on, both residues right".into())
+}
+
+/// The device fails for good: the test ends, and goes on from its checkpoint on a sound one.
+fn a_device_that_is_lost(bench: &Bench<'_>) -> Result<String, String> {
+    for kind in [TestKind::Prp, LL] {
+        let folder = Folder::new()?;
+        let mut store = store(&folder, kind, bench.exponent)?;
+        let half = kind.iterations(bench.exponent.get()) / 2;
+        let mut run = Run::new(kind, bench.exponent).stored(&mut store);
+        run.spec.iterations = Some(half);
+        run.by(bench.family)?.outcome()?;
+        let left = Arc::new(AtomicU64::new(u64::MAX));
+        let fault = Fault::DeviceFails { after: half / 2, left, error: failed_launch() };
+        let run = Run::new(kind, bench.exponent).stored(&mut store);
+        match run.by(Faulty::leaked(bench.family, fault))?.finished {
+            Err(error @ TestError::Device { .. })
+                if error.to_string().contains(&format!("iteration {half}")) => {}
+            other => return Err(format!("{kind}: {other:?}")),
+        }
+        let sitting = Run::new(kind, bench.exponent).stored(&mut store).by(bench.family)?;
+        let resumed =
+            |e: &Event| matches!(e, Event::Started { iteration, .. } if *iteration == half);
+        let went_on = sitting.count(resumed) == 1;
+        same(&sitting.outcome()?.0.residue, &right(bench, kind)?)?;
+        if !went_on {
+            return Err(format!("{kind}: did not go on from iteration {half}"));
+        }
+    }
+    Ok("no answer, the checkpoint named; on a sound device both residues right".into())
+}
+
+/// The disk has no room: what is there stays as it is, and saves come again when there is room.
+fn a_full_disk(bench: &Bench<'_>) -> Result<String, String> {
+    let mut failures = 0;
+    for kind in [TestKind::Prp, LL] {
+        let folder = Folder::new()?;
+        let mut store = store(&folder, kind, bench.exponent)?;
+        let third = kind.iterations(bench.exponent.get()) / 3;
+        let mut run = Run::new(kind, bench.exponent).stored(&mut store);
+        run.spec.iterations = Some(third);
+        run.by(bench.family)?.outcome()?;
+        let before = files(store.dir())?;
+
+        // Stopped while the disk is full.
+        store.set_writer(Box::new(FullDisk::new(u64::MAX)));
+        let mut run = Run::new(kind, bench.exponent).stored(&mut store);
+        let stop = run.stop.clone();
+        run.options = hurried();
+        let interrupted = Fault::Interrupted { after: third, stop };
+        let sitting = run.by(Faulty::leaked(bench.family, interrupted))?;
+        failures += sitting.count(|e| matches!(e, Event::SaveFailed { .. }));
+        match &sitting.finished {
+            Ok(Finished::Stopped { saved: false, .. }) => {}
+            other => return Err(format!("{kind}, stopped with a full disk: {other:?}")),
+        }
+        if files(store.dir())? != before {
+            return Err(format!("{kind}: a full disk changed the checkpoints"));
+        }
+
+        // Two more files do not fit, then there is room.
+        let disk = FullDisk::new(2);
+        store.set_writer(Box::new(disk.clone()));
+        let mut run = Run::new(kind, bench.exponent).stored(&mut store);
+        run.options = hurried();
+        let sitting = run.by(bench.family)?;
+        let failed = sitting.count(|e| matches!(e, Event::SaveFailed { .. }));
+        let saved = sitting.count(|e| matches!(e, Event::Saved { .. }));
+        failures += failed;
+        same(&sitting.outcome()?.0.residue, &right(bench, kind)?)?;
+        if (failed, disk.left()) != (2, 0) || saved == 0 {
+            return Err(format!("{kind}: {failed} saves failed, {saved} did not"));
+        }
+    }
+    Ok(format!("{failures} failed saves told, no checkpoint lost, both residues right"))
+}
+
+/// Many checkpoints in a short test.
+fn hurried() -> RunOptions {
+    RunOptions {
+        checkpoint_interval: Duration::from_millis(1),
+        clock: HurriedClock::leaked(100),
+        ..RunOptions::default()
+    }
+}
+
+/// The files of a folder with what is in them, but for the lock.
+fn files(dir: &std::path::Path) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let read = || -> std::io::Result<Vec<(String, Vec<u8>)>> {
+        let mut files = vec![];
+        for entry in fs::read_dir(dir)? {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name != "lock" {
+                files.push((name, fs::read(entry.path())?));
+            }
+        }
+        files.sort();
+        Ok(files)
+    };
+    read().map_err(|e| e.to_string())
+}
+
+/// The time jumps by hours, there and back.
+fn a_clock_that_jumps(bench: &Bench<'_>) -> Result<String, String> {
+    let mut looks = 0;
+    for kind in [TestKind::Prp, LL] {
+        let clock = JumpingClock::leaked();
+        let mut run = Run::new(kind, bench.exponent);
+        run.options.clock = clock;
+        let (outcome, _) = run.by(bench.family)?.outcome()?;
+        same(&outcome.residue, &right(bench, kind)?)?;
+        if outcome.errors != Default::default() || outcome.verdict != Verdict::Composite {
+            return Err(format!("{kind}: {:?}, {:?}", outcome.verdict, outcome.errors));
+        }
+        looks += clock.looks();
+    }
+    Ok(format!("{looks} jumps, both residues right"))
+}
+
+fn kills(bench: &Bench<'_>) -> Result<String, String> {
+    kill::kills(bench, &mut sample::random(SEED))
+}
+
+/// The residue at the end: one whose low 64 bits are known.
+fn right(bench: &Bench<'_>, kind: TestKind) -> Result<Residue, String> {
+    let prepared = super::starts::prepare(bench.family, kind, bench.exponent, 1)?;
+    Ok(prepared.right)
+}
+
+fn same(found: &Residue, right: &Residue) -> Result<(), String> {
+    if found == right {
+        return Ok(());
+    }
+    Err(format!("res64 {}, not {}", found.res64_hex(), right.res64_hex()))
+}
+
+/// An error as far as its first colon.
+fn first_clause(error: &TestError) -> String {
+    let text = error.to_string();
+    text.split(':').next().unwrap_or_default().to_owned()
+}

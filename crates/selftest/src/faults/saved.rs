@@ -1,0 +1,169 @@
+//! Flips in the state that a PRP test has saved: in a checkpoint between two sittings, in memory
+//! as it is being saved, and in memory as the test goes back to it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rand::RngExt;
+use warpint_mersenne::test::registers;
+use warpint_mersenne::{Event, Finished, RunOptions, TestError};
+
+use super::flips::{Campaign, Fate, Place};
+use super::sitting::{Folder, Run, Sitting, store};
+use super::starts::{Prepared, Start};
+use super::wrappers::{
+    FailingMemory, Fault, Faulty, HurriedClock, Part, cut_file, flip_bit_of_file,
+};
+use crate::sample::Random;
+
+/// A short test has so many times the strides that it has by a clock that goes right.
+const HURRY: u32 = 100;
+/// Longer than any test: nothing is saved but what is asked for.
+const NEVER: Duration = Duration::from_secs(1 << 40);
+
+/// One flip, drawn.
+pub(super) fn flip(campaign: &Campaign, rng: &mut Random, prepared: &Prepared) -> (Place, Fate) {
+    let bit = rng.random_range(0..campaign.exponent.get());
+    let at = rng.random_range(0..prepared.starts.len());
+    let from = prepared.starts[at].iteration();
+    let (sort, moment, done) = match rng.random_range(0..6u32) {
+        // A checkpoint is there from the second start on.
+        n @ 0..2 if at > 0 => {
+            let anywhere = rng.random();
+            let sort = ["a checkpoint, a bit flipped", "a checkpoint, cut short"][n as usize];
+            let moment = format!("bit {anywhere} mod its length, at iteration {from}");
+            let damage = |path: &Path| match n {
+                0 => flip_bit_of_file(path, anywhere),
+                _ => cut_file(path, anywhere / 8),
+            };
+            (sort, moment, on_disk(campaign, prepared, at, &damage))
+        }
+        n @ 2..5 => {
+            let (sort, part) = [
+                ("memory at a save, x", Part::Residue),
+                ("memory at a save, D", Part::Product),
+                ("memory at a save, x_v", Part::Verified),
+            ][n as usize - 2];
+            let left = campaign.kind.iterations(campaign.exponent.get()) - from;
+            let after = rng.random_range(1..=(left * 3 / 4).max(1));
+            let moment = format!("bit {bit} after {after} products from iteration {from}");
+            (sort, moment, at_a_save(campaign, prepared, at, part, bit, after))
+        }
+        _ => {
+            let moment = format!("bit {bit}, from iteration {from}");
+            ("memory at a return, x_v", moment, at_a_return(campaign, prepared, at, bit))
+        }
+    };
+    (Place { sort, moment }, done.unwrap_or_else(Fate::Failed))
+}
+
+/// A store that has the states of a start and of the one before it.
+fn with_states<T>(
+    campaign: &Campaign,
+    starts: &[Start],
+    work: impl FnOnce(&mut warpint_mersenne::checkpoint::CheckpointStore) -> Result<T, String>,
+) -> Result<T, String> {
+    let folder = Folder::new()?;
+    let mut store = store(&folder, campaign.kind, campaign.exponent)?;
+    let newest = starts.len().saturating_sub(2);
+    for state in starts[newest..].iter().filter_map(|start| start.state.as_ref()) {
+        store.save(state).map_err(|e| e.to_string())?;
+    }
+    work(&mut store)
+}
+
+/// The newest checkpoint is damaged between two sittings: it is set aside, and the test goes on
+/// from the one before it.
+fn on_disk(
+    campaign: &Campaign,
+    prepared: &Prepared,
+    at: usize,
+    damage: &dyn Fn(&Path) -> std::io::Result<()>,
+) -> Result<Fate, String> {
+    with_states(campaign, &prepared.starts[..=at], |store| {
+        let newest = store.load_newest().map_err(|e| e.to_string())?;
+        let (_, path) = newest.ok_or("there is no checkpoint")?;
+        damage(&path).map_err(|e| e.to_string())?;
+        let run = Run::new(campaign.kind, campaign.exponent).stored(store);
+        let sitting = run.by(campaign.family)?;
+        let aside = sitting.count(|e| matches!(e, Event::BadCheckpoint { .. }));
+        let before = prepared.starts[at - 1].iteration();
+        let from_before =
+            |e: &Event| matches!(e, Event::Started { iteration, .. } if *iteration == before);
+        let went_back = sitting.count(from_before) == 1;
+        ends_right(sitting, prepared, 0)?;
+        if aside != 1 || !went_back {
+            return Err(format!("{aside} checkpoints were set aside, {}", path.display()));
+        }
+        Ok(Fate::Found)
+    })
+}
+
+/// The test is stopped, and what it saves changes in memory before it is written. Either the seal
+/// is broken and nothing is written, or the next check finds the error.
+fn at_a_save(
+    campaign: &Campaign,
+    prepared: &Prepared,
+    at: usize,
+    part: Part,
+    bit: u32,
+    after: u64,
+) -> Result<Fate, String> {
+    with_states(campaign, &prepared.starts[..=at], |store| {
+        let memory = FailingMemory::leaked(part, bit);
+        let clock = HurriedClock::leaked(HURRY);
+        let mut run = Run::new(campaign.kind, campaign.exponent).stored(store);
+        let stop = run.stop.clone();
+        run.options =
+            RunOptions { checkpoint_interval: NEVER, clock, memory, ..RunOptions::default() };
+        let family = Faulty::leaked(campaign.family, Fault::Interrupted { after, stop });
+        let sitting = run.by(family)?;
+        if !memory.has_struck() {
+            return Err("no bit flipped".into());
+        }
+        let errors = match &sitting.finished {
+            Err(TestError::Memory { .. }) => 0,
+            Ok(Finished::Stopped { saved: true, .. }) if part != Part::Verified => 1,
+            other => return Err(format!("the first sitting: {other:?}")),
+        };
+        let run = Run::new(campaign.kind, campaign.exponent).stored(store);
+        ends_right(run.by(campaign.family)?, prepared, errors)?;
+        Ok(Fate::Found)
+    })
+}
+
+/// A check fails, and the state to go back to has changed in memory: the test ends, and goes on
+/// from its checkpoint in a second sitting.
+fn at_a_return(
+    campaign: &Campaign,
+    prepared: &Prepared,
+    at: usize,
+    bit: u32,
+) -> Result<Fate, String> {
+    with_states(campaign, &prepared.starts[..=at], |store| {
+        let memory = FailingMemory::leaked(Part::Verified, bit);
+        let mut run = Run::new(campaign.kind, campaign.exponent).stored(store);
+        run.options = RunOptions { checkpoint_interval: NEVER, memory, ..RunOptions::default() };
+        let fault = Fault::FlippedRegister { register: registers::X, after: 2, bit };
+        let family = Faulty::leaked(campaign.family, fault);
+        match run.by(family)?.finished {
+            Err(TestError::Memory { .. }) if memory.has_struck() && family.flips() == 1 => {}
+            other => return Err(format!("the first sitting: {other:?}")),
+        }
+        let run = Run::new(campaign.kind, campaign.exponent).stored(store);
+        ends_right(run.by(campaign.family)?, prepared, 0)?;
+        Ok(Fate::Found)
+    })
+}
+
+/// Whether a sitting ends with the right residue and so many failed checks.
+fn ends_right(sitting: Sitting, prepared: &Prepared, errors: u32) -> Result<(), String> {
+    let (outcome, _) = sitting.outcome()?;
+    if outcome.residue != prepared.right {
+        return Err(format!("res64 {}", outcome.residue.res64_hex()));
+    }
+    if outcome.errors.gerbicz != errors {
+        return Err(format!("{} checks failed, not {errors}", outcome.errors.gerbicz));
+    }
+    Ok(())
+}

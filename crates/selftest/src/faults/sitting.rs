@@ -1,0 +1,110 @@
+//! Tests as the program runs them, in folders of their own.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::{env, fs, process};
+
+use warpint_mersenne::checkpoint::CheckpointStore;
+use warpint_mersenne::{
+    EngineFamily, Event, Exponent, Finished, Outcome, Plan, RunOptions, StopToken, TestError,
+    TestKind, TestSpec, test,
+};
+
+/// What came of a sitting, and what was said in it.
+pub(super) struct Sitting {
+    pub(super) finished: Result<Finished, TestError>,
+    pub(super) events: Vec<Event>,
+}
+
+impl Sitting {
+    /// The outcome of a test that came to its end.
+    pub(super) fn outcome(self) -> Result<(Outcome, Vec<Event>), String> {
+        match self.finished {
+            Ok(Finished::Done(outcome)) => Ok((*outcome, self.events)),
+            Ok(Finished::Stopped { iteration, .. }) => {
+                Err(format!("the test stopped at iteration {iteration}"))
+            }
+            Err(e) => Err(e.to_string()),
+        }
+    }
+
+    /// How many events are of some sort.
+    pub(super) fn count(&self, of: impl Fn(&Event) -> bool) -> usize {
+        self.events.iter().filter(|event| of(event)).count()
+    }
+}
+
+/// A test, and how it is run.
+pub(super) struct Run<'a> {
+    pub(super) spec: TestSpec,
+    pub(super) store: Option<&'a mut CheckpointStore>,
+    pub(super) stop: StopToken,
+    pub(super) options: RunOptions,
+}
+
+impl<'a> Run<'a> {
+    /// A whole test, without a store.
+    pub(super) fn new(kind: TestKind, exponent: Exponent) -> Self {
+        let spec = TestSpec::new(kind, exponent);
+        Self { spec, store: None, stop: StopToken::new(), options: RunOptions::default() }
+    }
+
+    /// With a store.
+    pub(super) fn stored(self, store: &'a mut CheckpointStore) -> Self {
+        Self { store: Some(store), ..self }
+    }
+
+    /// By the plan of a family for one thread.
+    pub(super) fn by(self, family: &'static dyn EngineFamily) -> Result<Sitting, String> {
+        let plan = plan(family, self.spec.exponent)?;
+        let (sender, events) = mpsc::channel();
+        let finished = test::run(&self.spec, plan, self.store, &sender, &self.stop, &self.options);
+        drop(sender);
+        Ok(Sitting { finished, events: events.into_iter().collect() })
+    }
+}
+
+/// The plan of a family for one thread.
+pub(super) fn plan(family: &'static dyn EngineFamily, exponent: Exponent) -> Result<Plan, String> {
+    Plan::of_family(exponent, family, None, Some(1)).map_err(|e| e.to_string())
+}
+
+/// A store in a folder.
+pub(super) fn store(
+    folder: &Folder,
+    kind: TestKind,
+    exponent: Exponent,
+) -> Result<CheckpointStore, String> {
+    CheckpointStore::open(folder.path(), exponent.get(), kind).map_err(|e| e.to_string())
+}
+
+/// A folder for as long as it is held, among the temporary files of this system.
+pub(super) struct Folder(PathBuf);
+
+impl Folder {
+    pub(super) fn new() -> Result<Self, String> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        loop {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let path = env::temp_dir().join(format!("warpint-faults-{}-{number}", process::id()));
+            match fs::create_dir(&path) {
+                Ok(()) => return Ok(Self(path)),
+                // Left by a process that was killed: never used, and not ours to remove.
+                Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(format!("cannot make the folder {}: {e}", path.display())),
+            }
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What stays among temporary files does no harm.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

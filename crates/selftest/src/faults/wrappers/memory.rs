@@ -1,0 +1,66 @@
+//! Memory that flips a bit of a state that it keeps.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use warpint_mersenne::checkpoint::State;
+use warpint_mersenne::{Memory, Residue};
+
+/// The part of a state that changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// x.
+    Residue,
+    /// D, the Gerbicz product.
+    Product,
+    /// x_v, which is sealed.
+    Verified,
+}
+
+/// Memory that flips one bit of the first state that a run looks at again.
+#[derive(Debug)]
+pub struct FailingMemory {
+    part: Part,
+    /// Taken mod p.
+    bit: u32,
+    looks: AtomicU64,
+}
+
+impl FailingMemory {
+    /// Memory for the rest of the process: runs hold it by `'static`.
+    #[must_use]
+    pub fn leaked(part: Part, bit: u32) -> &'static Self {
+        Box::leak(Box::new(Self { part, bit, looks: AtomicU64::new(0) }))
+    }
+
+    /// Whether the bit has flipped.
+    #[must_use]
+    pub fn has_struck(&self) -> bool {
+        self.looks.load(Ordering::Relaxed) > 0
+    }
+}
+
+impl Memory for FailingMemory {
+    fn recalled(&self, mut state: State) -> State {
+        if self.looks.fetch_add(1, Ordering::Relaxed) > 0 {
+            return state;
+        }
+        match (self.part, &mut state.gerbicz) {
+            (Part::Product, Some(g)) => g.product = flipped(&g.product, self.bit),
+            (Part::Verified, Some(g)) => {
+                let changed = flipped(g.verified.residue(), self.bit);
+                g.verified = g.verified.clone().changed_to(changed);
+            }
+            // A test without checks keeps nothing but x.
+            _ => state.residue = flipped(&state.residue, self.bit),
+        }
+        state
+    }
+}
+
+/// x with a bit flipped, taken mod p.
+fn flipped(x: &Residue, bit: u32) -> Residue {
+    let p = x.exponent();
+    let mut limbs = x.limbs().to_vec();
+    limbs[((bit % p) / 64) as usize] ^= 1 << (bit % p % 64);
+    Residue::from_limbs(p, &limbs)
+}

@@ -1,0 +1,65 @@
+//! What a piece of work takes of memory.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+/// The system's allocator, which counts the bytes of each thread.
+struct Counting;
+
+thread_local! {
+    /// Bytes in use, as far as this thread got and gave them, and the most there were.
+    static USED: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
+}
+
+fn note(bytes: isize) {
+    // A thread that ends has no count any more.
+    let _ = USED.try_with(|used| {
+        let (now, most) = used.get();
+        used.set((now + bytes, most.max(now + bytes)));
+    });
+}
+
+// SAFETY: every call goes to the system's allocator as it came; the counts are plain numbers of
+// the thread, made without allocating.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        note(layout.size() as isize);
+        // SAFETY: as the caller promised.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        note(-(layout.size() as isize));
+        // SAFETY: as the caller promised.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// Does some work, and counts the most bytes that it had in use at a time.
+pub(crate) fn most_used<T>(work: impl FnOnce() -> T) -> (T, usize) {
+    USED.with(|used| used.set((0, 0)));
+    let done = work();
+    let most = USED.with(|used| used.get().1);
+    (done, usize::try_from(most).unwrap_or(0))
+}
+
+/// What reading so many bytes may take: some times as much, and what is always needed.
+pub(crate) fn allowed(times: usize, bytes: usize) -> usize {
+    times * bytes + (64 << 10)
+}
+
+#[test]
+fn fuzz_counts_what_is_in_use_at_a_time() {
+    let (_, none) = most_used(|| 3);
+    assert_eq!(none, 0);
+    let (_, most) = most_used(|| {
+        drop(vec![0u8; 1 << 20]);
+        let mut twice = vec![1u8; 1 << 20];
+        twice.reserve_exact(1 << 21);
+        twice
+    });
+    assert!(((3 << 20)..(5 << 20)).contains(&most), "{most}");
+}

@@ -1,0 +1,117 @@
+//! Sound files with something done to them.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// Something that happens to a file, at places taken mod what there is.
+#[derive(Debug, Clone)]
+enum Change {
+    /// A bit flips.
+    Flip(usize, u8),
+    /// The end is lost.
+    Cut(usize),
+    /// Bytes are put in.
+    Insert(usize, Vec<u8>),
+    /// A piece is put in again elsewhere.
+    Splice(usize, usize, usize),
+    /// A decimal number becomes another one.
+    Number(usize, &'static str),
+    /// A line is gone.
+    Line(usize),
+}
+
+/// At and beyond the ends of every type that a number may be kept in.
+const NUMBERS: [&str; 16] = [
+    "",
+    "0",
+    "1",
+    "-1",
+    "+1",
+    "127",
+    "4294967295",
+    "4294967296",
+    "9223372036854775808",
+    "18446744073709551615",
+    "18446744073709551616",
+    "340282366920938463463374607431768211456",
+    "1e400",
+    "0x10",
+    "NaN",
+    "٣",
+];
+
+fn change() -> impl Strategy<Value = Change> {
+    prop_oneof![
+        (any::<usize>(), 0u8..8).prop_map(|(at, bit)| Change::Flip(at, bit)),
+        any::<usize>().prop_map(Change::Cut),
+        (any::<usize>(), vec(any::<u8>(), 0..40)).prop_map(|(at, x)| Change::Insert(at, x)),
+        any::<(usize, usize, usize)>().prop_map(|(from, to, at)| Change::Splice(from, to, at)),
+        (any::<usize>(), prop::sample::select(&NUMBERS[..]))
+            .prop_map(|(at, number)| Change::Number(at, number)),
+        any::<usize>().prop_map(Change::Line),
+    ]
+}
+
+/// One of the files, changed up to four times.
+pub(crate) fn mutated(files: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
+    (prop::sample::select(files), vec(change(), 1..=4))
+        .prop_map(|(file, changes)| changes.iter().fold(file, apply))
+}
+
+fn apply(mut file: Vec<u8>, change: &Change) -> Vec<u8> {
+    if file.is_empty() {
+        return file;
+    }
+    let n = file.len();
+    match change {
+        Change::Flip(at, bit) => file[at % n] ^= 1 << bit,
+        Change::Cut(at) => file.truncate(at % n),
+        Change::Insert(at, bytes) => {
+            let at = at % n;
+            file.splice(at..at, bytes.iter().copied());
+        }
+        Change::Splice(from, to, at) => {
+            let (from, to) = (from % n, to % n);
+            let piece = file[from.min(to)..from.max(to)].to_vec();
+            let at = at % n;
+            file.splice(at..at, piece);
+        }
+        Change::Number(which, number) => {
+            let runs = runs(&file, |b| b.is_ascii_digit());
+            if !runs.is_empty() {
+                file.splice(runs[which % runs.len()].clone(), number.bytes());
+            }
+        }
+        Change::Line(which) => {
+            let lines = runs(&file, |b| b != b'\n');
+            if !lines.is_empty() {
+                file.drain(lines[which % lines.len()].clone());
+            }
+        }
+    }
+    file
+}
+
+/// The longest pieces of such bytes.
+fn runs(file: &[u8], of: impl Fn(u8) -> bool) -> Vec<std::ops::Range<usize>> {
+    let mut runs: Vec<std::ops::Range<usize>> = vec![];
+    for (i, _) in file.iter().enumerate().filter(|(_, b)| of(**b)) {
+        match runs.last_mut() {
+            Some(last) if last.end == i => last.end = i + 1,
+            _ => runs.push(i..i + 1),
+        }
+    }
+    runs
+}
+
+#[test]
+fn fuzz_changes_do_what_they_say() {
+    let file = b"a: 17\nb: 2".to_vec();
+    assert_eq!(runs(&file, |b| b.is_ascii_digit()), [3..5, 9..10]);
+    assert_eq!(apply(file.clone(), &Change::Number(0, "-1")), b"a: -1\nb: 2");
+    assert_eq!(apply(file.clone(), &Change::Line(1)), b"a: 17\n");
+    assert_eq!(apply(file.clone(), &Change::Cut(3)), b"a: ");
+    assert_eq!(apply(file.clone(), &Change::Flip(0, 1)), b"c: 17\nb: 2");
+    let splice = Change::Splice(15, 3, 0);
+    assert_eq!(apply(file, &splice), b"17a: 17\nb: 2");
+}

@@ -1,0 +1,208 @@
+//! Single bits flipped at random moments of a test, by the thousand.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use clap::error::ErrorKind;
+use clap::{Args, ValueEnum};
+use warpint_mersenne::engine::places;
+use warpint_mersenne::{DeviceChoice, DeviceId, EngineFamily, Exponent, LlStart, TestKind};
+use warpint_selftest::faults::{Campaign, Fate, Flip, Tally, Target};
+
+const BETWEEN_LINES: Duration = Duration::from_secs(10);
+
+/// The test in which bits flip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Test {
+    Prp,
+    Ll,
+}
+
+/// Where they flip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum What {
+    /// The residue, after any squaring
+    Residue,
+    /// The Gerbicz product
+    Product,
+    /// The registers that only checks use
+    Check,
+    /// Checkpoints, on disk and in memory
+    Saved,
+}
+
+/// The options of `flips`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// The test
+    #[arg(long, value_enum, default_value_t = Test::Prp)]
+    test: Test,
+    /// Where bits flip; a Lucas–Lehmer test has a residue only
+    #[arg(long, value_enum, default_value_t = What::Residue)]
+    what: What,
+    /// The exponent, a prime; by default 86243, and 4441 for ll
+    #[arg(long, value_name = "P")]
+    exponent: Option<Exponent>,
+    /// The number of flips, each in a test of its own
+    #[arg(long, value_name = "N", default_value_t = 1_000,
+          value_parser = clap::value_parser!(u64).range(1..))]
+    count: u64,
+    /// The seed; by default another each time, and printed
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Where to compute: cpu, cuda, cuda:N, sim
+    #[arg(long, default_value = "cpu", value_parser = device)]
+    device: DeviceChoice,
+    /// The arithmetic: fp64 or goldilocks
+    #[arg(long, value_name = "NAME", default_value = "fp64", value_parser = ["fp64", "goldilocks"])]
+    engine: String,
+    /// Tests at a time, each on one thread; by default 2, and 1 on a device
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
+    threads: Option<u64>,
+}
+
+fn device(text: &str) -> Result<DeviceChoice, String> {
+    match text.parse() {
+        _ if text == "sim" => Ok(DeviceChoice::On(DeviceId::Sim)),
+        Ok(DeviceChoice::Auto) | Err(_) => Err("none of cpu, cuda, cuda:N, sim".into()),
+        Ok(choice) => Ok(choice),
+    }
+}
+
+/// Flips bits; an error if one does harm, or if Jacobi checks find too few or too many.
+pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
+    let (kind, usual) = match options.test {
+        Test::Prp => (TestKind::Prp, 86_243),
+        Test::Ll => (TestKind::Ll(LlStart::Four), 4_441),
+    };
+    let target = match options.what {
+        What::Residue => Target::Residue,
+        What::Product => Target::Product,
+        What::Check => Target::Check,
+        What::Saved => Target::Saved,
+    };
+    if kind != TestKind::Prp && target != Target::Residue {
+        refuse("--what: a Lucas–Lehmer test has a residue only");
+    }
+    let exponent = match options.exponent {
+        Some(exponent) => exponent,
+        None => Exponent::new(usual)?,
+    };
+    let family = family(options)?;
+    if !family.exponent_range().contains(&exponent.get()) || kind.iterations(exponent.get()) < 8 {
+        refuse(&format!(
+            "--exponent: {} has no test of M{exponent} to flip bits in",
+            family.name()
+        ));
+    }
+    let seed = options.seed.unwrap_or_else(rand::random);
+    let tests = options.threads.unwrap_or(if family.place() == places::CPU { 2 } else { 1 });
+    // At most 1024.
+    let threads = tests as usize;
+    println!(
+        "{} flips in {kind} tests of M{exponent}, {} on {}, {threads} at a time, seed {seed}",
+        options.count,
+        family.name(),
+        family.place()
+    );
+    let count = options.count;
+    let campaign = Campaign { family, kind, exponent, target, count, seed, threads };
+    let begun = Instant::now();
+    let mut progress = Progress::new(count);
+    let tally = campaign.run(&mut |flip| progress.done(flip)).map_err(anyhow::Error::msg)?;
+    table(&tally);
+    println!(
+        "{} tests without a flip: no alarm; {:.1} s in all",
+        tally.sound,
+        begun.elapsed().as_secs_f64()
+    );
+    for failed in &tally.failed {
+        println!("FAILED: {failed}");
+    }
+    match campaign.judge(&tally) {
+        Ok(said) => println!("{said}"),
+        Err(said) => bail!("{said}; --seed {seed} has it again"),
+    }
+    Ok(())
+}
+
+/// Says what makes no sense in one line, and ends with exit code 2.
+fn refuse(reason: &str) -> ! {
+    clap::Error::raw(ErrorKind::ValueValidation, format!("{reason}\n")).exit()
+}
+
+fn family(options: &Options) -> anyhow::Result<&'static dyn EngineFamily> {
+    let families = match options.device {
+        DeviceChoice::On(id) => places::families_on(id)?,
+        DeviceChoice::Cpu | DeviceChoice::Auto => places::families_on_cpu(),
+    };
+    let of_name = families.into_iter().find(|family| family.name() == options.engine);
+    of_name.with_context(|| format!("no family {} on {}", options.engine, options.device))
+}
+
+/// A line for each sort of flip.
+fn table(tally: &Tally) {
+    println!("{:32} {:>6} {:>9} {:>7}", "flips in", "found", "harmless", "missed");
+    for (sort, [found, harmless, missed]) in &tally.sorts {
+        println!("{sort:32} {found:>6} {harmless:>9} {missed:>7}");
+    }
+}
+
+/// A line every few seconds, and one for each failure.
+struct Progress {
+    count: u64,
+    done: u64,
+    begun: Instant,
+    last: Instant,
+    fates: BTreeMap<&'static str, u64>,
+}
+
+impl Progress {
+    fn new(count: u64) -> Self {
+        let now = Instant::now();
+        Self { count, done: 0, begun: now, last: now, fates: BTreeMap::new() }
+    }
+
+    fn done(&mut self, flip: &Flip) {
+        self.done += 1;
+        let fate = match &flip.fate {
+            Fate::Found => "found",
+            Fate::Harmless => "harmless",
+            Fate::Missed => "missed",
+            Fate::Failed(reason) => {
+                eprintln!("flip {}, {}: {reason}", flip.number, flip.place.moment);
+                "FAILED"
+            }
+        };
+        *self.fates.entry(fate).or_default() += 1;
+        if self.last.elapsed() < BETWEEN_LINES {
+            return;
+        }
+        self.last = Instant::now();
+        let seconds = self.begun.elapsed().as_secs_f64();
+        let left = seconds / self.done as f64 * (self.count - self.done) as f64;
+        let fates: Vec<String> = self.fates.iter().map(|(f, n)| format!("{n} {f}")).collect();
+        eprintln!(
+            "{} of {} flips: {}; {seconds:.0} s, about {left:.0} s left",
+            self.done,
+            self.count,
+            fates.join(", ")
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_as_a_user_names_them() {
+        assert_eq!(device("cpu"), Ok(DeviceChoice::Cpu));
+        assert_eq!(device("sim"), Ok(DeviceChoice::On(DeviceId::Sim)));
+        assert_eq!(device("cuda:1"), Ok(DeviceChoice::On(DeviceId::Cuda(1))));
+        for bad in ["auto", "", "cuda:x", "gpu"] {
+            assert!(device(bad).is_err(), "{bad}");
+        }
+    }
+}
