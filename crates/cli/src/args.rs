@@ -212,8 +212,9 @@ pub(crate) enum Bench {
     /// are timed at one place, with --device auto that of the largest.
     #[command(after_help = BENCH_EXAMPLES)]
     Mersenne(BenchArgs),
-    /// Measure what checks and checkpoints cost a PRP test: the time of its squarings beside that of
-    /// bare ones before and after it. Takes a minute or more, and a temporary folder.
+    /// Measure what checks and checkpoints cost a PRP test: the time of its squarings, without and
+    /// with checkpoints, beside that of bare ones before and after it. Takes some minutes, and a
+    /// temporary folder.
     Checks(BenchChecksArgs),
     /// Measure what a GPU reaches: products and transforms mod 2^64 − 2^32 + 1 in registers, memory,
     /// kernels in a graph, FP64. A wrong result is an error.

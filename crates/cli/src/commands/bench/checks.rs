@@ -37,12 +37,14 @@ struct Measured {
     squarings: u64,
     /// Before the test and after it.
     bare_us: [f64; 2],
-    /// A squaring of the test, with its share of checks and checkpoints.
-    test_us: f64,
+    /// A squaring of a test that keeps nothing, with its share of checks.
+    checked_us: f64,
+    /// The same of a test that saves checkpoints.
+    saved_us: f64,
     checks: usize,
     checkpoints: usize,
-    /// Above the mean of the bare ones.
-    cost_percent: f64,
+    /// Of the two, above the mean of the bare ones.
+    cost_percent: [f64; 2],
 }
 
 pub(crate) fn run(args: &BenchChecksArgs) -> anyhow::Result<Exit> {
@@ -78,11 +80,9 @@ fn measure(plan: Plan, checks: usize) -> anyhow::Result<Measured> {
     // All kernels are compiled meanwhile.
     run_test(plan, Some(WARM_UP), None, checks)?;
     let before = bare(&plan)?;
+    let (checked, squarings) = run_test(plan, None, None, checks)?.squaring()?;
     let times = run_test(plan, None, Some(&mut store), checks)?;
-    let ((first, begun), (last, end)) =
-        times.begun.zip(times.ended).context("the test was too short to be timed")?;
-    let squarings = last - first;
-    let test = end.duration_since(begun).div_f64(squarings.max(1) as f64);
+    let (saved, _) = times.squaring()?;
     let after = bare(&plan)?;
     let mean = (before + after) / 2;
     Ok(Measured {
@@ -92,10 +92,12 @@ fn measure(plan: Plan, checks: usize) -> anyhow::Result<Measured> {
         fft_length: plan.length(),
         squarings,
         bare_us: [micros(before), micros(after)],
-        test_us: micros(test),
+        checked_us: micros(checked),
+        saved_us: micros(saved),
         checks: times.checks,
         checkpoints: times.checkpoints,
-        cost_percent: 100.0 * (test.as_secs_f64() / mean.as_secs_f64() - 1.0),
+        cost_percent: [checked, saved]
+            .map(|time| 100.0 * (time.as_secs_f64() / mean.as_secs_f64() - 1.0)),
     })
 }
 
@@ -114,9 +116,13 @@ fn run_test(
         ..TestSpec::new(TestKind::Prp, exponent)
     };
     let (sender, events) = mpsc::channel();
-    let (stop, options) = (StopToken::new(), RunOptions::default());
+    let (stop, mut options) = (StopToken::new(), RunOptions::default());
+    let saves = store.is_some();
+    if !saves {
+        options.checkpoint_interval = Duration::MAX;
+    }
     let enough = stop.clone();
-    let clock = thread::spawn(move || Times::of(&events, checks, &enough));
+    let clock = thread::spawn(move || Times::of(&events, checks, saves, &enough));
     let finished = test::run(&spec, plan, store, &sender, &stop, &options);
     drop(sender);
     let times = clock.join().map_err(|_| anyhow::anyhow!("the clock of the bench failed"))?;
@@ -147,7 +153,15 @@ struct Times {
 }
 
 impl Times {
-    fn of(events: &mpsc::Receiver<Event>, checks: usize, enough: &StopToken) -> Self {
+    /// The time of a squaring, and how many there were.
+    fn squaring(&self) -> anyhow::Result<(Duration, u64)> {
+        let ((first, begun), (last, end)) =
+            self.begun.zip(self.ended).context("the test was too short to be timed")?;
+        let squarings = last - first;
+        Ok((end.duration_since(begun).div_f64(squarings.max(1) as f64), squarings))
+    }
+
+    fn of(events: &mpsc::Receiver<Event>, checks: usize, saves: bool, enough: &StopToken) -> Self {
         let mut times = Self { begun: None, ended: None, checks: 0, checkpoints: 0 };
         let mut confirmed = None;
         for event in events {
@@ -158,6 +172,11 @@ impl Times {
                 Event::Verified { iteration, .. } if times.checks < checks => {
                     times.checks += 1;
                     confirmed = Some(iteration);
+                }
+                // Without a store, the first news after the check.
+                Event::Progress { .. } if !saves && times.checks == checks => {
+                    times.ended = times.ended.or(confirmed.map(|k| (k, Instant::now())));
+                    enough.stop();
                 }
                 Event::Saved { verified, .. } if times.ended.is_none() => {
                     times.checkpoints += 1;
@@ -181,16 +200,18 @@ impl Measured {
         format!(
             "M{}: engine {}, {}\n\
              bare squarings     {before:>10.3} µs before the test, {after:.3} µs after it\n\
-             squarings of PRP   {:>10.3} µs over {} squarings with {} and {}\n\
-             checks and checkpoints cost {:.2} %",
+             with checks        {:>10.3} µs, {:.2} % more, over {} squarings with {}\n\
+             and checkpoints    {:>10.3} µs, {:.2} % more, with {}",
             self.exponent,
             report::engine_at(self.engine, self.device),
             units::count_words(self.fft_length),
-            self.test_us,
+            self.checked_us,
+            self.cost_percent[0],
             self.squarings,
             units::count(self.checks as u64, "check"),
+            self.saved_us,
+            self.cost_percent[1],
             units::count(self.checkpoints as u64, "checkpoint"),
-            self.cost_percent,
         )
     }
 }
