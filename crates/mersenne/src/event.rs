@@ -20,7 +20,7 @@ pub enum Event {
         /// The checkpoint it goes on from.
         resumed_from: Option<PathBuf>,
     },
-    /// Sent a few times a second at most.
+    /// Sent about once a second.
     Progress {
         /// Iterations done.
         iteration: u64,

@@ -12,7 +12,7 @@ use warpint_arith::limbs;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Residue {
     exponent: u32,
-    limbs: Arc<[u64]>,
+    limbs: Arc<Vec<u64>>,
 }
 
 /// Bytes that are not a canonical residue.

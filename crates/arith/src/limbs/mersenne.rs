@@ -117,19 +117,24 @@ pub fn rotate_left(x: &[u64], s: u32, p: u32) -> Vec<u64> {
     if s == 0 {
         return x.to_vec();
     }
-    // Bits below p − s move up by s; the top s bits come back at the bottom.
+    // The top s bits come to the bottom, and those below p − s move up by s, from limb `word` on.
     let n = x.len();
     let (word, bit) = ((s / 64) as usize, s % 64);
-    let mut rotated = vec![0u64; n];
-    for i in word..n {
-        let low = x[i - word] << bit;
-        let high = if bit > 0 && i > word { x[i - word - 1] >> (64 - bit) } else { 0 };
-        rotated[i] = low | high;
-    }
+    let mut rotated = extract(x, u64::from(p - s), word + usize::from(bit > 0));
+    rotated.reserve_exact(n - rotated.len());
+    let mut below = if bit > 0 {
+        rotated[word] |= x[0] << bit;
+        x[0] >> (64 - bit)
+    } else {
+        0
+    };
+    let from = usize::from(bit > 0);
+    rotated.extend(x[from..n - word].iter().map(|&limb| {
+        let here = limb << bit | below;
+        below = if bit > 0 { limb >> (64 - bit) } else { 0 };
+        here
+    }));
     rotated[n - 1] &= top_mask(p);
-    for (r, w) in rotated.iter_mut().zip(extract(x, u64::from(p - s), n)) {
-        *r |= w;
-    }
     rotated
 }
 

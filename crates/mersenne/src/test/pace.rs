@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::Clock;
 
 /// Work between two looks at the clock and the stop token.
-pub(super) const STRIDE: Duration = Duration::from_millis(500);
+pub(super) const STRIDE: Duration = Duration::from_secs(1);
 
 /// How fast the run is, and so how many squarings fill a stride.
 pub(super) struct Pace {
