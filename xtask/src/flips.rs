@@ -110,7 +110,9 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let campaign = Campaign { family, kind, exponent, target, count, seed, threads };
     let begun = Instant::now();
     let mut progress = Progress::new(count);
-    let tally = campaign.run(&mut |flip| progress.done(flip)).map_err(anyhow::Error::msg)?;
+    let families = families(options, family, threads)?;
+    let tally =
+        campaign.run_on(&families, &mut |flip| progress.done(flip)).map_err(anyhow::Error::msg)?;
     table(&tally);
     println!(
         "{} tests without a flip: no alarm; {:.1} s in all",
@@ -130,6 +132,24 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
 /// Says what makes no sense in one line, and ends with exit code 2.
 fn refuse(reason: &str) -> ! {
     clap::Error::raw(ErrorKind::ValueValidation, format!("{reason}\n")).exit()
+}
+
+/// The family once for each thread; on a device, which does the work of one in order, one family
+/// for each that has opened it for itself.
+fn families(
+    options: &Options,
+    family: &'static dyn EngineFamily,
+    threads: usize,
+) -> anyhow::Result<Vec<&'static dyn EngineFamily>> {
+    let mut families = vec![family; threads];
+    if let DeviceChoice::On(id) = options.device {
+        for other in families.iter_mut().skip(1) {
+            let apart = places::families_apart(id)?;
+            let of_name = apart.into_iter().find(|apart| apart.name() == family.name());
+            *other = of_name.with_context(|| format!("no family {}", family.name()))?;
+        }
+    }
+    Ok(families)
 }
 
 fn family(options: &Options) -> anyhow::Result<&'static dyn EngineFamily> {

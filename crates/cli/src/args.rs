@@ -212,8 +212,9 @@ pub(crate) enum Bench {
     /// are timed at one place, with --device auto that of the largest.
     #[command(after_help = BENCH_EXAMPLES)]
     Mersenne(BenchArgs),
-    /// Measure what checks and checkpoints cost a PRP test: the time of its squarings beside that of
-    /// bare ones before and after it. Takes a minute or more, and a temporary folder.
+    /// Measure what checks and checkpoints cost a PRP test: the time of its squarings, without and
+    /// with checkpoints, beside that of bare ones before and after it. Takes some minutes, and a
+    /// temporary folder.
     Checks(BenchChecksArgs),
     /// Measure what a GPU reaches: products and transforms mod 2^64 − 2^32 + 1 in registers, memory,
     /// kernels in a graph, FP64. A wrong result is an error.
@@ -386,9 +387,9 @@ pub(crate) struct BenchChecksArgs {
     #[command(flatten)]
     pub(crate) arithmetic: ArithmeticArgs,
 
-    /// Squarings of the test [default: 2000000].
-    #[arg(long, value_name = "K", value_parser = at_least_one)]
-    pub(crate) iterations: Option<u64>,
+    /// End after so many checks, or at the end of the test.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = checks)]
+    pub(crate) checks: usize,
 
     /// Print one JSON object.
     #[arg(long)]
@@ -528,6 +529,11 @@ impl TestArgs {
     pub(crate) fn plan_request(&self) -> PlanRequest {
         self.arithmetic.plan_request(self.length)
     }
+}
+
+fn checks(text: &str) -> Result<usize, String> {
+    let n = text.parse().ok().filter(|n| (1..=1_000).contains(n));
+    n.ok_or_else(|| format!("'{text}' is not a number of checks from 1 to 1000"))
 }
 
 /// A power of a proof: there is none with more middles.

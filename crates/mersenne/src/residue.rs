@@ -1,16 +1,18 @@
 //! A canonical residue mod M_p: what leaves an engine and enters a checkpoint.
 
 use std::fmt;
+use std::sync::Arc;
 
 use warpint_arith::limbs;
 
 /// x mod M_p in canonical form, 0 ≤ x < M_p (M_p itself is 0).
 ///
-/// Limbs are little-endian `u64`, ⌈p/64⌉ of them; bits at and above p are zero.
+/// Limbs are little-endian `u64`, ⌈p/64⌉ of them; bits at and above p are zero. A clone shares
+/// them: it costs nothing.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Residue {
     exponent: u32,
-    limbs: Vec<u64>,
+    limbs: Arc<[u64]>,
 }
 
 /// Bytes that are not a canonical residue.
@@ -46,13 +48,13 @@ impl Residue {
     /// x mod M_p for x of any length (little-endian limbs). Cost O(length).
     #[must_use]
     pub fn from_limbs(exponent: u32, x: &[u64]) -> Self {
-        Self { exponent, limbs: limbs::reduce(x, exponent) }
+        Self { exponent, limbs: limbs::reduce(x, exponent).into() }
     }
 
     /// A number that is known to be canonical.
     pub(crate) fn from_canonical(exponent: u32, limbs: Vec<u64>) -> Self {
         debug_assert_eq!(limbs, limbs::reduce(&limbs, exponent), "not canonical");
-        Self { exponent, limbs }
+        Self { exponent, limbs: limbs.into() }
     }
 
     /// Reads ⌈p/8⌉ little-endian bytes, which must be canonical.
@@ -75,7 +77,7 @@ impl Residue {
             top < largest_top || top == largest_top && low.iter().any(|&limb| limb != u64::MAX)
         });
         if canonical {
-            Ok(Self { exponent, limbs: raw })
+            Ok(Self { exponent, limbs: raw.into() })
         } else {
             Err(ResidueError::NotCanonical { exponent })
         }
@@ -90,7 +92,10 @@ impl Residue {
     /// The value as ⌈p/8⌉ little-endian bytes.
     #[must_use]
     pub fn to_le_bytes(&self) -> Vec<u8> {
-        let mut bytes: Vec<u8> = self.limbs.iter().flat_map(|l| l.to_le_bytes()).collect();
+        let mut bytes = vec![0; 8 * self.limbs.len()];
+        for (to, limb) in bytes.chunks_exact_mut(8).zip(self.limbs.iter()) {
+            to.copy_from_slice(&limb.to_le_bytes());
+        }
         bytes.truncate(Self::byte_len(self.exponent));
         bytes
     }
@@ -139,7 +144,7 @@ impl Residue {
         }
         let mut limbs = limbs::rotate_left(&self.limbs, s, self.exponent);
         limbs::canonicalise(&mut limbs, self.exponent);
-        Self { exponent: self.exponent, limbs }
+        Self { exponent: self.exponent, limbs: limbs.into() }
     }
 
     /// 2^−s·x mod M_p: the bits rotated right by s.
@@ -151,7 +156,7 @@ impl Residue {
     /// m·x mod M_p.
     #[must_use]
     pub fn times(&self, m: u64) -> Self {
-        let mut limbs = self.limbs.clone();
+        let mut limbs = self.limbs.to_vec();
         let carry = limbs::mul_small_assign(&mut limbs, m);
         limbs.push(carry);
         Self::from_limbs(self.exponent, &limbs)
@@ -164,7 +169,7 @@ impl Residue {
     #[must_use]
     pub fn divided_by(&self, d: u32) -> Option<Self> {
         let limbs = limbs::div_small_mod(&self.limbs, d, self.exponent)?;
-        Some(Self { exponent: self.exponent, limbs })
+        Some(Self { exponent: self.exponent, limbs: limbs.into() })
     }
 }
 

@@ -213,7 +213,7 @@ fn a_checkpoint_of_a_shorter_run_serves_a_longer_one_and_is_checked_on_the_way()
         let (short, _) =
             sitting(plan(family, p).unwrap(), TestKind::Prp, Some(25), Some(&mut store), &stop);
         let Finished::Stopped { iteration, .. } = short.unwrap() else { continue };
-        // In blocks of eight, as the run to 25 began: a check is due after 8²/2.
+        // In blocks of nine, as the run to 25 began: a check is due after 9²/3.
         let sound = plan(&Word, p).unwrap();
         let (whole, events) =
             sitting(sound, TestKind::Prp, None, Some(&mut store), &StopToken::new());
@@ -225,7 +225,7 @@ fn a_checkpoint_of_a_shorter_run_serves_a_longer_one_and_is_checked_on_the_way()
                 _ => None,
             })
             .collect();
-        assert_eq!(verified, [32, 59], "stopped at {iteration}");
+        assert_eq!(verified, [27, 59], "stopped at {iteration}");
     }
 }
 

@@ -114,6 +114,16 @@ pub fn families_on(id: DeviceId) -> Result<Families, DeviceError> {
     Ok(open(id)?.1)
 }
 
+/// Families on a device that was opened once more, so that what they do and what those of
+/// [`families_on`] do need not wait for each other. Each call leaks a little memory.
+///
+/// # Errors
+/// No such device, no driver.
+pub fn families_apart(id: DeviceId) -> Result<Families, DeviceError> {
+    let device = Device::open(&id.to_string())?;
+    Ok(families_of(&device).into_iter().map(|family| &*Box::leak(family)).collect())
+}
+
 /// The device itself, opened as by [`families_on`].
 ///
 /// # Errors

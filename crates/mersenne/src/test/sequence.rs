@@ -22,8 +22,8 @@ pub(super) trait Sequence {
     /// Goes (back) to a state, on a new engine or on the same one.
     fn load(&mut self, engine: &mut dyn Engine, state: &State) -> Result<(), EngineError>;
 
-    /// Does at most `most` squarings (at least one, unless finished), fewer
-    /// when something is to be done in between.
+    /// Does about `most` squarings (at least one, unless finished): fewer when
+    /// something is to be done in between, and more to end what is not to be cut.
     fn advance(&mut self, engine: &mut dyn Engine, most: u64) -> Result<Advance, EngineError>;
 
     /// Squarings of the sequence done so far (at most the target).

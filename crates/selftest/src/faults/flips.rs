@@ -150,6 +150,19 @@ impl Campaign {
     /// A test without a flip that goes wrong, or a request that makes no sense. A flip that goes
     /// wrong is in [`Tally::failed`].
     pub fn run(&self, each: &mut dyn FnMut(&Flip)) -> Result<Tally, String> {
+        self.run_on(&vec![self.family; self.threads.max(1)], each)
+    }
+
+    /// The same on several families that compute alike, each on a thread of its own: on a device,
+    /// they work side by side if each has opened it for itself.
+    ///
+    /// # Errors
+    /// As [`Campaign::run`].
+    pub fn run_on(
+        &self,
+        families: &[&'static dyn EngineFamily],
+        each: &mut dyn FnMut(&Flip),
+    ) -> Result<Tally, String> {
         if !self.kind.is_checked() && self.target != Target::Residue {
             return Err("a Lucas–Lehmer test has a residue only".into());
         }
@@ -158,12 +171,14 @@ impl Campaign {
         let mut tally = Tally { sound: prepared.starts.len() as u64, ..Tally::default() };
         thread::scope(|scope| {
             let (sender, flips) = mpsc::channel();
-            for _ in 0..self.threads.max(1) {
+            for &family in families {
                 let (sender, next, prepared) = (sender.clone(), &next, &prepared);
+                let campaign = Self { family, ..*self };
                 scope.spawn(move || {
                     loop {
                         let number = next.fetch_add(1, Ordering::Relaxed);
-                        if number >= self.count || sender.send(self.flip(number, prepared)).is_err()
+                        if number >= campaign.count
+                            || sender.send(campaign.flip(number, prepared)).is_err()
                         {
                             break;
                         }

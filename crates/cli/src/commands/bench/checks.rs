@@ -8,7 +8,7 @@ use anyhow::Context;
 use serde::Serialize;
 use warpint::mersenne::checkpoint::CheckpointStore;
 use warpint::mersenne::{
-    Event, Exponent, Finished, Plan, RunOptions, StopToken, TestKind, TestSpec, TunedTimes, test,
+    Event, Exponent, Plan, RunOptions, StopToken, TestKind, TestSpec, TunedTimes, test,
 };
 
 use super::{cores, micros};
@@ -21,8 +21,6 @@ use crate::units;
 
 const DEFAULT: u64 = 82_589_933;
 const DEFAULT_ON_CPU: u64 = 1_257_787;
-/// Two checks of 10^6 squarings.
-const DEFAULT_ITERATIONS: u64 = 2_000_000;
 /// Squarings of the test before, with products and a check.
 const WARM_UP: u64 = 4_000;
 /// Of bare squarings before the test and after it.
@@ -39,12 +37,14 @@ struct Measured {
     squarings: u64,
     /// Before the test and after it.
     bare_us: [f64; 2],
-    /// A squaring of the test, with its share of checks and checkpoints.
-    test_us: f64,
+    /// A squaring of a test that keeps nothing, with its share of checks.
+    checked_us: f64,
+    /// The same of a test that saves checkpoints.
+    saved_us: f64,
     checks: usize,
     checkpoints: usize,
-    /// Above the mean of the bare ones.
-    cost_percent: f64,
+    /// Of the two, above the mean of the bare ones.
+    cost_percent: [f64; 2],
 }
 
 pub(crate) fn run(args: &BenchChecksArgs) -> anyhow::Result<Exit> {
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &BenchChecksArgs) -> anyhow::Result<Exit> {
     };
     let plan = Plan::fastest(p, &request, &TunedTimes::open())
         .map_err(|e| lengths::explain(e, &request))?;
-    let measured = measure(plan, args.iterations.unwrap_or(DEFAULT_ITERATIONS))?;
+    let measured = measure(plan, args.checks)?;
     if args.json {
         report::write_out((serde_json::to_string(&measured)? + "\n").as_bytes())?;
     } else {
@@ -73,17 +73,16 @@ pub(crate) fn run(args: &BenchChecksArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn measure(plan: Plan, iterations: u64) -> anyhow::Result<Measured> {
+fn measure(plan: Plan, checks: usize) -> anyhow::Result<Measured> {
     let p = plan.exponent().get();
     let scratch = Scratch::new()?;
     let mut store = CheckpointStore::open(&scratch.0, p, TestKind::Prp)?;
     // All kernels are compiled meanwhile.
-    run_test(plan, WARM_UP.min(iterations), None)?;
+    run_test(plan, Some(WARM_UP), None, checks)?;
     let before = bare(&plan)?;
-    let (squarings, times) = run_test(plan, iterations, Some(&mut store))?;
-    let (done, begun) = times.begun.context("the test was too short to be timed")?;
-    let squarings = squarings - done;
-    let test = times.end.duration_since(begun).div_f64(squarings.max(1) as f64);
+    let (checked, squarings) = run_test(plan, None, None, checks)?.squaring()?;
+    let times = run_test(plan, None, Some(&mut store), checks)?;
+    let (saved, _) = times.squaring()?;
     let after = bare(&plan)?;
     let mean = (before + after) / 2;
     Ok(Measured {
@@ -93,35 +92,42 @@ fn measure(plan: Plan, iterations: u64) -> anyhow::Result<Measured> {
         fft_length: plan.length(),
         squarings,
         bare_us: [micros(before), micros(after)],
-        test_us: micros(test),
+        checked_us: micros(checked),
+        saved_us: micros(saved),
         checks: times.checks,
         checkpoints: times.checkpoints,
-        cost_percent: 100.0 * (test.as_secs_f64() / mean.as_secs_f64() - 1.0),
+        cost_percent: [checked, saved]
+            .map(|time| 100.0 * (time.as_secs_f64() / mean.as_secs_f64() - 1.0)),
     })
 }
 
-/// A PRP test as far as some iteration: the squarings, and when they were.
+/// A PRP test as far as some iteration, or until so many checks have passed and what they have
+/// confirmed is on disk.
 fn run_test(
     plan: Plan,
-    iterations: u64,
+    iterations: Option<u64>,
     store: Option<&mut CheckpointStore>,
-) -> anyhow::Result<(u64, Times)> {
+    checks: usize,
+) -> anyhow::Result<Times> {
     let exponent = plan.exponent();
     let spec = TestSpec {
-        iterations: Some(iterations),
+        iterations,
         shift: exponent.get() / 3,
         ..TestSpec::new(TestKind::Prp, exponent)
     };
     let (sender, events) = mpsc::channel();
-    let clock = thread::spawn(move || Times::of(&events));
-    let (stop, options) = (StopToken::new(), RunOptions::default());
+    let (stop, mut options) = (StopToken::new(), RunOptions::default());
+    let saves = store.is_some();
+    if !saves {
+        options.checkpoint_interval = Duration::MAX;
+    }
+    let enough = stop.clone();
+    let clock = thread::spawn(move || Times::of(&events, checks, saves, &enough));
     let finished = test::run(&spec, plan, store, &sender, &stop, &options);
     drop(sender);
     let times = clock.join().map_err(|_| anyhow::anyhow!("the clock of the bench failed"))?;
-    match finished? {
-        Finished::Done(outcome) => Ok((outcome.iterations, times)),
-        Finished::Stopped { .. } => anyhow::bail!("the test was stopped"),
-    }
+    finished?;
+    Ok(times)
 }
 
 /// The time of a squaring without any checks.
@@ -140,26 +146,50 @@ fn bare(plan: &Plan) -> anyhow::Result<Duration> {
 struct Times {
     /// The first progress: engine and kernels are there, and so much was done.
     begun: Option<(u64, Instant)>,
-    /// The sender is gone: the test has ended.
-    end: Instant,
+    /// The iteration of the last check, and when its state was on disk, or the test at its end.
+    ended: Option<(u64, Instant)>,
     checks: usize,
     checkpoints: usize,
 }
 
 impl Times {
-    fn of(events: &mpsc::Receiver<Event>) -> Self {
-        let mut times = Self { begun: None, end: Instant::now(), checks: 0, checkpoints: 0 };
+    /// The time of a squaring, and how many there were.
+    fn squaring(&self) -> anyhow::Result<(Duration, u64)> {
+        let ((first, begun), (last, end)) =
+            self.begun.zip(self.ended).context("the test was too short to be timed")?;
+        let squarings = last - first;
+        Ok((end.duration_since(begun).div_f64(squarings.max(1) as f64), squarings))
+    }
+
+    fn of(events: &mpsc::Receiver<Event>, checks: usize, saves: bool, enough: &StopToken) -> Self {
+        let mut times = Self { begun: None, ended: None, checks: 0, checkpoints: 0 };
+        let mut confirmed = None;
         for event in events {
             match event {
                 Event::Progress { iteration, .. } if times.begun.is_none() => {
                     times.begun = Some((iteration, Instant::now()));
                 }
-                Event::Verified { .. } => times.checks += 1,
-                Event::Saved { .. } => times.checkpoints += 1,
+                Event::Verified { iteration, .. } if times.checks < checks => {
+                    times.checks += 1;
+                    confirmed = Some(iteration);
+                }
+                // Without a store, the first news after the check.
+                Event::Progress { .. } if !saves && times.checks == checks => {
+                    times.ended = times.ended.or(confirmed.map(|k| (k, Instant::now())));
+                    enough.stop();
+                }
+                Event::Saved { verified, .. } if times.ended.is_none() => {
+                    times.checkpoints += 1;
+                    if verified && times.checks == checks {
+                        times.ended = confirmed.map(|k| (k, Instant::now()));
+                        enough.stop();
+                    }
+                }
                 _ => {}
             }
         }
-        times.end = Instant::now();
+        let at_the_end = confirmed.map(|k| (k, Instant::now()));
+        times.ended = times.ended.or(at_the_end);
         times
     }
 }
@@ -170,16 +200,18 @@ impl Measured {
         format!(
             "M{}: engine {}, {}\n\
              bare squarings     {before:>10.3} µs before the test, {after:.3} µs after it\n\
-             squarings of PRP   {:>10.3} µs over {} squarings with {} and {}\n\
-             checks and checkpoints cost {:.2} %",
+             with checks        {:>10.3} µs, {:.2} % more, over {} squarings with {}\n\
+             and checkpoints    {:>10.3} µs, {:.2} % more, with {}",
             self.exponent,
             report::engine_at(self.engine, self.device),
             units::count_words(self.fft_length),
-            self.test_us,
+            self.checked_us,
+            self.cost_percent[0],
             self.squarings,
             units::count(self.checks as u64, "check"),
+            self.saved_us,
+            self.cost_percent[1],
             units::count(self.checkpoints as u64, "checkpoint"),
-            self.cost_percent,
         )
     }
 }
