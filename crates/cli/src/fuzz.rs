@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Parser;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use warpint::mersenne::{LlStart, TestKind};
+use warpint::mersenne::{Exponent, LlStart, TestKind, TestSpec};
 
 use crate::args::Cli;
 use crate::stored::{Loaded, StoredResult};
@@ -116,7 +116,8 @@ proptest! {
     fn fuzz_stored_result(text in ".{0,200}", form: bool) {
         let dir = tempfile::tempdir().unwrap();
         let kind = TestKind::Ll(LlStart::Four);
-        let stored = StoredResult::new(dir.path(), kind, 127);
+        let spec = TestSpec::new(kind, Exponent::new(127).unwrap());
+        let stored = StoredResult::new(dir.path(), &spec);
         let file = if form {
             let digest = crate::stored::sha256(&text);
             format!("{{\"sha256\":\"{digest}\",\"result\":{text}}}\n")

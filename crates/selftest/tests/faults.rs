@@ -1,8 +1,8 @@
 //! Bits that flip in tests, and the suite of faults that ships in the program.
 #![cfg(test)]
 
-use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks, word::Word};
-use warpint_mersenne::{EngineFamily, Exponent, LlStart, TestKind};
+use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks, places, word::Word};
+use warpint_mersenne::{DeviceId, EngineFamily, Exponent, LlStart, TestKind};
 use warpint_selftest::faults::{Campaign, Fate, Flip, Tally, Target, run};
 use warpint_selftest::{SEED, Summary};
 
@@ -98,4 +98,15 @@ fn the_suite_of_the_program_passes_on_word_and_keeps_to_its_filter() {
     assert_eq!(one, Summary { passed: 1, failed: 0 });
     let all = run(&families, None, Some("no such fault"), &mut |_| ());
     assert_eq!(all, Summary::default());
+}
+
+#[test]
+fn families_on_a_device_survive_the_faults_too() {
+    let families = places::families_on(DeviceId::Sim).unwrap();
+    for (filter, count) in [("flips_of", 6), ("a_launch_that_fails", 2)] {
+        let mut reports = vec![];
+        let summary = run(&families, None, Some(filter), &mut |r| reports.push(r.clone()));
+        assert_eq!(summary, Summary { passed: count, failed: 0 }, "{reports:?}");
+        assert!(reports.iter().all(|r| r.family.ends_with("@sim")), "{reports:?}");
+    }
 }

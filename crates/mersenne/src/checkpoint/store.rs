@@ -202,6 +202,13 @@ impl CheckpointStore {
         for entry in entries.into_iter().rev() {
             let bytes = self.read(&entry.path)?;
             match State::from_bytes(&bytes, self.kind, self.exponent) {
+                // Under another name it would be the newest for ever, or pass for verified.
+                Ok(state)
+                    if state.iteration != entry.iteration
+                        || entry.verified && !state.is_verified() =>
+                {
+                    self.set_aside(&entry.path, "its name says another state than it holds");
+                }
                 Ok(state) => return Ok(Some((state, entry.path))),
                 Err(FormatError::Version { found }) => {
                     let reason = FormatError::Version { found }.to_string();

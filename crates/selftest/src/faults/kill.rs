@@ -13,8 +13,10 @@ use super::Bench;
 use super::sitting::Folder;
 use crate::sample::{Random, Scale};
 
-/// Tests that take a second or more, of Mersenne primes.
-const P_ON_CPU: u32 = 44_497;
+/// Tests that take some seconds, of Mersenne primes: by integers on the CPU, by floating point,
+/// and on a GPU.
+const P_BY_INTEGERS: u32 = 44_497;
+const P_BY_FP64: u32 = 86_243;
 const P_ON_GPU: u32 = 216_091;
 const CHECKPOINT_SECONDS: &str = "0.05";
 /// Kills at each test: the first at once, the others after a new checkpoint.
@@ -51,7 +53,11 @@ struct Victim<'a> {
 
 impl Victim<'_> {
     fn exponent(&self) -> u32 {
-        if self.bench.scale == Scale::Large { P_ON_GPU } else { P_ON_CPU }
+        match self.bench.scale {
+            Scale::Large => P_ON_GPU,
+            _ if self.bench.family.name() == "fp64" => P_BY_FP64,
+            _ => P_BY_INTEGERS,
+        }
     }
 
     /// How often it was killed.

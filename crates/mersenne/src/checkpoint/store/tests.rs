@@ -256,3 +256,22 @@ fn a_failed_save_keeps_what_is_there() {
     assert!(store.save(&ll(20)).is_err());
     assert_eq!(store.load_newest().unwrap().unwrap().0, ll(10));
 }
+
+#[test]
+fn a_checkpoint_under_another_one_s_name_is_set_aside() {
+    for name in ["ll-0000000099.ckpt", "ll-0000000010.verified"] {
+        let root = tempfile::tempdir().unwrap();
+        let mut store = open(root.path(), ll(0).kind);
+        let saved = store.save(&ll(10)).unwrap();
+        fs::copy(saved.path, store.dir().join(name)).unwrap();
+        assert_eq!(store.load_newest().unwrap().unwrap().0, ll(10));
+        assert!(store.load_newest_verified().unwrap().is_none());
+        let notices = store.take_notices();
+        assert!(
+            matches!(notices.as_slice(), [Event::BadCheckpoint { reason, .. }]
+                if reason.contains("its name")),
+            "{notices:?}"
+        );
+        assert!(store.dir().join(format!("{name}.bad")).exists());
+    }
+}
