@@ -93,7 +93,8 @@ pub(crate) enum Command {
     },
     /// Do GIMPS assignments: the lines of DIR/worktodo.txt, one after the other.
     ///
-    /// PRP, PRPDC, Test and DoubleCheck of Mersenne numbers. A result is appended to
+    /// PRP, PRPDC, Test, DoubleCheck and Cert of Mersenne numbers, PRP also of cofactors and with
+    /// proofs. A result is appended to
     /// DIR/results.txt, then its line removed; other lines stay as they are. No factors are looked
     /// for, and nothing is sent anywhere. Exit code 1 if an assignment failed; the others are done.
     #[command(after_help = work::WORK_EXAMPLES)]

@@ -1,16 +1,29 @@
 //! The proof of a PRP test: residues kept on the way, and at the end the file.
 
-use std::io;
+use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use anyhow::Context;
 use warpint::gimps::{ProofFile, ProofInfo};
-use warpint::mersenne::proof::{self, Points, ResidueFolder};
+use warpint::mersenne::proof::{self, Points, ProofError, ResidueFolder};
 use warpint::mersenne::{Keeper, KnownFactors, Outcome, Plan, Residue, StopToken};
 
 use crate::proof_view::View;
 use crate::report::notice;
 use crate::units;
+
+/// A proof has nothing that it could be made of.
+#[derive(Debug)]
+pub(crate) struct NoResidues(ProofError);
+
+impl fmt::Display for NoResidues {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Error for NoResidues {}
 
 /// What a test keeps for its proof, and where the proof goes.
 #[derive(Debug)]
@@ -67,7 +80,12 @@ impl ProofWork {
             stop,
         );
         view.end();
-        let Some(proof) = built? else { return Ok(None) };
+        let proof = match built {
+            Ok(Some(proof)) => proof,
+            Ok(None) => return Ok(None),
+            Err(e @ ProofError::NoResidues { .. }) => return Err(NoResidues(e).into()),
+            Err(e) => return Err(e.into()),
+        };
         let proof = proof.with_factors(factors.clone());
         let power = proof.power();
         if power < self.power {

@@ -52,6 +52,9 @@ pub(crate) struct TestReport {
     /// PRP: the proof that was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     proof: Option<ProofInfo>,
+    /// Lucas–Lehmer: what computed everything once more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    second_engine: Option<String>,
     /// Certifications: that of the residue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sha3_hash: Option<String>,
@@ -160,6 +163,7 @@ impl TestReport {
             timestamp: gimps::utc_now(),
             known_factors: outcome.known_factors.clone(),
             proof: None,
+            second_engine: None,
             sha3_hash: matches!(outcome.kind, TestKind::Cert(_))
                 .then(|| sha3_256_text(&outcome.residue)),
             credit: None,
@@ -190,6 +194,7 @@ impl TestReport {
             timestamp: gimps::utc_now(),
             known_factors: vec![],
             proof: None,
+            second_engine: None,
             sha3_hash: None,
             credit: None,
         }
@@ -212,6 +217,19 @@ impl TestReport {
     /// The same with a proof.
     pub(crate) fn proven(self, proof: ProofInfo) -> Self {
         Self { proof: Some(proof), ..self }
+    }
+
+    /// The same, computed by a second engine too.
+    pub(crate) fn doubled_by(self, engine: Option<&str>) -> Self {
+        Self { second_engine: engine.map(str::to_owned), ..self }
+    }
+
+    pub(crate) fn has_proof(&self) -> bool {
+        self.proof.is_some()
+    }
+
+    pub(crate) fn is_doubled(&self) -> bool {
+        self.second_engine.is_some()
     }
 
     pub(crate) fn credit(&self) -> Option<&Credit> {

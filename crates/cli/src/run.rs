@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use warpint::gimps;
 use warpint::mersenne::checkpoint::CheckpointStore;
+use warpint::mersenne::proof::ResidueFolder;
 use warpint::mersenne::{
     DeviceChoice, DeviceId, Event, Exponent, Finished, Keeper, Plan, PlanRequest, RunOptions,
     StopToken, TestKind, TestSpec, TunedTimes, test, trial_factor,
@@ -16,7 +17,7 @@ use crate::exit::{BadRequest, Exit};
 use crate::lengths;
 use crate::no_result::{FactorReport, StopReport};
 use crate::progress;
-use crate::proofs::ProofWork;
+use crate::proofs::{NoResidues, ProofWork};
 use crate::report::{self, Credit, TestReport};
 use crate::signals::Signals;
 use crate::stored::{Loaded, StoredResult};
@@ -144,8 +145,19 @@ pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
     let whole = job.spec.iterations.is_none_or(|k| k >= kind.iterations(p));
     if whole && let Some(finished) = load(&stored, job)? {
         let printed = print(&finished, job);
-        let recorded = record(&finished, &stored, job);
-        return printed.and(recorded.map(|_| Exit::Done));
+        record(&finished, &stored, job)?;
+        clear_away(&mut store, job);
+        let lacks = match () {
+            () if job.order.is_some() => None,
+            () if job.proof.is_some() && !finished.has_proof() => Some("a proof"),
+            () if second.is_some() && !finished.is_doubled() => Some("a second engine"),
+            () => None,
+        };
+        if let Some(lacks) = lacks {
+            let line = format!("M{p} was tested before without {lacks}: --restart tests it anew");
+            return Err(BadRequest(line).into());
+        }
+        return printed.map(|()| Exit::Done);
     }
     if whole && report::is_recorded(kind) {
         try_results(&stored, job);
@@ -178,7 +190,9 @@ pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
     };
     match compute(plan, &options, &mut store, stop, job)? {
         Finished::Done(outcome) => {
-            let mut report = TestReport::new(&outcome).credited(job.credit().cloned());
+            let mut report = TestReport::new(&outcome)
+                .credited(job.credit().cloned())
+                .doubled_by(second.map(|plan| plan.engine()));
             if !report.is_final() {
                 report::print(&report, job.json)?;
                 return Ok(Exit::Done);
@@ -187,9 +201,16 @@ pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
                 match proof.make(plan, &outcome, &job.spec.known_factors, stop, job.quiet) {
                     Ok(Some(made)) => report = report.proven(made),
                     Ok(None) => return stopped(job, outcome.iterations, true),
-                    Err(e) => job.warn(&format!(
+                    // There is nothing that it could be made of, now or later.
+                    Err(e) if e.is::<NoResidues>() => job.warn(&format!(
                         "M{p}: warning: no proof was made: {e:#}; the result stands without one"
                     )),
+                    Err(e) => {
+                        return Err(e.context(format!(
+                            "M{p} is tested, but its proof was not made: the same command tries \
+                             that again (nothing is lost), and without a proof it ends with the result"
+                        )));
+                    }
                 }
             }
             finish(&report, &stored, &mut store, job)?;
@@ -199,6 +220,15 @@ pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
             Ok(Exit::Done)
         }
         Finished::Stopped { iteration, saved } => stopped(job, iteration, saved),
+    }
+}
+
+/// Removes what a test that has its result may have left when it was killed.
+fn clear_away(store: &mut CheckpointStore, job: &Job) {
+    let p = job.spec.exponent.get();
+    let removed = store.remove_all().map_err(anyhow::Error::from);
+    if let Err(e) = removed.and_then(|()| Ok(ResidueFolder::new(job.dir, p).remove_all()?)) {
+        job.warn(&format!("M{p}: the result is safe, but {e:#}"));
     }
 }
 

@@ -4,7 +4,7 @@
 //! that at every instant one of them holds what the test has found.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -54,7 +54,7 @@ impl StoredResult {
 
     /// Reads it; a file that is not sound is renamed to `….bad`.
     pub(crate) fn load(&self) -> anyhow::Result<Loaded> {
-        let bytes = match fs::read(&self.path) {
+        let bytes = match read(&self.path) {
             Ok(bytes) => bytes,
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Loaded::Nothing),
             Err(e) => anyhow::bail!("cannot read {}: {e}", self.path.display()),
@@ -96,6 +96,17 @@ impl StoredResult {
             _ => Ok(()),
         }
     }
+}
+
+/// At most as many bytes as no report has.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    const MOST: u64 = 1 << 20;
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is not a file"));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MOST).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn write_anew(path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -18,8 +18,8 @@ pub struct ResultLine {
     /// The low 64 bits of the final residue: 16 upper-case hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub res64: Option<String>,
-    /// PRP: 1 for the residue 3^(M_p − 1) mod M_p, 5 for the same modulo the
-    /// cofactor that is left by the known factors.
+    /// PRP: 1 for the residue 3^(M_p − 1) mod M_p; 5 for the same number, where
+    /// it is asked whether what known factors leave of M_p is a probable prime.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub residue_type: Option<u8>,
     /// PRP: the low 2048 bits, 512 hexadecimal digits.

@@ -23,6 +23,11 @@ pub(crate) fn spec_of(dir: &Path, work: &Work, exponent: Exponent) -> anyhow::Re
         }
         Work::Ll { .. } => TestSpec::new(TestKind::Ll(LlStart::Four), exponent),
         Work::Cert { squarings, .. } => {
+            if *squarings > u64::from(p) {
+                let line =
+                    format!("a certification of M{p} has at most {p} squarings, not {squarings}");
+                return Err(BadRequest(line).into());
+            }
             let start = start_residue(&dir.join(format!("M{p}.cert")), p)?;
             TestSpec::certification(exponent, start, *squarings)
         }
@@ -33,6 +38,9 @@ pub(crate) fn spec_of(dir: &Path, work: &Work, exponent: Exponent) -> anyhow::Re
 /// The residue that a certification begins with: ⌈p/8⌉ little-endian bytes and nothing else.
 fn start_residue(path: &Path, p: u32) -> anyhow::Result<Residue> {
     let size = Residue::byte_len(p) as u64;
+    if path.exists() && !path.is_file() {
+        return Err(BadRequest(format!("{} is not a file", path.display())).into());
+    }
     let mut bytes = Vec::new();
     File::open(path).and_then(|file| file.take(size + 1).read_to_end(&mut bytes)).with_context(
         || {

@@ -79,15 +79,37 @@ fn a_proof_needs_all_its_residues_or_has_a_lower_power() {
 }
 
 #[test]
-fn a_proof_that_cannot_be_put_into_place_costs_no_result() {
+fn a_proof_that_cannot_be_put_into_place_is_made_by_the_same_command_later() {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join("w")).unwrap();
     fs::write(dir.path().join("w/proof"), "in the way").unwrap();
-    let ran = warpint(dir.path(), "prp 4423 --proof=3 --dir w --json --no-tf");
+    let line = "prp 4423 --proof=3 --dir w --json --no-tf";
+    let ran = warpint(dir.path(), line);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.err.contains("its proof was not made"), "{}", ran.err);
+    assert!(results(&dir.path().join("w")).is_empty());
+    fs::remove_file(dir.path().join("w/proof")).unwrap();
+    let ran = warpint(dir.path(), line);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(ran.err.contains("no proof was made") && ran.err.contains("the result stands"));
-    let lines = results(&dir.path().join("w"));
-    assert_eq!((lines[0]["status"].as_str(), lines[0].get("proof")), (Some("P"), None));
+    assert_eq!(results(&dir.path().join("w"))[0]["proof"]["power"], 3);
+}
+
+#[test]
+fn a_result_that_is_there_is_no_answer_to_one_who_asks_for_more() {
+    let dir = tempfile::tempdir().unwrap();
+    for (kind, more, lacks) in [
+        ("prp", "--proof=3", "without a proof"),
+        ("ll", "--verify-with goldilocks", "without a second engine"),
+    ] {
+        let run = |options: &str| warpint(dir.path(), &format!("{kind} 4423 -q --no-tf {options}"));
+        assert_eq!(run("--dir w").code, Some(0));
+        let refused = run(&format!("--dir w {more}"));
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        assert!(refused.error().contains(lacks), "{refused:?}");
+        let anew = run(&format!("--dir w {more} --restart"));
+        assert_eq!(anew.code, Some(0), "{anew:?}");
+        assert_eq!(run(&format!("--dir w {more}")).code, Some(0));
+    }
 }
 
 #[test]

@@ -173,10 +173,9 @@ impl CheckpointStore {
             // Should it stay, the verified one is taken first.
             let _ = fs::remove_file(twin);
         }
-        let synced = durable::sync_directory(&self.dir);
+        durable::sync_directory(&self.dir)?;
         // An old generation that cannot be removed does no harm.
         let _ = self.prune(&path);
-        synced?;
         Ok(Saved { path, verified })
     }
 

@@ -1,5 +1,6 @@
 //! What every long test shares: pace, progress, checkpoints, recovery.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
@@ -9,7 +10,7 @@ use super::recovery::{Confirmed, Failures, check_seal};
 use super::sequence::{Advance, Sequence};
 use super::watch::{JacobiWatch, Judged};
 use super::{Clock, Finished, Memory, RunOptions, TestError, TestKind, TestSpec};
-use crate::checkpoint::{CheckpointStore, LeastLength, State};
+use crate::checkpoint::{CheckpointError, CheckpointStore, LeastLength, State};
 use crate::{
     Check, Engine, EngineError, ErrorCounts, Event, Outcome, Plan, Residue, StopToken, Verdict,
 };
@@ -41,10 +42,19 @@ pub(super) struct Driver<'a> {
     pub(super) device_failed_at: Option<u64>,
     /// What is to be written while the device computes on, in this order.
     pending: Vec<Pending>,
-    /// Jacobi checks, for a Lucas–Lehmer test that no second engine watches.
+    /// Jacobi checks, for a Lucas–Lehmer test; beside a second engine only that at the end.
     watch: Option<JacobiWatch>,
     /// The state confirmed last by such a check.
     pub(super) confirmed: Option<Confirmed>,
+}
+
+/// What the last check of all has found.
+enum LastCheck {
+    Passed,
+    /// Where, and res64.
+    Failed(u64, u64),
+    /// Somebody asked for a stop before it knew.
+    Stopped,
 }
 
 /// Something for the disk.
@@ -65,7 +75,7 @@ impl<'a> Driver<'a> {
     ) -> Self {
         let clock = options.clock;
         let now = clock.now();
-        let watched = matches!(spec.kind, TestKind::Ll(_)) && options.verify_with.is_none();
+        let watched = matches!(spec.kind, TestKind::Ll(_));
         Self {
             spec,
             watch: watched.then(|| JacobiWatch::new(&plan, clock)),
@@ -144,12 +154,18 @@ impl<'a> Driver<'a> {
                 }
                 Advance::Finished(last) => {
                     self.check_possible(sequence, &last)?;
-                    if let Some(failed) =
-                        self.last_check(sequence.check(), sequence.iteration(), &last)?
-                    {
-                        *good = self.after_jacobi_failure(sequence, failed)?;
-                        self.go_back(sequence, engine, good)?;
-                        continue;
+                    match self.last_check(sequence.check(), sequence.iteration(), &last)? {
+                        LastCheck::Passed => {}
+                        LastCheck::Failed(iteration, res64) => {
+                            *good = self.after_jacobi_failure(sequence, (iteration, res64))?;
+                            self.go_back(sequence, engine, good)?;
+                            continue;
+                        }
+                        LastCheck::Stopped => {
+                            self.write_pending()?;
+                            let saved = self.save(good)?;
+                            return Ok(Finished::Stopped { iteration: good.iteration, saved });
+                        }
                     }
                     let (verdict, _) = sequence.verdict(last.clone());
                     if verdict == Verdict::Interim || self.options.keeper.is_some() {
@@ -223,41 +239,45 @@ impl<'a> Driver<'a> {
     }
 
     /// The check of a last residue that is not made yet: Jacobi's, and of a state still under way.
-    /// What failed.
     fn last_check(
         &mut self,
         check: Check,
         iteration: u64,
         last: &Residue,
-    ) -> Result<Option<(u64, u64)>, TestError> {
-        let Some(watch) = &mut self.watch else {
+    ) -> Result<LastCheck, TestError> {
+        if check != Check::Jacobi {
             // What has its own checks has made the last of them.
             self.send(Event::Verified { check, iteration });
-            return Ok(None);
-        };
-        if let Some(judged) = watch.wait()
-            && let Some(failed) = self.take_judged(judged)?
+        }
+        let stop = self.stop;
+        let Some(watch) = &mut self.watch else { return Ok(LastCheck::Passed) };
+        let judged = watch.wait_unless(&|| stop.is_stopped());
+        if let Some(judged) = judged
+            && let Some((iteration, res64)) = self.take_judged(judged)?
         {
-            return Ok(Some(failed));
+            return Ok(LastCheck::Failed(iteration, res64));
         }
-        let Some(watch) = &self.watch else { return Ok(None) };
-        if watch.allows(iteration, last) {
-            self.send(Event::Verified { check: Check::Jacobi, iteration });
-            return Ok(None);
+        let Some(watch) = &self.watch else { return Ok(LastCheck::Passed) };
+        match watch.allows(iteration, last, &|| stop.is_stopped()) {
+            Some(true) => {
+                self.send(Event::Verified { check: Check::Jacobi, iteration });
+                Ok(LastCheck::Passed)
+            }
+            Some(false) => Ok(LastCheck::Failed(iteration, last.res64())),
+            None => Ok(LastCheck::Stopped),
         }
-        Ok(Some((iteration, last.res64())))
     }
 
     /// Keeps a state that a Jacobi check has confirmed; where it has not, iteration and res64.
     fn take_judged(&mut self, judged: Judged) -> Result<Option<(u64, u64)>, TestError> {
-        let Judged { state, passed } = judged;
+        let Judged { state, seal, passed } = judged;
         if !passed {
             return Ok(Some((state.iteration, state.residue.res64())));
         }
         self.failures.clear();
         self.send(Event::Verified { check: Check::Jacobi, iteration: state.iteration });
         let state = State { confirmed: true, ..state };
-        self.confirmed = Some(Confirmed::new(state.clone()));
+        self.confirmed = Some(Confirmed::new(state.clone(), seal));
         self.pending.push(Pending::Checkpoint(Box::new(state)));
         Ok(None)
     }
@@ -277,19 +297,31 @@ impl<'a> Driver<'a> {
     fn resume(&mut self, sequence: &dyn Sequence) -> Result<State, TestError> {
         let mut found = None;
         if let Some(store) = self.store.as_deref_mut() {
-            found = store.load_newest()?;
+            // A second engine vouches for nothing that it has not computed.
+            let doubled = self.options.verify_with.is_some();
+            let newest = |store: &mut CheckpointStore| {
+                if doubled { store.load_newest_verified() } else { store.load_newest() }
+            };
+            found = newest(store)?;
             while let Some((state, path)) = &found {
                 if !sequence.impossible(state.iteration, &state.residue) {
                     break;
                 }
                 store.set_aside(path, "no sound computation has its residue");
-                found = store.load_newest()?;
+                if path.exists() {
+                    let (path, source) = (
+                        path.clone(),
+                        io::Error::other("it has an impossible residue and cannot be set aside"),
+                    );
+                    return Err(CheckpointError::Unreadable { path, source }.into());
+                }
+                found = newest(store)?;
             }
             let confirmed = match self.watch {
                 Some(_) => store.load_newest_verified()?,
                 None => None,
             };
-            self.confirmed = confirmed.map(|(state, _)| Confirmed::new(state));
+            self.confirmed = confirmed.map(|(state, _)| Confirmed::read(state));
             for notice in store.take_notices() {
                 self.send(notice);
             }
@@ -326,6 +358,9 @@ impl<'a> Driver<'a> {
         engine: &mut dyn Engine,
     ) -> Result<State, TestError> {
         let state = sequence.snapshot(engine)?;
+        if !sequence.is_intact() {
+            return Err(TestError::Memory { verified: state.iteration });
+        }
         self.check_possible(sequence, &state.residue)?;
         Ok(self.stamped(self.memory().recalled(state)))
     }
@@ -358,7 +393,9 @@ impl<'a> Driver<'a> {
                 Ok(file) => {
                     saved = true;
                     let (path, verified) = (file.path, file.verified);
-                    self.on_disk = Some((state.iteration, path.clone()));
+                    if self.on_disk.as_ref().is_none_or(|(newest, _)| *newest <= state.iteration) {
+                        self.on_disk = Some((state.iteration, path.clone()));
+                    }
                     Event::Saved { iteration: state.iteration, path, verified }
                 }
                 Err(e) => {

@@ -99,6 +99,9 @@ impl Driver<'_> {
     /// The last state that a check has confirmed, or the first.
     fn last_verified(&self, sequence: &dyn Sequence) -> Result<State, TestError> {
         match (sequence.verified(), &self.confirmed) {
+            (Some(state), _) if !sequence.is_intact() => {
+                Err(TestError::Memory { verified: state.iteration })
+            }
             (Some(state), _) => Ok(self.memory().recalled(state)),
             (None, Some(confirmed)) => confirmed.state(self.memory()),
             (None, None) => Ok(sequence.first()),
@@ -113,7 +116,13 @@ pub(super) struct Confirmed {
 }
 
 impl Confirmed {
-    pub(super) fn new(state: State) -> Self {
+    /// One whose residue was sealed before it was confirmed.
+    pub(super) fn new(state: State, seal: Sealed) -> Self {
+        Self { state, seal }
+    }
+
+    /// One that was just read, with its checksum.
+    pub(super) fn read(state: State) -> Self {
         let seal = Sealed::new(state.residue.clone());
         Self { state, seal }
     }

@@ -36,6 +36,11 @@ pub(super) trait Sequence {
     /// The last verified state, for a sequence that has checks.
     fn verified(&self) -> Option<State>;
 
+    /// Whether what memory keeps of the last verified state is still what it was.
+    fn is_intact(&self) -> bool {
+        true
+    }
+
     /// Whether no sound computation can have this residue at this iteration.
     fn impossible(&self, iteration: u64, residue: &Residue) -> bool;
 

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use super::Clock;
 use crate::checkpoint::State;
 use crate::jacobi::jacobi_of_ll;
-use crate::{Plan, Residue};
+use crate::{Plan, Residue, Sealed};
 
 /// Between two checks at least this many times as long as one takes: on the CPU, where the test
 /// is slower by as much, and beside a device.
@@ -38,13 +38,16 @@ struct Running {
     state: State,
     begun: Instant,
     cancelled: Arc<AtomicBool>,
-    /// The residue as it was checked, and whether it passed.
-    thread: JoinHandle<(Residue, Option<bool>)>,
+    /// Of the residue as it was when the check began.
+    seal: Sealed,
+    thread: JoinHandle<Option<bool>>,
 }
 
 /// A state, and what its check has found.
 pub(super) struct Judged {
     pub(super) state: State,
+    /// Of its residue, from before the check.
+    pub(super) seal: Sealed,
     pub(super) passed: bool,
 }
 
@@ -63,15 +66,13 @@ impl JacobiWatch {
         }
         let cancelled = Arc::new(AtomicBool::new(false));
         let (residue, threads) = (state.residue.clone(), self.threads);
+        let seal = Sealed::new(residue.clone());
         let stop = Arc::clone(&cancelled);
-        let work = move || {
-            let passed = agrees(&residue, threads, &|| stop.load(Ordering::Relaxed));
-            (residue, passed)
-        };
+        let work = move || agrees(&residue, threads, &|| stop.load(Ordering::Relaxed));
         // Where there is no thread to be had, the check at the end will do.
         if let Ok(thread) = thread::Builder::new().name("jacobi".into()).spawn(work) {
             let (state, begun) = (state.clone(), self.clock.now());
-            self.running = Some(Running { state, begun, cancelled, thread });
+            self.running = Some(Running { state, begun, cancelled, seal, thread });
         }
     }
 
@@ -82,14 +83,27 @@ impl JacobiWatch {
 
     /// The same, however long it takes.
     pub(super) fn wait(&mut self) -> Option<Judged> {
-        let Running { state, begun, thread, .. } = self.running.take()?;
-        let (checked, passed) = thread.join().ok()?;
-        let passed = passed?;
+        let Running { state, begun, seal, thread, .. } = self.running.take()?;
+        let passed = thread.join().ok()??;
         let now = self.clock.now();
         let pause = now.saturating_duration_since(begun).saturating_mul(self.pauses);
         self.next = now.checked_add(pause.max(Duration::from_millis(1)));
-        // Of two copies that memory has kept for minutes, neither is to be believed alone.
-        (checked == state.residue).then_some(Judged { state, passed })
+        // What memory has changed meanwhile was not checked, or not as it is.
+        let intact = seal.is_intact() && *seal.residue() == state.residue;
+        intact.then_some(Judged { state, seal, passed })
+    }
+
+    /// The same, unless `cancelled` says that it is no longer wanted: then nothing comes of it.
+    pub(super) fn wait_unless(&mut self, cancelled: &dyn Fn() -> bool) -> Option<Judged> {
+        const LOOK_EVERY: Duration = Duration::from_millis(5);
+        while !self.running.as_ref()?.thread.is_finished() {
+            if cancelled() {
+                self.forget();
+                return None;
+            }
+            thread::sleep(LOOK_EVERY);
+        }
+        self.wait()
     }
 
     /// Breaks off the check under way: of a state that is no more.
@@ -99,9 +113,15 @@ impl JacobiWatch {
         }
     }
 
-    /// The check of a residue, here and now. Before the first squaring there is nothing to check.
-    pub(super) fn allows(&self, iteration: u64, residue: &Residue) -> bool {
-        iteration == 0 || agrees(residue, self.threads, &|| false) != Some(false)
+    /// The check of a residue, here and now; `None` if `cancelled` says so. Before the first
+    /// squaring there is nothing to check.
+    pub(super) fn allows(
+        &self,
+        iteration: u64,
+        residue: &Residue,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Option<bool> {
+        if iteration == 0 { Some(true) } else { agrees(residue, self.threads, cancelled) }
     }
 }
 
@@ -146,7 +166,10 @@ mod tests {
             let mut watch = JacobiWatch::new(&plan, &SystemClock);
             watch.offer(&state());
             if changed && let Some(running) = &mut watch.running {
-                running.state.residue = Residue::from_u64(127, 15);
+                // As if the limbs that state and seal share had changed.
+                let changed = Residue::from_u64(127, 15);
+                running.state.residue = changed.clone();
+                running.seal = running.seal.clone().changed_to(changed);
             }
             assert_eq!(watch.wait().map(|judged| judged.passed), (!changed).then_some(true));
         }
