@@ -138,7 +138,7 @@ impl State {
 
     /// The file: a header of text lines up to an empty one, then the residues
     /// of ⌈p/8⌉ little-endian bytes each (x; for PRP also x_v and D as far as
-    /// they are other numbers, [`Body`]), then the SHA-256 of everything before it.
+    /// they are other numbers), then the SHA-256 of everything before it.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut header = String::new();
