@@ -69,7 +69,7 @@ pub(crate) enum Command {
         factors: Vec<String>,
 
         /// Make a proof that the test was done, of this power [default: as GIMPS wants it], in
-        /// DIR/proof. The residues for it, whose size is told, stay in DIR/M<P>/proof meanwhile.
+        /// DIR/proof. The residues for it, whose size is told, stay below DIR meanwhile.
         #[arg(long, value_name = "POWER", num_args = 0..=1, require_equals = true, value_parser = proof_power, conflicts_with = "iterations")]
         proof: Option<Option<u32>>,
     },
