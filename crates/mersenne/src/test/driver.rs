@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-use super::pace::{Pace, STRIDE};
+use super::pace::Pace;
 use super::recovery::{Confirmed, Failures, check_seal};
 use super::sequence::{Advance, Sequence};
 use super::watch::{JacobiWatch, Judged};
@@ -91,7 +91,7 @@ impl<'a> Driver<'a> {
             begun: now,
             next_save: now.checked_add(options.checkpoint_interval),
             next_progress: now,
-            pace: Pace::new(clock),
+            pace: Pace::new(clock, plan.is_on_cpu()),
             failures: Failures::default(),
             on_disk: None,
             device_failed_at: None,
@@ -414,10 +414,11 @@ impl<'a> Driver<'a> {
 
     fn progress(&mut self, sequence: &dyn Sequence, engine: &dyn Engine) {
         let now = self.clock.now();
-        if now < self.next_progress && self.next_progress <= now + STRIDE {
+        let stride = self.pace.stride_time();
+        if now < self.next_progress && self.next_progress <= now + stride {
             return;
         }
-        self.next_progress = now + STRIDE;
+        self.next_progress = now + stride;
         self.send(Event::Progress {
             iteration: sequence.iteration(),
             total: sequence.target(),

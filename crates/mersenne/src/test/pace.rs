@@ -4,12 +4,15 @@ use std::time::{Duration, Instant};
 
 use super::Clock;
 
-/// Work between two looks at the clock and the stop token.
-pub(super) const STRIDE: Duration = Duration::from_secs(1);
+/// Work between two looks at the clock and the stop token, on the CPU and on a device, where each
+/// look waits for the device.
+const STRIDE_ON_CPU: Duration = Duration::from_millis(200);
+const STRIDE_ON_A_DEVICE: Duration = Duration::from_secs(1);
 
 /// How fast the run is, and so how many squarings fill a stride.
 pub(super) struct Pace {
     clock: &'static dyn Clock,
+    stride: Duration,
     lap: Instant,
     /// Time and squarings lately: of what was a lap ago, e^(−lap/[`LATELY`]) counts.
     seconds: f64,
@@ -20,8 +23,9 @@ pub(super) struct Pace {
 const LATELY: Duration = Duration::from_secs(3);
 
 impl Pace {
-    pub(super) fn new(clock: &'static dyn Clock) -> Self {
-        Self { clock, lap: clock.now(), seconds: 0.0, squarings: 0.0 }
+    pub(super) fn new(clock: &'static dyn Clock, on_cpu: bool) -> Self {
+        let stride = if on_cpu { STRIDE_ON_CPU } else { STRIDE_ON_A_DEVICE };
+        Self { clock, stride, lap: clock.now(), seconds: 0.0, squarings: 0.0 }
     }
 
     /// Leaves the time since the last lap out of the account.
@@ -29,8 +33,13 @@ impl Pace {
         self.lap = self.clock.now();
     }
 
+    /// The time of a stride.
+    pub(super) fn stride_time(&self) -> Duration {
+        self.stride
+    }
+
     pub(super) fn stride(&self) -> u64 {
-        let strides = STRIDE.as_secs_f64() * self.squarings / self.seconds;
+        let strides = self.stride.as_secs_f64() * self.squarings / self.seconds;
         // From 1 to 2^20, whatever the clock says (0/0 at first is 1).
         if strides.is_finite() { strides.clamp(1.0, 1_048_576.0) as u64 } else { 1 }
     }

@@ -25,7 +25,7 @@ impl Driver<'_> {
             back_to: good.iteration,
         });
         self.plan = longer;
-        self.pace = Pace::new(self.clock);
+        self.pace = Pace::new(self.clock, self.plan.is_on_cpu());
         self.least_length =
             Some(LeastLength { engine: self.plan.engine().to_owned(), length: self.plan.length() });
         *good = self.stamped(good.clone());
@@ -50,7 +50,7 @@ impl Driver<'_> {
         }
         self.device_failed_at = Some(good.iteration);
         self.send(Event::DeviceFailed { reason: error.to_string(), back_to: good.iteration });
-        self.pace = Pace::new(self.clock);
+        self.pace = Pace::new(self.clock, self.plan.is_on_cpu());
         Ok(())
     }
 
