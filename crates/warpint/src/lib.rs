@@ -17,7 +17,7 @@
 //!
 //! let exponent: Exponent = "2203".parse()?;
 //! let plan = Plan::new(exponent, &PlanRequest::default())?;
-//! let spec = TestSpec { kind: TestKind::Ll(LlStart::Four), exponent, iterations: None };
+//! let spec = TestSpec::new(TestKind::Ll(LlStart::Four), exponent);
 //! let (events, _progress) = mpsc::channel();
 //! // No store: nothing is saved. `CheckpointStore::open` makes a test resumable.
 //! let finished =
