@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use warpint_mersenne::engine::places;
-use warpint_mersenne::{DeviceChoice, DeviceId, EngineFamily, Exponent, LlStart, TestKind};
+use warpint_mersenne::{DeviceChoice, Exponent, LlStart, TestKind};
 use warpint_selftest::faults::{Campaign, Fate, Flip, Tally, Target};
+
+use crate::families;
 
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
@@ -52,7 +54,7 @@ pub(crate) struct Options {
     #[arg(long)]
     seed: Option<u64>,
     /// Where to compute: cpu, cuda, cuda:N, sim
-    #[arg(long, default_value = "cpu", value_parser = device)]
+    #[arg(long, default_value = "cpu", value_parser = families::device)]
     device: DeviceChoice,
     /// The arithmetic: fp64 or goldilocks
     #[arg(long, value_name = "NAME", default_value = "fp64", value_parser = ["fp64", "goldilocks"])]
@@ -60,14 +62,6 @@ pub(crate) struct Options {
     /// Tests at a time, each on one thread; by default 2, and 1 on a device
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     threads: Option<u64>,
-}
-
-fn device(text: &str) -> Result<DeviceChoice, String> {
-    match text.parse() {
-        _ if text == "sim" => Ok(DeviceChoice::On(DeviceId::Sim)),
-        Ok(DeviceChoice::Auto) | Err(_) => Err("none of cpu, cuda, cuda:N, sim".into()),
-        Ok(choice) => Ok(choice),
-    }
 }
 
 /// Flips bits; an error if one does harm, or if Jacobi checks find too few or too many.
@@ -89,7 +83,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
         Some(exponent) => exponent,
         None => Exponent::new(usual)?,
     };
-    let family = family(options)?;
+    let family = families::named(&options.engine, options.device)?;
     if !family.exponent_range().contains(&exponent.get()) || kind.iterations(exponent.get()) < 8 {
         refuse(&format!(
             "--exponent: {} has no test of M{exponent} to flip bits in",
@@ -110,7 +104,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let campaign = Campaign { family, kind, exponent, target, count, seed, threads };
     let begun = Instant::now();
     let mut progress = Progress::new(count);
-    let families = families(options, family, threads)?;
+    let families = families::for_threads(family, options.device, threads)?;
     let tally =
         campaign.run_on(&families, &mut |flip| progress.done(flip)).map_err(anyhow::Error::msg)?;
     table(&tally);
@@ -132,33 +126,6 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
 /// Says what makes no sense in one line, and ends with exit code 2.
 fn refuse(reason: &str) -> ! {
     clap::Error::raw(ErrorKind::ValueValidation, format!("{reason}\n")).exit()
-}
-
-/// The family once for each thread; on a device, which does the work of one in order, one family
-/// for each that has opened it for itself.
-fn families(
-    options: &Options,
-    family: &'static dyn EngineFamily,
-    threads: usize,
-) -> anyhow::Result<Vec<&'static dyn EngineFamily>> {
-    let mut families = vec![family; threads];
-    if let DeviceChoice::On(id) = options.device {
-        for other in families.iter_mut().skip(1) {
-            let apart = places::families_apart(id)?;
-            let of_name = apart.into_iter().find(|apart| apart.name() == family.name());
-            *other = of_name.with_context(|| format!("no family {}", family.name()))?;
-        }
-    }
-    Ok(families)
-}
-
-fn family(options: &Options) -> anyhow::Result<&'static dyn EngineFamily> {
-    let families = match options.device {
-        DeviceChoice::On(id) => places::families_on(id)?,
-        DeviceChoice::Cpu | DeviceChoice::Auto => places::families_on_cpu(),
-    };
-    let of_name = families.into_iter().find(|family| family.name() == options.engine);
-    of_name.with_context(|| format!("no family {} on {}", options.engine, options.device))
 }
 
 /// A line for each sort of flip.
@@ -209,20 +176,5 @@ impl Progress {
             self.count,
             fates.join(", ")
         );
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn devices_as_a_user_names_them() {
-        assert_eq!(device("cpu"), Ok(DeviceChoice::Cpu));
-        assert_eq!(device("sim"), Ok(DeviceChoice::On(DeviceId::Sim)));
-        assert_eq!(device("cuda:1"), Ok(DeviceChoice::On(DeviceId::Cuda(1))));
-        for bad in ["auto", "", "cuda:x", "gpu"] {
-            assert!(device(bad).is_err(), "{bad}");
-        }
     }
 }

@@ -2,10 +2,12 @@
 //! `cargo xtask --help`.
 
 mod check_kernels;
+mod families;
 mod flips;
 mod kill_resume;
 mod ll_sweep;
 mod margins;
+mod proof_bytes;
 mod sim_suites;
 mod work_kills;
 
@@ -23,6 +25,8 @@ enum Task {
     KillResume(kill_resume::Options),
     /// Flip bits at random moments of tests: each must be found, and every residue be right
     Flips(flips::Options),
+    /// Change bytes of a proof file: none may be read and verified any more
+    ProofBytes(proof_bytes::Options),
     /// Round-off of `fp64` on a device at every length, as the table that margins come from
     Margins(margins::Options),
     /// Every kernel compiled for every architecture, its registers and spills within budget
@@ -39,6 +43,7 @@ fn main() -> ExitCode {
         Task::Flips(options) => flips::run(&options),
         Task::LlSweep(options) => ll_sweep::run(&options),
         Task::Margins(options) => margins::run(&options),
+        Task::ProofBytes(options) => proof_bytes::run(&options),
         Task::KillResume(options) => kill_resume::run(&options),
         Task::SimSuites(options) => sim_suites::run(&options),
         Task::WorkKills(options) => work_kills::run(&options),
