@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::{fmt, io};
 
 use anyhow::Context;
@@ -29,20 +30,19 @@ impl Error for NoResidues {}
 #[derive(Debug)]
 pub(crate) struct ProofWork {
     power: u32,
+    /// That which is still possible, once it is known where the test begins.
+    possible: OnceLock<u32>,
     exponent: u32,
     residues: ResidueFolder,
-    /// Where residues are kept: all points but the last, which the test ends with.
-    iterations: Vec<u64>,
     proofs: PathBuf,
 }
 
 impl ProofWork {
     /// That of M_p in a directory; `None` for an exponent too small for the power.
     pub(crate) fn new(dir: &Path, p: u32, power: u32) -> Option<Self> {
-        let points = Points::new(p, power)?;
-        let iterations = points.iter().filter(|&k| k < u64::from(p)).collect();
+        points(p, power)?;
         let (residues, proofs) = (ResidueFolder::new(dir, p), dir.join("proof"));
-        Some(Self { power, exponent: p, residues, iterations, proofs })
+        Some(Self { power, possible: OnceLock::new(), exponent: p, residues, proofs })
     }
 
     /// What it needs, before the test begins.
@@ -88,10 +88,10 @@ impl ProofWork {
         };
         let proof = proof.with_factors(factors.clone());
         let power = proof.power();
-        if power < self.power {
+        let possible = *self.possible.get().unwrap_or(&self.power);
+        if power < possible {
             notice(&format!(
-                "M{p}: residues are missing: the proof has power {power} instead of {}",
-                self.power
+                "M{p}: residues are missing: the proof has power {power} instead of {possible}"
             ));
         }
         let file = ProofFile::new(p, proof.factors().texts().to_vec(), proof.residue_bytes())?;
@@ -110,9 +110,30 @@ impl ProofWork {
     }
 }
 
+/// Where residues are kept: all points but the last, which the test ends with.
+fn points(p: u32, power: u32) -> Option<Vec<u64>> {
+    Some(Points::new(p, power)?.iter().filter(|&k| k < u64::from(p)).collect())
+}
+
 impl Keeper for ProofWork {
-    fn iterations(&self) -> &[u64] {
-        &self.iterations
+    fn iterations(&self, reached: u64) -> Vec<u64> {
+        let p = self.exponent;
+        let power = self.residues.largest_complete_power(self.power, reached);
+        // A run has one beginning.
+        let _ = self.possible.set(power);
+        if power == 0 {
+            notice(&format!(
+                "M{p}: warning: it goes on at iteration {reached}, and residues from before are \
+                 missing: no proof can be made of it; --restart begins it anew"
+            ));
+        } else if power < self.power {
+            notice(&format!(
+                "M{p}: warning: residues from before iteration {reached} are missing: the proof \
+                 will have power {power} instead of {}",
+                self.power
+            ));
+        }
+        points(p, power).unwrap_or_default()
     }
 
     fn keep(&self, iteration: u64, x: &Residue) -> io::Result<()> {

@@ -232,8 +232,8 @@ struct InMemory {
 }
 
 impl Keeper for InMemory {
-    fn iterations(&self) -> &[u64] {
-        &self.wanted
+    fn iterations(&self, _: u64) -> Vec<u64> {
+        self.wanted.clone()
     }
 
     fn keep(&self, iteration: u64, x: &Residue) -> io::Result<()> {

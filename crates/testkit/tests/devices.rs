@@ -10,11 +10,12 @@ use warpint_device::DeviceError;
 use warpint_mersenne::checkpoint::{CheckpointStore, LeastLength};
 use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks, word::Word};
 use warpint_mersenne::{
-    EngineFamily, Event, Finished, LlStart, Outcome, StopToken, TestError, TestKind,
+    EngineFamily, Event, Exponent, Finished, LlStart, Outcome, RunOptions, StopToken, TestError,
+    TestKind, TestSpec, Verdict,
 };
 use warpint_selftest::faults::wrappers::{Fault, Faulty};
 use warpint_testkit::on_device::OnDevice;
-use warpint_testkit::tests::{plan, run, sitting};
+use warpint_testkit::tests::{plan, run, run_of, sitting};
 
 const LL: TestKind = TestKind::Ll(LlStart::Four);
 
@@ -176,4 +177,31 @@ fn the_least_length_of_one_engine_does_not_bind_another() {
     let outcome = done(finished.unwrap());
     assert_eq!(outcome.length, least.length);
     assert!(outcome.residue.is(1));
+}
+
+#[test]
+fn a_second_engine_whose_device_fails_is_named_and_built_anew() {
+    static SECOND: OnDevice = OnDevice { inner: &Word, place: "cuda:7" };
+    let p = 61;
+    let spec = TestSpec::new(LL, Exponent::new(p).unwrap());
+    for (times, expected) in [(1, None), (9, Some("cuda:7 failed: "))] {
+        for after in 0..59 {
+            let verify_with = Some(plan(failing(&SECOND, after, times, failed()), p).unwrap());
+            let options = RunOptions { verify_with, ..RunOptions::default() };
+            let (outcome, events) = run_of(&spec, plan(&Word, p).unwrap(), &options);
+            assert_eq!(device_failures(&events), 1, "{times} times after {after}");
+            let told = events.iter().any(|e| match e {
+                Event::DeviceFailed { reason, .. } => reason.starts_with("cuda:7, of the second"),
+                _ => false,
+            });
+            assert!(told, "{events:?}");
+            match expected {
+                None => assert_eq!(outcome.unwrap().verdict, Verdict::Prime),
+                Some(text) => {
+                    let error = outcome.unwrap_err().to_string();
+                    assert!(error.starts_with(text), "{error}");
+                }
+            }
+        }
+    }
 }

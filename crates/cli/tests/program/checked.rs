@@ -72,10 +72,27 @@ fn a_proof_needs_all_its_residues_or_has_a_lower_power() {
     let ran = warpint(dir.path(), "prp 9689 --proof --dir w --json --no-tf");
     assert_eq!(ran.code, Some(0), "{ran:?}");
     // The middle of the test, 4845, is there, the first quarter is not.
-    assert!(ran.err.contains("the proof has power 1 instead of 8"), "{}", ran.err);
+    let says = "residues from before iteration 4000 are missing: the proof will have power 1";
+    assert!(ran.err.contains(says), "{}", ran.err);
+    assert!(!ran.err.contains("the proof has power"), "told once: {}", ran.err);
     assert_eq!(ran.json()["proof"]["power"], 1);
     let verified = warpint(dir.path(), "proof verify w/proof/M9689-1.proof -q");
     assert_eq!(verified.code, Some(0), "{verified:?}");
+}
+
+#[test]
+fn a_test_that_cannot_get_a_proof_any_more_keeps_no_residues_for_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = warpint(dir.path(), "prp 9689 --iterations 5000 --dir w -q --no-tf");
+    assert_eq!(first.code, Some(0), "{first:?}");
+    // Nobody can write there.
+    fs::write(dir.path().join("w/M9689/proof"), "in the way").unwrap();
+    let ran = warpint(dir.path(), "prp 9689 --proof --dir w --json --no-tf");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let says = "it goes on at iteration 5000, and residues from before are missing: no proof";
+    assert!(ran.err.contains(says), "{}", ran.err);
+    assert!(!ran.err.contains("cannot keep the residue"), "{}", ran.err);
+    assert!(ran.json()["proof"].is_null());
 }
 
 #[test]

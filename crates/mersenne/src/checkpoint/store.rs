@@ -191,6 +191,15 @@ impl CheckpointStore {
         self.load_newest_of(|entry| entry.verified)
     }
 
+    /// The same among those of earlier iterations, all or only the verified ones.
+    pub fn load_newest_before(
+        &mut self,
+        iteration: u64,
+        only_verified: bool,
+    ) -> Result<Option<(State, PathBuf)>, CheckpointError> {
+        self.load_newest_of(|e| e.iteration < iteration && (e.verified || !only_verified))
+    }
+
     fn load_newest_of(
         &mut self,
         wanted: impl Fn(&Entry) -> bool,
@@ -225,6 +234,16 @@ impl CheckpointStore {
     pub(crate) fn set_aside(&mut self, path: &Path, reason: &str) {
         let path = set_aside(path);
         self.notices.push(Event::BadCheckpoint { path, reason: reason.into() });
+    }
+
+    /// Sets aside the checkpoints of an iteration and all later ones, verified or not, as `.bad`,
+    /// each with a notice.
+    pub fn set_aside_from(&mut self, iteration: u64, reason: &str) -> Result<(), CheckpointError> {
+        let entries = self.entries().map_err(|source| self.directory_error(source))?;
+        for entry in entries.into_iter().filter(|entry| entry.iteration >= iteration) {
+            self.set_aside(&entry.path, reason);
+        }
+        Ok(())
     }
 
     /// Removes the unverified checkpoints after a verified iteration: a failed

@@ -24,6 +24,8 @@ pub(super) struct Doubled {
     second: LucasLehmer,
     plan: Plan,
     engine: Option<Box<dyn Engine>>,
+    /// Whether the second engine has failed since that was asked last.
+    failed: bool,
     /// The last residue on which both agreed.
     agreed: (u64, Sealed),
     clock: &'static dyn Clock,
@@ -41,7 +43,17 @@ impl Doubled {
         let second = first.clone().shifted((start.shift + p / 2) % p);
         let agreed = (0, Sealed::new(start.residue));
         let begun = clock.now();
-        Self { first, second, plan, engine: None, agreed, clock, begun, reached: None }
+        Self {
+            first,
+            second,
+            plan,
+            engine: None,
+            failed: false,
+            agreed,
+            clock,
+            begun,
+            reached: None,
+        }
     }
 
     /// The state on which both agreed.
@@ -53,7 +65,8 @@ impl Doubled {
     /// Some squarings by the second engine; at the end of the stretch, the comparison.
     fn follow(&mut self, reached: Residue, most: u64) -> Result<Advance, EngineError> {
         let n = most.min(self.first.iteration() - self.second.iteration());
-        let residue = match self.step(n) {
+        let stepped = self.step(n);
+        let residue = match self.noted(stepped) {
             // The plan of the second engine is its own affair.
             Err(EngineError::RoundOff { measured, limit, length }) => {
                 self.lengthen(measured, limit, length)?;
@@ -90,6 +103,15 @@ impl Doubled {
             ),
         })?;
         Ok(())
+    }
+
+    /// Drops a second engine that has failed, so that another is built.
+    fn noted<T>(&mut self, done: Result<T, EngineError>) -> Result<T, EngineError> {
+        if matches!(done, Err(EngineError::Device(_))) {
+            self.engine = None;
+            self.failed = true;
+        }
+        done
     }
 
     /// n squarings by the second engine, and its residue at the end of the stretch.
@@ -139,7 +161,8 @@ impl Sequence for Doubled {
         self.begun = self.clock.now();
         if let Some(second) = &mut self.engine {
             let shift = self.second.first().shift;
-            self.second.load(second.as_mut(), &State { shift, ..state.clone() })?;
+            let loaded = self.second.load(second.as_mut(), &State { shift, ..state.clone() });
+            self.noted(loaded)?;
         }
         self.first.load(engine, state)
     }
@@ -172,6 +195,10 @@ impl Sequence for Doubled {
 
     fn is_intact(&self) -> bool {
         self.agreed.1.is_intact()
+    }
+
+    fn failed_place(&mut self) -> Option<&'static str> {
+        std::mem::take(&mut self.failed).then(|| self.plan.place())
     }
 
     fn impossible(&self, iteration: u64, residue: &Residue) -> bool {

@@ -1,19 +1,17 @@
 //! What every long test shares: pace, progress, checkpoints, recovery.
 
-use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
+use super::confirm::{Back, LastCheck};
 use super::pace::Pace;
 use super::recovery::{Confirmed, Failures, check_seal};
 use super::sequence::{Advance, Sequence};
-use super::watch::{JacobiWatch, Judged};
+use super::watch::JacobiWatch;
 use super::{Clock, Finished, Memory, RunOptions, TestError, TestKind, TestSpec};
-use crate::checkpoint::{CheckpointError, CheckpointStore, LeastLength, State};
-use crate::{
-    Check, Engine, EngineError, ErrorCounts, Event, Outcome, Plan, Residue, StopToken, Verdict,
-};
+use crate::checkpoint::{CheckpointStore, LeastLength, State};
+use crate::{Engine, EngineError, ErrorCounts, Event, Outcome, Plan, Residue, StopToken, Verdict};
 
 /// After a save has failed, the next attempt comes at the latest after this.
 const RETRY: Duration = Duration::from_secs(10);
@@ -23,13 +21,13 @@ pub(super) struct Driver<'a> {
     pub(super) plan: Plan,
     pub(super) store: Option<&'a mut CheckpointStore>,
     events: &'a Sender<Event>,
-    stop: &'a StopToken,
-    options: &'a RunOptions,
+    pub(super) stop: &'a StopToken,
+    pub(super) options: &'a RunOptions,
     pub(super) clock: &'static dyn Clock,
     pub(super) errors: ErrorCounts,
     pub(super) least_length: Option<LeastLength>,
     /// Time of earlier sittings.
-    earlier: Duration,
+    pub(super) earlier: Duration,
     begun: Instant,
     /// `None`: never, the interval being too long for the clock.
     next_save: Option<Instant>,
@@ -41,24 +39,15 @@ pub(super) struct Driver<'a> {
     /// The iteration from which the test went on after the device failed.
     pub(super) device_failed_at: Option<u64>,
     /// What is to be written while the device computes on, in this order.
-    pending: Vec<Pending>,
+    pub(super) pending: Vec<Pending>,
     /// Jacobi checks, for a Lucas–Lehmer test; beside a second engine only that at the end.
-    watch: Option<JacobiWatch>,
+    pub(super) watch: Option<JacobiWatch>,
     /// The state confirmed last by such a check.
     pub(super) confirmed: Option<Confirmed>,
 }
 
-/// What the last check of all has found.
-enum LastCheck {
-    Passed,
-    /// Where, and res64.
-    Failed(u64, u64),
-    /// Somebody asked for a stop before it knew.
-    Stopped,
-}
-
 /// Something for the disk.
-enum Pending {
+pub(super) enum Pending {
     Checkpoint(Box<State>),
     /// A residue that [`super::Keeper`] wants.
     Residue(u64, Residue),
@@ -103,13 +92,16 @@ impl<'a> Driver<'a> {
     /// Runs a sequence to its target, from the newest checkpoint if there is one.
     pub(super) fn drive(&mut self, sequence: &mut dyn Sequence) -> Result<Finished, TestError> {
         let mut good = self.resume(sequence)?;
+        if let Some(keeper) = &self.options.keeper {
+            sequence.stop_at(keeper.iterations(good.iteration));
+        }
         loop {
             match self.drive_engine(sequence, &mut good) {
                 Err(TestError::Engine(EngineError::RoundOff { measured, .. })) => {
                     self.lengthen(measured, &mut good)?;
                 }
                 Err(TestError::Engine(EngineError::Device(error))) => {
-                    self.after_device_failure(error, &good)?;
+                    self.after_device_failure(sequence, error, &good)?;
                 }
                 other => return other,
             }
@@ -149,7 +141,7 @@ impl<'a> Driver<'a> {
                 }
                 Advance::CheckFailed { iteration, res64 } => {
                     let check = sequence.check();
-                    *good = self.after_failure(sequence, check, iteration, res64)?;
+                    *good = self.after_check_failure(sequence, check, iteration, res64)?;
                     self.go_back(sequence, engine, good)?;
                 }
                 Advance::Finished(last) => {
@@ -157,7 +149,10 @@ impl<'a> Driver<'a> {
                     match self.last_check(sequence.check(), sequence.iteration(), &last)? {
                         LastCheck::Passed => {}
                         LastCheck::Failed(iteration, res64) => {
-                            *good = self.after_jacobi_failure(sequence, (iteration, res64))?;
+                            match self.after_jacobi_failure(sequence, (iteration, res64))? {
+                                Back::To(state) => *good = *state,
+                                Back::Stopped(stopped) => return Ok(stopped),
+                            }
                             self.go_back(sequence, engine, good)?;
                             continue;
                         }
@@ -180,9 +175,12 @@ impl<'a> Driver<'a> {
             self.pace.note(sequence.iteration().saturating_sub(before));
             self.progress(sequence, engine);
             if let Some(judged) = self.watch.as_mut().and_then(JacobiWatch::poll)
-                && let Some(failed) = self.take_judged(judged)?
+                && let Some(failed) = self.take_judged(judged)
             {
-                *good = self.after_jacobi_failure(sequence, failed)?;
+                match self.after_jacobi_failure(sequence, failed)? {
+                    Back::To(state) => *good = *state,
+                    Back::Stopped(stopped) => return Ok(stopped),
+                }
                 self.go_back(sequence, engine, good)?;
             }
             if self.stop.is_stopped() {
@@ -238,120 +236,6 @@ impl<'a> Driver<'a> {
         self.next_save.is_some_and(|due| now >= due)
     }
 
-    /// The check of a last residue that is not made yet: Jacobi's, and of a state still under way.
-    fn last_check(
-        &mut self,
-        check: Check,
-        iteration: u64,
-        last: &Residue,
-    ) -> Result<LastCheck, TestError> {
-        if check != Check::Jacobi {
-            // What has its own checks has made the last of them.
-            self.send(Event::Verified { check, iteration });
-        }
-        let stop = self.stop;
-        let Some(watch) = &mut self.watch else { return Ok(LastCheck::Passed) };
-        let judged = watch.wait_unless(&|| stop.is_stopped());
-        if let Some(judged) = judged
-            && let Some((iteration, res64)) = self.take_judged(judged)?
-        {
-            return Ok(LastCheck::Failed(iteration, res64));
-        }
-        let Some(watch) = &self.watch else { return Ok(LastCheck::Passed) };
-        match watch.allows(iteration, last, &|| stop.is_stopped()) {
-            Some(true) => {
-                self.send(Event::Verified { check: Check::Jacobi, iteration });
-                Ok(LastCheck::Passed)
-            }
-            Some(false) => Ok(LastCheck::Failed(iteration, last.res64())),
-            None => Ok(LastCheck::Stopped),
-        }
-    }
-
-    /// Keeps a state that a Jacobi check has confirmed; where it has not, iteration and res64.
-    fn take_judged(&mut self, judged: Judged) -> Result<Option<(u64, u64)>, TestError> {
-        let Judged { state, seal, passed } = judged;
-        if !passed {
-            return Ok(Some((state.iteration, state.residue.res64())));
-        }
-        self.failures.clear();
-        self.send(Event::Verified { check: Check::Jacobi, iteration: state.iteration });
-        let state = State { confirmed: true, ..state };
-        self.confirmed = Some(Confirmed::new(state.clone(), seal));
-        self.pending.push(Pending::Checkpoint(Box::new(state)));
-        Ok(None)
-    }
-
-    fn after_jacobi_failure(
-        &mut self,
-        sequence: &dyn Sequence,
-        (iteration, res64): (u64, u64),
-    ) -> Result<State, TestError> {
-        if let Some(watch) = &mut self.watch {
-            watch.forget();
-        }
-        self.after_failure(sequence, Check::Jacobi, iteration, [res64, 0, 0])
-    }
-
-    /// The newest sound checkpoint, or the beginning.
-    fn resume(&mut self, sequence: &dyn Sequence) -> Result<State, TestError> {
-        let mut found = None;
-        if let Some(store) = self.store.as_deref_mut() {
-            // A second engine vouches for nothing that it has not computed.
-            let doubled = self.options.verify_with.is_some();
-            let newest = |store: &mut CheckpointStore| {
-                if doubled { store.load_newest_verified() } else { store.load_newest() }
-            };
-            found = newest(store)?;
-            while let Some((state, path)) = &found {
-                if !sequence.impossible(state.iteration, &state.residue) {
-                    break;
-                }
-                store.set_aside(path, "no sound computation has its residue");
-                if path.exists() {
-                    let (path, source) = (
-                        path.clone(),
-                        io::Error::other("it has an impossible residue and cannot be set aside"),
-                    );
-                    return Err(CheckpointError::Unreadable { path, source }.into());
-                }
-                found = newest(store)?;
-            }
-            let confirmed = match self.watch {
-                Some(_) => store.load_newest_verified()?,
-                None => None,
-            };
-            self.confirmed = confirmed.map(|(state, _)| Confirmed::read(state));
-            for notice in store.take_notices() {
-                self.send(notice);
-            }
-        }
-        let (state, resumed_from) = match found {
-            Some((state, path)) => {
-                self.on_disk = Some((state.iteration, path.clone()));
-                (state, Some(path))
-            }
-            None => (sequence.first(), None),
-        };
-        let wanted = sequence.target();
-        if state.iteration > wanted {
-            return Err(TestError::PastTarget { found: state.iteration, wanted });
-        }
-        self.errors = state.errors;
-        self.earlier = state.elapsed;
-        self.least_length = state.least_length.clone();
-        if let Some(least) = &state.least_length
-            && least.engine == self.plan.engine()
-            && least.length > self.plan.length()
-        {
-            let from = self.plan.length();
-            self.plan = self.plan.at_least(least.length).unwrap_or(self.plan);
-            self.send(Event::LengthKept { from, to: self.plan.length() });
-        }
-        self.send(Event::Started { iteration: state.iteration, total: wanted, resumed_from });
-        Ok(state)
-    }
-
     fn snapshot(
         &self,
         sequence: &dyn Sequence,
@@ -388,12 +272,14 @@ impl<'a> Driver<'a> {
         check_seal(state)?;
         let mut wait = self.options.checkpoint_interval;
         let mut saved = false;
+        // One that a check has confirmed later on does not put off that which is due.
+        let newest = self.on_disk.as_ref().is_none_or(|(newest, _)| *newest <= state.iteration);
         if let Some(store) = self.store.as_deref_mut() {
             let event = match store.save(state) {
                 Ok(file) => {
                     saved = true;
                     let (path, verified) = (file.path, file.verified);
-                    if self.on_disk.as_ref().is_none_or(|(newest, _)| *newest <= state.iteration) {
+                    if newest {
                         self.on_disk = Some((state.iteration, path.clone()));
                     }
                     Event::Saved { iteration: state.iteration, path, verified }
@@ -408,7 +294,9 @@ impl<'a> Driver<'a> {
         if let Some(watch) = &mut self.watch {
             watch.offer(state);
         }
-        self.next_save = self.clock.now().checked_add(wait);
+        if newest || !saved {
+            self.next_save = self.clock.now().checked_add(wait);
+        }
         Ok(saved)
     }
 
@@ -465,5 +353,60 @@ impl<'a> Driver<'a> {
     pub(super) fn send(&self, event: Event) {
         // Nobody listening is no reason to stop computing.
         let _ = self.events.send(event);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::sync::mpsc::channel;
+
+    use super::super::LlStart;
+    use super::*;
+    use crate::Exponent;
+    use crate::engine::fp64::Fp64;
+
+    /// A clock that goes on when it is told to.
+    #[derive(Debug)]
+    struct ByHand(Mutex<Instant>);
+
+    impl Clock for ByHand {
+        fn now(&self) -> Instant {
+            *self.0.lock().unwrap()
+        }
+    }
+
+    #[test]
+    fn an_older_state_that_a_check_has_confirmed_does_not_put_off_the_next_checkpoint() {
+        let clock: &'static ByHand = Box::leak(Box::new(ByHand(Mutex::new(Instant::now()))));
+        let wait = |seconds| *clock.0.lock().unwrap() += Duration::from_secs(seconds);
+        let exponent = Exponent::new(127).unwrap();
+        let spec = TestSpec::new(TestKind::Ll(LlStart::Four), exponent);
+        let plan = Plan::of_family(exponent, &Fp64, None, Some(1)).unwrap();
+        let root = tempfile::tempdir().unwrap();
+        let mut store = CheckpointStore::open(root.path(), 127, spec.kind).unwrap();
+        let (events, _heard) = channel();
+        let (stop, options) = (StopToken::new(), RunOptions { clock, ..RunOptions::default() });
+        let mut driver = Driver::new(&spec, plan, Some(&mut store), &events, &stop, &options);
+        let state = |iteration, confirmed| State {
+            kind: spec.kind,
+            exponent: 127,
+            iteration,
+            residue: Residue::from_u64(127, 14),
+            shift: 0,
+            elapsed: Duration::ZERO,
+            errors: ErrorCounts::default(),
+            least_length: None,
+            confirmed,
+            gerbicz: None,
+        };
+        driver.save(&state(50, false)).unwrap();
+        wait(59);
+        driver.save(&state(40, true)).unwrap();
+        assert!(!driver.save_is_due());
+        wait(2);
+        assert!(driver.save_is_due());
+        driver.save(&state(60, false)).unwrap();
+        assert!(!driver.save_is_due());
     }
 }

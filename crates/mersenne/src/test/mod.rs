@@ -4,6 +4,7 @@
 //! (Lucas–Lehmer, or PRP with its Gerbicz–Li checks) → engine operations.
 
 mod clock;
+mod confirm;
 mod doubled;
 mod driver;
 mod error;
@@ -14,6 +15,7 @@ mod pace;
 mod prp;
 mod recovery;
 pub mod registers;
+mod resume;
 mod sequence;
 #[cfg(test)]
 mod tests;
@@ -76,8 +78,9 @@ impl TestSpec {
 
 /// Takes residues on the way: those from which a proof is made.
 pub trait Keeper: fmt::Debug + Send + Sync {
-    /// The iterations at which it wants them, ascending.
-    fn iterations(&self) -> &[u64];
+    /// The iterations at which it wants them, ascending, of a test that begins or goes on at
+    /// `reached`. Those up to there it has had from earlier sittings, or never gets.
+    fn iterations(&self, reached: u64) -> Vec<u64>;
 
     /// Takes x at an iteration, and returns once it is on disk.
     ///
@@ -165,9 +168,8 @@ pub fn run(
                 (_, Some(start)) => start.clone(),
                 (_, None) => return Err(TestError::NoStart),
             };
-            let wanted = options.keeper.as_ref().map_or(&[][..], |keeper| keeper.iterations());
             let prp = prp::Prp::new(spec.kind, start, target);
-            driver.drive(&mut prp.shifted(spec.shift).stopping_at(wanted))
+            driver.drive(&mut prp.shifted(spec.shift))
         }
     }
 }

@@ -118,12 +118,6 @@ impl Prp {
         self
     }
 
-    /// The same with a halt ([`Advance::Reached`]) at each of these iterations, ascending.
-    pub(super) fn stopping_at(mut self, iterations: &[u64]) -> Self {
-        self.wanted = iterations.iter().copied().filter(|&k| k <= self.target).collect();
-        self
-    }
-
     /// The first iteration wanted after k.
     fn next_wanted(&self, k: u64) -> Option<u64> {
         self.wanted.get(self.wanted.partition_point(|&w| w <= k)).copied()
@@ -281,6 +275,11 @@ impl Sequence for Prp {
 
     fn registers(&self) -> usize {
         COUNT
+    }
+
+    fn stop_at(&mut self, iterations: Vec<u64>) {
+        self.wanted = iterations;
+        self.wanted.retain(|&k| k <= self.target);
     }
 
     fn first(&self) -> State {

@@ -39,30 +39,62 @@ impl Driver<'_> {
     /// is lost or broken would fail again and again.
     pub(super) fn after_device_failure(
         &mut self,
+        sequence: &mut dyn Sequence,
         error: DeviceError,
         good: &State,
     ) -> Result<(), TestError> {
         let again = self.device_failed_at == Some(good.iteration);
+        let second = sequence.failed_place();
         // Only a failed call may have been a passing trouble.
         if again || !matches!(error, DeviceError::Failed { .. }) {
-            let place = self.plan.place().to_owned();
+            let place = second.unwrap_or(self.plan.place()).to_owned();
             return Err(TestError::device(place, error, self.on_disk.clone()));
         }
         self.device_failed_at = Some(good.iteration);
-        self.send(Event::DeviceFailed { reason: error.to_string(), back_to: good.iteration });
+        let reason = match second {
+            Some(place) => format!("{place}, of the second engine: {error}"),
+            None => error.to_string(),
+        };
+        self.send(Event::DeviceFailed { reason, back_to: good.iteration });
         self.pace = Pace::new(self.clock, self.plan.is_on_cpu());
         Ok(())
     }
 
-    /// Counts a failed check and gives the state to go back to.
-    pub(super) fn after_failure(
+    /// After a failed check of the sequence's own: its last verified state, or the first.
+    pub(super) fn after_check_failure(
         &mut self,
         sequence: &dyn Sequence,
         check: Check,
         iteration: u64,
         res64: [u64; 3],
     ) -> Result<State, TestError> {
-        let state = self.last_verified(sequence)?;
+        let state = match sequence.verified() {
+            Some(state) if !sequence.is_intact() => {
+                return Err(TestError::Memory { verified: state.iteration });
+            }
+            Some(state) => self.memory().recalled(state),
+            None => sequence.first(),
+        };
+        let verified = state.iteration;
+        let state = self.count_failure(check, iteration, res64, state)?;
+        if let Some(store) = self.store.as_deref_mut()
+            && let Err(e) = store.discard_after(verified)
+        {
+            // The wrong checkpoints that stay would only be found wrong again.
+            self.send(Event::SaveFailed { reason: e.to_string() });
+        }
+        self.forget_on_disk(|newest| newest > verified);
+        Ok(state)
+    }
+
+    /// Counts a failed check, and decides whether the test goes on, from this state.
+    pub(super) fn count_failure(
+        &mut self,
+        check: Check,
+        iteration: u64,
+        res64: [u64; 3],
+        state: State,
+    ) -> Result<State, TestError> {
         let verified = state.iteration;
         let count = match check {
             Check::Gerbicz => &mut self.errors.gerbicz,
@@ -86,26 +118,13 @@ impl Driver<'_> {
                 TestError::Unreliable { check, arithmetic, iteration, verified }
             });
         }
-        if let Some(store) = self.store.as_deref_mut()
-            && let Err(e) = store.discard_after(verified)
-        {
-            // The wrong checkpoints that stay would only be found wrong again.
-            self.send(Event::SaveFailed { reason: e.to_string() });
-        }
         self.send(Event::CheckFailed { check, iteration, back_to: verified });
         Ok(self.stamped(state))
     }
 
-    /// The last state that a check has confirmed, or the first.
-    fn last_verified(&self, sequence: &dyn Sequence) -> Result<State, TestError> {
-        match (sequence.verified(), &self.confirmed) {
-            (Some(state), _) if !sequence.is_intact() => {
-                Err(TestError::Memory { verified: state.iteration })
-            }
-            (Some(state), _) => Ok(self.memory().recalled(state)),
-            (None, Some(confirmed)) => confirmed.state(self.memory()),
-            (None, None) => Ok(sequence.first()),
-        }
+    /// Forgets which checkpoint is the newest on disk, where that one is no more.
+    pub(super) fn forget_on_disk(&mut self, gone: impl Fn(u64) -> bool) {
+        self.on_disk = self.on_disk.take().filter(|(newest, _)| !gone(*newest));
     }
 }
 
@@ -127,8 +146,12 @@ impl Confirmed {
         Self { state, seal }
     }
 
+    pub(super) fn iteration(&self) -> u64 {
+        self.state.iteration
+    }
+
     /// The state, unless memory has changed it.
-    fn state(&self, memory: &dyn Memory) -> Result<State, TestError> {
+    pub(super) fn state(&self, memory: &dyn Memory) -> Result<State, TestError> {
         let state = memory.recalled(self.state.clone());
         if self.seal.is_intact() && *self.seal.residue() == state.residue {
             Ok(state)

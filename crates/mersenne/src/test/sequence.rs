@@ -13,6 +13,9 @@ pub(super) trait Sequence {
     /// Registers needed.
     fn registers(&self) -> usize;
 
+    /// Halts at each of these iterations ([`Advance::Reached`]), ascending, if it is made for that.
+    fn stop_at(&mut self, _iterations: Vec<u64>) {}
+
     /// The state before the first squaring.
     fn first(&self) -> State;
 
@@ -39,6 +42,11 @@ pub(super) trait Sequence {
     /// Whether what memory keeps of the last verified state is still what it was.
     fn is_intact(&self) -> bool {
         true
+    }
+
+    /// The place of an engine of its own, if that is what has failed since this was asked last.
+    fn failed_place(&mut self) -> Option<&'static str> {
+        None
     }
 
     /// Whether no sound computation can have this residue at this iteration.

@@ -16,6 +16,7 @@ use super::Clock;
 use crate::checkpoint::State;
 use crate::jacobi::jacobi_of_ll;
 use crate::{Plan, Residue, Sealed};
+use warpint_arith::limbs;
 
 /// Between two checks at least this many times as long as one takes: on the CPU, where the test
 /// is slower by as much, and beside a device.
@@ -122,6 +123,25 @@ impl JacobiWatch {
         cancelled: &dyn Fn() -> bool,
     ) -> Option<bool> {
         if iteration == 0 { Some(true) } else { agrees(residue, self.threads, cancelled) }
+    }
+
+    /// Whether all later residues will be allowed if they are computed soundly: the symbol of
+    /// s_n + 2 must be right too. A state in which an error is new can pass the one without the
+    /// other.
+    pub(super) fn will_allow(&self, state: &State, cancelled: &dyn Fn() -> bool) -> Option<bool> {
+        let (residue, p) = (&state.residue, state.exponent);
+        if !self.allows(state.iteration, residue, cancelled)? {
+            return Some(false);
+        }
+        if state.iteration == 0 {
+            return Some(true);
+        }
+        let value = |v| Residue::from_u64(p, v);
+        let minus_four = limbs::sub_mod(value(0).limbs(), value(4).limbs(), p);
+        let sum = limbs::sub_mod(residue.limbs(), &minus_four, p);
+        // (s + 4) − 2.
+        let symbol = jacobi_of_ll(&Residue::from_limbs(p, &sum), self.threads, cancelled)?;
+        Some(symbol != -1)
     }
 }
 
