@@ -214,8 +214,10 @@ pub(crate) enum Bench {
     #[command(after_help = BENCH_EXAMPLES)]
     Mersenne(BenchArgs),
     /// Measure what checks and checkpoints cost a PRP test: the time of its squarings, without and
-    /// with checkpoints, beside that of bare ones before and after it. Takes some minutes, and a
-    /// temporary folder.
+    /// with checkpoints, beside that of bare ones before and after it.
+    ///
+    /// Takes some minutes, and a temporary folder. P must be so large that its whole test takes 10
+    /// seconds or more: a smaller one is refused, since its checks are lost in the noise.
     Checks(BenchChecksArgs),
     /// Measure what a GPU reaches: products and transforms mod 2^64 − 2^32 + 1 in registers, memory,
     /// kernels in a graph, FP64. A wrong result is an error.
@@ -381,7 +383,8 @@ pub(crate) struct BenchArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchChecksArgs {
-    /// The exponent [default: 82589933 on a GPU, 1257787 on the CPU].
+    /// The exponent [default: 82589933 on a GPU, 1257787 on the CPU]; its test must take 10 seconds
+    /// or more.
     #[arg(value_name = "P", allow_negative_numbers = true)]
     pub(crate) exponent: Option<Exponent>,
 

@@ -103,6 +103,12 @@ pub enum ProofFileError {
         /// Why.
         source: io::Error,
     },
+    /// Something else is where a folder must be, and is left as it is.
+    #[error("{} is no folder, and a proof needs one there: move it away, then run the same command again", path.display())]
+    NotAFolder {
+        /// The path.
+        path: PathBuf,
+    },
     /// There is another file of the same name, which is left as it is.
     #[error("there is a different file {} already: move it away, then run the same command again", path.display())]
     Exists {
@@ -253,10 +259,15 @@ impl ProofFile {
         self.residues
     }
 
-    /// `M<p>-<power>.proof`.
+    /// `M<p>-<power>.proof` for M_p; for its cofactor `M<p>-f<k>-<power>.proof`, with k the number
+    /// of known factors: proofs of both may be in one folder.
     #[must_use]
     pub fn file_name(&self) -> String {
-        format!("M{}-{}.proof", self.exponent, self.power())
+        let (p, power) = (self.exponent, self.power());
+        match self.factors.len() {
+            0 => format!("M{p}-{power}.proof"),
+            k => format!("M{p}-f{k}-{power}.proof"),
+        }
     }
 
     /// The MD5 of the file, 32 lower-case hexadecimal digits.
@@ -273,13 +284,15 @@ impl ProofFile {
         [self.header().as_bytes(), &self.residues.concat()].concat()
     }
 
-    /// Writes `folder/M<p>-<power>.proof`, and the folder if it is not there: to a temporary file,
-    /// synced, then renamed, so that a program that looks for proofs never sees half a one.
+    /// Writes [`ProofFile::file_name`] into a folder, which is made if it is not there: to a
+    /// temporary file, synced, then renamed, so that a program that looks for proofs never sees
+    /// half a one.
     ///
     /// # Errors
-    /// [`ProofFileError::Exists`] if there is a different file of that name; the same proof may be
-    /// there already.
+    /// [`ProofFileError::NotAFolder`] as [`check_proof_folder`] says; [`ProofFileError::Exists`] if
+    /// there is a different file of that name. The same proof may be there already.
     pub fn save(&self, folder: &Path) -> Result<SavedProof, ProofFileError> {
+        check_proof_folder(folder)?;
         let path = folder.join(self.file_name());
         let saved = SavedProof { path: path.clone(), md5: self.md5() };
         match Self::read(&path) {
@@ -310,6 +323,19 @@ impl ProofFile {
         let (p, power) = (self.exponent, self.power());
         format!("PRP PROOF\nVERSION=2\nHASHSIZE=64\nPOWER={power}\nNUMBER=M{p}{number}\n")
     }
+}
+
+/// Whether what a proof needs could go into a folder: it is one, or nothing is there. Touches
+/// nothing.
+///
+/// # Errors
+/// [`ProofFileError::NotAFolder`].
+pub fn check_proof_folder(folder: &Path) -> Result<(), ProofFileError> {
+    // A link that leads nowhere is in the way too.
+    if folder.is_dir() || fs::symlink_metadata(folder).is_err() {
+        return Ok(());
+    }
+    Err(ProofFileError::NotAFolder { path: folder.to_owned() })
 }
 
 fn residue_size(exponent: u32) -> usize {

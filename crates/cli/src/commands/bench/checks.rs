@@ -13,7 +13,7 @@ use warpint::mersenne::{
 
 use super::{cores, micros};
 use crate::args::BenchChecksArgs;
-use crate::exit::Exit;
+use crate::exit::{BadRequest, Exit};
 use crate::lengths;
 use crate::report;
 use crate::run::settle;
@@ -21,6 +21,8 @@ use crate::units;
 
 const DEFAULT: u64 = 82_589_933;
 const DEFAULT_ON_CPU: u64 = 1_257_787;
+/// A shorter test is mostly its beginning and its end, and the noise of the clock.
+const SHORTEST: Duration = Duration::from_secs(10);
 /// Squarings of the test before, with products and a check.
 const WARM_UP: u64 = 4_000;
 /// Of bare squarings before the test and after it.
@@ -64,6 +66,7 @@ pub(crate) fn run(args: &BenchChecksArgs) -> anyhow::Result<Exit> {
     };
     let plan = Plan::fastest(p, &request, &TunedTimes::open())
         .map_err(|e| lengths::explain(e, &request))?;
+    refuse_too_short(&plan)?;
     let measured = measure(plan, args.checks)?;
     if args.json {
         report::write_out((serde_json::to_string(&measured)? + "\n").as_bytes())?;
@@ -71,6 +74,25 @@ pub(crate) fn run(args: &BenchChecksArgs) -> anyhow::Result<Exit> {
         report::write_out((measured.lines() + "\n").as_bytes())?;
     }
     Ok(Exit::Done)
+}
+
+/// By the time of some squarings, before anything is measured for minutes.
+fn refuse_too_short(plan: &Plan) -> anyhow::Result<()> {
+    let p = plan.exponent().get();
+    let mut timer = plan.timer()?;
+    timer.warm_up(5)?;
+    timer.lap(20)?;
+    let whole = timer.mean().as_secs_f64() * f64::from(p);
+    if whole >= SHORTEST.as_secs_f64() {
+        return Ok(());
+    }
+    Err(BadRequest(format!(
+        "the test of M{p} takes {} here, too little to tell what its checks cost: give an exponent \
+         whose test takes {} or more",
+        units::elapsed(Duration::try_from_secs_f64(whole).unwrap_or_default()),
+        units::elapsed(SHORTEST),
+    ))
+    .into())
 }
 
 fn measure(plan: Plan, checks: usize) -> anyhow::Result<Measured> {
