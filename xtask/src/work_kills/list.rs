@@ -79,6 +79,10 @@ impl List {
         at_first.extend(malformed.iter().cloned());
         at_first.extend(others.map(str::to_owned));
         at_first.shuffle(rng);
+        // A list that does not end in a newline cannot end in a blank line.
+        if at_first.last().is_some_and(String::is_empty) {
+            at_first.rotate_right(1);
+        }
         Self { at_first, by_file, by_command, malformed, starts }
     }
 

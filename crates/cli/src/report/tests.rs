@@ -46,6 +46,11 @@ fn people_read_one_line() {
             "M127 is composite (Lucas–Lehmer): res64 00000000000000AB, 125 squarings from 2/3, {tail}"
         )
     );
+    let factors = vec!["3".to_owned(), "7".to_owned()];
+    let rest =
+        Outcome { known_factors: factors, ..outcome(TestKind::Prp, Verdict::ProbablePrime, 1) };
+    let line = TestReport::new(&rest).to_string();
+    assert!(line.starts_with("M127/3/7 is a probable prime: PRP-3 res64 "), "{line}");
     let mut early = outcome(TestKind::Prp, Verdict::Interim, 9);
     early.iterations = 1;
     early.errors = ErrorCounts { gerbicz: 1, jacobi: 1, double_check: 0, round_off: 2 };

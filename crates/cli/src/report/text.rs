@@ -20,13 +20,17 @@ impl Display for TestReport {
         let Some(engine) = &self.engine else {
             return write!(f, "M2 = 3 is prime: no {worktype} test applies to it (res64 {res64})");
         };
+        let number: String = self.known_factors.iter().map(|factor| format!("/{factor}")).collect();
         let squarings = units::count(*iterations, "squaring");
         match (self.status, prp) {
             (Status::Prime, true) => {
-                write!(f, "M{exponent} is a probable prime: PRP-3 res64 {res64}, {squarings}")
+                write!(
+                    f,
+                    "M{exponent}{number} is a probable prime: PRP-3 res64 {res64}, {squarings}"
+                )
             }
             (Status::Composite, true) => {
-                write!(f, "M{exponent} is composite: PRP-3 res64 {res64}, {squarings}")
+                write!(f, "M{exponent}{number} is composite: PRP-3 res64 {res64}, {squarings}")
             }
             (Status::Prime, false) => write!(f, "M{exponent} is prime (Lucas–Lehmer): {squarings}"),
             (Status::Composite, false) => {
