@@ -1,5 +1,8 @@
 //! SIGKILL of `warpint work` at random moments: every assignment of a list must
-//! end up with one result, and every other line must stay.
+//! end up with one result, and every other line must stay. [`List`] is what is
+//! worked on.
+
+mod list;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,11 +13,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 use clap::Args;
-use rand::seq::SliceRandom;
+use list::{List, expected};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
-use warpint_arith::primes;
 
 /// Time between checkpoints, short, so that many kills hit one being saved.
 const CHECKPOINT_SECONDS: f64 = 0.2;
@@ -50,7 +52,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let scratch = tempfile::tempdir()?;
 
     let whole = Site { program: &program, dir: scratch.path().join("whole") };
-    whole.prepare(&list.all())?;
+    whole.prepare(&list, &list.all())?;
     let begin = Instant::now();
     whole.to_the_end()?;
     let time = begin.elapsed();
@@ -59,7 +61,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     println!("uninterrupted: {} results in {:.1} s", right.len(), time.as_secs_f64());
 
     let killed = Site { program: &program, dir: scratch.path().join("killed") };
-    killed.prepare(&list.at_first)?;
+    killed.prepare(&list, &list.at_first)?;
     let tally = kill(&killed, &list, &mut rng, time, options.kills)?;
     killed.to_the_end()?;
     killed.check(&list)?;
@@ -71,13 +73,15 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     );
     println!(
         "{} kills ({} right behind a result, {} of them before its line was removed, {} after the \
-         end): {} assignments, one right result each; {} other lines as they were, {} malformed \
-         ones told of by their numbers",
+         end): {} assignments ({} certifications, {} cofactors), one right result each; {} other \
+         lines as they were, {} malformed ones told of by their numbers",
         options.kills,
         tally.behind_a_result,
         tally.before_removal,
         tally.after_the_end,
         right.len(),
+        right.iter().filter(|result| result.get("sha3-hash").is_some()).count(),
+        right.iter().filter(|result| result.get("known-factors").is_some()).count(),
         list.kept().len(),
         list.malformed.len()
     );
@@ -159,115 +163,13 @@ fn wait(
     }
 }
 
-/// Thirty lines, and those that are added later are among them.
-struct List {
-    at_first: Vec<String>,
-    by_file: Vec<String>,
-    by_command: Vec<String>,
-    malformed: Vec<String>,
-}
-
-impl List {
-    fn new(rng: &mut ChaCha8Rng, below: u64) -> Self {
-        let mut id =
-            || (0..32).map(|_| format!("{:X}", rng.random_range(0..16))).collect::<String>();
-        let ids: Vec<String> = (0..6).map(|_| id()).collect();
-        let mut prime = |below: u64| loop {
-            let p = rng.random_range(1_000..below);
-            if primes::is_prime(p) {
-                return p;
-            }
-        };
-        let twice = prime(below);
-        let mut work = vec![
-            // One number tested in all four ways.
-            format!("PRP={},1,2,{twice},-1,70,0", ids[0]),
-            format!("PRPDC={},1,2,{twice},-1,70,0,3,5", ids[1]),
-            format!("Test={},{twice},70,1", ids[2]),
-            format!("B1=1000,B2=20000;DoubleCheck={},{twice},70,1", ids[3]),
-            format!("PRP={},1,2,{},-1", ids[4], prime(5_000)),
-            format!("Test={},{}", ids[5], prime(5_000)),
-        ];
-        while work.len() < 20 {
-            let small = work.len() < 12;
-            let p = prime(if small { 5_000 } else { below });
-            work.push(match work.len() % 4 {
-                0 => format!("PRP=N/A,1,2,{p},-1,70.5,1.3,3,1"),
-                1 => format!("PRPDC=1,2,{p},-1"),
-                2 => format!("Test={p}"),
-                _ => format!("DoubleCheck=N/A,{p},70,1"),
-            });
-            // Without IDs, equal lines would rightly share one result.
-            let mut exponents: Vec<_> = work.iter().filter_map(|line| expected(line)).collect();
-            exponents.sort();
-            exponents.dedup();
-            if exponents.len() < work.len() {
-                work.pop();
-            }
-        }
-        work.shuffle(rng);
-        let by_file = work.split_off(18);
-        let by_command = work.split_off(16);
-        let malformed = [
-            "nonsense",
-            "PRP=1,2,9689",
-            "Test=FEEE9DCD59A0855711265C1165C4C69Z,9689",
-            "PRP=1,2,9689,-1,\"31",
-            "PPR=1,2,9689,-1",
-        ]
-        .map(str::to_owned)
-        .to_vec();
-        let others = [
-            "# a comment",
-            "",
-            "Pminus1=N/A,1,2,9689,-1,1000,0",
-            "Factor=N/A,9689,60,61",
-            "PRP=3,2,9689,-1",
-        ];
-        let mut at_first: Vec<String> = work;
-        at_first.extend(malformed.iter().cloned());
-        at_first.extend(others.map(str::to_owned));
-        at_first.shuffle(rng);
-        Self { at_first, by_file, by_command, malformed }
-    }
-
-    fn all(&self) -> Vec<String> {
-        [self.at_first.clone(), self.by_file.clone(), self.by_command.clone()].concat()
-    }
-
-    /// What must be left in the end.
-    fn kept(&self) -> Vec<String> {
-        self.at_first.iter().filter(|line| expected(line).is_none()).cloned().collect()
-    }
-}
-
-/// What a result of this line begins with: exponent, work type and assignment.
-/// By the forms that [`List`] writes, not by the program's own parser.
-fn expected(line: &str) -> Option<String> {
-    let line = line.rsplit(';').next()?;
-    let (keyword, rest) = line.split_once('=')?;
-    let fields: Vec<&str> = rest.split(',').collect();
-    let id = fields[0].len() == 32 && fields[0].bytes().all(|b| b.is_ascii_hexdigit());
-    let aid = if id { fields[0] } else { "none" };
-    let fields = if id || fields[0] == "N/A" { &fields[1..] } else { &fields[..] };
-    let (worktype, p) = match (keyword, fields) {
-        ("PRP" | "PRPDC", ["1", "2", p, "-1", rest @ ..]) => {
-            if rest.iter().any(|field| field.contains('"')) {
-                return None;
-            }
-            ("PRP-3", p)
-        }
-        ("Test" | "DoubleCheck", [p, ..]) if p.bytes().all(|b| b.is_ascii_digit()) => ("LL", p),
-        _ => return None,
-    };
-    Some(format!("{p} {worktype} {aid}:"))
-}
-
-/// The same of a result, and what was found.
+/// What [`expected`] says of a line, of a result; and what was found.
 fn fact(result: &Value) -> String {
     let text = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or("none").to_owned();
     let p = result.get("exponent").and_then(Value::as_u64).unwrap_or(0);
-    format!("{p} {} {}: {} {}", text("worktype"), text("aid"), text("status"), text("res64"))
+    let (status, res64, hash) = (text("status"), text("res64"), text("sha3-hash"));
+    let factors = result.get("known-factors").unwrap_or(&Value::Null);
+    format!("{p} {} {}: {status} {res64} {hash} {factors}", text("worktype"), text("aid"))
 }
 
 /// A directory that is worked on.
@@ -277,9 +179,12 @@ struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// Line endings of both kinds, and none at the end.
-    fn prepare(&self, lines: &[String]) -> anyhow::Result<()> {
+    /// Line endings of both kinds, and none at the end; and what certifications begin with.
+    fn prepare(&self, list: &List, lines: &[String]) -> anyhow::Result<()> {
         fs::create_dir(&self.dir)?;
+        for (name, residue) in &list.starts {
+            fs::write(self.dir.join(name), residue)?;
+        }
         let mut text = String::new();
         for (i, line) in lines.iter().enumerate() {
             text += line;

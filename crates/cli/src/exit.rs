@@ -4,7 +4,7 @@ use std::fmt;
 use std::process::ExitCode;
 
 use warpint::device::DeviceError;
-use warpint::gimps::{ProofFileError, ResultsError};
+use warpint::gimps::{ProofFileError, ResultsError, WorkFileError};
 use warpint::mersenne::proof::ProofError;
 use warpint::mersenne::{ExponentError, FactorError, PlanError, TestError};
 
@@ -65,6 +65,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
                 Some(DeviceError::NoDevice(_) | DeviceError::NoCompiler(_))
             )
             || matches!(cause.downcast_ref(), Some(ResultsError::NotAFile { .. }))
+            || matches!(cause.downcast_ref(), Some(WorkFileError::NotAFile { .. }))
             || matches!(
                 cause.downcast_ref(),
                 Some(ProofFileError::NotAFile { .. } | ProofFileError::Format { .. })

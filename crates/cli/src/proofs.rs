@@ -6,13 +6,15 @@ use std::sync::OnceLock;
 use std::{fmt, io};
 
 use anyhow::Context;
-use warpint::gimps::{ProofFile, ProofInfo};
+use warpint::gimps::{ProofFile, ProofInfo, check_proof_folder};
 use warpint::mersenne::proof::{self, Points, ProofError, ResidueFolder};
 use warpint::mersenne::{Keeper, KnownFactors, Outcome, Plan, Residue, StopToken};
 
+use crate::exit::BadRequest;
 use crate::proof_view::View;
 use crate::report::notice;
 use crate::units;
+use crate::work::Watch;
 
 /// A proof has nothing that it could be made of.
 #[derive(Debug)]
@@ -45,6 +47,14 @@ impl ProofWork {
         Some(Self { power, possible: OnceLock::new(), exponent: p, residues, proofs })
     }
 
+    /// Whether its files could go where they belong, before the test begins.
+    pub(crate) fn check_folders(&self) -> Result<(), BadRequest> {
+        [self.residues.dir(), &self.proofs]
+            .into_iter()
+            .try_for_each(check_proof_folder)
+            .map_err(|e| BadRequest(e.to_string()))
+    }
+
     /// What it needs, before the test begins.
     pub(crate) fn announce(&self) -> String {
         let bytes = proof::disk_bytes(self.exponent, self.power);
@@ -66,17 +76,24 @@ impl ProofWork {
         factors: &KnownFactors,
         stop: &StopToken,
         quiet: bool,
+        watch: Option<&Watch>,
     ) -> anyhow::Result<Option<ProofInfo>> {
         let p = self.exponent;
         // x_p = 9·3^(M_p − 1).
         let last = outcome.residue.times(9);
         let mut view = View::new(p, "proof built", quiet);
+        let log = |line: &str| watch.into_iter().for_each(|watch| watch.log(line));
+        log("the test is done, its proof is being built");
+        watch.into_iter().for_each(|watch| watch.proving(0.0));
         let built = proof::build_largest(
             plan,
             self.power,
             &self.residues,
             &last,
-            &mut |share| view.show(share),
+            &mut |share| {
+                view.show(share);
+                watch.into_iter().for_each(|watch| watch.proving(share));
+            },
             stop,
         );
         view.end();
@@ -88,17 +105,24 @@ impl ProofWork {
         };
         let proof = proof.with_factors(factors.clone());
         let power = proof.power();
-        let possible = *self.possible.get().unwrap_or(&self.power);
-        if power < possible {
-            notice(&format!(
-                "M{p}: residues are missing: the proof has power {power} instead of {possible}"
-            ));
+        if power < self.power {
+            let line = format!(
+                "M{p}: residues are missing: the proof has power {power} instead of {}",
+                self.power
+            );
+            // What was missing from the beginning has been told then.
+            if power < *self.possible.get().unwrap_or(&self.power) {
+                notice(&line);
+            }
+            log(&line);
         }
         let file = ProofFile::new(p, proof.factors().texts().to_vec(), proof.residue_bytes())?;
         let saved = file.save(&self.proofs)?;
+        let line = format!("M{p}: the proof of power {power} is in {}", saved.path.display());
         if !quiet {
-            notice(&format!("M{p}: the proof of power {power} is in {}", saved.path.display()));
+            notice(&line);
         }
+        log(&line);
         Ok(Some(ProofInfo::version_2(power, saved.md5)))
     }
 

@@ -1,8 +1,9 @@
 //! What a command prints on standard output: one line for people, or one JSON object.
 
-use std::fmt::{self, Display};
-use std::io::{self, Write};
-use std::time::Duration;
+mod output;
+#[cfg(test)]
+mod tests;
+mod text;
 
 use serde::{Deserialize, Serialize};
 use warpint::gimps::{self, Program, ProofInfo, ResultLine};
@@ -10,7 +11,8 @@ use warpint::mersenne::engine::places::CPU;
 use warpint::mersenne::proof::sha3_256_text;
 use warpint::mersenne::{ErrorCounts, LlStart, Outcome, TestKind, Verdict};
 
-use crate::units;
+pub(crate) use output::{notice, print, write_out};
+pub(crate) use text::engine_at;
 
 /// A finished test: all that is printed and stored of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -282,11 +284,6 @@ impl TestReport {
     }
 }
 
-/// `fp64` on the CPU, `goldilocks on cuda:0` elsewhere.
-pub(crate) fn engine_at(engine: &str, place: &str) -> String {
-    if place == CPU { engine.into() } else { format!("{engine} on {place}") }
-}
-
 /// Whether the results of such a test go into the results file.
 pub(crate) fn is_recorded(kind: TestKind) -> bool {
     matches!(kind, TestKind::Prp | TestKind::Ll(LlStart::Four) | TestKind::Cert(_))
@@ -301,196 +298,4 @@ fn start(kind: TestKind) -> Option<String> {
         TestKind::Ll(LlStart::TwoThirds) => "2/3",
     };
     Some(start.into())
-}
-
-impl Display for TestReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { exponent, worktype, res64, iterations, .. } = self;
-        let prp = self.start.is_none();
-        let Some(engine) = &self.engine else {
-            return write!(f, "M2 = 3 is prime: no {worktype} test applies to it (res64 {res64})");
-        };
-        let squarings = units::count(*iterations, "squaring");
-        match (self.status, prp) {
-            (Status::Prime, true) => {
-                write!(f, "M{exponent} is a probable prime: PRP-3 res64 {res64}, {squarings}")
-            }
-            (Status::Composite, true) => {
-                write!(f, "M{exponent} is composite: PRP-3 res64 {res64}, {squarings}")
-            }
-            (Status::Prime, false) => write!(f, "M{exponent} is prime (Lucas–Lehmer): {squarings}"),
-            (Status::Composite, false) => {
-                write!(f, "M{exponent} is composite (Lucas–Lehmer): res64 {res64}, {squarings}")
-            }
-            (Status::Certified, _) => {
-                let hash = self.sha3_hash.as_deref().unwrap_or_default();
-                write!(f, "M{exponent} certification: SHA3-256 {hash}, {squarings}")
-            }
-            (Status::Interim, _) => {
-                let total = self.total;
-                write!(f, "M{exponent} {worktype} after {iterations} of {total} squarings: ")?;
-                write!(f, "res64 {res64}, no verdict yet")
-            }
-        }?;
-        if let Some(start) = self.start.as_deref().filter(|&s| s != "4") {
-            write!(f, " from {start}")?;
-        }
-        let time = Duration::try_from_secs_f64(self.seconds).unwrap_or_default();
-        write!(f, ", {}", units::elapsed(time))?;
-        let engine = engine_at(engine, self.device.as_deref().unwrap_or(CPU));
-        match self.fft_length {
-            1 => write!(f, ", engine {engine}"),
-            n => write!(f, ", {engine} {}", units::count_words(n)),
-        }?;
-        match self.round_off {
-            Some(RoundOff { max, mean, .. }) => {
-                write!(f, ", round-off max {max:.4} mean {mean:.4}")?;
-            }
-            None => f.write_str(", exact arithmetic")?,
-        }
-        let Errors { gerbicz, jacobi, double_check, round_off } = self.errors;
-        match (gerbicz.saturating_add(jacobi).saturating_add(double_check), round_off) {
-            (0, 0) => f.write_str(", no errors"),
-            (g, r) => write!(
-                f,
-                ", {} and {} overcome",
-                units::count(g, "failed check"),
-                units::count(r, "round-off error")
-            ),
-        }
-    }
-}
-
-/// Prints a report as a line for people or as one line of JSON.
-pub(crate) fn print(report: &(impl Display + Serialize), json: bool) -> anyhow::Result<()> {
-    let mut text = if json { serde_json::to_string(report)? } else { report.to_string() };
-    text.push('\n');
-    write_out(text.as_bytes())
-}
-
-/// Writes to standard output; an error says so.
-pub(crate) fn write_out(bytes: &[u8]) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(bytes)
-        .and_then(|()| out.flush())
-        .map_err(|e| anyhow::anyhow!("cannot write to standard output: {e}"))
-}
-
-/// Writes a line to standard error. Nobody may be listening there, and a test
-/// must not end for that: failures are ignored.
-pub(crate) fn notice(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use warpint::mersenne::Residue;
-
-    fn measured(products: u64) -> warpint::mersenne::RoundOff {
-        warpint::mersenne::RoundOff { max: 0.125, mean: 0.0625, deviation: 0.01, products }
-    }
-
-    fn outcome(kind: TestKind, verdict: Verdict, residue: u64) -> Outcome {
-        Outcome {
-            kind,
-            exponent: 127,
-            verdict,
-            residue: Residue::from_u64(127, residue),
-            iterations: kind.iterations(127),
-            engine: "fp64",
-            place: CPU,
-            length: 3072,
-            round_off: Some(measured(9)),
-            errors: ErrorCounts::default(),
-            shift: 0,
-            known_factors: vec![],
-            elapsed: Duration::from_millis(1500),
-        }
-    }
-
-    #[test]
-    fn people_read_one_line() {
-        let line =
-            |kind, verdict, residue| TestReport::new(&outcome(kind, verdict, residue)).to_string();
-        let tail = "1.5 s, fp64 3K words, round-off max 0.1250 mean 0.0625, no errors";
-        assert_eq!(
-            line(TestKind::Prp, Verdict::ProbablePrime, 1),
-            format!(
-                "M127 is a probable prime: PRP-3 res64 0000000000000001, 127 squarings, {tail}"
-            )
-        );
-        assert_eq!(
-            line(TestKind::Ll(LlStart::Four), Verdict::Prime, 0),
-            format!("M127 is prime (Lucas–Lehmer): 125 squarings, {tail}")
-        );
-        assert_eq!(
-            line(TestKind::Ll(LlStart::TwoThirds), Verdict::Composite, 0xAB),
-            format!(
-                "M127 is composite (Lucas–Lehmer): res64 00000000000000AB, 125 squarings from 2/3, {tail}"
-            )
-        );
-        let mut early = outcome(TestKind::Prp, Verdict::Interim, 9);
-        early.iterations = 1;
-        early.errors = ErrorCounts { gerbicz: 1, jacobi: 1, double_check: 0, round_off: 2 };
-        assert_eq!(
-            TestReport::new(&early).to_string(),
-            "M127 PRP-3 after 1 of 127 squarings: res64 0000000000000009, no verdict yet, \
-             1.5 s, fp64 3K words, round-off max 0.1250 mean 0.0625, \
-             2 failed checks and 2 round-off errors overcome"
-        );
-    }
-
-    #[test]
-    fn z_is_told_once_it_is_known() {
-        let few = outcome(TestKind::Prp, Verdict::ProbablePrime, 1);
-        let many = Outcome { round_off: Some(measured(100)), ..few.clone() };
-        let json = |outcome| serde_json::to_value(TestReport::new(outcome)).unwrap();
-        assert_eq!(json(&few)["round-off"].get("z"), None);
-        // (½ − 0.0625)·π/(0.01·√6) + 0.5772.
-        let z = json(&many)["round-off"]["z"].as_f64().unwrap();
-        assert!((z - 56.689).abs() < 0.001, "{z}");
-        for report in [TestReport::new(&few), TestReport::new(&many)] {
-            let text = serde_json::to_string(&report).unwrap();
-            let again: TestReport = serde_json::from_str(&text).unwrap();
-            assert_eq!(again.to_string(), report.to_string());
-        }
-    }
-
-    #[test]
-    fn a_device_is_named_and_the_cpu_is_not() {
-        let on_cpu = outcome(TestKind::Prp, Verdict::ProbablePrime, 1);
-        let on_gpu = Outcome { engine: "goldilocks", place: "cuda:0", ..on_cpu.clone() };
-        let line = TestReport::new(&on_gpu).to_string();
-        assert!(line.contains(", goldilocks on cuda:0 3K words, "), "{line}");
-        let json = |outcome| serde_json::to_value(TestReport::new(outcome)).unwrap();
-        assert_eq!(json(&on_gpu)["device"], "cuda:0");
-        assert_eq!(json(&on_cpu).get("device"), None);
-    }
-
-    #[test]
-    fn only_results_that_gimps_can_read_have_a_line() {
-        let has_line =
-            |kind, verdict| TestReport::new(&outcome(kind, verdict, 7)).result_line().is_some();
-        for start in [LlStart::Four, LlStart::Ten, LlStart::TwoThirds] {
-            let kind = TestKind::Ll(start);
-            assert_eq!(is_recorded(kind), has_line(kind, Verdict::Composite));
-        }
-        assert!(is_recorded(TestKind::Prp));
-        assert!(has_line(TestKind::Prp, Verdict::Composite));
-        assert!(has_line(TestKind::Ll(LlStart::Four), Verdict::Composite));
-        assert!(!has_line(TestKind::Ll(LlStart::Ten), Verdict::Composite));
-        assert!(!has_line(TestKind::Prp, Verdict::Interim));
-    }
-
-    #[test]
-    fn a_report_reads_back_and_knows_its_test() {
-        let report = TestReport::new(&outcome(TestKind::Ll(LlStart::Ten), Verdict::Composite, 7));
-        let text = serde_json::to_string(&report).unwrap();
-        assert_eq!(serde_json::from_str::<TestReport>(&text).unwrap(), report);
-        assert!(report.is_of(TestKind::Ll(LlStart::Ten), 127, &[]));
-        assert!(!report.is_of(TestKind::Ll(LlStart::Four), 127, &[]));
-        assert!(!report.is_of(TestKind::Prp, 127, &[]));
-        assert!(!report.is_of(TestKind::Ll(LlStart::Ten), 89, &[]));
-    }
 }

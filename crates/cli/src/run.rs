@@ -163,6 +163,10 @@ pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
         try_results(&stored, job);
     }
 
+    let proof = job.proof.filter(|_| whole).and_then(|power| ProofWork::new(job.dir, p, power));
+    if let Some(proof) = &proof {
+        proof.check_folders()?;
+    }
     if p > SLOW_TO_PLAN && request.length.is_none() {
         job.say(|| format!("M{p}, {kind}: choosing a transform length…"));
     }
@@ -177,7 +181,6 @@ pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
         watch.planned(&plan, kind);
     }
     job.say(|| describe(&plan, kind));
-    let proof = job.proof.filter(|_| whole).and_then(|power| ProofWork::new(job.dir, p, power));
     let proof = proof.map(Arc::new);
     if let Some(proof) = &proof {
         job.say(|| proof.announce());
@@ -198,7 +201,8 @@ pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
                 return Ok(Exit::Done);
             }
             if let Some(proof) = &proof {
-                match proof.make(plan, &outcome, &job.spec.known_factors, stop, job.quiet) {
+                let factors = &job.spec.known_factors;
+                match proof.make(plan, &outcome, factors, stop, job.quiet, job.watch()) {
                     Ok(Some(made)) => report = report.proven(made),
                     Ok(None) => return stopped(job, outcome.iterations, true),
                     // There is nothing that it could be made of, now or later.

@@ -18,7 +18,7 @@ mod worktodo;
 
 pub use fields::{MOST_FACTOR_DIGITS, Shown};
 pub use lock_file::{LockError, LockFile};
-pub use proof_file::{ProofFile, ProofFileError, ProofFormatError, SavedProof};
+pub use proof_file::{ProofFile, ProofFileError, ProofFormatError, SavedProof, check_proof_folder};
 pub use refusal::{Foreign, Malformed};
 pub use result_line::{ErrorTally, Program, ProofInfo, ResultLine, Status, utc_now};
 pub use results::{Appended, ResultsError, append_result, check_results_path, try_results_file};

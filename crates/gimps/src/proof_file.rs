@@ -2,11 +2,16 @@
 //!
 //! Source: GpuOwl's wiki, *PRP Proof File Spec*, and what GpuOwl and Prime95 read and write.
 
+mod header;
+
 use std::fs::{self, File};
 use std::io::{self, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 
 use md5::{Digest, Md5};
+
+pub use header::ProofFormatError;
+use header::{Header, LIMIT, MOST_HEADER, MOST_POWER, is_number};
 
 /// A proof file: `PRP PROOF`, `VERSION=2`, `HASHSIZE=64`, `POWER=n` and `NUMBER=M<p>`, followed by
 /// `/f` for each known factor f, each line ended by a newline; then n + 1 residues of ⌈p/8⌉
@@ -18,54 +23,6 @@ pub struct ProofFile {
     exponent: u32,
     factors: Vec<String>,
     residues: Vec<Vec<u8>>,
-}
-
-/// Why bytes are not a proof file of version 2.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ProofFormatError {
-    /// A line of the header is another one than it must be.
-    #[error("line {line} must be {wanted}, not '{found}'")]
-    Line {
-        /// Its number, from 1.
-        line: usize,
-        /// What it must be.
-        wanted: &'static str,
-        /// What it is, shortened.
-        found: String,
-    },
-    /// The header does not end.
-    #[error(
-        "line {line}, which must be {wanted}, does not end: no newline in the first {MOST_HEADER} bytes"
-    )]
-    Unended {
-        /// Its number, from 1.
-        line: usize,
-        /// What it must be.
-        wanted: &'static str,
-    },
-    /// A proof of another kind.
-    #[error("line {line}, '{found}', is of {what}, which this program does not read")]
-    Other {
-        /// Its number, from 1.
-        line: usize,
-        /// What it is, shortened.
-        found: String,
-        /// What it stands for.
-        what: &'static str,
-    },
-    /// The file is shorter or longer than its header says.
-    #[error(
-        "it has {found} bytes instead of {expected}: truncated or extended, or POWER or NUMBER are wrong"
-    )]
-    Size {
-        /// By the header.
-        expected: u64,
-        /// Those that are there.
-        found: u64,
-    },
-    /// What was put together is no proof.
-    #[error("{0}")]
-    Parts(&'static str),
 }
 
 /// Why a proof file cannot be read or written.
@@ -103,6 +60,12 @@ pub enum ProofFileError {
         /// Why.
         source: io::Error,
     },
+    /// Something else is where a folder must be, and is left as it is.
+    #[error("{} is no folder, and a proof needs one there: move it away, then run the same command again", path.display())]
+    NotAFolder {
+        /// The path.
+        path: PathBuf,
+    },
     /// There is another file of the same name, which is left as it is.
     #[error("there is a different file {} already: move it away, then run the same command again", path.display())]
     Exists {
@@ -119,12 +82,6 @@ pub struct SavedProof {
     /// The MD5 of the file, 32 lower-case hexadecimal digits.
     pub md5: String,
 }
-
-/// A longer header is not ours to read; known factors are some dozen digits each.
-const MOST_HEADER: u64 = 4096;
-/// Prime95 takes no larger power.
-const MOST_POWER: usize = 15;
-const LIMIT: u32 = 1 << 31;
 
 impl ProofFile {
     /// A proof of M_p: known factors in decimal digits, if there are any; then the last residue and
@@ -253,10 +210,15 @@ impl ProofFile {
         self.residues
     }
 
-    /// `M<p>-<power>.proof`.
+    /// `M<p>-<power>.proof` for M_p; for its cofactor `M<p>-f<k>-<power>.proof`, with k the number
+    /// of known factors: proofs of both may be in one folder.
     #[must_use]
     pub fn file_name(&self) -> String {
-        format!("M{}-{}.proof", self.exponent, self.power())
+        let (p, power) = (self.exponent, self.power());
+        match self.factors.len() {
+            0 => format!("M{p}-{power}.proof"),
+            k => format!("M{p}-f{k}-{power}.proof"),
+        }
     }
 
     /// The MD5 of the file, 32 lower-case hexadecimal digits.
@@ -273,13 +235,15 @@ impl ProofFile {
         [self.header().as_bytes(), &self.residues.concat()].concat()
     }
 
-    /// Writes `folder/M<p>-<power>.proof`, and the folder if it is not there: to a temporary file,
-    /// synced, then renamed, so that a program that looks for proofs never sees half a one.
+    /// Writes [`ProofFile::file_name`] into a folder, which is made if it is not there: to a
+    /// temporary file, synced, then renamed, so that a program that looks for proofs never sees
+    /// half a one.
     ///
     /// # Errors
-    /// [`ProofFileError::Exists`] if there is a different file of that name; the same proof may be
-    /// there already.
+    /// [`ProofFileError::NotAFolder`] as [`check_proof_folder`] says; [`ProofFileError::Exists`] if
+    /// there is a different file of that name. The same proof may be there already.
     pub fn save(&self, folder: &Path) -> Result<SavedProof, ProofFileError> {
+        check_proof_folder(folder)?;
         let path = folder.join(self.file_name());
         let saved = SavedProof { path: path.clone(), md5: self.md5() };
         match Self::read(&path) {
@@ -312,13 +276,21 @@ impl ProofFile {
     }
 }
 
-fn residue_size(exponent: u32) -> usize {
-    (exponent as usize).div_ceil(8)
+/// Whether what a proof needs could go into a folder: it is one, or nothing is there. Touches
+/// nothing.
+///
+/// # Errors
+/// [`ProofFileError::NotAFolder`].
+pub fn check_proof_folder(folder: &Path) -> Result<(), ProofFileError> {
+    // A link that leads nowhere is in the way too.
+    if folder.is_dir() || fs::symlink_metadata(folder).is_err() {
+        return Ok(());
+    }
+    Err(ProofFileError::NotAFolder { path: folder.to_owned() })
 }
 
-/// Digits, without leading zeros.
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && !text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit())
+fn residue_size(exponent: u32) -> usize {
+    (exponent as usize).div_ceil(8)
 }
 
 fn hex(hasher: Md5) -> String {
@@ -353,101 +325,4 @@ impl From<ProofFormatError> for Trouble {
     fn from(error: ProofFormatError) -> Self {
         Self::Format(error)
     }
-}
-
-/// The lines before the residues.
-struct Header {
-    exponent: u32,
-    factors: Vec<String>,
-    power: usize,
-    /// With the last newline.
-    bytes: usize,
-}
-
-impl Header {
-    fn parse(head: &[u8]) -> Result<Self, ProofFormatError> {
-        let mut lines = Lines { rest: head, line: 0 };
-        lines.expect("PRP PROOF", |line| (line == "PRP PROOF").then_some(()))?;
-        let version = lines.expect("VERSION=2", |line| number(line, "VERSION="))?;
-        if version.0 != 2 {
-            return Err(lines.other(version.1, "another version than 2"));
-        }
-        let hash_size = lines.expect("HASHSIZE=64", |line| number(line, "HASHSIZE="))?;
-        if hash_size.0 != 64 {
-            return Err(lines.other(hash_size.1, "another hash size than 64"));
-        }
-        let wanted = "POWER=n, n from 1 to 15";
-        let power = lines.expect(wanted, |line| {
-            let value = line.strip_prefix("POWER=")?;
-            match value.split_once('x') {
-                Some((n, m)) => (is_number(n) && is_number(m)).then(|| Err(line.to_owned())),
-                None => is_number(value).then(|| value.parse::<usize>().ok()).flatten().map(Ok),
-            }
-        })?;
-        let power = match power {
-            Ok(n) if n <= MOST_POWER => n,
-            Ok(n) => return Err(lines.wrong(wanted, &format!("POWER={n}"))),
-            Err(repeated) => return Err(lines.other(repeated, "a repeated proof")),
-        };
-        let (exponent, factors) =
-            lines.expect("NUMBER=M<p>, or NUMBER=M<p>/<factor>/…", |line| {
-                let mut parts = line.strip_prefix("NUMBER=M")?.split('/');
-                let exponent = parts.next().filter(|p| is_number(p))?.parse::<u32>().ok()?;
-                let factors: Vec<String> = parts.map(str::to_owned).collect();
-                let sound = (2..LIMIT).contains(&exponent) && factors.iter().all(|f| is_number(f));
-                sound.then_some((exponent, factors))
-            })?;
-        Ok(Self { exponent, factors, power, bytes: head.len() - lines.rest.len() })
-    }
-}
-
-/// The value of `<name><number>`, with the line.
-fn number(line: &str, name: &str) -> Option<(u32, String)> {
-    let value = line.strip_prefix(name).filter(|v| is_number(v))?;
-    Some((value.parse().ok()?, line.to_owned()))
-}
-
-/// Lines, each ended by a newline.
-struct Lines<'a> {
-    rest: &'a [u8],
-    line: usize,
-}
-
-impl Lines<'_> {
-    /// What `read` makes of the next line.
-    fn expect<T>(
-        &mut self,
-        wanted: &'static str,
-        read: impl FnOnce(&str) -> Option<T>,
-    ) -> Result<T, ProofFormatError> {
-        self.line += 1;
-        let end = self.rest.iter().position(|&b| b == b'\n');
-        let (line, rest) = match end {
-            Some(end) => (&self.rest[..end], &self.rest[end + 1..]),
-            // A first line that begins otherwise is not ours, however long it is.
-            None if self.line == 1 => (self.rest, &[][..]),
-            None => return Err(ProofFormatError::Unended { line: self.line, wanted }),
-        };
-        self.rest = rest;
-        let text = String::from_utf8_lossy(line);
-        match read(&text).filter(|_| end.is_some()) {
-            Some(value) => Ok(value),
-            None => Err(self.wrong(wanted, &text)),
-        }
-    }
-
-    fn wrong(&self, wanted: &'static str, found: &str) -> ProofFormatError {
-        ProofFormatError::Line { line: self.line, wanted, found: shortened(found) }
-    }
-
-    fn other(&self, found: String, what: &'static str) -> ProofFormatError {
-        ProofFormatError::Other { line: self.line, found: shortened(&found), what }
-    }
-}
-
-/// The first characters, with what cannot be printed escaped.
-fn shortened(text: &str) -> String {
-    const MOST: usize = 40;
-    let shown: String = text.chars().take(MOST).flat_map(char::escape_default).collect();
-    if text.chars().nth(MOST).is_some() { shown + "…" } else { shown }
 }

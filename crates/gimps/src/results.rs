@@ -158,7 +158,7 @@ fn target(path: &Path) -> Result<Target, ResultsError> {
 }
 
 /// What a path leads to that is no regular file; `None` for a character device.
-fn special(kind: FileType) -> Option<&'static str> {
+pub(crate) fn special(kind: FileType) -> Option<&'static str> {
     if kind.is_dir() {
         return Some("a directory");
     }

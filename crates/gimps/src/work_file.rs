@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::lock_file::{LockError, LockFile};
+use crate::results::special;
 use crate::worktodo::Line;
 
 /// A larger file is no list of assignments: 16 MiB.
@@ -45,10 +46,12 @@ pub enum WorkFileError {
     #[error(transparent)]
     Lock(#[from] LockError),
     /// Something else is at its path.
-    #[error("{} is not a file", path.display())]
+    #[error("{} is {what}, not a file: move it away", path.display())]
     NotAFile {
         /// The path.
         path: PathBuf,
+        /// What it is.
+        what: &'static str,
     },
     /// Too large to be what it should be.
     #[error("{} has {bytes} bytes: a list of assignments has at most {MOST_BYTES}", path.display())]
@@ -266,7 +269,8 @@ fn read(path: &Path) -> Result<Vec<u8>, WorkFileError> {
     };
     // Opening a FIFO would wait for a writer.
     if !metadata.is_file() {
-        return Err(WorkFileError::NotAFile { path: path.to_owned() });
+        let what = special(metadata.file_type()).unwrap_or("a device");
+        return Err(WorkFileError::NotAFile { path: path.to_owned(), what });
     }
     if metadata.len() > MOST_BYTES {
         return Err(too_large(metadata.len()));

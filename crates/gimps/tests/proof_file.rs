@@ -3,7 +3,7 @@
 use std::fs;
 
 use proptest::prelude::*;
-use warpint_gimps::{ProofFile, ProofFileError, ProofFormatError};
+use warpint_gimps::{ProofFile, ProofFileError, ProofFormatError, check_proof_folder};
 
 use files::{refusal, small, with};
 
@@ -106,8 +106,41 @@ fn a_file_is_written_once_and_whole() {
 
     // A file where the folder should be.
     fs::write(root.path().join("file"), "").unwrap();
-    let error = small().save(&root.path().join("file")).unwrap_err();
-    assert!(error.to_string().contains("M13-2.proof"), "{error}");
+    let error = small().save(&root.path().join("file")).unwrap_err().to_string();
+    assert!(error.contains("file is no folder") && error.contains("move it away"), "{error}");
+    assert!(check_proof_folder(&root.path().join("file")).is_err());
+    assert!(check_proof_folder(&root.path().join("none")).is_ok());
+    assert!(!root.path().join("none").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_folder_is_one_and_a_link_to_nothing_is_not() {
+    let root = tempfile::tempdir().unwrap();
+    let link = root.path().join("proof");
+    std::os::unix::fs::symlink("elsewhere", &link).unwrap();
+    let error = small().save(&link).unwrap_err();
+    assert!(matches!(error, ProofFileError::NotAFolder { .. }), "{error}");
+    fs::create_dir(root.path().join("elsewhere")).unwrap();
+    small().save(&link).unwrap();
+    assert!(root.path().join("elsewhere/M13-2.proof").is_file());
+}
+
+#[test]
+fn proofs_of_a_number_and_of_its_cofactors_are_in_one_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    // Factors are digits here, whatever they divide.
+    for (factors, name) in [
+        (vec![], "M13-2.proof"),
+        (vec!["3"], "M13-f1-2.proof"),
+        (vec!["3", "456789012345678901234567890"], "M13-f2-2.proof"),
+    ] {
+        let factors = factors.into_iter().map(str::to_owned).collect();
+        let proof = ProofFile::new(13, factors, small().into_residues()).unwrap();
+        assert_eq!(proof.file_name(), name);
+        assert_eq!(proof.save(folder.path()).unwrap().path, folder.path().join(name));
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
 }
 
 #[test]

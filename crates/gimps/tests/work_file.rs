@@ -147,7 +147,7 @@ fn what_is_no_list_of_assignments_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join("worktodo.txt")).unwrap();
     let error = at(dir.path()).read().unwrap_err();
-    assert!(error.to_string().ends_with("worktodo.txt is not a file"), "{error}");
+    assert!(error.to_string().contains("worktodo.txt is a directory, not a file"), "{error}");
     fs::remove_dir(dir.path().join("worktodo.txt")).unwrap();
     let large = fs::File::create(dir.path().join("worktodo.txt")).unwrap();
     large.set_len(16 << 20).unwrap();

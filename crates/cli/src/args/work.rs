@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::ArithmeticArgs;
+use super::arithmetic::ArithmeticArgs;
 use crate::units;
 
 pub(crate) const WORK_EXAMPLES: &str = "\
@@ -49,7 +49,7 @@ pub(crate) struct WorkArgs {
 
     /// The power of proofs [default: as GIMPS wants it, 8 to 11 by the exponent]. Each more halves
     /// the work of whoever certifies the proof, and doubles the disk that it needs meanwhile.
-    #[arg(long, value_name = "POWER", value_parser = super::proof_power, conflicts_with = "no_proof")]
+    #[arg(long, value_name = "POWER", value_parser = super::proof::proof_power, conflicts_with = "no_proof")]
     pub(crate) proof_power: Option<u32>,
 
     /// Time between checkpoints.

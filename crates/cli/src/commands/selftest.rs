@@ -4,7 +4,7 @@ use warpint::mersenne::engine::places::{Families, device_on, families_on_cpu};
 use warpint::mersenne::{DeviceChoice, PlanRequest};
 use warpint_selftest::{CaseReport, Summary};
 
-use crate::exit::Exit;
+use crate::exit::{BadRequest, Exit};
 use crate::report;
 use crate::run::settle_for_any;
 use crate::units;
@@ -34,7 +34,9 @@ pub(crate) fn run(device: DeviceChoice, filter: Option<&str>) -> anyhow::Result<
 pub(super) fn conclude(summary: &Summary, filter: Option<&str>) -> anyhow::Result<Exit> {
     let Summary { passed, failed } = summary;
     if passed + failed == 0 {
-        anyhow::bail!("no case has '{}' in its name", filter.unwrap_or_default());
+        let filter = filter.unwrap_or_default();
+        let line = format!("no case has '{filter}' in its name: without a filter all are run");
+        return Err(BadRequest(line).into());
     }
     report::write_out(format!("{passed} passed, {failed} failed\n").as_bytes())?;
     Ok(if *failed == 0 { Exit::Done } else { Exit::Failed })

@@ -24,7 +24,7 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<Exit> {
         report::notice(&format!("warning: {line}"));
     }
     for worker in &mut workers {
-        let runs = matches!(worker.state, State::Preparing | State::Testing);
+        let runs = matches!(worker.state, State::Preparing | State::Testing | State::Proving);
         if runs && !Claim::is_taken(&Claim::of_worker(dir, worker.worker)) {
             worker.state = State::Killed;
         }
@@ -85,6 +85,7 @@ fn describe(f: &mut fmt::Formatter<'_>, worker: &WorkerStatus) -> fmt::Result {
     f.write_str(match worker.state {
         State::Preparing => "preparing",
         State::Testing => "testing",
+        State::Proving => "building the proof of",
         State::Finished => "ended, no work was left",
         State::Stopped => "stopped",
         State::Killed => "no longer running, last at",
@@ -96,6 +97,9 @@ fn describe(f: &mut fmt::Formatter<'_>, worker: &WorkerStatus) -> fmt::Result {
             write!(f, ", on {device} by {engine} in {}", units::count_words(n))?;
         }
         write!(f, ": {} of {} ({:.2} %)", test.iteration, test.total, test.percent)?;
+        if let Some(percent) = test.proof_percent {
+            write!(f, ", proof built to {percent:.2} %")?;
+        }
         if let Some(us) = test.us_per_iteration {
             write!(f, ", {us:.1} µs/it")?;
         }
@@ -122,4 +126,59 @@ fn describe(f: &mut fmt::Formatter<'_>, worker: &WorkerStatus) -> fmt::Result {
         write!(f, ", {failed} failed")?;
     }
     writeln!(f, "; as of {updated} UTC")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::work::{ErrorStatus, TestStatus};
+
+    #[test]
+    fn a_proof_is_told_with_its_share() {
+        let test = TestStatus {
+            exponent: 9689,
+            worktype: "PRP-3".into(),
+            aid: None,
+            device: Some("cpu".into()),
+            engine: Some("fp64".into()),
+            fft_length: Some(512),
+            since: "2026-01-02 03:04:05".into(),
+            iteration: 9689,
+            total: 9689,
+            percent: 100.0,
+            proof_percent: Some(37.5),
+            us_per_iteration: None,
+            eta_seconds: Some(75),
+            saved: None,
+            verified: None,
+            round_off: None,
+            errors: ErrorStatus::default(),
+        };
+        let worker = |state, test| WorkerStatus {
+            worker: 0,
+            pid: 7,
+            state,
+            since: "2026-01-02 03:04:05".into(),
+            updated: "2026-01-02 03:04:06".into(),
+            done: 1,
+            failed: 0,
+            test: Some(test),
+        };
+        let said = |worker: WorkerStatus| {
+            let status = Status { workers: vec![worker], lines: Lines::default() };
+            status.to_string().lines().next().unwrap_or_default().to_owned()
+        };
+        let line = said(worker(State::Proving, test.clone()));
+        let expected = "building the proof of M9689, PRP-3, on cpu by fp64 in 512 words: \
+                        9689 of 9689 (100.00 %), proof built to 37.50 %, ETA ";
+        assert!(line.contains(expected), "{line}");
+        let json = serde_json::to_value(worker(State::Proving, test.clone())).unwrap();
+        assert_eq!(
+            (&json["state"], &json["test"]["proof-percent"]),
+            (&"proving".into(), &37.5.into())
+        );
+        // A status of an earlier version has no share.
+        let line = said(worker(State::Testing, TestStatus { proof_percent: None, ..test }));
+        assert!(line.contains("): testing M9689") && !line.contains("proof"), "{line}");
+    }
 }

@@ -42,12 +42,15 @@ pub(crate) fn run(args: &WorkArgs) -> anyhow::Result<Exit> {
         run::settle_for_any(&request)?;
     }
     gimps::check_results_path(&work::results_path(dir, args.worker))?;
+    let file = WorkFile::new(dir, PATIENCE);
+    // The same of what is no list: a folder, a FIFO.
+    file.read()?;
     let signals = Signals::install()?;
     let _claim = claim_worker(dir, args.worker)?;
     let mut worker = Worker {
         args,
         dir,
-        file: WorkFile::new(dir, PATIENCE),
+        file,
         watch: Watch::new(dir, args.worker),
         told: HashSet::new(),
         given_up: HashSet::new(),

@@ -9,6 +9,8 @@ mod watch;
 use std::path::{Path, PathBuf};
 
 pub(crate) use claim::Claim;
+#[cfg(test)]
+pub(crate) use status::{ErrorStatus, TestStatus};
 pub(crate) use status::{State, WorkerStatus};
 pub(crate) use tests_of::spec_of;
 pub(crate) use watch::Watch;

@@ -34,6 +34,8 @@ pub(crate) enum State {
     /// Between two assignments, or choosing a transform.
     Preparing,
     Testing,
+    /// The test is done, and its proof is being built.
+    Proving,
     /// There was no work left.
     Finished,
     /// By the user; the same command goes on.
@@ -62,6 +64,9 @@ pub(crate) struct TestStatus {
     pub(crate) iteration: u64,
     pub(crate) total: u64,
     pub(crate) percent: f64,
+    /// How much of the proof is built; absent before the end of the test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) proof_percent: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) us_per_iteration: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -25,6 +25,8 @@ struct Told {
     log: Log,
     status: WorkerStatus,
     written: Instant,
+    /// When the proof of the test was begun, if it is being built.
+    proof_begun: Instant,
     /// The last progress, as a person reads it.
     progress: String,
 }
@@ -47,13 +49,14 @@ impl Watch {
             log: Log::new(dir, worker),
             status,
             written: Instant::now(),
+            proof_begun: Instant::now(),
             progress: String::new(),
         };
         told.write();
         Self(Arc::new(Mutex::new(told)))
     }
 
-    /// A line in the log. A leading `M<p>: ` or `M<p>, ` is left to the log.
+    /// A line in the log, which says the number: a leading `M<p>` is left out.
     pub(crate) fn log(&self, line: &str) {
         self.told().say(line);
     }
@@ -74,6 +77,7 @@ impl Watch {
             iteration: 0,
             total: kind.iterations(p),
             percent: 0.0,
+            proof_percent: None,
             us_per_iteration: None,
             eta_seconds: None,
             saved: None,
@@ -109,6 +113,25 @@ impl Watch {
         }
     }
 
+    /// So large a share of the proof is built.
+    pub(crate) fn proving(&self, share: f64) {
+        let mut told = self.told();
+        let begins = told.status.state != State::Proving;
+        if begins {
+            told.status.state = State::Proving;
+            told.proof_begun = Instant::now();
+        }
+        let spent = told.proof_begun.elapsed().as_secs_f64();
+        if let Some(test) = &mut told.status.test {
+            test.at(test.total, test.total);
+            test.proof_percent = Some(100.0 * share);
+            test.eta_seconds = (share > 0.0).then(|| (spent * (1.0 - share) / share) as u64);
+        }
+        if begins || told.written.elapsed() >= WRITE_EVERY {
+            told.write();
+        }
+    }
+
     /// An assignment is done, or has failed.
     pub(crate) fn ended(&self, done: bool) {
         let mut told = self.told();
@@ -138,7 +161,7 @@ impl Told {
                 let number = format!("M{}", test.exponent);
                 let bare = line
                     .strip_prefix(&number)
-                    .and_then(|rest| rest.strip_prefix(": ").or_else(|| rest.strip_prefix(", ")));
+                    .and_then(|rest| [": ", ", ", " "].iter().find_map(|&s| rest.strip_prefix(s)));
                 let device = test.device.as_deref().unwrap_or("-");
                 (format!("{device} {number}"), bare.unwrap_or(line))
             }
@@ -249,12 +272,24 @@ mod tests {
         watch.event(&Event::Verified { check: Check::Gerbicz, iteration: 50 });
         watch.event(&Event::CheckFailed { check: Check::Gerbicz, iteration: 70, back_to: 40 });
         watch.log("M127: it is so");
+        watch.log("M127, PRP-3: it is so");
+        watch.log("M127 is composite: it is so");
+        watch.log("M1279 is another, and M127/3 too");
         let status = || WorkerStatus::all(dir.path()).unwrap().0.remove(0);
         let test = status().test.unwrap();
         assert_eq!((test.exponent, test.iteration, test.verified), (127, 40, Some(40)));
         assert_eq!((test.eta_seconds, test.saved), (Some(94), Some(60)));
         assert_eq!(test.errors, ErrorStatus { checks: 1, ..ErrorStatus::default() });
         assert_eq!(test.aid, credit.aid);
+        for share in [0.0, 0.25, 0.5] {
+            watch.proving(share);
+        }
+        // The first share at once, and others every two seconds.
+        let (proving, test) = (status().state, status().test.unwrap());
+        assert_eq!((proving, test.proof_percent), (State::Proving, Some(0.0)));
+        assert_eq!((test.iteration, test.percent, test.eta_seconds), (127, 100.0, None));
+        watch.leave(State::Stopped);
+        assert_eq!(status().test.unwrap().proof_percent, Some(50.0));
         watch.ended(true);
         watch.leave(State::Finished);
         let last = status();
@@ -268,7 +303,12 @@ mod tests {
         assert!(lines[2].starts_with("- M127: saved iteration 60; 64 of 127 (50.39 %), "), "{log}");
         assert_eq!(lines[3], "- M127: verified to iteration 50");
         assert!(lines[4].contains("the Gerbicz check at iteration 70 failed"), "{log}");
-        assert_eq!(lines[5], "- M127: it is so");
-        assert_eq!(lines.len(), 6);
+        let logged = [
+            "it is so",
+            "PRP-3: it is so",
+            "is composite: it is so",
+            "M1279 is another, and M127/3 too",
+        ];
+        assert_eq!(lines[5..], logged.map(|line| format!("- M127: {line}")));
     }
 }

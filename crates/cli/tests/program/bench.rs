@@ -163,6 +163,21 @@ fn the_cpu_is_measured_beside_the_bare_transform() {
 }
 
 #[test]
+fn checks_of_a_test_too_short_are_not_measured() {
+    let dir = tempfile::tempdir().unwrap();
+    for p in [61, 521, 9689] {
+        let ran = warpint(dir.path(), &format!("bench checks {p} --device cpu --json"));
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{ran:?}");
+        let begin = format!("the test of M{p} takes ");
+        let error = ran.error();
+        assert!(error.starts_with(&begin) && error.contains("whose test takes 10"), "{error}");
+    }
+    let help = warpint(dir.path(), "bench checks --help").out;
+    let words: Vec<_> = help.split_whitespace().collect();
+    assert!(words.join(" ").contains("its whole test takes 10 seconds or more"), "{help}");
+}
+
+#[test]
 fn what_cannot_be_measured_or_drawn_is_refused_first() {
     let dir = tempfile::tempdir().unwrap();
     for (line, says) in [

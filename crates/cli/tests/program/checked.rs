@@ -85,8 +85,8 @@ fn a_test_that_cannot_get_a_proof_any_more_keeps_no_residues_for_one() {
     let dir = tempfile::tempdir().unwrap();
     let first = warpint(dir.path(), "prp 9689 --iterations 5000 --dir w -q --no-tf");
     assert_eq!(first.code, Some(0), "{first:?}");
-    // Nobody can write there.
-    fs::write(dir.path().join("w/M9689/proof"), "in the way").unwrap();
+    // That of x_7268, ⌈p/2⌉ + ⌈p/4⌉, cannot be written.
+    fs::create_dir_all(dir.path().join("w/M9689/proof/0000007268.residue")).unwrap();
     let ran = warpint(dir.path(), "prp 9689 --proof --dir w --json --no-tf");
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let says = "it goes on at iteration 5000, and residues from before are missing: no proof";
@@ -98,17 +98,63 @@ fn a_test_that_cannot_get_a_proof_any_more_keeps_no_residues_for_one() {
 #[test]
 fn a_proof_that_cannot_be_put_into_place_is_made_by_the_same_command_later() {
     let dir = tempfile::tempdir().unwrap();
-    fs::create_dir(dir.path().join("w")).unwrap();
-    fs::write(dir.path().join("w/proof"), "in the way").unwrap();
+    let in_the_way = dir.path().join("w/proof/M4423-3.proof");
+    fs::create_dir_all(in_the_way.parent().unwrap()).unwrap();
+    fs::write(&in_the_way, "in the way").unwrap();
     let line = "prp 4423 --proof=3 --dir w --json --no-tf";
     let ran = warpint(dir.path(), line);
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.err.contains("its proof was not made"), "{}", ran.err);
+    assert!(ran.err.contains("M4423-3.proof already: move it away"), "{}", ran.err);
     assert!(results(&dir.path().join("w")).is_empty());
-    fs::remove_file(dir.path().join("w/proof")).unwrap();
+    fs::remove_file(in_the_way).unwrap();
     let ran = warpint(dir.path(), line);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_eq!(results(&dir.path().join("w"))[0]["proof"]["power"], 3);
+}
+
+#[test]
+fn a_file_where_a_folder_for_the_proof_must_be_is_told_of_before_the_test() {
+    for name in ["w/proof", "w/M4423/proof"] {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, "mine").unwrap();
+        let ran = warpint(dir.path(), "prp 4423 --proof=3 --dir w --json --no-tf");
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{ran:?}");
+        let says = format!("{name} is no folder, and a proof needs one there: move it away");
+        assert!(ran.error().contains(&says), "{ran:?}");
+        // Nothing but it is said, and an assignment stays.
+        let line = "PRP=N/A,1,2,4423,-1,70,0\n";
+        fs::write(dir.path().join("w/worktodo.txt"), line).unwrap();
+        let ran = warpint(dir.path(), "work w -q");
+        assert_eq!((ran.code, ran.err.lines().count()), (Some(1), 1), "{ran:?}");
+        assert!(ran.err.contains("worktodo.txt, line 1: ") && ran.err.contains(&says), "{ran:?}");
+        assert_eq!(fs::read_to_string(dir.path().join("w/worktodo.txt")).unwrap(), line);
+        assert_eq!(fs::read(file).unwrap(), b"mine");
+        // Without a proof there is no need of it.
+        let ran = warpint(dir.path(), "work w -q --no-proof");
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_number_and_its_cofactor_have_a_proof_each() {
+    let dir = tempfile::tempdir().unwrap();
+    // 8423 = 2·1·4211 + 1 divides M4211: pow(2, 4211, 8423) == 1 in Python.
+    for (line, name) in [
+        ("prp P --proof=3 --no-tf", "w/proof/MP-3.proof"),
+        ("prp P --proof=3 --factors F", "w/proof/MP-f1-3.proof"),
+    ] {
+        let with = |text: &str| text.replace('P', "4211").replace('F', "8423");
+        let ran = warpint(dir.path(), &format!("{} --dir w --json", with(line)));
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert_eq!(ran.json()["status"], "C");
+        let verified = warpint(dir.path(), &format!("proof verify {} --json -q", with(name)));
+        assert_eq!(verified.code, Some(0), "{verified:?}");
+        assert_eq!(verified.json()["md5"], ran.json()["proof"]["md5"]);
+    }
+    assert_eq!(fs::read_dir(dir.path().join("w/proof")).unwrap().count(), 2);
 }
 
 #[test]
@@ -206,6 +252,12 @@ fn work_makes_proofs_unless_it_is_told_not_to() {
     let dir = tempfile::tempdir().unwrap();
     assert_eq!(work(dir.path(), "PRP=N/A,1,2,4423,-1,70,0\n").code, Some(0));
     assert!(dir.path().join("w/proof/M4423-8.proof").is_file());
+    let log = fs::read_to_string(dir.path().join("w/warpint.log")).unwrap();
+    let said: Vec<_> = log.lines().filter_map(|line| line.split_once(" cpu M4423: ")).collect();
+    for begin in ["the test is done", "the proof of power 8 is in", "is a probable prime"] {
+        assert_eq!(said.iter().filter(|(_, what)| what.starts_with(begin)).count(), 1, "{log}");
+    }
+    assert!(!log.contains("M4423: M4423"), "{log}");
     fs::write(dir.path().join("w/worktodo.txt"), "PRP=N/A,1,2,4253,-1,70,0\n").unwrap();
     assert_eq!(warpint(dir.path(), "work w -q --no-proof").code, Some(0));
     let proofs = fs::read_dir(dir.path().join("w/proof")).unwrap().count();

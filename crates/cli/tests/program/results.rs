@@ -284,7 +284,10 @@ fn the_selftest_names_its_cases() {
     let (cases, summary) = ran.out.trim_end().rsplit_once('\n').unwrap();
     assert!(cases.lines().all(|l| l.starts_with("word::") && l.ends_with("  ok")), "{ran:?}");
     assert_eq!(summary, format!("{} passed, 0 failed", cases.lines().count()));
-    let ran = warpint(dir.path(), "selftest no-such-case");
-    assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""));
-    assert_eq!(ran.error(), "no case has 'no-such-case' in its name");
+    for line in ["selftest no-such-case", "selftest --faults no-such-case --device cpu"] {
+        let ran = warpint(dir.path(), line);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{ran:?}");
+        let says = "no case has 'no-such-case' in its name: without a filter all are run";
+        assert_eq!(ran.error(), says);
+    }
 }

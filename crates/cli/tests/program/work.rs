@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::common::{Ran, command, warpint};
+use crate::common::{Ran, command, in_time, warpint};
 
 const AID: &str = "FEEE9DCD59A0855711265C1165C4C693";
 
@@ -189,6 +189,30 @@ fn a_directory_that_is_not_there_or_has_no_work_is_told_of() {
     assert!(ran.out.starts_with("worker 0 (process "), "{ran:?}");
     assert!(ran.out.contains("ended, no work was left; 0 done"), "{ran:?}");
     assert!(ran.out.ends_with("work/worktodo.txt: 0 assignments left\n"), "{ran:?}");
+}
+
+#[test]
+fn a_list_that_is_no_file_is_refused_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let list = dir.path().join("work/worktodo.txt");
+    let refused = |what: &str| {
+        for line in ["work work", "work work --add Test=127", "status work"] {
+            let ran = in_time(command(dir.path(), line.split(' ')));
+            assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{line}: {ran:?}");
+            let says = format!("work/worktodo.txt is {what}, not a file: move it away");
+            assert!(ran.error().ends_with(&says), "{line}: {ran:?}");
+        }
+        let left = fs::read_dir(dir.path().join("work")).unwrap().count();
+        assert_eq!(left, 1, "a refused request leaves nothing");
+    };
+    fs::create_dir_all(&list).unwrap();
+    refused("a directory");
+    #[cfg(unix)]
+    {
+        fs::remove_dir(&list).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&list).status().unwrap().success());
+        refused("a FIFO");
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ use warpint::mersenne::{
 
 use super::{cores, micros};
 use crate::args::BenchChecksArgs;
-use crate::exit::Exit;
+use crate::exit::{BadRequest, Exit};
 use crate::lengths;
 use crate::report;
 use crate::run::settle;
@@ -21,10 +21,13 @@ use crate::units;
 
 const DEFAULT: u64 = 82_589_933;
 const DEFAULT_ON_CPU: u64 = 1_257_787;
+/// A shorter test is mostly its beginning and its end, and the noise of the clock.
+const SHORTEST: Duration = Duration::from_secs(10);
 /// Squarings of the test before, with products and a check.
 const WARM_UP: u64 = 4_000;
-/// Of bare squarings before the test and after it.
-const BARE_TIME: Duration = Duration::from_secs(10);
+/// Of bare squarings, before the test and after it: laps of a second, to see how much they differ.
+const BARE_LAP: Duration = Duration::from_secs(1);
+const BARE_LAPS: usize = 10;
 
 /// All that was measured.
 #[derive(Serialize)]
@@ -43,8 +46,10 @@ struct Measured {
     saved_us: f64,
     checks: usize,
     checkpoints: usize,
-    /// Of the two, above the mean of the bare ones.
-    cost_percent: [f64; 2],
+    /// Of the two, above the mean of the bare ones; none of checkpoints if there were none.
+    cost_percent: (f64, Option<f64>),
+    /// How far the seconds of bare squarings lie apart, of their mean.
+    noise_percent: f64,
 }
 
 pub(crate) fn run(args: &BenchChecksArgs) -> anyhow::Result<Exit> {
@@ -64,6 +69,7 @@ pub(crate) fn run(args: &BenchChecksArgs) -> anyhow::Result<Exit> {
     };
     let plan = Plan::fastest(p, &request, &TunedTimes::open())
         .map_err(|e| lengths::explain(e, &request))?;
+    refuse_too_short(&plan)?;
     let measured = measure(plan, args.checks)?;
     if args.json {
         report::write_out((serde_json::to_string(&measured)? + "\n").as_bytes())?;
@@ -71,6 +77,25 @@ pub(crate) fn run(args: &BenchChecksArgs) -> anyhow::Result<Exit> {
         report::write_out((measured.lines() + "\n").as_bytes())?;
     }
     Ok(Exit::Done)
+}
+
+/// By the time of some squarings, before anything is measured for minutes.
+fn refuse_too_short(plan: &Plan) -> anyhow::Result<()> {
+    let p = plan.exponent().get();
+    let mut timer = plan.timer()?;
+    timer.warm_up(5)?;
+    timer.lap(20)?;
+    let whole = timer.mean().as_secs_f64() * f64::from(p);
+    if whole >= SHORTEST.as_secs_f64() {
+        return Ok(());
+    }
+    Err(BadRequest(format!(
+        "the test of M{p} takes {} here, too little to tell what its checks cost: give an exponent \
+         whose test takes {} or more",
+        units::elapsed(Duration::try_from_secs_f64(whole).unwrap_or_default()),
+        units::elapsed(SHORTEST),
+    ))
+    .into())
 }
 
 fn measure(plan: Plan, checks: usize) -> anyhow::Result<Measured> {
@@ -84,20 +109,23 @@ fn measure(plan: Plan, checks: usize) -> anyhow::Result<Measured> {
     let times = run_test(plan, None, Some(&mut store), checks)?;
     let (saved, _) = times.squaring()?;
     let after = bare(&plan)?;
-    let mean = (before + after) / 2;
+    let mean = (before.mean + after.mean) / 2;
+    let spread = before.most.max(after.most).saturating_sub(before.least.min(after.least));
+    let percent = |time: f64| 100.0 * time / mean.as_secs_f64();
+    let above = |time: Duration| percent(time.as_secs_f64() - mean.as_secs_f64());
     Ok(Measured {
         exponent: p,
         engine: plan.engine(),
         device: plan.place(),
         fft_length: plan.length(),
         squarings,
-        bare_us: [micros(before), micros(after)],
+        bare_us: [micros(before.mean), micros(after.mean)],
         checked_us: micros(checked),
         saved_us: micros(saved),
         checks: times.checks,
         checkpoints: times.checkpoints,
-        cost_percent: [checked, saved]
-            .map(|time| 100.0 * (time.as_secs_f64() / mean.as_secs_f64() - 1.0)),
+        cost_percent: (above(checked), (times.checkpoints > 0).then(|| above(saved))),
+        noise_percent: percent(spread.as_secs_f64()),
     })
 }
 
@@ -131,15 +159,25 @@ fn run_test(
 }
 
 /// The time of a squaring without any checks.
-fn bare(plan: &Plan) -> anyhow::Result<Duration> {
+struct Bare {
+    mean: Duration,
+    /// In the fastest and in the slowest lap.
+    least: Duration,
+    most: Duration,
+}
+
+fn bare(plan: &Plan) -> anyhow::Result<Bare> {
     let mut timer = plan.timer()?;
     timer.warm_up(200)?;
     timer.lap(200)?;
-    let lap = (BARE_TIME.as_secs_f64() / timer.mean().as_secs_f64().max(1e-9)).clamp(1.0, 1e7);
+    let lap = (BARE_LAP.as_secs_f64() / timer.mean().as_secs_f64().max(1e-9)).clamp(1.0, 1e6);
     let mut timer = plan.timer()?;
     timer.warm_up(200)?;
-    timer.lap(lap as u64)?;
-    Ok(timer.mean())
+    for _ in 0..BARE_LAPS {
+        timer.lap(lap as u64)?;
+    }
+    let (least, most) = timer.extremes();
+    Ok(Bare { mean: timer.mean(), least, most })
 }
 
 /// What the events of a test tell of its time.
@@ -197,21 +235,34 @@ impl Times {
 impl Measured {
     fn lines(&self) -> String {
         let [before, after] = self.bare_us;
+        let (of_checks, with_checkpoints) = self.cost_percent;
+        let checkpoints = match with_checkpoints {
+            Some(cost) => {
+                let checkpoints = units::count(self.checkpoints as u64, "checkpoint");
+                format!("{cost:+.2} %, with {checkpoints}")
+            }
+            None => "but the test was too short for one".into(),
+        };
+        let smallest = with_checkpoints.map_or(of_checks, |cost| cost.min(of_checks));
+        let verdict = if smallest <= self.noise_percent {
+            ", so smaller differences mean nothing: a quieter machine or a larger exponent tells more"
+        } else {
+            ""
+        };
         format!(
             "M{}: engine {}, {}\n\
              bare squarings     {before:>10.3} µs before the test, {after:.3} µs after it\n\
-             with checks        {:>10.3} µs, {:.2} % more, over {} squarings with {}\n\
-             and checkpoints    {:>10.3} µs, {:.2} % more, with {}",
+             with checks        {:>10.3} µs, {of_checks:+.2} %, over {} squarings with {}\n\
+             and checkpoints    {:>10.3} µs, {checkpoints}\n\
+             seconds of bare squarings differ by {:.2} %{verdict}",
             self.exponent,
             report::engine_at(self.engine, self.device),
             units::count_words(self.fft_length),
             self.checked_us,
-            self.cost_percent[0],
             self.squarings,
             units::count(self.checks as u64, "check"),
             self.saved_us,
-            self.cost_percent[1],
-            units::count(self.checkpoints as u64, "checkpoint"),
+            self.noise_percent,
         )
     }
 }
@@ -232,5 +283,43 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // What stays is in the folder for temporary files.
         let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_noise_hides_is_said_to_be_hidden() {
+        let quiet = Measured {
+            exponent: 82_589_933,
+            engine: "fp64",
+            device: "cuda:0",
+            fft_length: 4 << 20,
+            squarings: 2_000_000,
+            bare_us: [100.0, 100.0],
+            checked_us: 100.25,
+            saved_us: 100.3,
+            checks: 1,
+            checkpoints: 3,
+            cost_percent: (0.25, Some(0.3)),
+            noise_percent: 0.1,
+        };
+        let said = quiet.lines();
+        assert!(
+            said.contains("100.250 µs, +0.25 %, over 2000000 squarings with 1 check\n"),
+            "{said}"
+        );
+        assert!(said.contains("100.300 µs, +0.30 %, with 3 checkpoints\n"), "{said}");
+        assert!(said.ends_with("seconds of bare squarings differ by 0.10 %"), "{said}");
+        let noisy =
+            Measured { checkpoints: 0, cost_percent: (-7.5, None), noise_percent: 12.0, ..quiet };
+        let said = noisy.lines();
+        assert!(said.contains(" µs, -7.50 %, over ") && !said.contains("more, "), "{said}");
+        assert!(said.contains("but the test was too short for one\n"), "{said}");
+        assert!(said.contains("differ by 12.00 %, so smaller differences mean nothing"), "{said}");
+        let json = serde_json::to_value(&noisy).unwrap();
+        assert_eq!(json["cost-percent"], serde_json::json!([-7.5, null]));
     }
 }

@@ -1,0 +1,108 @@
+//! How to compute and where: engine, device, threads.
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use warpint::mersenne::{DeviceChoice, PlanRequest, engine};
+
+/// Where to compute.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct DeviceArgs {
+    /// Where to compute: auto (a GPU if there is one that works and the exponent is large enough
+    /// for it, otherwise the CPU), cpu, cuda or cuda:N.
+    #[arg(long, value_name = "DEVICE", default_value_t)]
+    pub(crate) device: DeviceChoice,
+}
+
+/// What every computation shares.
+#[derive(Debug, Args)]
+pub(crate) struct ArithmeticArgs {
+    #[arg(
+        long,
+        value_name = "ENGINE",
+        default_value = AUTO,
+        value_parser = engine_parser(),
+        hide_possible_values = true,
+        help = engine_help(),
+    )]
+    engine: EngineName,
+
+    #[command(flatten)]
+    device: DeviceArgs,
+
+    /// Threads of the CPU [default: one for each core].
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
+}
+
+impl ArithmeticArgs {
+    /// A plan of these, at a length or at the fastest.
+    pub(crate) fn plan_request(&self, length: Option<usize>) -> PlanRequest {
+        let (engine, device, threads) = (self.engine.0, self.device.device, self.threads);
+        PlanRequest { engine, device, length, threads }
+    }
+}
+
+/// An engine family by name; `None` lets the plan choose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct EngineName(pub(crate) Option<&'static str>);
+
+const AUTO: &str = "auto";
+
+/// Takes `auto` and the name of every family that there is.
+pub(super) fn engine_parser() -> impl TypedValueParser<Value = EngineName> {
+    let families = engine::families().into_iter().map(|family| family.name());
+    PossibleValuesParser::new([AUTO].into_iter().chain(families))
+        .map(|name| EngineName(engine::family(&name).map(|family| family.name())))
+}
+
+/// `The arithmetic: auto, word (P up to 63), fp64, …`
+fn engine_help() -> String {
+    const LARGEST: u32 = (1 << 31) - 1;
+    let families = engine::families().into_iter().map(|family| {
+        let (name, range) = (family.name(), family.exponent_range());
+        if *range.end() < LARGEST {
+            format!("{name} (P up to {})", range.end())
+        } else {
+            name.into()
+        }
+    });
+    let names: Vec<String> = [AUTO.to_owned()].into_iter().chain(families).collect();
+    format!("The arithmetic: {}", names.join(", "))
+}
+
+pub(super) fn threads(text: &str) -> Result<usize, String> {
+    const MOST: usize = 1024;
+    text.parse()
+        .ok()
+        .filter(|n| (1..=MOST).contains(n))
+        .ok_or_else(|| format!("'{text}' is not a number of threads from 1 to {MOST}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+
+    #[test]
+    fn every_family_can_be_asked_for_and_is_in_the_help() {
+        let help = engine_help();
+        let mut names = vec![AUTO];
+        for family in engine::families() {
+            let args = ["warpint", "prp", "7", "--engine", family.name()];
+            let Command::Prp { test, .. } = Cli::try_parse_from(args).unwrap().command else {
+                panic!()
+            };
+            assert_eq!(test.plan_request().engine, Some(family.name()));
+            assert!(help.contains(family.name()), "{help}");
+            names.push(family.name());
+        }
+        let valid: Vec<_> = engine_parser().possible_values().unwrap().collect();
+        assert_eq!(valid.iter().map(|v| v.get_name()).collect::<Vec<_>>(), names);
+        let Command::Ll { test, .. } = Cli::try_parse_from(["warpint", "ll", "7"]).unwrap().command
+        else {
+            panic!()
+        };
+        assert_eq!(test.plan_request().engine, None);
+    }
+}

@@ -1,0 +1,64 @@
+//! `tune` and `stress`: what a machine does best, and whether it does it right.
+
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use warpint::mersenne::Exponent;
+
+use super::arithmetic::ArithmeticArgs;
+use super::at_least_one;
+use crate::units;
+
+#[derive(Debug, Args)]
+pub(crate) struct TuneArgs {
+    /// Exponents whose transform lengths are to be timed [default: of several sizes].
+    #[arg(value_name = "P", allow_negative_numbers = true)]
+    pub(crate) exponents: Vec<Exponent>,
+
+    #[command(flatten)]
+    pub(crate) arithmetic: ArithmeticArgs,
+
+    /// Instead of lengths for some exponents, every length in this range, as 64K..36M.
+    #[arg(long, value_name = "FROM..TO", value_parser = units::parse_word_range, conflicts_with = "exponents")]
+    pub(crate) lengths: Option<RangeInclusive<usize>>,
+
+    /// Of each length try only the first N variants, which promise most.
+    #[arg(long, value_name = "N", value_parser = variants, default_value_t = 24)]
+    pub(crate) variants: usize,
+
+    /// Write the fastest of each length into this file as a table, with whatever was there gone.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) table: Option<PathBuf>,
+
+    /// Print one JSON object, with all that was timed.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StressArgs {
+    #[command(flatten)]
+    pub(crate) arithmetic: ArithmeticArgs,
+
+    /// How long, in seconds.
+    #[arg(long, visible_alias = "seconds", value_name = "SECONDS", default_value = "60", value_parser = units::parse_seconds)]
+    pub(crate) time: Duration,
+
+    /// Only at this exponent [default: of several sizes, in turns].
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    pub(crate) exponent: Option<Exponent>,
+
+    /// At this transform length [default: the shortest safe one].
+    #[arg(long, value_name = "N", value_parser = units::parse_words, requires = "exponent")]
+    pub(crate) length: Option<usize>,
+
+    /// Print the tally as one JSON object, and no progress.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn variants(text: &str) -> Result<usize, String> {
+    at_least_one(text).map(|n| usize::try_from(n).unwrap_or(usize::MAX))
+}

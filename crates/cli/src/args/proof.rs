@@ -1,0 +1,45 @@
+//! `proof verify`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use warpint::mersenne::proof::LARGEST_POWER;
+
+use super::arithmetic::ArithmeticArgs;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Proof {
+    /// Verify a PRP proof of 2^P − 1 (version 2, of this or another program), in a small part of the
+    /// time of the test.
+    ///
+    /// Exit code 0: the proof is right; 1: it is wrong, which a second run at another transform
+    /// length has confirmed; 2: the file is no proof.
+    #[command(
+        after_help = "Examples:\n  warpint proof verify warpint-work/proof/M216091-8.proof\n  warpint proof verify M136279841-10.proof --device cuda --json"
+    )]
+    Verify(ProofVerifyArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProofVerifyArgs {
+    /// The proof file.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) arithmetic: ArithmeticArgs,
+
+    /// Print nothing but the result, and what goes wrong.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+
+    /// Print the result as one JSON object; progress stays on stderr.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A power of a proof: there is none with more middles.
+pub(super) fn proof_power(text: &str) -> Result<u32, String> {
+    let power = text.parse().ok().filter(|power| (1..=LARGEST_POWER).contains(power));
+    power.ok_or_else(|| format!("'{text}' is not a power from 1 to {LARGEST_POWER}"))
+}

@@ -1,0 +1,135 @@
+//! `prp` and `ll`: what both share.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use warpint::mersenne::{Exponent, LlStart, PlanRequest, TestKind, TestSpec};
+
+use super::arithmetic::ArithmeticArgs;
+use super::at_least_one;
+use crate::run::{Job, random_shift};
+use crate::units;
+
+pub(super) const TEST_EXAMPLES: &str = "\
+Examples:
+  warpint prp 216091                        test M216091 = 2^216091 − 1
+  warpint prp 216091 --json --quiet         the same for a script
+  warpint prp 6972593 --iterations 10000    the residue after 10000 squarings
+  warpint ll 44497 --engine goldilocks      in exact integer arithmetic
+  warpint ll 44497 --length 4K --threads 1  with a given transform length
+
+Checkpoints are in DIR/M<P>/. Ctrl-C saves one and stops; the same command goes on from it.";
+
+/// What `prp` and `ll` share.
+#[derive(Debug, Args)]
+pub(crate) struct TestArgs {
+    /// The exponent: a prime below 2^31.
+    #[arg(value_name = "P", allow_negative_numbers = true)]
+    pub(crate) exponent: Exponent,
+
+    #[command(flatten)]
+    pub(crate) arithmetic: ArithmeticArgs,
+
+    /// Use this transform length, in words: 393216, 384K, 4M [default: the fastest safe one].
+    /// fp64 has even ones with no prime factor above 7 (not all), goldilocks 2^k and 5·2^k; one
+    /// that cannot be used is answered with its neighbours.
+    #[arg(long, value_name = "N", value_parser = units::parse_words)]
+    pub(crate) length: Option<usize>,
+
+    /// Where checkpoints and results are.
+    #[arg(long, value_name = "DIR", default_value = "warpint-work")]
+    pub(crate) dir: PathBuf,
+
+    /// Append the result to this file [default: DIR/results.txt].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) results: Option<PathBuf>,
+
+    /// Time between checkpoints.
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = units::parse_seconds)]
+    pub(crate) checkpoint_interval: Duration,
+
+    /// Stop after K iterations and print the residue; no factor is looked for, and nothing goes
+    /// into the results file before the last iteration.
+    #[arg(long, value_name = "K", value_parser = at_least_one)]
+    pub(crate) iterations: Option<u64>,
+
+    /// Begin with the residue shifted by so many bits [default: drawn at random]: two runs with
+    /// different shifts share no systematic error.
+    #[arg(long, value_name = "BITS")]
+    pub(crate) shift: Option<u32>,
+
+    /// Do not look for a small factor first.
+    #[arg(long)]
+    pub(crate) no_tf: bool,
+
+    /// Look for factors 2kP + 1 with k up to this.
+    #[arg(long, value_name = "K", default_value_t = TF_LIMIT, value_parser = at_least_one, conflicts_with = "no_tf")]
+    pub(crate) tf_limit: u64,
+
+    /// Forget the stored result and the checkpoints of this test, and begin anew.
+    #[arg(long)]
+    pub(crate) restart: bool,
+
+    /// Print nothing but the result, and what goes wrong.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+
+    /// Print the result as one JSON object; progress and notices stay on stderr.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// About a tenth of a second at the largest exponents.
+const TF_LIMIT: u64 = 2_000_000;
+
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub(crate) enum Start {
+    #[default]
+    #[value(name = "4")]
+    Four,
+    #[value(name = "10")]
+    Ten,
+    #[value(name = "2/3")]
+    TwoThirds,
+}
+
+impl From<Start> for LlStart {
+    fn from(start: Start) -> Self {
+        match start {
+            Start::Four => Self::Four,
+            Start::Ten => Self::Ten,
+            Start::TwoThirds => Self::TwoThirds,
+        }
+    }
+}
+
+impl TestArgs {
+    /// The test of a kind that is asked for.
+    pub(crate) fn spec(&self, kind: TestKind) -> TestSpec {
+        let shift = self.shift.unwrap_or_else(|| random_shift(self.exponent.get()));
+        TestSpec { iterations: self.iterations, shift, ..TestSpec::new(kind, self.exponent) }
+    }
+
+    /// A job for no assignment, without proof and second engine.
+    pub(crate) fn job(&self, spec: TestSpec) -> Job<'_> {
+        Job {
+            spec,
+            request: self.plan_request(),
+            proof: None,
+            verify_with: None,
+            dir: &self.dir,
+            results: self.results.as_deref(),
+            checkpoint_interval: self.checkpoint_interval,
+            tf_limit: (!self.no_tf).then_some(self.tf_limit),
+            restart: self.restart,
+            quiet: self.quiet,
+            json: self.json,
+            order: None,
+        }
+    }
+
+    pub(crate) fn plan_request(&self) -> PlanRequest {
+        self.arithmetic.plan_request(self.length)
+    }
+}

@@ -1,0 +1,27 @@
+//! Standard output and standard error.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+/// Prints a report as a line for people or as one line of JSON.
+pub(crate) fn print(report: &(impl Display + Serialize), json: bool) -> anyhow::Result<()> {
+    let mut text = if json { serde_json::to_string(report)? } else { report.to_string() };
+    text.push('\n');
+    write_out(text.as_bytes())
+}
+
+/// Writes to standard output; an error says so.
+pub(crate) fn write_out(bytes: &[u8]) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(bytes)
+        .and_then(|()| out.flush())
+        .map_err(|e| anyhow::anyhow!("cannot write to standard output: {e}"))
+}
+
+/// Writes a line to standard error. Nobody may be listening there, and a test
+/// must not end for that: failures are ignored.
+pub(crate) fn notice(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}

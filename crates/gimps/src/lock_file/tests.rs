@@ -1,0 +1,190 @@
+//! Locks that are held, left behind, and those of others.
+
+use super::*;
+
+const SOON: Duration = Duration::from_millis(60);
+
+#[test]
+fn one_at_a_time_and_nothing_is_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("worktodo.txt");
+    let first = LockFile::take(&file, SOON).unwrap();
+    let error = LockFile::take(&file, SOON).unwrap_err().to_string();
+    let id = std::process::id();
+    assert!(error.contains("worktodo.txt is locked by process"), "{error}");
+    assert!(error.contains(&format!("process {id} (")), "{error}");
+    assert!(error.contains("worktodo.txt.lck"), "{error}");
+    drop(first);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    assert_eq!(LockFile::take(&file, SOON).unwrap().taken_over(), None);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_a_killed_process_left_is_taken_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("worktodo.txt");
+    let lock = dir.path().join("worktodo.txt.lck");
+    fs::write(&lock, format!("{OWN}{:>10}\n", 999_999_999)).unwrap();
+    let taken = LockFile::take(&file, SOON).unwrap();
+    assert_eq!(taken.taken_over(), Some(999_999_999));
+    assert!(LockFile::take(&file, SOON).is_err());
+    assert_eq!(fs::metadata(&lock).unwrap().len(), 19);
+    drop(taken);
+    assert!(!lock.exists());
+}
+
+#[test]
+fn the_lock_of_another_program_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("worktodo.txt");
+    let lock = dir.path().join("worktodo.txt.lck");
+    fs::write(&lock, "").unwrap();
+    let error = LockFile::take(&file, SOON).unwrap_err().to_string();
+    assert!(error.contains("locked by another program"), "{error}");
+    assert!(error.contains("remove the lock"), "{error}");
+    assert!(lock.exists());
+    // It is waited for.
+    let other = std::thread::spawn(move || {
+        std::thread::sleep(SOON);
+        fs::remove_file(lock).unwrap();
+    });
+    LockFile::take(&file, Duration::from_secs(20)).unwrap();
+    other.join().unwrap();
+}
+
+#[test]
+fn a_lock_that_a_person_removed_is_not_taken_from_the_next() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("worktodo.txt");
+    let first = LockFile::take(&file, SOON).unwrap();
+    fs::remove_file(first.path()).unwrap();
+    let second = LockFile::take(&file, SOON).unwrap();
+    drop(first);
+    assert!(second.path().exists());
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let names = fs::read_dir(dir).unwrap().map(|e| e.unwrap().file_name());
+    let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_lock_has_its_id_at_every_instant() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("worktodo.txt");
+    let lock = dir.path().join("worktodo.txt.lck");
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..3_000 {
+                drop(LockFile::take(&file, SOON).unwrap());
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+        let mut seen = 0;
+        while !done.load(Ordering::Relaxed) {
+            if let Ok(text) = fs::read(&lock) {
+                assert_eq!(text.len(), 19, "{text:?}");
+                seen += 1;
+            }
+        }
+        assert!(seen > 0);
+    });
+    assert!(names(dir.path()).is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn private_names_of_killed_processes_are_removed_and_no_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    let file = at("worktodo.txt");
+    // Killed before it had an id, before it was linked, and right after that.
+    fs::write(at("worktodo.txt.lck.999999999-0"), "").unwrap();
+    fs::write(at("worktodo.txt.lck.999999998-7"), format!("{OWN}{:>10}\n", 999_999_998)).unwrap();
+    fs::write(at("worktodo.txt.lck"), format!("{OWN}{:>10}\n", 999_999_997)).unwrap();
+    fs::hard_link(at("worktodo.txt.lck"), at("worktodo.txt.lck.999999997-3")).unwrap();
+    // Somebody alive is about to link his.
+    let alive = create(&at("worktodo.txt.lck.999999996-0")).unwrap();
+    alive.try_lock().unwrap();
+    let others = [
+        "worktodo.add.lck.1-1",
+        "worktodo.txt.lck.bak",
+        "worktodo.txt.lck.1-",
+        "worktodo.txt.lck.1-x",
+    ];
+    for name in others {
+        fs::write(at(name), "").unwrap();
+    }
+    let taken = LockFile::take(&file, SOON).unwrap();
+    assert_eq!(taken.taken_over(), Some(999_999_997));
+    let mut expected = others.to_vec();
+    expected.extend(["worktodo.txt.lck", "worktodo.txt.lck.999999996-0"]);
+    expected.sort_unstable();
+    assert_eq!(names(dir.path()), expected);
+    drop((taken, alive));
+    // A lock that was free clears away too.
+    let taken = LockFile::take(&file, SOON).unwrap();
+    assert_eq!(taken.taken_over(), None);
+    expected.retain(|name| !name.ends_with("-0"));
+    assert_eq!(names(dir.path()), expected);
+}
+
+#[test]
+fn without_links_the_file_itself_is_the_lock() {
+    let dir = tempfile::tempdir().unwrap();
+    let lock = dir.path().join("worktodo.txt.lck");
+    let file = make_at_once(&lock).unwrap();
+    assert_eq!(make_at_once(&lock).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+    assert!(make_linked(&lock).unwrap().is_err() && names(dir.path()).len() == 1);
+    assert_eq!(own_id(&open_regular(&lock, false).unwrap()), Some(std::process::id()));
+    drop(file);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_fifo_for_a_lock_is_not_opened() {
+    let dir = tempfile::tempdir().unwrap();
+    let fifo = dir.path().join("worktodo.txt.lck");
+    assert!(std::process::Command::new("mkfifo").arg(fifo).status().unwrap().success());
+    let error = LockFile::take(&dir.path().join("worktodo.txt"), SOON).unwrap_err();
+    assert!(error.to_string().contains("locked by another program"), "{error}");
+}
+
+#[test]
+fn two_files_have_two_locks() {
+    let dir = tempfile::tempdir().unwrap();
+    std::thread::scope(|scope| {
+        for name in ["worktodo.txt", "worktodo.add"] {
+            let file = dir.path().join(name);
+            scope.spawn(move || {
+                for _ in 0..200 {
+                    LockFile::take(&file, Duration::from_secs(60)).unwrap();
+                }
+            });
+        }
+    });
+    assert!(names(dir.path()).is_empty());
+}
+
+#[test]
+fn many_threads_take_turns() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("count");
+    fs::write(&file, "0").unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..25 {
+                    let _lock = LockFile::take(&file, Duration::from_secs(60)).unwrap();
+                    let n: u32 = fs::read_to_string(&file).unwrap().parse().unwrap();
+                    fs::write(&file, (n + 1).to_string()).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(fs::read_to_string(&file).unwrap(), "100");
+}

@@ -1,0 +1,158 @@
+//! The lines of text that a proof file begins with, and what can be wrong in them.
+
+/// A longer header is not ours to read; known factors are some dozen digits each.
+pub(super) const MOST_HEADER: u64 = 4096;
+/// Prime95 takes no larger power.
+pub(super) const MOST_POWER: usize = 15;
+/// Exponents are below this.
+pub(super) const LIMIT: u32 = 1 << 31;
+
+/// Why bytes are not a proof file of version 2.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProofFormatError {
+    /// A line of the header is another one than it must be.
+    #[error("line {line} must be {wanted}, not '{found}'")]
+    Line {
+        /// Its number, from 1.
+        line: usize,
+        /// What it must be.
+        wanted: &'static str,
+        /// What it is, shortened.
+        found: String,
+    },
+    /// The header does not end.
+    #[error(
+        "line {line}, which must be {wanted}, does not end: no newline in the first {MOST_HEADER} bytes"
+    )]
+    Unended {
+        /// Its number, from 1.
+        line: usize,
+        /// What it must be.
+        wanted: &'static str,
+    },
+    /// A proof of another kind.
+    #[error("line {line}, '{found}', is of {what}, which this program does not read")]
+    Other {
+        /// Its number, from 1.
+        line: usize,
+        /// What it is, shortened.
+        found: String,
+        /// What it stands for.
+        what: &'static str,
+    },
+    /// The file is shorter or longer than its header says.
+    #[error(
+        "it has {found} bytes instead of {expected}: truncated or extended, or POWER or NUMBER are wrong"
+    )]
+    Size {
+        /// By the header.
+        expected: u64,
+        /// Those that are there.
+        found: u64,
+    },
+    /// What was put together is no proof.
+    #[error("{0}")]
+    Parts(&'static str),
+}
+
+/// The lines before the residues.
+pub(super) struct Header {
+    pub(super) exponent: u32,
+    pub(super) factors: Vec<String>,
+    pub(super) power: usize,
+    /// With the last newline.
+    pub(super) bytes: usize,
+}
+
+impl Header {
+    pub(super) fn parse(head: &[u8]) -> Result<Self, ProofFormatError> {
+        let mut lines = Lines { rest: head, line: 0 };
+        lines.expect("PRP PROOF", |line| (line == "PRP PROOF").then_some(()))?;
+        let version = lines.expect("VERSION=2", |line| number(line, "VERSION="))?;
+        if version.0 != 2 {
+            return Err(lines.other(version.1, "another version than 2"));
+        }
+        let hash_size = lines.expect("HASHSIZE=64", |line| number(line, "HASHSIZE="))?;
+        if hash_size.0 != 64 {
+            return Err(lines.other(hash_size.1, "another hash size than 64"));
+        }
+        let wanted = "POWER=n, n from 1 to 15";
+        let power = lines.expect(wanted, |line| {
+            let value = line.strip_prefix("POWER=")?;
+            match value.split_once('x') {
+                Some((n, m)) => (is_number(n) && is_number(m)).then(|| Err(line.to_owned())),
+                None => is_number(value).then(|| value.parse::<usize>().ok()).flatten().map(Ok),
+            }
+        })?;
+        let power = match power {
+            Ok(n) if n <= MOST_POWER => n,
+            Ok(n) => return Err(lines.wrong(wanted, &format!("POWER={n}"))),
+            Err(repeated) => return Err(lines.other(repeated, "a repeated proof")),
+        };
+        let (exponent, factors) =
+            lines.expect("NUMBER=M<p>, or NUMBER=M<p>/<factor>/…", |line| {
+                let mut parts = line.strip_prefix("NUMBER=M")?.split('/');
+                let exponent = parts.next().filter(|p| is_number(p))?.parse::<u32>().ok()?;
+                let factors: Vec<String> = parts.map(str::to_owned).collect();
+                let sound = (2..LIMIT).contains(&exponent) && factors.iter().all(|f| is_number(f));
+                sound.then_some((exponent, factors))
+            })?;
+        Ok(Self { exponent, factors, power, bytes: head.len() - lines.rest.len() })
+    }
+}
+
+/// The value of `<name><number>`, with the line.
+fn number(line: &str, name: &str) -> Option<(u32, String)> {
+    let value = line.strip_prefix(name).filter(|v| is_number(v))?;
+    Some((value.parse().ok()?, line.to_owned()))
+}
+
+/// Lines, each ended by a newline.
+struct Lines<'a> {
+    rest: &'a [u8],
+    line: usize,
+}
+
+impl Lines<'_> {
+    /// What `read` makes of the next line.
+    fn expect<T>(
+        &mut self,
+        wanted: &'static str,
+        read: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T, ProofFormatError> {
+        self.line += 1;
+        let end = self.rest.iter().position(|&b| b == b'\n');
+        let (line, rest) = match end {
+            Some(end) => (&self.rest[..end], &self.rest[end + 1..]),
+            // A first line that begins otherwise is not ours, however long it is.
+            None if self.line == 1 => (self.rest, &[][..]),
+            None => return Err(ProofFormatError::Unended { line: self.line, wanted }),
+        };
+        self.rest = rest;
+        let text = String::from_utf8_lossy(line);
+        match read(&text).filter(|_| end.is_some()) {
+            Some(value) => Ok(value),
+            None => Err(self.wrong(wanted, &text)),
+        }
+    }
+
+    fn wrong(&self, wanted: &'static str, found: &str) -> ProofFormatError {
+        ProofFormatError::Line { line: self.line, wanted, found: shortened(found) }
+    }
+
+    fn other(&self, found: String, what: &'static str) -> ProofFormatError {
+        ProofFormatError::Other { line: self.line, found: shortened(&found), what }
+    }
+}
+
+/// The first characters, with what cannot be printed escaped.
+fn shortened(text: &str) -> String {
+    const MOST: usize = 40;
+    let shown: String = text.chars().take(MOST).flat_map(char::escape_default).collect();
+    if text.chars().nth(MOST).is_some() { shown + "…" } else { shown }
+}
+
+/// Digits, without leading zeros.
+pub(super) fn is_number(text: &str) -> bool {
+    !text.is_empty() && !text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit())
+}
