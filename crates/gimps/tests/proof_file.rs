@@ -190,12 +190,12 @@ proptest! {
     #![proptest_config(many())]
 
     #[test]
-    fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn fuzz_any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         prop_assert!(ProofFile::from_bytes(&bytes).is_err());
     }
 
     #[test]
-    fn a_changed_file_is_another_file_or_none(
+    fn fuzz_a_changed_file_is_another_file_or_none(
         at in 0usize..58,
         delete in 0usize..4,
         insert in proptest::collection::vec(prop_oneof![any::<u8>(), b'0'..=b'9', Just(b'\n'), Just(b'/'), Just(b'x')], 0..4),
@@ -209,7 +209,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_is_read(
+    fn fuzz_what_is_written_is_read(
         p in 2u32..2000,
         power in 1usize..=15,
         factors in proptest::collection::vec("[1-9][0-9]{0,40}", 0..4),

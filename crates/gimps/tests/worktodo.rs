@@ -269,7 +269,7 @@ proptest! {
     #![proptest_config(many())]
 
     #[test]
-    fn an_assignment_reads_back(assignment in assignment()) {
+    fn fuzz_an_assignment_reads_back(assignment in assignment()) {
         prop_assert_eq!(
             Line::parse(assignment.to_string().as_bytes()),
             Line::Work(assignment)
@@ -277,17 +277,17 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_do_harm(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn fuzz_no_bytes_do_harm(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         sound(&bytes)?;
     }
 
     #[test]
-    fn no_text_does_harm(text in "(PRP|Test|Cert|B1|b2=7;PRPDC)?[ =]{0,2}[-+.,0-9N/A\"a-f;= ]{0,60}") {
+    fn fuzz_no_text_does_harm(text in "(PRP|Test|Cert|B1|b2=7;PRPDC)?[ =]{0,2}[-+.,0-9N/A\"a-f;= ]{0,60}") {
         sound(text.as_bytes())?;
     }
 
     #[test]
-    fn no_change_of_a_line_does_harm(
+    fn fuzz_no_change_of_a_line_does_harm(
         assignment in assignment(), at: prop::sample::Index, byte: u8, how in 0u8..4,
     ) {
         let mut line = assignment.to_string().into_bytes();

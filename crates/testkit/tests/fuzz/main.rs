@@ -2,15 +2,17 @@
 //! takes much more memory than the file has bytes, or touches another file.
 //!
 //! 10,000 cases a test; `PROPTEST_CASES` says how many instead. Tests that write files at every
-//! case make a tenth of that.
+//! case make a tenth of that, and where every case waits for a disk several times a hundredth.
 #![cfg(test)]
 
 mod checkpoints;
 mod memory;
 mod mutate;
 mod numbers;
+mod proofs;
 mod results;
 mod tunings;
+mod worktodo;
 
 use proptest::prelude::ProptestConfig;
 
@@ -20,7 +22,12 @@ fn cases() -> ProptestConfig {
     ProptestConfig::with_cases(given.unwrap_or(10_000))
 }
 
-/// A tenth of them, where each waits for a disk.
+/// A tenth of them, where each writes files.
 fn cases_on_disk() -> ProptestConfig {
     ProptestConfig::with_cases(cases().cases.div_ceil(10))
+}
+
+/// A hundredth, where each waits several times.
+fn cases_synced() -> ProptestConfig {
+    ProptestConfig::with_cases(cases().cases.div_ceil(100))
 }
