@@ -70,7 +70,7 @@ constexpr u32 NEXT = 0, READ = 1;
 
 // Of `errors`, two words for each of this many launches: the largest distance to an integer, and
 // the largest carry, as the upper words of doubles.
-constexpr u32 MEASURED = 4096;
+constexpr u32 MEASURED = 16384;
 
 // 1.5·2^52: adding it, and subtracting it again, rounds to an integer; in between, the integer is
 // in the lower bits.
