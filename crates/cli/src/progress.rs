@@ -151,6 +151,9 @@ impl News {
                 !told_lately
             }
             Event::BadCheckpoint { .. }
+            | Event::OnceOnly { .. }
+            | Event::CheckErred { .. }
+            | Event::Searching { .. }
             | Event::CheckFailed { .. }
             | Event::ResidueLost { .. }
             | Event::DeviceFailed { .. }
@@ -207,6 +210,15 @@ pub(crate) fn describe(event: &Event) -> Option<String> {
             "{} were too short in an earlier sitting: going on with {}",
             units::count_words(*from),
             units::count_words(*to)
+        ),
+        Event::OnceOnly { iteration } => format!(
+            "what comes before iteration {iteration} was computed by one engine only, and the result will say so; --restart begins with two"
+        ),
+        Event::CheckErred { check, iteration } => format!(
+            "the {check} at iteration {iteration} failed, and passed when it was made again: this machine's processor computes unreliably"
+        ),
+        Event::Searching { check, iteration } => format!(
+            "the {check} at iteration {iteration} failed: looking for the newest checkpoint that is right"
         ),
         Event::CheckFailed { check, iteration, back_to } => format!(
             "the {check} at iteration {iteration} failed: going back to iteration {back_to}, which is verified"

@@ -195,7 +195,7 @@ pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
         Finished::Done(outcome) => {
             let mut report = TestReport::new(&outcome)
                 .credited(job.credit().cloned())
-                .doubled_by(second.map(|plan| plan.engine()));
+                .doubled_by(second.filter(|_| outcome.twice).map(|plan| plan.engine()));
             if !report.is_final() {
                 report::print(&report, job.json)?;
                 return Ok(Exit::Done);

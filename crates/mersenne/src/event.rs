@@ -93,6 +93,26 @@ pub enum Event {
         /// The length used.
         to: usize,
     },
+    /// A test that two engines compute goes on from a checkpoint before which only one has: the
+    /// result will not be one of two engines.
+    OnceOnly {
+        /// The checkpoint's iteration.
+        iteration: u64,
+    },
+    /// A check failed, and passed when it was made again: the error was its own.
+    CheckErred {
+        /// Which check.
+        check: Check,
+        /// The iteration at which it was made.
+        iteration: u64,
+    },
+    /// A check failed; the state to go back to is being looked for.
+    Searching {
+        /// Which check.
+        check: Check,
+        /// The iteration at which it was made.
+        iteration: u64,
+    },
     /// A check passed: everything up to `iteration` is verified, as far as such a check can.
     Verified {
         /// Which check.

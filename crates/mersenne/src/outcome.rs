@@ -57,6 +57,8 @@ pub struct Outcome {
     pub round_off: Option<RoundOff>,
     /// Errors met and overcome, over all sittings.
     pub errors: ErrorCounts,
+    /// Lucas–Lehmer: whether two engines have computed all of it, and agreed.
+    pub twice: bool,
     /// The shift with which the test began.
     pub shift: u32,
     /// The known factors of M_p without which the rest was tested: decimal digits, ascending.

@@ -7,11 +7,11 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use warpint_mersenne::checkpoint::CheckpointStore;
+use warpint_mersenne::checkpoint::{CheckpointStore, Confirmation, State};
 use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks, word::Word};
 use warpint_mersenne::{
-    Check, EngineFamily, Event, Exponent, Keeper, KnownFactors, LlStart, Residue, RunOptions,
-    Shift, Step, StopToken, TestError, TestKind, TestSpec, Verdict,
+    Check, EngineFamily, Event, Exponent, Finished, Keeper, KnownFactors, LlStart, Residue,
+    RunOptions, Shift, Step, StopToken, TestError, TestKind, TestSpec, Verdict,
 };
 use warpint_selftest::faults::wrappers::{Fault, Faulty, JumpingClock};
 use warpint_testkit::gmp::{self, Ring};
@@ -102,7 +102,10 @@ fn checkpoints_that_jacobi_has_confirmed_are_kept_as_such() {
         .collect();
     assert!(!confirmed.is_empty(), "{events:?}");
     let (state, path) = store.load_newest_verified().unwrap().unwrap();
-    assert!(state.confirmed && path.extension().is_some_and(|e| e == "verified"));
+    assert!(
+        state.confirmed == Confirmation::Jacobi
+            && path.extension().is_some_and(|e| e == "verified")
+    );
     assert_eq!(Some(&state.iteration), confirmed.last());
     let s = Ring::new(p).ll_residue(LlStart::Four, state.iteration);
     assert_eq!(state.residue, s);
@@ -185,7 +188,7 @@ fn a_shift_outlives_the_sitting() {
         let spec = TestSpec { shift: 99, ..spec };
         let again = StopToken::new();
         let (finished, _) = sitting_of(&spec, plan_of(&Fp64), Some(&mut store), &again, &options);
-        let warpint_mersenne::Finished::Done(outcome) = finished.unwrap() else { panic!() };
+        let Finished::Done(outcome) = finished.unwrap() else { panic!() };
         assert_eq!(outcome.shift, 1_234);
         assert_eq!(outcome.residue, run(plan_of(&Fp64), kind).0.unwrap().residue);
     }
@@ -315,8 +318,37 @@ fn a_clock_that_jumps_does_not_disturb_a_test() {
         let sound = plan(&Fp64, u64::from(p)).unwrap();
         let stop = StopToken::new();
         let (finished, events) = sitting_of(&spec, sound, Some(&mut store), &stop, &options);
-        let warpint_mersenne::Finished::Done(outcome) = finished.unwrap() else { panic!() };
+        let Finished::Done(outcome) = finished.unwrap() else { panic!() };
         assert!(matches!(outcome.verdict, Verdict::Prime | Verdict::ProbablePrime));
         assert!(events.iter().any(|e| matches!(e, Event::Saved { .. })), "{kind}: none saved");
+    }
+}
+
+#[test]
+fn only_what_two_engines_have_computed_from_the_beginning_is_called_so() {
+    let p = 521;
+    let doubled = || RunOptions {
+        verify_with: Some(plan(&Goldilocks, u64::from(p)).unwrap()),
+        ..RunOptions::default()
+    };
+    let sit = |store: &mut CheckpointStore, iterations, options: &RunOptions| {
+        let spec = TestSpec { iterations, ..TestSpec::new(LL, exponent(p)) };
+        let (stop, sound) = (StopToken::new(), plan(&Fp64, u64::from(p)).unwrap());
+        let (finished, events) = sitting_of(&spec, sound, Some(store), &stop, options);
+        let Finished::Done(outcome) = finished.unwrap() else { panic!("nobody stops it") };
+        let told = events.iter().any(|e| matches!(e, Event::OnceOnly { iteration: 200 }));
+        (outcome.twice, told)
+    };
+    for (first, twice) in [(doubled(), true), (RunOptions::default(), false)] {
+        let root = tempfile::tempdir().unwrap();
+        let mut store = CheckpointStore::open(root.path(), p, LL).unwrap();
+        assert_eq!(sit(&mut store, Some(200), &first), (twice, false));
+        if !twice {
+            // As if a Jacobi check had come to it on the way.
+            let (state, _) = store.load_newest().unwrap().unwrap();
+            let state = State { confirmed: Confirmation::Jacobi, ..state };
+            assert!(store.save(&state).unwrap().verified);
+        }
+        assert_eq!(sit(&mut store, None, &doubled()), (twice, !twice));
     }
 }

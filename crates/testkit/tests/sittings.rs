@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use warpint_mersenne::checkpoint::{CheckpointStore, State};
+use warpint_mersenne::checkpoint::{CheckpointStore, Confirmation, State};
 use warpint_mersenne::engine::{fp64::Fp64, word::Word};
 use warpint_mersenne::{
     EngineFamily, ErrorCounts, Event, Finished, LlStart, Outcome, PlanError, Residue, StopToken,
@@ -258,7 +258,7 @@ fn a_checkpoint_with_an_impossible_residue_is_set_aside() {
         elapsed: Duration::ZERO,
         errors: ErrorCounts::default(),
         least_length: None,
-        confirmed: false,
+        confirmed: Confirmation::No,
         gerbicz: None,
     };
     // s_2 = 194, and what a broken machine may have left.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rug::Integer;
-use warpint_mersenne::checkpoint::{CheckpointStore, State};
+use warpint_mersenne::checkpoint::{CheckpointStore, Confirmation, State};
 use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks};
 use warpint_mersenne::{
     Check, ErrorCounts, Event, Exponent, Finished, LlStart, Outcome, Residue, RunOptions,
@@ -58,7 +58,7 @@ fn plant(root: &Path, planted: &[Planted]) -> CheckpointStore {
             elapsed: Duration::ZERO,
             errors: ErrorCounts::default(),
             least_length: None,
-            confirmed,
+            confirmed: if confirmed { Confirmation::Jacobi } else { Confirmation::No },
             gerbicz: None,
         };
         store.save(&state).unwrap();

@@ -20,6 +20,7 @@ fn outcome(kind: TestKind, verdict: Verdict, residue: u64) -> Outcome {
         place: CPU,
         length: 3072,
         round_off: Some(measured(9)),
+        twice: false,
         errors: ErrorCounts::default(),
         shift: 0,
         known_factors: vec![],

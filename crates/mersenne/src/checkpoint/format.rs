@@ -27,10 +27,33 @@ pub struct State {
     pub errors: ErrorCounts,
     /// The length that round-off has made necessary on the way, if it has.
     pub least_length: Option<LeastLength>,
-    /// Lucas–Lehmer: whether a Jacobi check or a second engine has confirmed the residue.
-    pub confirmed: bool,
+    /// Lucas–Lehmer: what has confirmed the residue.
+    pub confirmed: Confirmation,
     /// PRP and certifications: what the next Gerbicz–Li check needs.
     pub gerbicz: Option<GerbiczState>,
+}
+
+/// What has confirmed a residue of a Lucas–Lehmer test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Confirmation {
+    /// Nothing so far.
+    #[default]
+    No,
+    /// A Jacobi check, or a second engine that went on from a residue so confirmed.
+    Jacobi,
+    /// A second engine, which has computed all that the first has.
+    Twice,
+}
+
+impl Confirmation {
+    /// As a checkpoint says it.
+    fn word(self) -> Option<&'static str> {
+        match self {
+            Self::No => None,
+            Self::Jacobi => Some("jacobi"),
+            Self::Twice => Some("twice"),
+        }
+    }
 }
 
 /// Shorter transforms of this engine have failed in this test.
@@ -132,7 +155,7 @@ impl State {
     pub fn is_verified(&self) -> bool {
         match &self.gerbicz {
             Some(g) => g.verified_iteration == self.iteration,
-            None => self.confirmed,
+            None => self.confirmed > Confirmation::No,
         }
     }
 
@@ -167,8 +190,8 @@ impl State {
         if let Some(least) = &self.least_length {
             line(format_args!("least-length: {} {}", least.engine, least.length));
         }
-        if self.confirmed {
-            line(format_args!("confirmed: yes"));
+        if let Some(word) = self.confirmed.word() {
+            line(format_args!("confirmed: {word}"));
         }
         if let Some(g) = &self.gerbicz {
             line(format_args!("block: {}", g.block));
@@ -300,8 +323,9 @@ impl State {
                 round_off: errors("round-off-errors")?,
             },
             confirmed: match header.get("confirmed") {
-                None => false,
-                Some("yes") if !kind.is_checked() => true,
+                None => Confirmation::No,
+                Some("jacobi") if !kind.is_checked() => Confirmation::Jacobi,
+                Some("twice") if !kind.is_checked() => Confirmation::Twice,
                 Some(_) => return Err(field("confirmed")),
             },
             least_length: header

@@ -1,27 +1,36 @@
 //! What the Jacobi checks of a Lucas–Lehmer test find, and what is done then.
 
 use super::driver::{Driver, Pending};
-use super::recovery::Confirmed;
+use super::recovery::Trusted;
 use super::sequence::Sequence;
 use super::watch::{JacobiWatch, Judged};
 use super::{Finished, TestError};
-use crate::checkpoint::State;
+use crate::checkpoint::{Confirmation, State};
 use crate::{Check, Event, Residue, Sealed};
 
 /// What the last check of all has found.
 pub(super) enum LastCheck {
     Passed,
-    /// Where, and res64.
-    Failed(u64, u64),
+    Failed(Suspect),
     /// Somebody asked for a stop before it knew.
     Stopped,
+}
+
+/// A residue whose Jacobi symbol was found to be wrong.
+pub(super) struct Suspect {
+    iteration: u64,
+    residue: Residue,
 }
 
 /// Where a test goes on after a Jacobi check has failed.
 pub(super) enum Back {
     /// From this state.
     To(Box<State>),
-    /// Nowhere: somebody asked for a stop before that was found.
+    /// From where it is: the check had gone wrong itself.
+    Nowhere,
+    /// Somebody asked for a stop before it was known whether the check had.
+    Interrupted,
+    /// Somebody asked for a stop before a state to go on from was found.
     Stopped(Finished),
 }
 
@@ -41,9 +50,9 @@ impl Driver<'_> {
         let Some(watch) = &mut self.watch else { return Ok(LastCheck::Passed) };
         let judged = watch.wait_unless(&|| stop.is_stopped());
         if let Some(judged) = judged
-            && let Some((iteration, res64)) = self.take_judged(judged)
+            && let Some(suspect) = self.take_judged(judged)
         {
-            return Ok(LastCheck::Failed(iteration, res64));
+            return Ok(LastCheck::Failed(suspect));
         }
         let Some(watch) = &self.watch else { return Ok(LastCheck::Passed) };
         match watch.allows(iteration, last, &|| stop.is_stopped()) {
@@ -51,37 +60,48 @@ impl Driver<'_> {
                 self.send(Event::Verified { check: Check::Jacobi, iteration });
                 Ok(LastCheck::Passed)
             }
-            Some(false) => Ok(LastCheck::Failed(iteration, last.res64())),
+            Some(false) => Ok(LastCheck::Failed(Suspect { iteration, residue: last.clone() })),
             None => Ok(LastCheck::Stopped),
         }
     }
 
-    /// Keeps a state that a Jacobi check has confirmed; where it has not, iteration and res64.
-    pub(super) fn take_judged(&mut self, judged: Judged) -> Option<(u64, u64)> {
+    /// Keeps a state that a Jacobi check has confirmed; gives it back where it has not.
+    pub(super) fn take_judged(&mut self, judged: Judged) -> Option<Suspect> {
         let Judged { state, seal, passed } = judged;
         if !passed {
-            return Some((state.iteration, state.residue.res64()));
+            return Some(Suspect { iteration: state.iteration, residue: state.residue });
         }
-        self.failures.clear();
+        self.failures.clear(Check::Jacobi);
         self.send(Event::Verified { check: Check::Jacobi, iteration: state.iteration });
-        let state = State { confirmed: true, ..state };
-        self.confirmed = Some(Confirmed::new(state.clone(), seal));
+        let state = State { confirmed: Confirmation::Jacobi, ..state };
+        self.confirmed = Some(Trusted::new(state.clone(), seal));
         self.pending.push(Pending::Checkpoint(Box::new(state)));
         None
     }
 
-    /// Goes back from a residue whose symbol is wrong, to the newest older state from which no
-    /// sound computation comes to one. Checkpoints that are as old as the residue, or newer,
-    /// and those found wrong on the way, are set aside, also those that a check or a second engine
-    /// has confirmed: it was wrong, or what it has confirmed is not what is there now.
+    /// Goes back from a residue whose symbol is wrong, and is so again when it is computed once
+    /// more, to the newest older state from which no sound computation comes to such a one.
+    /// Checkpoints that are as old as the residue, or newer, and those found wrong on the way, are
+    /// set aside, also those that a check or a second engine has confirmed: it was wrong, or what
+    /// it has confirmed is not what is there now.
     pub(super) fn after_jacobi_failure(
         &mut self,
         sequence: &dyn Sequence,
-        (iteration, res64): (u64, u64),
+        suspect: &Suspect,
     ) -> Result<Back, TestError> {
-        if let Some(watch) = &mut self.watch {
-            watch.forget();
+        let (check, iteration, stop) = (Check::Jacobi, suspect.iteration, self.stop);
+        let Some(watch) = &mut self.watch else { return Ok(Back::Nowhere) };
+        watch.forget();
+        let allowed = watch.allows(iteration, &suspect.residue, &|| stop.is_stopped());
+        let Some(allowed) = allowed else { return Ok(Back::Interrupted) };
+        self.count(check);
+        if allowed {
+            self.send(Event::CheckErred { check, iteration });
+            return Ok(Back::Nowhere);
         }
+        self.send(Event::Searching { check, iteration });
+        // What was computed since is not to be written.
+        self.pending.clear();
         self.set_aside_from(iteration, "it follows a residue whose Jacobi symbol is wrong")?;
         let mut before = iteration;
         let state = loop {
@@ -89,9 +109,17 @@ impl Driver<'_> {
                 break sequence.first();
             };
             before = candidate.iteration;
+            let candidate = self.stamped(candidate);
+            if saved {
+                // The counts must outlive a kill.
+                self.write(&candidate)?;
+            }
             let possible = !sequence.impossible(before, &candidate.residue);
             match self.symbols_are_right(&candidate) {
-                Some(true) if possible => break State { confirmed: true, ..candidate },
+                Some(true) if possible => {
+                    let confirmed = candidate.confirmed.max(Confirmation::Jacobi);
+                    break State { confirmed, ..candidate };
+                }
                 Some(_) => self.set_aside_from(before, "its Jacobi symbols are wrong")?,
                 None => {
                     self.tell_notices();
@@ -100,12 +128,12 @@ impl Driver<'_> {
             }
         };
         self.tell_notices();
-        let state = State { confirmed: state.confirmed && state.iteration > 0, ..state };
-        self.confirmed = state.confirmed.then(|| {
+        self.confirmed = state.is_verified().then(|| {
             let seal = Sealed::new(state.residue.clone());
-            Confirmed::new(state.clone(), seal)
+            Trusted::new(state.clone(), seal)
         });
-        let back_to = self.count_failure(Check::Jacobi, iteration, [res64, 0, 0], state)?;
+        let res64 = [suspect.residue.res64(), 0, 0];
+        let back_to = self.go_back_to(check, iteration, res64, state)?;
         Ok(Back::To(Box::new(back_to)))
     }
 
@@ -149,5 +177,50 @@ impl Driver<'_> {
         for notice in notices.unwrap_or_default() {
             self.send(notice);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::super::ll::LucasLehmer;
+    use super::super::{LlStart, RunOptions, TestKind, TestSpec};
+    use super::*;
+    use crate::checkpoint::CheckpointStore;
+    use crate::engine::fp64::Fp64;
+    use crate::{Exponent, Plan, StopToken};
+
+    #[test]
+    fn a_check_that_goes_wrong_itself_costs_no_checkpoint() {
+        let p = 127;
+        let exponent = Exponent::new(u64::from(p)).unwrap();
+        let spec = TestSpec::new(TestKind::Ll(LlStart::Four), exponent);
+        let plan = Plan::of_family(exponent, &Fp64, None, Some(1)).unwrap();
+        let root = tempfile::tempdir().unwrap();
+        let mut store = CheckpointStore::open(root.path(), p, spec.kind).unwrap();
+        let (sender, events) = channel();
+        let (stop, options) = (StopToken::new(), RunOptions::default());
+        let ll = LucasLehmer::new(p, LlStart::Four, 125);
+        // s_1.
+        let residue = Residue::from_u64(p, 14);
+        let state = State { iteration: 1, residue: residue.clone(), ..ll.first() };
+        store.save(&state).unwrap();
+
+        let mut driver = Driver::new(&spec, plan, Some(&mut store), &sender, &stop, &options);
+        // As if the symbol had come out wrong beside the test.
+        let suspect = Suspect { iteration: 1, residue };
+        let back = driver.after_jacobi_failure(&ll, &suspect).unwrap();
+        assert!(matches!(back, Back::Nowhere));
+        assert_eq!(driver.errors.jacobi, 1);
+        let told: Vec<Event> = events.try_iter().collect();
+        assert_eq!(told, [Event::CheckErred { check: Check::Jacobi, iteration: 1 }]);
+
+        stop.stop();
+        let back = driver.after_jacobi_failure(&ll, &suspect).unwrap();
+        // A symbol of 127 bits is found before anybody looks whether to stop.
+        assert!(matches!(back, Back::Nowhere | Back::Interrupted));
+        drop(driver);
+        assert_eq!(store.load_newest().unwrap().map(|(state, _)| state), Some(state));
     }
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::Clock;
 use super::ll::LucasLehmer;
 use super::sequence::{Advance, Sequence};
-use crate::checkpoint::State;
+use crate::checkpoint::{Confirmation, State};
 use crate::{Check, Engine, EngineError, Plan, Residue, Sealed, Verdict};
 
 /// How long a stretch takes the first engine: work that an error costs.
@@ -28,6 +28,8 @@ pub(super) struct Doubled {
     failed: bool,
     /// The last residue on which both agreed.
     agreed: (u64, Sealed),
+    /// What is known of it: [`Confirmation::Twice`] if both have computed everything before it.
+    confirmed: Confirmation,
     clock: &'static dyn Clock,
     begun: Instant,
     /// At the end of a stretch: the residue of the first engine there.
@@ -43,6 +45,7 @@ impl Doubled {
         let second = first.clone().shifted((start.shift + p / 2) % p);
         let agreed = (0, Sealed::new(start.residue));
         let begun = clock.now();
+        let confirmed = Confirmation::Twice;
         Self {
             first,
             second,
@@ -50,6 +53,7 @@ impl Doubled {
             engine: None,
             failed: false,
             agreed,
+            confirmed,
             clock,
             begun,
             reached: None,
@@ -59,7 +63,8 @@ impl Doubled {
     /// The state on which both agreed.
     fn agreed_state(&self) -> State {
         let (iteration, residue) = (self.agreed.0, self.agreed.1.residue().clone());
-        State { iteration, residue, confirmed: iteration > 0, ..self.first.first() }
+        let confirmed = if iteration > 0 { self.confirmed } else { Confirmation::No };
+        State { iteration, residue, confirmed, ..self.first.first() }
     }
 
     /// Some squarings by the second engine; at the end of the stretch, the comparison.
@@ -158,6 +163,12 @@ impl Sequence for Doubled {
     fn load(&mut self, engine: &mut dyn Engine, state: &State) -> Result<(), EngineError> {
         self.reached = None;
         self.agreed = (state.iteration, Sealed::new(state.residue.clone()));
+        self.confirmed = if state.iteration == 0 {
+            Confirmation::Twice
+        } else {
+            // It goes on from nothing less.
+            state.confirmed.max(Confirmation::Jacobi)
+        };
         self.begun = self.clock.now();
         if let Some(second) = &mut self.engine {
             let shift = self.second.first().shift;
@@ -195,6 +206,10 @@ impl Sequence for Doubled {
 
     fn is_intact(&self) -> bool {
         self.agreed.1.is_intact()
+    }
+
+    fn is_twice(&self) -> bool {
+        self.confirmed == Confirmation::Twice
     }
 
     fn failed_place(&mut self) -> Option<&'static str> {

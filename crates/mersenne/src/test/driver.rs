@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::confirm::{Back, LastCheck};
 use super::pace::Pace;
-use super::recovery::{Confirmed, Failures, check_seal};
+use super::recovery::{Failures, Trusted, check_seal};
 use super::sequence::{Advance, Sequence};
 use super::watch::JacobiWatch;
 use super::{Clock, Finished, Memory, RunOptions, TestError, TestKind, TestSpec};
@@ -43,7 +43,7 @@ pub(super) struct Driver<'a> {
     /// Jacobi checks, for a Lucas–Lehmer test; beside a second engine only that at the end.
     pub(super) watch: Option<JacobiWatch>,
     /// The state confirmed last by such a check.
-    pub(super) confirmed: Option<Confirmed>,
+    pub(super) confirmed: Option<Trusted>,
 }
 
 /// Something for the disk.
@@ -133,8 +133,8 @@ impl<'a> Driver<'a> {
                     self.pending.push(Pending::Residue(sequence.iteration(), residue));
                 }
                 Advance::Verified => {
-                    self.failures.clear();
                     let check = sequence.check();
+                    self.failures.clear(check);
                     self.send(Event::Verified { check, iteration: sequence.iteration() });
                     *good = self.snapshot(sequence, engine)?;
                     self.pending.push(Pending::Checkpoint(Box::new(good.clone())));
@@ -142,25 +142,25 @@ impl<'a> Driver<'a> {
                 Advance::CheckFailed { iteration, res64 } => {
                     let check = sequence.check();
                     *good = self.after_check_failure(sequence, check, iteration, res64)?;
-                    self.go_back(sequence, engine, good)?;
+                    sequence.load(engine, good)?;
                 }
                 Advance::Finished(last) => {
                     self.check_possible(sequence, &last)?;
                     match self.last_check(sequence.check(), sequence.iteration(), &last)? {
                         LastCheck::Passed => {}
-                        LastCheck::Failed(iteration, res64) => {
-                            match self.after_jacobi_failure(sequence, (iteration, res64))? {
-                                Back::To(state) => *good = *state,
+                        LastCheck::Failed(suspect) => {
+                            match self.after_jacobi_failure(sequence, &suspect)? {
+                                Back::To(state) => {
+                                    *good = *state;
+                                    sequence.load(engine, good)?;
+                                    continue;
+                                }
+                                Back::Nowhere => {}
+                                Back::Interrupted => return self.stop_at(good),
                                 Back::Stopped(stopped) => return Ok(stopped),
                             }
-                            self.go_back(sequence, engine, good)?;
-                            continue;
                         }
-                        LastCheck::Stopped => {
-                            self.write_pending()?;
-                            let saved = self.save(good)?;
-                            return Ok(Finished::Stopped { iteration: good.iteration, saved });
-                        }
+                        LastCheck::Stopped => return self.stop_at(good),
                     }
                     let (verdict, _) = sequence.verdict(last.clone());
                     if verdict == Verdict::Interim || self.options.keeper.is_some() {
@@ -175,13 +175,17 @@ impl<'a> Driver<'a> {
             self.pace.note(sequence.iteration().saturating_sub(before));
             self.progress(sequence, engine);
             if let Some(judged) = self.watch.as_mut().and_then(JacobiWatch::poll)
-                && let Some(failed) = self.take_judged(judged)
+                && let Some(suspect) = self.take_judged(judged)
             {
-                match self.after_jacobi_failure(sequence, failed)? {
-                    Back::To(state) => *good = *state,
+                match self.after_jacobi_failure(sequence, &suspect)? {
+                    Back::To(state) => {
+                        *good = *state;
+                        sequence.load(engine, good)?;
+                    }
+                    Back::Nowhere => {}
+                    Back::Interrupted => return self.stop_at(good),
                     Back::Stopped(stopped) => return Ok(stopped),
                 }
-                self.go_back(sequence, engine, good)?;
             }
             if self.stop.is_stopped() {
                 self.write_pending()?;
@@ -196,18 +200,11 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Goes on from a state after a check has failed.
-    fn go_back(
-        &mut self,
-        sequence: &mut dyn Sequence,
-        engine: &mut dyn Engine,
-        state: &State,
-    ) -> Result<(), TestError> {
-        sequence.load(engine, state)?;
-        // What was computed since is not to be written; the counts must outlive a kill.
-        self.pending.clear();
-        self.save(state)?;
-        Ok(())
+    /// Ends the run with the state that was good last.
+    fn stop_at(&mut self, good: &State) -> Result<Finished, TestError> {
+        self.write_pending()?;
+        let saved = self.save(good)?;
+        Ok(Finished::Stopped { iteration: good.iteration, saved })
     }
 
     /// Writes what waits for it. A residue goes before a checkpoint that is further.
@@ -267,8 +264,17 @@ impl<'a> Driver<'a> {
         State { elapsed: self.elapsed(), errors: self.errors, least_length, ..state }
     }
 
-    /// Whether the state is now on disk.
+    /// Saves a state, and has it checked if it is time for that; whether it is now on disk.
     pub(super) fn save(&mut self, state: &State) -> Result<bool, TestError> {
+        let saved = self.write(state)?;
+        if let Some(watch) = &mut self.watch {
+            watch.offer(state);
+        }
+        Ok(saved)
+    }
+
+    /// Saves a state; whether it is now on disk.
+    pub(super) fn write(&mut self, state: &State) -> Result<bool, TestError> {
         check_seal(state)?;
         let mut wait = self.options.checkpoint_interval;
         let mut saved = false;
@@ -290,9 +296,6 @@ impl<'a> Driver<'a> {
                 }
             };
             self.send(event);
-        }
-        if let Some(watch) = &mut self.watch {
-            watch.offer(state);
         }
         if newest || !saved {
             self.next_save = self.clock.now().checked_add(wait);
@@ -340,6 +343,7 @@ impl<'a> Driver<'a> {
             length: engine.length(),
             round_off: engine.health().round_off,
             errors: self.errors,
+            twice: sequence.is_twice(),
             shift,
             known_factors: factors.texts().to_vec(),
             elapsed: self.elapsed(),
@@ -364,6 +368,7 @@ mod tests {
     use super::super::LlStart;
     use super::*;
     use crate::Exponent;
+    use crate::checkpoint::Confirmation;
     use crate::engine::fp64::Fp64;
 
     /// A clock that goes on when it is told to.
@@ -400,13 +405,13 @@ mod tests {
             confirmed,
             gerbicz: None,
         };
-        driver.save(&state(50, false)).unwrap();
+        driver.save(&state(50, Confirmation::No)).unwrap();
         wait(59);
-        driver.save(&state(40, true)).unwrap();
+        driver.save(&state(40, Confirmation::Jacobi)).unwrap();
         assert!(!driver.save_is_due());
         wait(2);
         assert!(driver.save_is_due());
-        driver.save(&state(60, false)).unwrap();
+        driver.save(&state(60, Confirmation::No)).unwrap();
         assert!(!driver.save_is_due());
     }
 }

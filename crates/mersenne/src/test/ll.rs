@@ -13,7 +13,7 @@ use warpint_arith::limbs;
 
 use super::sequence::{Advance, Sequence};
 use super::{LlStart, TestKind};
-use crate::checkpoint::State;
+use crate::checkpoint::{Confirmation, State};
 use crate::{Check, Engine, EngineError, ErrorCounts, Residue, Shift, Step, Verdict};
 
 const S: usize = 0;
@@ -97,7 +97,7 @@ impl Sequence for LucasLehmer {
             elapsed: Duration::ZERO,
             errors: ErrorCounts::default(),
             least_length: None,
-            confirmed: false,
+            confirmed: Confirmation::No,
             gerbicz: None,
         }
     }

@@ -190,6 +190,7 @@ fn answer_for_two(kind: TestKind, plan: &Plan) -> Outcome {
         length: plan.length(),
         round_off: None,
         errors: ErrorCounts::default(),
+        twice: false,
         shift: 0,
         known_factors: vec![],
         elapsed: Duration::ZERO,

@@ -27,7 +27,7 @@ use std::time::Duration;
 use super::TestKind;
 use super::registers::{COUNT, D, LAST, NEXT, POWER, READ, V, X};
 use super::sequence::{Advance, Sequence};
-use crate::checkpoint::{GerbiczState, State};
+use crate::checkpoint::{Confirmation, GerbiczState, State};
 use crate::{Engine, EngineError, ErrorCounts, Residue, Sealed, Shift, Step, Verdict};
 
 /// Squarings that a product costs, with what it takes to leave the squarings for it: four on an
@@ -138,7 +138,7 @@ impl Prp {
             elapsed: Duration::ZERO,
             errors: ErrorCounts::default(),
             least_length: None,
-            confirmed: false,
+            confirmed: Confirmation::No,
             gerbicz: Some(GerbiczState {
                 // At most LARGEST_BLOCK.
                 block: self.block as u32,

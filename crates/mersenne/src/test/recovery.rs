@@ -11,7 +11,7 @@ use crate::checkpoint::{LeastLength, State};
 use crate::{Check, Event, Sealed};
 
 /// Failed checks in a row that are taken for chance.
-const FAILURES_ALLOWED: u32 = 2;
+const FAILURES_ALLOWED: usize = 2;
 
 impl Driver<'_> {
     /// Takes the next longer transform, to go on from the last good state.
@@ -75,8 +75,11 @@ impl Driver<'_> {
             Some(state) => self.memory().recalled(state),
             None => sequence.first(),
         };
+        check_seal(&state)?;
         let verified = state.iteration;
-        let state = self.count_failure(check, iteration, res64, state)?;
+        self.count(check);
+        // What was computed since is not to be written.
+        self.pending.clear();
         if let Some(store) = self.store.as_deref_mut()
             && let Err(e) = store.discard_after(verified)
         {
@@ -84,11 +87,22 @@ impl Driver<'_> {
             self.send(Event::SaveFailed { reason: e.to_string() });
         }
         self.forget_on_disk(|newest| newest > verified);
-        Ok(state)
+        self.go_back_to(check, iteration, res64, state)
     }
 
-    /// Counts a failed check, and decides whether the test goes on, from this state.
-    pub(super) fn count_failure(
+    /// Counts a failed check.
+    pub(super) fn count(&mut self, check: Check) {
+        let count = match check {
+            Check::Gerbicz => &mut self.errors.gerbicz,
+            Check::Jacobi => &mut self.errors.jacobi,
+            Check::Second => &mut self.errors.double_check,
+        };
+        *count = count.saturating_add(1);
+    }
+
+    /// After a failed check, which is counted: saves the state to go back to, and decides whether
+    /// the test does go on from it.
+    pub(super) fn go_back_to(
         &mut self,
         check: Check,
         iteration: u64,
@@ -96,15 +110,11 @@ impl Driver<'_> {
         state: State,
     ) -> Result<State, TestError> {
         let verified = state.iteration;
-        let count = match check {
-            Check::Gerbicz => &mut self.errors.gerbicz,
-            Check::Jacobi => &mut self.errors.jacobi,
-            Check::Second => &mut self.errors.double_check,
-        };
-        *count = count.saturating_add(1);
-        check_seal(&state)?;
-        let repeats = self.failures.repeats(iteration, res64);
-        if repeats || self.failures.count > FAILURES_ALLOWED {
+        let state = self.stamped(state);
+        // The counts must outlive a kill, and the end of this run.
+        self.save(&state)?;
+        let repeats = self.failures.repeats(check, iteration, res64);
+        if repeats || self.failures.count(check) > FAILURES_ALLOWED {
             let arithmetic = format!(
                 "{}, {} words, margin {:.1} bits",
                 self.plan.engine(),
@@ -119,7 +129,7 @@ impl Driver<'_> {
             });
         }
         self.send(Event::CheckFailed { check, iteration, back_to: verified });
-        Ok(self.stamped(state))
+        Ok(state)
     }
 
     /// Forgets which checkpoint is the newest on disk, where that one is no more.
@@ -129,12 +139,12 @@ impl Driver<'_> {
 }
 
 /// A state that a Jacobi check has confirmed, kept for as long as it takes to confirm another.
-pub(super) struct Confirmed {
+pub(super) struct Trusted {
     state: State,
     seal: Sealed,
 }
 
-impl Confirmed {
+impl Trusted {
     /// One whose residue was sealed before it was confirmed.
     pub(super) fn new(state: State, seal: Sealed) -> Self {
         Self { state, seal }
@@ -169,24 +179,29 @@ pub(super) fn check_seal(state: &State) -> Result<(), TestError> {
     }
 }
 
-/// Failed checks since the last that passed.
+/// Failed checks, each sort since the last of that sort that passed: a second engine that agrees
+/// says nothing of what the Jacobi symbol has shown.
 #[derive(Default)]
 pub(super) struct Failures {
-    count: u32,
-    seen: Vec<(u64, [u64; 3])>,
+    seen: Vec<(Check, u64, [u64; 3])>,
 }
 
 impl Failures {
     /// Notes a failure; whether the same residue has failed here before.
-    fn repeats(&mut self, iteration: u64, res64: [u64; 3]) -> bool {
-        let repeated = self.seen.contains(&(iteration, res64));
-        self.count += 1;
-        self.seen.push((iteration, res64));
+    fn repeats(&mut self, check: Check, iteration: u64, res64: [u64; 3]) -> bool {
+        let failure = (check, iteration, res64);
+        let repeated = self.seen.contains(&failure);
+        self.seen.push(failure);
         repeated
     }
 
-    pub(super) fn clear(&mut self) {
-        *self = Self::default();
+    fn count(&self, check: Check) -> usize {
+        self.seen.iter().filter(|failure| failure.0 == check).count()
+    }
+
+    /// Such a check has passed.
+    pub(super) fn clear(&mut self, check: Check) {
+        self.seen.retain(|failure| failure.0 != check);
     }
 }
 
@@ -228,10 +243,16 @@ mod tests {
     #[test]
     fn the_same_failure_again_is_told_from_another_one() {
         let mut failures = Failures::default();
-        assert!(!failures.repeats(100, [1, 2, 3]));
-        assert!(!failures.repeats(100, [1, 2, 4]));
-        assert!(failures.repeats(100, [1, 2, 3]));
-        failures.clear();
-        assert!(!failures.repeats(100, [1, 2, 3]));
+        let mut note = |check, residue| failures.repeats(check, 100, [1, 2, residue]);
+        assert!(!note(Check::Jacobi, 3));
+        assert!(!note(Check::Jacobi, 4));
+        assert!(!note(Check::Second, 3));
+        assert!(note(Check::Jacobi, 3));
+        assert_eq!((failures.count(Check::Jacobi), failures.count(Check::Second)), (3, 1));
+        // What one check finds sound is none of another's business.
+        failures.clear(Check::Second);
+        assert_eq!((failures.count(Check::Jacobi), failures.count(Check::Second)), (3, 0));
+        failures.clear(Check::Jacobi);
+        assert!(!failures.repeats(Check::Jacobi, 100, [1, 2, 3]));
     }
 }

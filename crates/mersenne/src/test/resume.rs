@@ -4,17 +4,17 @@ use std::io;
 
 use super::TestError;
 use super::driver::Driver;
-use super::recovery::Confirmed;
+use super::recovery::Trusted;
 use super::sequence::Sequence;
 use crate::Event;
-use crate::checkpoint::{CheckpointError, CheckpointStore, State};
+use crate::checkpoint::{CheckpointError, CheckpointStore, Confirmation, State};
 
 impl Driver<'_> {
     /// The newest sound checkpoint, or the beginning.
     pub(super) fn resume(&mut self, sequence: &dyn Sequence) -> Result<State, TestError> {
         let mut found = None;
         if let Some(store) = self.store.as_deref_mut() {
-            // A second engine vouches for nothing that it has not computed.
+            // Beside a second engine nothing is gone on from that no check has confirmed.
             let doubled = self.options.verify_with.is_some();
             let newest = |store: &mut CheckpointStore| {
                 if doubled { store.load_newest_verified() } else { store.load_newest() }
@@ -38,7 +38,7 @@ impl Driver<'_> {
                 Some(_) => store.load_newest_verified()?,
                 None => None,
             };
-            self.confirmed = confirmed.map(|(state, _)| Confirmed::read(state));
+            self.confirmed = confirmed.map(|(state, _)| Trusted::read(state));
         }
         self.tell_notices();
         let (state, resumed_from) = match found {
@@ -64,6 +64,10 @@ impl Driver<'_> {
             self.send(Event::LengthKept { from, to: self.plan.length() });
         }
         self.send(Event::Started { iteration: state.iteration, total: wanted, resumed_from });
+        let once = state.iteration > 0 && state.confirmed != Confirmation::Twice;
+        if once && self.options.verify_with.is_some() {
+            self.send(Event::OnceOnly { iteration: state.iteration });
+        }
         Ok(state)
     }
 }

@@ -33,7 +33,8 @@ pub(super) trait Sequence {
     fn iteration(&self) -> u64;
 
     /// The state to save; `elapsed`, `errors` and `least_length` are the driver's
-    /// to fill in, and `confirmed` where a Jacobi check has confirmed it. After the end it is the state at the target.
+    /// to fill in, and `confirmed` where a Jacobi check has confirmed it. After the end it is the
+    /// state at the target.
     fn snapshot(&self, engine: &mut dyn Engine) -> Result<State, EngineError>;
 
     /// The last verified state, for a sequence that has checks.
@@ -42,6 +43,11 @@ pub(super) trait Sequence {
     /// Whether what memory keeps of the last verified state is still what it was.
     fn is_intact(&self) -> bool {
         true
+    }
+
+    /// Whether two engines have computed all of it, and agreed.
+    fn is_twice(&self) -> bool {
+        false
     }
 
     /// The place of an engine of its own, if that is what has failed since this was asked last.

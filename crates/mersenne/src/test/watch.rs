@@ -62,7 +62,7 @@ impl JacobiWatch {
     /// A state that may be checked, if it is time for one.
     pub(super) fn offer(&mut self, state: &State) {
         let early = self.next.is_some_and(|next| self.clock.now() < next);
-        if early || self.running.is_some() || state.iteration == 0 || state.confirmed {
+        if early || self.running.is_some() || state.iteration == 0 || state.is_verified() {
             return;
         }
         let cancelled = Arc::new(AtomicBool::new(false));
@@ -160,6 +160,7 @@ fn agrees(residue: &Residue, threads: usize, cancelled: &dyn Fn() -> bool) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::checkpoint::Confirmation;
     use crate::engine::fp64::Fp64;
     use crate::{ErrorCounts, Exponent, LlStart, SystemClock, TestKind};
 
@@ -174,7 +175,7 @@ mod tests {
             elapsed: Duration::ZERO,
             errors: ErrorCounts::default(),
             least_length: None,
-            confirmed: false,
+            confirmed: Confirmation::No,
             gerbicz: None,
         }
     }

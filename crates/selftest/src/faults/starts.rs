@@ -1,6 +1,6 @@
 //! Moments of a test from which it can be begun again: its verified states.
 
-use warpint_mersenne::checkpoint::State;
+use warpint_mersenne::checkpoint::{Confirmation, State};
 use warpint_mersenne::test::registers;
 use warpint_mersenne::{EngineFamily, Event, Exponent, Residue, TestKind};
 
@@ -54,8 +54,8 @@ pub(super) fn prepare(
         let newest = store.load_newest().map_err(|e| e.to_string())?;
         let (state, path) = newest.ok_or("a test that reached its target left no state")?;
         // What a Jacobi check at the end of a sitting has confirmed.
-        let confirmed = !kind.is_checked();
-        if !confirmed && !state.is_verified() {
+        let confirmed = if kind.is_checked() { Confirmation::No } else { Confirmation::Jacobi };
+        if kind.is_checked() && !state.is_verified() {
             return Err(format!("{} is not verified", path.display()));
         }
         states.push(Some(State { confirmed, ..state }));

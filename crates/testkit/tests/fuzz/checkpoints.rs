@@ -6,7 +6,9 @@ use std::time::Duration;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
-use warpint_mersenne::checkpoint::{CheckpointStore, GerbiczState, LeastLength, State};
+use warpint_mersenne::checkpoint::{
+    CheckpointStore, Confirmation, GerbiczState, LeastLength, State,
+};
 use warpint_mersenne::{ErrorCounts, LlStart, Residue, Sealed, TestKind};
 
 use crate::memory::{allowed, most_used};
@@ -27,7 +29,7 @@ fn prp(iteration: u64, product_iteration: u64, verified_iteration: u64) -> State
         elapsed: Duration::from_millis(1_234),
         errors: ErrorCounts { gerbicz: 1, jacobi: 0, double_check: 0, round_off: 2 },
         least_length: Some(LeastLength { engine: "fp64".into(), length: 8 }),
-        confirmed: false,
+        confirmed: Confirmation::No,
         gerbicz: Some(GerbiczState {
             block: 11,
             verified_iteration,
@@ -40,7 +42,13 @@ fn prp(iteration: u64, product_iteration: u64, verified_iteration: u64) -> State
 
 fn ll(iteration: u64) -> State {
     let gerbicz = None;
-    State { kind: LL, least_length: None, confirmed: true, gerbicz, ..prp(iteration, 0, 0) }
+    State {
+        kind: LL,
+        least_length: None,
+        confirmed: Confirmation::Jacobi,
+        gerbicz,
+        ..prp(iteration, 0, 0)
+    }
 }
 
 fn states() -> Vec<State> {

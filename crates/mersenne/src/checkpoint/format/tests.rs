@@ -15,7 +15,7 @@ fn prp_state() -> State {
         elapsed: Duration::from_millis(1234),
         errors: ErrorCounts { gerbicz: 1, jacobi: 3, double_check: 4, round_off: 2 },
         least_length: Some(LeastLength { engine: "fp64".into(), length: 8 }),
-        confirmed: false,
+        confirmed: Confirmation::No,
         gerbicz: Some(GerbiczState {
             block: 11,
             verified_iteration: 22,
@@ -121,11 +121,14 @@ fn a_number_that_is_another_one_s_is_written_once() {
 
 #[test]
 fn a_confirmed_residue_of_lucas_lehmer_says_so() {
-    let state = State { confirmed: true, ..ll_state() };
-    assert!(state.is_verified() && !ll_state().is_verified());
-    assert_eq!(State::from_bytes(&state.to_bytes(), state.kind, 127), Ok(state));
+    assert!(!ll_state().is_verified());
+    for confirmed in [Confirmation::Jacobi, Confirmation::Twice] {
+        let state = State { confirmed, ..ll_state() };
+        assert!(state.is_verified());
+        assert_eq!(State::from_bytes(&state.to_bytes(), state.kind, 127), Ok(state));
+    }
     // A PRP test has better.
-    let state = State { confirmed: true, ..prp_state() };
+    let state = State { confirmed: Confirmation::Jacobi, ..prp_state() };
     assert_eq!(State::from_bytes(&state.to_bytes(), state.kind, 127), Err(field("confirmed")));
 }
 

@@ -1,6 +1,7 @@
 //! Generations on disk, locks, and files that are not sound.
 
 use super::*;
+use crate::checkpoint::Confirmation;
 use crate::checkpoint::GerbiczState;
 use crate::{ErrorCounts, LlStart, Residue, Sealed};
 use sha2::{Digest, Sha256};
@@ -18,7 +19,7 @@ fn ll(iteration: u64) -> State {
         elapsed: Duration::from_secs(iteration),
         errors: ErrorCounts::default(),
         least_length: None,
-        confirmed: false,
+        confirmed: Confirmation::No,
         gerbicz: None,
     }
 }
@@ -138,7 +139,7 @@ fn a_confirmed_state_takes_the_place_of_the_unconfirmed() {
     store.save(&ll(10)).unwrap();
     store.save(&ll(20)).unwrap();
     assert_eq!(store.load_newest_verified().unwrap(), None);
-    let confirmed = State { confirmed: true, ..ll(10) };
+    let confirmed = State { confirmed: Confirmation::Jacobi, ..ll(10) };
     assert!(store.save(&confirmed).unwrap().verified);
     assert_eq!(names(&store), ["ll-0000000010.verified", "ll-0000000020.ckpt"]);
     assert_eq!(store.load_newest().unwrap().unwrap().0, ll(20));
