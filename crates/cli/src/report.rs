@@ -226,6 +226,11 @@ impl TestReport {
         Self { second_engine: engine.map(str::to_owned), ..self }
     }
 
+    /// The shift with which the test began.
+    pub(crate) fn shift_count(&self) -> u32 {
+        self.shift_count
+    }
+
     pub(crate) fn has_proof(&self) -> bool {
         self.proof.is_some()
     }
