@@ -212,7 +212,7 @@ pub(crate) fn describe(event: &Event) -> Option<String> {
             "the {check} at iteration {iteration} failed: going back to iteration {back_to}, which is verified"
         ),
         Event::ResidueLost { iteration, reason } => format!(
-            "cannot keep the residue at iteration {iteration} for the proof: {reason}; the test goes on, and the proof will be of a lower power"
+            "cannot write the residue at iteration {iteration} for the proof: {reason}; the test goes on"
         ),
         Event::DeviceFailed { reason, back_to } => {
             format!("the device failed ({reason}): trying once more from iteration {back_to}")

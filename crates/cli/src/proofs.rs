@@ -2,10 +2,9 @@
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{fmt, io};
 
-use anyhow::Context;
 use warpint::gimps::{ProofFile, ProofInfo, check_proof_folder};
 use warpint::mersenne::proof::{self, Points, ProofError, ResidueFolder};
 use warpint::mersenne::{Keeper, KnownFactors, Outcome, Plan, Residue, StopToken};
@@ -32,8 +31,8 @@ impl Error for NoResidues {}
 #[derive(Debug)]
 pub(crate) struct ProofWork {
     power: u32,
-    /// That which is still possible, once it is known where the test begins.
-    possible: OnceLock<u32>,
+    /// That which is still possible, as far as has been told; 0 for none.
+    possible: Mutex<u32>,
     exponent: u32,
     residues: ResidueFolder,
     proofs: PathBuf,
@@ -44,7 +43,7 @@ impl ProofWork {
     pub(crate) fn new(dir: &Path, p: u32, power: u32) -> Option<Self> {
         points(p, power)?;
         let (residues, proofs) = (ResidueFolder::new(dir, p), dir.join("proof"));
-        Some(Self { power, possible: OnceLock::new(), exponent: p, residues, proofs })
+        Some(Self { power, possible: Mutex::new(power), exponent: p, residues, proofs })
     }
 
     /// Whether its files could go where they belong, before the test begins.
@@ -111,7 +110,7 @@ impl ProofWork {
                 self.power
             );
             // What was missing from the beginning has been told then.
-            if power < *self.possible.get().unwrap_or(&self.power) {
+            if power < *self.possible() {
                 notice(&line);
             }
             log(&line);
@@ -126,10 +125,26 @@ impl ProofWork {
         Ok(Some(ProofInfo::version_2(power, saved.md5)))
     }
 
-    /// Removes the residues, once the result is safe.
-    pub(crate) fn clear_away(&self) {
-        if let Err(e) = self.residues.remove_all().context("residues of the proof stay") {
-            notice(&format!("M{}: warning: {e:#}", self.exponent));
+    fn possible(&self) -> MutexGuard<'_, u32> {
+        self.possible.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on this power is the most that is possible, and residues that it does not need
+    /// leave the disk to the rest.
+    fn lower(&self, possible: &mut u32, power: u32) {
+        *possible = power;
+        // What cannot be removed takes its place on the disk, and no more.
+        let _ = match Points::new(self.exponent, power) {
+            Some(points) => self.residues.forget_all_but(&points),
+            None => self.residues.remove_all(),
+        };
+    }
+
+    /// What is to be expected of a power that is lower than that which was asked for.
+    fn prospect(&self, power: u32) -> String {
+        match power {
+            0 => "no proof can be made".into(),
+            _ => format!("the proof will have power {power} instead of {}", self.power),
         }
     }
 }
@@ -143,8 +158,9 @@ impl Keeper for ProofWork {
     fn iterations(&self, reached: u64) -> Vec<u64> {
         let p = self.exponent;
         let power = self.residues.largest_complete_power(self.power, reached);
-        // A run has one beginning.
-        let _ = self.possible.set(power);
+        if power < self.power {
+            self.lower(&mut self.possible(), power);
+        }
         if power == 0 {
             notice(&format!(
                 "M{p}: warning: it goes on at iteration {reached}, and residues from before are \
@@ -152,15 +168,73 @@ impl Keeper for ProofWork {
             ));
         } else if power < self.power {
             notice(&format!(
-                "M{p}: warning: residues from before iteration {reached} are missing: the proof \
-                 will have power {power} instead of {}",
-                self.power
+                "M{p}: warning: residues from before iteration {reached} are missing: {}",
+                self.prospect(power)
             ));
         }
         points(p, power).unwrap_or_default()
     }
 
+    /// On a disk that is full, residues of the highest power make room for those of lower ones: an
+    /// error comes back once for each change of the power, and says which is possible now.
     fn keep(&self, iteration: u64, x: &Residue) -> io::Result<()> {
-        self.residues.keep(iteration, x)
+        let mut possible = self.possible();
+        let mut trouble = None;
+        while Points::new(self.exponent, *possible).is_some_and(|wanted| wanted.contains(iteration))
+        {
+            let Err(e) = self.residues.keep(iteration, x) else { break };
+            trouble.get_or_insert(e);
+            let less = *possible - 1;
+            self.lower(&mut possible, less);
+        }
+        match trouble {
+            None => Ok(()),
+            Some(e) => Err(io::Error::new(e.kind(), format!("{e}; {}", self.prospect(*possible)))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    const P: u32 = 4_423;
+
+    #[test]
+    fn a_residue_that_cannot_be_kept_costs_the_powers_that_need_it_and_is_told_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let work = ProofWork::new(dir.path(), P, 4).unwrap();
+        let of = |power| points(P, power).unwrap();
+        let in_the_way = |k: u64| {
+            let path = work.residues.dir().join(format!("{k:010}.residue"));
+            fs::create_dir_all(path).unwrap();
+        };
+        let x = |k| Residue::from_u64(P, k);
+        assert_eq!(work.iterations(0), of(4));
+        let only_of = |power: u32| {
+            let k = of(power).into_iter().find(|k| !of(power - 1).contains(k));
+            k.unwrap()
+        };
+        in_the_way(only_of(4));
+        in_the_way(only_of(2));
+        let mut told = vec![];
+        for k in of(4) {
+            if let Err(e) = work.keep(k, &x(k)) {
+                told.push((k, e.to_string()));
+            }
+            let possible = *work.possible();
+            for k in of(4).into_iter().filter(|&earlier| earlier <= k) {
+                let needed = possible > 0 && of(possible).contains(&k);
+                assert_eq!(work.residues.has(k), needed, "{k} of power {possible}");
+            }
+        }
+        let expected = [(4, 3), (2, 1)].map(|(power, left)| (only_of(power), left));
+        assert_eq!(told.len(), 2, "{told:?}");
+        for ((k, line), (at, left)) in told.iter().zip(expected) {
+            assert_eq!(*k, at);
+            let end = format!("; the proof will have power {left} instead of 4");
+            assert!(line.ends_with(&end), "{line}");
+        }
     }
 }

@@ -210,7 +210,8 @@ pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
                 match proof.make(plan, &outcome, factors, stop, job.quiet, job.watch()) {
                     Ok(Some(made)) => report = report.proven(made),
                     Ok(None) => return stopped(job, outcome.iterations, true),
-                    // There is nothing that it could be made of, now or later.
+                    // There is nothing that it could be made of, now or later; what is left of
+                    // residues goes with the result.
                     Err(e) if e.is::<NoResidues>() => job.warn(&format!(
                         "M{p}: warning: no proof was made: {e:#}; the result stands without one"
                     )),
@@ -223,9 +224,6 @@ pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
                 }
             }
             finish(&report, &stored, &mut store, job)?;
-            if let Some(proof) = &proof {
-                proof.clear_away();
-            }
             Ok(Exit::Done)
         }
         Finished::Stopped { iteration, saved } => stopped(job, iteration, saved),

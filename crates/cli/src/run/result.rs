@@ -60,7 +60,12 @@ pub(super) fn finish(
     store: &mut CheckpointStore,
     job: &Job,
 ) -> anyhow::Result<()> {
-    let kept = stored.keep(report);
+    // A result is worth more than what a proof was made of: it gets the room that they take.
+    let kept = stored.keep(report).or_else(|e| match remove_residues(job) {
+        Ok(()) => stored.keep(report),
+        Err(_) => Err(e),
+    });
+    let cleared = if kept.is_ok() { remove_residues(job) } else { Ok(()) };
     let printed = print(report, job);
     let recorded = record(report, stored, job);
     if let Err(e) = kept {
@@ -69,10 +74,24 @@ pub(super) fn finish(
             "{e}; the result is {recorded}, and checkpoints, where there are any, stay: the same command ends the test again"
         );
     }
-    if let Err(e) = store.remove_all() {
-        job.warn(&format!("M{}: the result is safe, but {e}", job.spec.exponent));
+    if let Err(e) = cleared.and(store.remove_all().map_err(anyhow::Error::from)) {
+        job.warn(&format!("M{}: the result is safe, but {e:#}", job.spec.exponent));
     }
     printed.and(recorded.map(drop))
+}
+
+/// Removes what the proof of a PRP test is made of, also of one that was begun with a proof and
+/// ended without. Other tests of the exponent have no part in it.
+fn remove_residues(job: &Job) -> anyhow::Result<()> {
+    match job.spec.kind {
+        TestKind::Prp => {
+            let residues = ResidueFolder::new(job.dir, job.spec.exponent.get());
+            residues.remove_all().with_context(|| {
+                format!("residues of its proof stay in {}", residues.dir().display())
+            })
+        }
+        TestKind::Ll(_) | TestKind::Cert(_) => Ok(()),
+    }
 }
 
 /// Prints a result. An assignment that is recorded is done even if nobody
@@ -135,7 +154,8 @@ pub(super) fn clear_leftovers(report: &TestReport, store: &mut CheckpointStore, 
         Ok(Some((state, _)))
             if state.iteration == kind.iterations(p) && state.shift == report.shift_count() =>
         {
-            clear_away(store, job)
+            // A process that is killed between the two leaves the state by which the rest is known.
+            remove_residues(job).and(store.remove_all().map_err(anyhow::Error::from))
         }
         Ok(_) => Ok(()),
         Err(e) => Err(e.into()),
@@ -143,18 +163,4 @@ pub(super) fn clear_leftovers(report: &TestReport, store: &mut CheckpointStore, 
     if let Err(e) = cleared {
         job.warn(&format!("M{p}: the result is safe, but {e:#}"));
     }
-}
-
-/// Removes the checkpoints of a finished test, and of a PRP test its residues. These go first: a
-/// process that is killed between them leaves the state by which the rest is known.
-fn clear_away(store: &mut CheckpointStore, job: &Job) -> anyhow::Result<()> {
-    let residues = ResidueFolder::new(job.dir, job.spec.exponent.get());
-    let removed = match job.spec.kind {
-        TestKind::Prp => residues.remove_all().with_context(|| {
-            format!("residues of its proof cannot be removed from {}", residues.dir().display())
-        }),
-        TestKind::Ll(_) | TestKind::Cert(_) => Ok(()),
-    };
-    store.remove_all()?;
-    removed
 }

@@ -91,7 +91,7 @@ fn a_test_that_cannot_get_a_proof_any_more_keeps_no_residues_for_one() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let says = "it goes on at iteration 5000, and residues from before are missing: no proof";
     assert!(ran.err.contains(says), "{}", ran.err);
-    assert!(!ran.err.contains("cannot keep the residue"), "{}", ran.err);
+    assert!(!ran.err.contains("cannot write the residue"), "{}", ran.err);
     assert!(ran.json()["proof"].is_null());
 }
 

@@ -24,8 +24,12 @@ fn with_extension(dir: &Path, extensions: &[&str]) -> Vec<PathBuf> {
     files(dir).into_iter().filter(wanted).collect()
 }
 
+fn checkpoints_of(folder: &Path) -> Vec<PathBuf> {
+    with_extension(folder, &["ckpt", "verified"])
+}
+
 fn checkpoints(dir: &Path) -> Vec<PathBuf> {
-    with_extension(&dir.join(format!("w/M{P}")), &["ckpt", "verified"])
+    checkpoints_of(&dir.join(format!("w/M{P}")))
 }
 
 fn residues(dir: &Path) -> Vec<PathBuf> {
@@ -87,7 +91,7 @@ fn a_result_told_again_clears_away_what_its_test_was_killed_over() {
     assert_eq!(warpint(dir.path(), line).code, Some(1));
     let folder = dir.path().join("w/M4423");
     let left = |dir: &Path| {
-        let checkpoints = with_extension(dir, &["ckpt", "verified"]);
+        let checkpoints = checkpoints_of(dir);
         let residues = with_extension(&dir.join("proof"), &["residue"]);
         checkpoints.into_iter().chain(residues).map(|f| (fs::read(&f).unwrap(), f)).collect()
     };
@@ -110,4 +114,47 @@ fn a_result_told_again_clears_away_what_its_test_was_killed_over() {
     put_back();
     assert_eq!(warpint(dir.path(), "prp 4423 --no-tf --dir w").code, Some(0));
     assert_eq!(left(&folder), saved);
+}
+
+#[test]
+fn residues_that_cannot_be_written_cost_power_and_no_more() {
+    let dir = tempfile::tempdir().unwrap();
+    // That of x_2424, ⌈p/4⌉, is only in proofs of power 2 and more.
+    let in_the_way = dir.path().join("w/M9689/proof/0000002423.residue");
+    fs::create_dir_all(&in_the_way).unwrap();
+    let ran = warpint(dir.path(), "prp 9689 --no-tf --proof=3 --dir w --json");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let says = "the proof will have power 1 instead of 3; the test goes on";
+    assert_eq!(ran.err.matches("cannot write the residue").count(), 1, "{}", ran.err);
+    assert!(ran.err.contains("cannot write the residue at iteration 2423 for the proof: "));
+    assert!(ran.err.contains(says) && !ran.err.contains("residues are missing"), "{}", ran.err);
+    assert_eq!(ran.json()["proof"]["power"], 1);
+    // The result is kept, and nothing but what was in the way is left.
+    let left: Vec<_> = fs::read_dir(in_the_way.parent().unwrap()).unwrap().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert!(checkpoints_of(&dir.path().join("w/M9689")).is_empty());
+}
+
+#[test]
+fn a_result_that_cannot_be_kept_is_worth_more_than_residues() {
+    let dir = tempfile::tempdir().unwrap();
+    // In the way of the file that is to become the stored result.
+    fs::create_dir_all(dir.path().join("w/M4423/prp-result.json.new")).unwrap();
+    let line = "prp 4423 --no-tf --proof=3 --dir w --json";
+    let ran = warpint(dir.path(), line);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.err.contains("the result is recorded, and checkpoints"), "{}", ran.err);
+    assert_eq!(ran.json()["proof"]["power"], 3);
+    assert!(!dir.path().join("w/M4423/proof").exists());
+    assert!(!checkpoints_of(&dir.path().join("w/M4423")).is_empty());
+}
+
+#[test]
+fn a_test_that_ends_without_its_proof_leaves_no_residues() {
+    let dir = tempfile::tempdir().unwrap();
+    interrupt_one_with_a_proof(dir.path());
+    let ran = warpint(dir.path(), &format!("prp {P} --no-tf --dir w --json -q"));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.json()["proof"].is_null());
+    assert_eq!((checkpoints(dir.path()), residues(dir.path())), (vec![], vec![]));
 }
