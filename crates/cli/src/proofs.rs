@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{fmt, io};
 
-use warpint::gimps::{ProofFile, ProofInfo, check_proof_folder};
+use warpint::gimps::{ProofFile, ProofFileError, ProofInfo, check_proof_folder};
 use warpint::mersenne::proof::{self, Points, ProofError, ResidueFolder};
 use warpint::mersenne::{Keeper, KnownFactors, Outcome, Plan, Residue, StopToken};
 
@@ -15,17 +15,17 @@ use crate::report::notice;
 use crate::units;
 use crate::work::Watch;
 
-/// A proof has nothing that it could be made of.
+/// A proof has nothing that it could be made of, or no room: trying again would not help.
 #[derive(Debug)]
-pub(crate) struct NoResidues(ProofError);
+pub(crate) struct GivenUp(String);
 
-impl fmt::Display for NoResidues {
+impl fmt::Display for GivenUp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        f.write_str(&self.0)
     }
 }
 
-impl Error for NoResidues {}
+impl Error for GivenUp {}
 
 /// What a test keeps for its proof, and where the proof goes.
 #[derive(Debug)]
@@ -36,14 +36,16 @@ pub(crate) struct ProofWork {
     exponent: u32,
     residues: ResidueFolder,
     proofs: PathBuf,
+    /// Of an assignment: has every line too.
+    watch: Option<Watch>,
 }
 
 impl ProofWork {
     /// That of M_p in a directory; `None` for an exponent too small for the power.
-    pub(crate) fn new(dir: &Path, p: u32, power: u32) -> Option<Self> {
+    pub(crate) fn new(dir: &Path, p: u32, power: u32, watch: Option<Watch>) -> Option<Self> {
         points(p, power)?;
         let (residues, proofs) = (ResidueFolder::new(dir, p), dir.join("proof"));
-        Some(Self { power, possible: Mutex::new(power), exponent: p, residues, proofs })
+        Some(Self { power, possible: Mutex::new(power), exponent: p, residues, proofs, watch })
     }
 
     /// Whether its files could go where they belong, before the test begins.
@@ -75,18 +77,17 @@ impl ProofWork {
         factors: &KnownFactors,
         stop: &StopToken,
         quiet: bool,
-        watch: Option<&Watch>,
     ) -> anyhow::Result<Option<ProofInfo>> {
         let p = self.exponent;
         // x_p = 9·3^(M_p − 1).
         let last = outcome.residue.times(9);
         let mut view = View::new(p, "proof built", quiet);
-        let log = |line: &str| watch.into_iter().for_each(|watch| watch.log(line));
-        log("the test is done, its proof is being built");
+        let watch = self.watch.as_ref();
+        self.log("the test is done, its proof is being built");
         watch.into_iter().for_each(|watch| watch.proving(0.0));
         let built = proof::build_largest(
             plan,
-            self.power,
+            proof::least_power(self.power)..=self.power,
             &self.residues,
             &last,
             &mut |share| {
@@ -99,7 +100,7 @@ impl ProofWork {
         let proof = match built {
             Ok(Some(proof)) => proof,
             Ok(None) => return Ok(None),
-            Err(e @ ProofError::NoResidues { .. }) => return Err(NoResidues(e).into()),
+            Err(e @ ProofError::NoResidues { .. }) => return Err(GivenUp(e.to_string()).into()),
             Err(e) => return Err(e.into()),
         };
         let proof = proof.with_factors(factors.clone());
@@ -113,28 +114,47 @@ impl ProofWork {
             if power < *self.possible() {
                 notice(&line);
             }
-            log(&line);
+            self.log(&line);
         }
         let file = ProofFile::new(p, proof.factors().texts().to_vec(), proof.residue_bytes())?;
-        let saved = file.save(&self.proofs)?;
+        let saved = match file.save(&self.proofs) {
+            // The result must not wait for room: the proof gets that of its residues, or is given up.
+            Err(e) if is_for_want_of_room(&e) => {
+                self.lower(&mut self.possible(), 0);
+                file.save(&self.proofs).map_err(|e| GivenUp(e.to_string()))?
+            }
+            saved => saved?,
+        };
         let line = format!("M{p}: the proof of power {power} is in {}", saved.path.display());
         if !quiet {
             notice(&line);
         }
-        log(&line);
+        self.log(&line);
         Ok(Some(ProofInfo::version_2(power, saved.md5)))
+    }
+
+    fn log(&self, line: &str) {
+        if let Some(watch) = &self.watch {
+            watch.log(line);
+        }
+    }
+
+    /// Told whatever happens.
+    fn warn(&self, line: &str) {
+        notice(line);
+        self.log(line);
     }
 
     fn possible(&self) -> MutexGuard<'_, u32> {
         self.possible.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on this power is the most that is possible, and residues that it does not need
-    /// leave the disk to the rest.
+    /// From now on this power is the most that is possible, or none if it is too low to be worth
+    /// anything; residues that it does not need leave the disk to the rest.
     fn lower(&self, possible: &mut u32, power: u32) {
-        *possible = power;
+        *possible = if power < proof::least_power(self.power) { 0 } else { power };
         // What cannot be removed takes its place on the disk, and no more.
-        let _ = match Points::new(self.exponent, power) {
+        let _ = match Points::new(self.exponent, *possible) {
             Some(points) => self.residues.forget_all_but(&points),
             None => self.residues.remove_all(),
         };
@@ -149,6 +169,12 @@ impl ProofWork {
     }
 }
 
+fn is_for_want_of_room(error: &ProofFileError) -> bool {
+    use io::ErrorKind::{QuotaExceeded, StorageFull};
+    let ProofFileError::Write { source, .. } = error else { return false };
+    matches!(source.kind(), StorageFull | QuotaExceeded)
+}
+
 /// Where residues are kept: all points but the last, which the test ends with.
 fn points(p: u32, power: u32) -> Option<Vec<u64>> {
     Some(Points::new(p, power)?.iter().filter(|&k| k < u64::from(p)).collect())
@@ -157,17 +183,23 @@ fn points(p: u32, power: u32) -> Option<Vec<u64>> {
 impl Keeper for ProofWork {
     fn iterations(&self, reached: u64) -> Vec<u64> {
         let p = self.exponent;
-        let power = self.residues.largest_complete_power(self.power, reached);
-        if power < self.power {
-            self.lower(&mut self.possible(), power);
+        let mut possible = self.possible();
+        let complete = self.residues.largest_complete_power(self.power, reached);
+        if complete < self.power {
+            self.lower(&mut possible, complete);
         }
+        let power = *possible;
         if power == 0 {
-            notice(&format!(
+            let instead = match self.watch {
+                None => "--restart begins it anew",
+                Some(_) => "the test goes on without one",
+            };
+            self.warn(&format!(
                 "M{p}: warning: it goes on at iteration {reached}, and residues from before are \
-                 missing: no proof can be made of it; --restart begins it anew"
+                 missing: no proof can be made of it; {instead}"
             ));
         } else if power < self.power {
-            notice(&format!(
+            self.warn(&format!(
                 "M{p}: warning: residues from before iteration {reached} are missing: {}",
                 self.prospect(power)
             ));
@@ -204,7 +236,8 @@ mod tests {
     #[test]
     fn a_residue_that_cannot_be_kept_costs_the_powers_that_need_it_and_is_told_once() {
         let dir = tempfile::tempdir().unwrap();
-        let work = ProofWork::new(dir.path(), P, 4).unwrap();
+        let work = ProofWork::new(dir.path(), P, 4, None).unwrap();
+        assert_eq!(proof::least_power(4), 1);
         let of = |power| points(P, power).unwrap();
         let in_the_way = |k: u64| {
             let path = work.residues.dir().join(format!("{k:010}.residue"));
@@ -236,5 +269,34 @@ mod tests {
             let end = format!("; the proof will have power {left} instead of 4");
             assert!(line.ends_with(&end), "{line}");
         }
+    }
+    #[test]
+    fn a_proof_that_nobody_would_want_is_given_up() {
+        let dir = tempfile::tempdir().unwrap();
+        let work = ProofWork::new(dir.path(), P, 5, None).unwrap();
+        let of = |power| points(P, power).unwrap();
+        let x = |k| Residue::from_u64(P, k);
+        let mut told = vec![];
+        for k in of(5) {
+            // Power 1 alone has none but the middle of the test.
+            if !of(2).contains(&k) {
+                work.keep(k, &x(k)).unwrap();
+            } else if of(1) != [k] {
+                fs::create_dir_all(work.residues.dir().join(format!("{k:010}.residue"))).unwrap();
+                told.extend(work.keep(k, &x(k)).err().map(|e| e.to_string()));
+            } else {
+                work.keep(k, &x(k)).unwrap();
+            }
+        }
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].ends_with("; no proof can be made"), "{told:?}");
+        assert!(of(5).into_iter().all(|k| !work.residues.has(k)));
+        // The same of what is missing when a test goes on: power 1 would be possible.
+        let work = ProofWork::new(dir.path(), P, 5, None).unwrap();
+        let middle = of(1)[0];
+        work.keep(middle, &x(middle)).unwrap();
+        assert_eq!(work.residues.largest_complete_power(5, middle), 1);
+        assert_eq!(work.iterations(middle), Vec::<u64>::new());
+        assert!(!work.residues.has(middle));
     }
 }

@@ -19,7 +19,7 @@ use crate::exit::{BadRequest, Exit};
 use crate::lengths;
 use crate::no_result::{FactorReport, StopReport};
 use crate::progress;
-use crate::proofs::{NoResidues, ProofWork};
+use crate::proofs::{GivenUp, ProofWork};
 use crate::report::{self, Credit, TestReport};
 use crate::signals::Signals;
 use crate::stored::StoredResult;
@@ -168,7 +168,10 @@ pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
         try_results(&stored, job);
     }
 
-    let proof = job.proof.filter(|_| whole).and_then(|power| ProofWork::new(job.dir, p, power));
+    let proof = job
+        .proof
+        .filter(|_| whole)
+        .and_then(|power| ProofWork::new(job.dir, p, power, job.watch().cloned()));
     if let Some(proof) = &proof {
         proof.check_folders()?;
     }
@@ -207,12 +210,11 @@ pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
             }
             if let Some(proof) = &proof {
                 let factors = &job.spec.known_factors;
-                match proof.make(plan, &outcome, factors, stop, job.quiet, job.watch()) {
+                match proof.make(plan, &outcome, factors, stop, job.quiet) {
                     Ok(Some(made)) => report = report.proven(made),
                     Ok(None) => return stopped(job, outcome.iterations, true),
-                    // There is nothing that it could be made of, now or later; what is left of
-                    // residues goes with the result.
-                    Err(e) if e.is::<NoResidues>() => job.warn(&format!(
+                    // What is left of its residues goes with the result.
+                    Err(e) if e.is::<GivenUp>() => job.warn(&format!(
                         "M{p}: warning: no proof was made: {e:#}; the result stands without one"
                     )),
                     Err(e) => {

@@ -1,5 +1,6 @@
 //! What a worker tells of itself while it works: to its log, and to its status file.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -29,6 +30,12 @@ struct Told {
     proof_begun: Instant,
     /// The last progress, as a person reads it.
     progress: String,
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watch").finish_non_exhaustive()
+    }
 }
 
 impl Watch {

@@ -66,33 +66,48 @@ fn a_test_with_a_proof_leaves_one_that_is_right_and_nothing_else() {
 #[test]
 fn a_proof_needs_all_its_residues_or_has_a_lower_power() {
     let dir = tempfile::tempdir().unwrap();
-    // Half-way without a proof, then on with one.
-    let first = warpint(dir.path(), "prp 9689 --iterations 4000 --dir w -q --no-tf");
+    // A part without a proof, then on with one.
+    let first = warpint(dir.path(), "prp 9689 --iterations 1000 --dir w -q --no-tf");
     assert_eq!(first.code, Some(0), "{first:?}");
-    let ran = warpint(dir.path(), "prp 9689 --proof --dir w --json --no-tf");
+    let ran = warpint(dir.path(), "prp 9689 --proof=6 --dir w --json --no-tf");
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    // The middle of the test, 4845, is there, the first quarter is not.
-    let says = "residues from before iteration 4000 are missing: the proof will have power 1";
+    // An eighth of the test, 1212, is there, a sixteenth is not.
+    let says = "residues from before iteration 1000 are missing: the proof will have power 3";
     assert!(ran.err.contains(says), "{}", ran.err);
     assert!(!ran.err.contains("the proof has power"), "told once: {}", ran.err);
-    assert_eq!(ran.json()["proof"]["power"], 1);
-    let verified = warpint(dir.path(), "proof verify w/proof/M9689-1.proof -q");
+    assert_eq!(ran.json()["proof"]["power"], 3);
+    let verified = warpint(dir.path(), "proof verify w/proof/M9689-3.proof -q");
     assert_eq!(verified.code, Some(0), "{verified:?}");
 }
 
 #[test]
 fn a_test_that_cannot_get_a_proof_any_more_keeps_no_residues_for_one() {
-    let dir = tempfile::tempdir().unwrap();
-    let first = warpint(dir.path(), "prp 9689 --iterations 5000 --dir w -q --no-tf");
-    assert_eq!(first.code, Some(0), "{first:?}");
-    // That of x_7268, ⌈p/2⌉ + ⌈p/4⌉, cannot be written.
-    fs::create_dir_all(dir.path().join("w/M9689/proof/0000007268.residue")).unwrap();
-    let ran = warpint(dir.path(), "prp 9689 --proof --dir w --json --no-tf");
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    let says = "it goes on at iteration 5000, and residues from before are missing: no proof";
-    assert!(ran.err.contains(says), "{}", ran.err);
-    assert!(!ran.err.contains("cannot write the residue"), "{}", ran.err);
-    assert!(ran.json()["proof"].is_null());
+    // At 1,000, one of power 3 would be possible: nobody wants that in the place of power 8.
+    for begun in [1000, 5000] {
+        let dir = tempfile::tempdir().unwrap();
+        let first = format!("prp 9689 --iterations {begun} --dir w -q --no-tf");
+        assert_eq!(warpint(dir.path(), &first).code, Some(0));
+        // That of x_7268, ⌈p/2⌉ + ⌈p/4⌉, cannot be written.
+        fs::create_dir_all(dir.path().join("w/M9689/proof/0000007268.residue")).unwrap();
+        let ran = warpint(dir.path(), "prp 9689 --proof --dir w --json --no-tf");
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let says = format!(
+            "it goes on at iteration {begun}, and residues from before are missing: no proof can \
+             be made of it; --restart begins it anew"
+        );
+        assert!(ran.err.contains(&says), "{}", ran.err);
+        assert!(!ran.err.contains("cannot write the residue"), "{}", ran.err);
+        assert!(ran.json()["proof"].is_null());
+        // An assignment has no such option, and its log says it too.
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(warpint(dir.path(), &first).code, Some(0));
+        let ran = work(dir.path(), "PRP=N/A,1,2,9689,-1,70,0\n");
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let says = "no proof can be made of it; the test goes on without one";
+        assert!(ran.err.contains(says) && !ran.err.contains("--restart"), "{}", ran.err);
+        let log = fs::read_to_string(dir.path().join("w/warpint.log")).unwrap();
+        assert_eq!(log.matches(says).count(), 1, "{log}");
+    }
 }
 
 #[test]
