@@ -161,7 +161,8 @@ impl News {
     }
 }
 
-/// `100000 of 216091 (46.28 %), 162.3 µs/it, ETA 0:19, round-off max 0.1234 Z 52`
+/// `100000 of 216091 (46.28 %), 162.3 µs/it, ETA 0:19, round-off max 0.1234 Z 52`; without times
+/// and round-off where nothing has been computed yet.
 pub(crate) fn progress_line(
     done: u64,
     total: u64,
@@ -169,6 +170,9 @@ pub(crate) fn progress_line(
     round_off: Option<RoundOff>,
 ) -> String {
     let percent = 100.0 * done as f64 / total.max(1) as f64;
+    if each.is_zero() {
+        return format!("{done} of {total} ({percent:.2} %)");
+    }
     let micros = each.as_secs_f64() * 1e6;
     let left = each.as_secs_f64() * total.saturating_sub(done) as f64;
     let eta = units::clock(Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX));
@@ -243,6 +247,7 @@ mod tests {
             progress_line(0, 7, Duration::from_micros(1), None),
             "0 of 7 (0.00 %), 1.0 µs/it, ETA 0:00"
         );
+        assert_eq!(progress_line(7, 7, Duration::ZERO, Some(few)), "7 of 7 (100.00 %)");
     }
 
     #[test]

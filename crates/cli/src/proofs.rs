@@ -56,6 +56,18 @@ impl ProofWork {
             .map_err(|e| BadRequest(e.to_string()))
     }
 
+    /// Says before the test, not after it, that its proof will find its place taken.
+    pub(crate) fn warn_of_what_is_in_the_way(&self, factors: &KnownFactors) {
+        let (p, factors) = (self.exponent, factors.texts());
+        if let Some(path) = ProofFile::in_the_way(&self.proofs, p, factors, self.power) {
+            self.warn(&format!(
+                "M{p}: warning: there is another {} already: move it away before the test ends, or \
+                 the proof cannot be put there",
+                path.display()
+            ));
+        }
+    }
+
     /// What it needs, before the test begins.
     pub(crate) fn announce(&self) -> String {
         let bytes = proof::disk_bytes(self.exponent, self.power);

@@ -192,6 +192,7 @@ pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
     let proof = proof.map(Arc::new);
     if let Some(proof) = &proof {
         job.say(|| proof.announce());
+        proof.warn_of_what_is_in_the_way(&job.spec.known_factors);
     }
     let options = RunOptions {
         checkpoint_interval: job.checkpoint_interval,

@@ -36,7 +36,11 @@ fn a_test_with_a_proof_leaves_one_that_is_right_and_nothing_else() {
     let dir = tempfile::tempdir().unwrap();
     let ran = warpint(dir.path(), "prp 9689 --proof --dir w --json --no-tf");
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(ran.err.contains("residues for a proof of power 8 take up to 0.3 MiB"), "{}", ran.err);
+    assert!(
+        ran.err.contains("residues for a proof of power 8 take up to 333.7 KiB"),
+        "{}",
+        ran.err
+    );
     let proof = ran.json()["proof"].clone();
     assert_eq!(
         (&proof["version"], &proof["power"], &proof["hashsize"]),
@@ -120,12 +124,19 @@ fn a_proof_that_cannot_be_put_into_place_is_made_by_the_same_command_later() {
     let ran = warpint(dir.path(), line);
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.err.contains("its proof was not made"), "{}", ran.err);
-    assert!(ran.err.contains("M4423-3.proof already: move it away"), "{}", ran.err);
+    assert!(ran.err.contains("M4423-3.proof already: move it away, then"), "{}", ran.err);
+    let before = "warning: there is another w/proof/M4423-3.proof already: move it away before";
+    let test = ran.err.find("its proof was not made").unwrap();
+    assert!(ran.err.find(before).is_some_and(|said| said < test), "{}", ran.err);
     assert!(results(&dir.path().join("w")).is_empty());
     fs::remove_file(in_the_way).unwrap();
     let ran = warpint(dir.path(), line);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_eq!(results(&dir.path().join("w"))[0]["proof"]["power"], 3);
+    // The same proof is in nobody's way.
+    let ran = warpint(dir.path(), &format!("{line} --restart"));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(!ran.err.contains("warning"), "{}", ran.err);
 }
 
 #[test]
