@@ -235,8 +235,10 @@ impl TestReport {
         self.proof.is_some()
     }
 
-    pub(crate) fn is_doubled(&self) -> bool {
-        self.second_engine.is_some()
+    /// Whether two engines have computed it, of which this is one.
+    pub(crate) fn is_doubled_with(&self, engine: &str) -> bool {
+        let second = self.second_engine.as_deref();
+        second.is_some() && [self.engine.as_deref(), second].contains(&Some(engine))
     }
 
     pub(crate) fn credit(&self) -> Option<&Credit> {

@@ -25,7 +25,7 @@ use crate::signals::Signals;
 use crate::stored::StoredResult;
 use crate::units;
 use crate::work::{self, Watch};
-use place::second_plan;
+use place::two_plans;
 pub(crate) use place::{exponents_for, settle, settle_for_any};
 use result::{clear_leftovers, finish, load, print, record, try_results};
 
@@ -139,7 +139,20 @@ pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
 
-    let second = job.verify_with.map(|request| second_plan(exponent, &request)).transpose()?;
+    let says_choosing = || {
+        if p > SLOW_TO_PLAN && request.length.is_none() {
+            job.say(|| format!("M{p}, {kind}: choosing a transform length…"));
+        }
+    };
+    // With a second engine, both are known before anything is touched.
+    let both = match &job.verify_with {
+        Some(second) => {
+            says_choosing();
+            Some(two_plans(exponent, [&request, second])?)
+        }
+        None => None,
+    };
+    let second = both.map(|(_, second)| second);
 
     let mut store = CheckpointStore::open(job.dir, p, kind)?;
     let stored = StoredResult::new(store.dir(), &job.spec);
@@ -155,7 +168,9 @@ pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
         let lacks = match () {
             () if job.order.is_some() => None,
             () if job.proof.is_some() && !finished.has_proof() => Some("a proof"),
-            () if second.is_some() && !finished.is_doubled() => Some("a second engine"),
+            () if second.is_some_and(|plan| !finished.is_doubled_with(plan.engine())) => {
+                Some("this second engine")
+            }
             () => None,
         };
         if let Some(lacks) = lacks {
@@ -175,11 +190,14 @@ pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
     if let Some(proof) = &proof {
         proof.check_folders()?;
     }
-    if p > SLOW_TO_PLAN && request.length.is_none() {
-        job.say(|| format!("M{p}, {kind}: choosing a transform length…"));
-    }
     let tuned = TunedTimes::open();
-    let plan = Plan::fastest(exponent, &request, &tuned)?;
+    let plan = match both {
+        Some((first, _)) => first,
+        None => {
+            says_choosing();
+            Plan::fastest(exponent, &request, &tuned)?
+        }
+    };
     for warning in tuned.take_warnings() {
         job.warn(&format!("warning: {warning}"));
     }

@@ -2,14 +2,36 @@
 
 use warpint::mersenne::{DeviceChoice, DeviceId, Exponent, Plan, PlanRequest, TunedTimes};
 
+use crate::exit::BadRequest;
 use crate::lengths;
 use crate::report;
 
-/// The fastest plan of the engine that computes everything once more.
-pub(super) fn second_plan(exponent: Exponent, request: &PlanRequest) -> anyhow::Result<Plan> {
-    let request = settle(request, exponent)?;
-    Plan::fastest(exponent, &request, &TunedTimes::open())
-        .map_err(|e| lengths::explain(e, &request))
+/// The fastest plan of a test, and that of the engine that computes everything once more: another
+/// one, for what an engine gets wrong it may get wrong twice.
+pub(super) fn two_plans(
+    exponent: Exponent,
+    [first, second]: [&PlanRequest; 2],
+) -> anyhow::Result<(Plan, Plan)> {
+    let second = settle(second, exponent)?;
+    let refuse = |engine: &str| {
+        BadRequest(format!(
+            "--verify-with wants another engine, and the test of M{exponent} is itself computed by \
+             {engine}: give another one there, or by --engine for the test"
+        ))
+    };
+    // Before seconds are spent on choosing a length.
+    if let (Some(engine), true) = (first.engine, first.engine == second.engine) {
+        return Err(refuse(engine).into());
+    }
+    let plan = |request: &PlanRequest| {
+        Plan::fastest(exponent, request, &TunedTimes::open())
+            .map_err(|e| lengths::explain(e, request))
+    };
+    let (first, second) = (plan(first)?, plan(&second)?);
+    if first.engine() == second.engine() {
+        return Err(refuse(first.engine()).into());
+    }
+    Ok((first, second))
 }
 
 /// Decides where to compute; a GPU that is there and cannot be used is told of.

@@ -188,7 +188,7 @@ fn a_result_that_is_there_is_no_answer_to_one_who_asks_for_more() {
     let dir = tempfile::tempdir().unwrap();
     for (kind, more, lacks) in [
         ("prp", "--proof=3", "without a proof"),
-        ("ll", "--verify-with goldilocks", "without a second engine"),
+        ("ll", "--verify-with goldilocks", "without this second engine"),
     ] {
         let run = |options: &str| warpint(dir.path(), &format!("{kind} 4423 -q --no-tf {options}"));
         assert_eq!(run("--dir w").code, Some(0));
@@ -236,6 +236,25 @@ fn a_second_engine_confirms_a_test() {
     assert_eq!((&ran.json()["status"], &ran.json()["engine"]), (&"P".into(), &"fp64".into()));
     let refused = warpint(dir.path(), "ll 4423 --verify-with word --dir w");
     assert_eq!(refused.code, Some(2), "{refused:?}");
+    // Two engines have computed it, whichever came first.
+    let line = "ll 4423 --engine goldilocks --verify-with fp64 --dir w --json -q";
+    assert_eq!(warpint(dir.path(), line).code, Some(0));
+    // One and the same may be wrong twice; nothing is touched, --restart or not.
+    for line in [
+        "ll 4423 --verify-with fp64 --restart",
+        "ll 4423 --engine goldilocks --verify-with goldilocks --restart",
+        "ll 4423 --verify-with auto --restart",
+    ] {
+        let refused = warpint(dir.path(), &format!("{line} --no-tf --dir w"));
+        assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""), "{refused:?}");
+        let says =
+            "--verify-with wants another engine, and the test of M4423 is itself computed by";
+        assert!(refused.error().starts_with(says), "{refused:?}");
+    }
+    assert!(dir.path().join("w/M4423/ll-result.json").is_file());
+    let elsewhere = warpint(dir.path(), "ll 4423 --verify-with fp64 --no-tf --dir x");
+    assert_eq!(elsewhere.code, Some(2), "{elsewhere:?}");
+    assert!(!dir.path().join("x").exists());
 }
 
 fn work(dir: &Path, lines: &str) -> Ran {
