@@ -131,7 +131,7 @@ impl ProofWork {
         let file = ProofFile::new(p, proof.factors().texts().to_vec(), proof.residue_bytes())?;
         let saved = match file.save(&self.proofs) {
             // The result must not wait for room: the proof gets that of its residues, or is given up.
-            Err(e) if is_for_want_of_room(&e) => {
+            Err(ProofFileError::Write { source, .. }) if is_want_of_room(&source) => {
                 self.lower(&mut self.possible(), 0);
                 file.save(&self.proofs).map_err(|e| GivenUp(e.to_string()))?
             }
@@ -181,10 +181,9 @@ impl ProofWork {
     }
 }
 
-fn is_for_want_of_room(error: &ProofFileError) -> bool {
-    use io::ErrorKind::{QuotaExceeded, StorageFull};
-    let ProofFileError::Write { source, .. } = error else { return false };
-    matches!(source.kind(), StorageFull | QuotaExceeded)
+/// Whether it is the disk, or the user's share of it, that is full.
+pub(crate) fn is_want_of_room(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
 /// Where residues are kept: all points but the last, which the test ends with.

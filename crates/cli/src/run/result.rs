@@ -8,6 +8,7 @@ use warpint::mersenne::{Event, TestKind};
 
 use super::Job;
 use crate::progress;
+use crate::proofs::is_want_of_room;
 use crate::report::{self, TestReport};
 use crate::stored::{Loaded, StoredResult};
 
@@ -60,10 +61,13 @@ pub(super) fn finish(
     store: &mut CheckpointStore,
     job: &Job,
 ) -> anyhow::Result<()> {
-    // A result is worth more than what a proof was made of: it gets the room that they take.
-    let kept = stored.keep(report).or_else(|e| match remove_residues(job) {
-        Ok(()) => stored.keep(report),
-        Err(_) => Err(e),
+    let kept = stored.keep(report).or_else(|e| {
+        // A result is worth more than what its proof was made of.
+        if !e.downcast_ref().is_some_and(is_want_of_room) {
+            return Err(e);
+        }
+        remove_residues(job)?;
+        stored.keep(report)
     });
     let cleared = if kept.is_ok() { remove_residues(job) } else { Ok(()) };
     let printed = print(report, job);
@@ -71,7 +75,7 @@ pub(super) fn finish(
     if let Err(e) = kept {
         let recorded = if matches!(recorded, Ok(true)) { "recorded" } else { "printed only" };
         anyhow::bail!(
-            "{e}; the result is {recorded}, and checkpoints, where there are any, stay: the same command ends the test again"
+            "{e:#}; the result is {recorded}, and checkpoints, where there are any, stay: the same command ends the test again"
         );
     }
     if let Err(e) = cleared.and(store.remove_all().map_err(anyhow::Error::from)) {

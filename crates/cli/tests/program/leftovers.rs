@@ -135,18 +135,61 @@ fn residues_that_cannot_be_written_cost_power_and_no_more() {
     assert!(checkpoints_of(&dir.path().join("w/M9689")).is_empty());
 }
 
+/// Makes a file that is about to be written one that has no room.
+#[cfg(target_os = "linux")]
+fn fill(path: &Path) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink("/dev/full", path).unwrap();
+}
+
+#[cfg(target_os = "linux")]
 #[test]
 fn a_result_that_cannot_be_kept_is_worth_more_than_residues() {
+    const LINE: &str = "prp 4423 --no-tf --proof=3 --dir w --json";
+    for full in [true, false] {
+        let dir = tempfile::tempdir().unwrap();
+        // The file that is to become the stored result.
+        let new = dir.path().join("w/M4423/prp-result.json.new");
+        if full {
+            fill(&new)
+        } else {
+            fs::create_dir_all(&new).unwrap()
+        }
+        let ran = warpint(dir.path(), LINE);
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+        assert!(ran.err.contains("prp-result.json: "), "{}", ran.err);
+        assert!(ran.err.contains("the result is recorded, and checkpoints"), "{}", ran.err);
+        assert_eq!(ran.json()["proof"]["power"], 3);
+        // Room is made only where it is wanted.
+        assert_eq!(dir.path().join("w/M4423/proof").exists(), !full);
+        assert!(!checkpoints_of(&dir.path().join("w/M4423")).is_empty());
+        if full {
+            fs::remove_file(&new).unwrap()
+        } else {
+            fs::remove_dir(&new).unwrap()
+        }
+        let ran = warpint(dir.path(), LINE);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert_eq!(ran.json()["proof"].is_null(), full);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn residues_make_room_for_those_of_lower_powers_and_for_the_proof() {
     let dir = tempfile::tempdir().unwrap();
-    // In the way of the file that is to become the stored result.
-    fs::create_dir_all(dir.path().join("w/M4423/prp-result.json.new")).unwrap();
-    let line = "prp 4423 --no-tf --proof=3 --dir w --json";
-    let ran = warpint(dir.path(), line);
-    assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert!(ran.err.contains("the result is recorded, and checkpoints"), "{}", ran.err);
-    assert_eq!(ran.json()["proof"]["power"], 3);
-    assert!(!dir.path().join("w/M4423/proof").exists());
-    assert!(!checkpoints_of(&dir.path().join("w/M4423")).is_empty());
+    // Full once: what cannot be written is removed. That of ⌈p/2⌉ is in every proof.
+    fill(&dir.path().join("w/M9689/proof/0000004845.tmp"));
+    fill(&dir.path().join("w/proof/M9689-2.proof.tmp"));
+    let ran = warpint(dir.path(), "prp 9689 --no-tf --proof=3 --dir w --json");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(ran.err.matches("cannot write").count(), 1, "{}", ran.err);
+    let says = "the proof will have power 2 instead of 3; the test goes on";
+    assert!(ran.err.contains(says), "{}", ran.err);
+    assert_eq!(ran.json()["proof"]["power"], 2);
+    let verified = warpint(dir.path(), "proof verify w/proof/M9689-2.proof -q");
+    assert_eq!(verified.code, Some(0), "{verified:?}");
+    assert!(!dir.path().join("w/M9689/proof").exists());
 }
 
 #[test]
