@@ -69,7 +69,7 @@ pub(crate) enum Command {
         start: Start,
 
         /// Compute everything with this engine too, stretch by stretch, and compare: takes the time
-        /// of both, and finds every error of one of them.
+        /// of both, and finds every error of one of them. It must be another one than the test's.
         #[arg(long, value_name = "ENGINE", value_parser = engine_parser(), hide_possible_values = true)]
         verify_with: Option<EngineName>,
 

@@ -10,7 +10,8 @@ use crate::report;
 /// Prints what clap found wrong, or the help that was asked for. A bad value
 /// is one line in our own words; a misuse of the grammar is left to clap.
 pub(crate) fn report(error: &clap::Error) -> Exit {
-    match bad_value(error) {
+    let args: Vec<_> = std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect();
+    match bad_value(error).or_else(|| detached_power(error, &args)) {
         Some(line) => report::notice(&line),
         // Where even this cannot be printed, the exit code still tells.
         None => drop(error.print()),
@@ -46,6 +47,20 @@ fn bad_value(error: &clap::Error) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// `--proof 5`, where the 5 is taken for another exponent, or the exponent for too many.
+fn detached_power(error: &clap::Error, args: &[String]) -> Option<String> {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let is_number = |text: &String| text.bytes().all(|b| b.is_ascii_digit());
+    let power = args.windows(2).find(|pair| pair[0] == "--proof").map(|pair| &pair[1])?;
+    (is_number(unknown) && is_number(power))
+        .then(|| format!("error: --proof: give the power behind a '=', as --proof={power}"))
 }
 
 #[cfg(test)]
@@ -84,6 +99,21 @@ mod tests {
             let words = ["warpint"].into_iter().chain(args.split(' '));
             let error = Cli::try_parse_from(words).unwrap_err();
             assert_eq!(bad_value(&error).as_deref(), Some(expected), "{args}");
+        }
+    }
+
+    #[test]
+    fn a_power_without_its_sign_is_answered_with_the_right_form() {
+        let said = |line: &str| {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            detached_power(&Cli::try_parse_from(&words).unwrap_err(), &words)
+        };
+        let expected = "error: --proof: give the power behind a '=', as --proof=5";
+        for line in ["warpint prp 9689 --proof 5", "warpint prp --proof 5 9689"] {
+            assert_eq!(said(line).as_deref(), Some(expected), "{line}");
+        }
+        for line in ["warpint prp 9689 5", "warpint prp 9689 --proof x", "warpint ll 7 --prof 5"] {
+            assert_eq!(said(line), None, "{line}");
         }
     }
 }

@@ -164,7 +164,8 @@ impl News {
     }
 }
 
-/// `100000 of 216091 (46.28 %), 162.3 µs/it, ETA 0:19, round-off max 0.1234 Z 52`
+/// `100000 of 216091 (46.28 %), 162.3 µs/it, ETA 0:19, round-off max 0.1234 Z 52`; without times
+/// and round-off where nothing has been computed yet.
 pub(crate) fn progress_line(
     done: u64,
     total: u64,
@@ -172,6 +173,9 @@ pub(crate) fn progress_line(
     round_off: Option<RoundOff>,
 ) -> String {
     let percent = 100.0 * done as f64 / total.max(1) as f64;
+    if each.is_zero() {
+        return format!("{done} of {total} ({percent:.2} %)");
+    }
     let micros = each.as_secs_f64() * 1e6;
     let left = each.as_secs_f64() * total.saturating_sub(done) as f64;
     let eta = units::clock(Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX));
@@ -224,7 +228,7 @@ pub(crate) fn describe(event: &Event) -> Option<String> {
             "the {check} at iteration {iteration} failed: going back to iteration {back_to}, which is verified"
         ),
         Event::ResidueLost { iteration, reason } => format!(
-            "cannot keep the residue at iteration {iteration} for the proof: {reason}; the test goes on, and the proof will be of a lower power"
+            "cannot write the residue at iteration {iteration} for the proof: {reason}; the test goes on"
         ),
         Event::DeviceFailed { reason, back_to } => {
             format!("the device failed ({reason}): trying once more from iteration {back_to}")
@@ -255,6 +259,7 @@ mod tests {
             progress_line(0, 7, Duration::from_micros(1), None),
             "0 of 7 (0.00 %), 1.0 µs/it, ETA 0:00"
         );
+        assert_eq!(progress_line(7, 7, Duration::ZERO, Some(few)), "7 of 7 (100.00 %)");
     }
 
     #[test]

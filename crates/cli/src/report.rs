@@ -226,12 +226,19 @@ impl TestReport {
         Self { second_engine: engine.map(str::to_owned), ..self }
     }
 
+    /// The shift with which the test began.
+    pub(crate) fn shift_count(&self) -> u32 {
+        self.shift_count
+    }
+
     pub(crate) fn has_proof(&self) -> bool {
         self.proof.is_some()
     }
 
-    pub(crate) fn is_doubled(&self) -> bool {
-        self.second_engine.is_some()
+    /// Whether two engines have computed it, of which this is one.
+    pub(crate) fn is_doubled_with(&self, engine: &str) -> bool {
+        let second = self.second_engine.as_deref();
+        second.is_some() && [self.engine.as_deref(), second].contains(&Some(engine))
     }
 
     pub(crate) fn credit(&self) -> Option<&Credit> {

@@ -1,5 +1,8 @@
 //! A test from its arguments to its report: `prp`, `ll` and an assignment differ in their [`Job`].
 
+mod place;
+mod result;
+
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
@@ -7,22 +10,24 @@ use std::time::Duration;
 
 use warpint::gimps;
 use warpint::mersenne::checkpoint::CheckpointStore;
-use warpint::mersenne::proof::ResidueFolder;
 use warpint::mersenne::{
-    DeviceChoice, DeviceId, Event, Exponent, Finished, Keeper, Plan, PlanRequest, RunOptions,
-    StopToken, TestKind, TestSpec, TunedTimes, test, trial_factor,
+    Event, Finished, Keeper, Plan, PlanRequest, RunOptions, StopToken, TestKind, TestSpec,
+    TunedTimes, test, trial_factor,
 };
 
 use crate::exit::{BadRequest, Exit};
 use crate::lengths;
 use crate::no_result::{FactorReport, StopReport};
 use crate::progress;
-use crate::proofs::{NoResidues, ProofWork};
+use crate::proofs::{GivenUp, ProofWork};
 use crate::report::{self, Credit, TestReport};
 use crate::signals::Signals;
-use crate::stored::{Loaded, StoredResult};
+use crate::stored::StoredResult;
 use crate::units;
 use crate::work::{self, Watch};
+use place::two_plans;
+pub(crate) use place::{exponents_for, settle, settle_for_any};
+use result::{clear_leftovers, finish, load, print, record, try_results};
 
 /// Above this exponent it takes seconds to choose a transform length.
 const SLOW_TO_PLAN: u32 = 10_000_000;
@@ -134,7 +139,20 @@ pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
 
-    let second = job.verify_with.map(|request| second_plan(exponent, &request)).transpose()?;
+    let says_choosing = || {
+        if p > SLOW_TO_PLAN && request.length.is_none() {
+            job.say(|| format!("M{p}, {kind}: choosing a transform length…"));
+        }
+    };
+    // With a second engine, both are known before anything is touched.
+    let both = match &job.verify_with {
+        Some(second) => {
+            says_choosing();
+            Some(two_plans(exponent, [&request, second])?)
+        }
+        None => None,
+    };
+    let second = both.map(|(_, second)| second);
 
     let mut store = CheckpointStore::open(job.dir, p, kind)?;
     let stored = StoredResult::new(store.dir(), &job.spec);
@@ -146,11 +164,13 @@ pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
     if whole && let Some(finished) = load(&stored, job)? {
         let printed = print(&finished, job);
         record(&finished, &stored, job)?;
-        clear_away(&mut store, job);
+        clear_leftovers(&finished, &mut store, job);
         let lacks = match () {
             () if job.order.is_some() => None,
             () if job.proof.is_some() && !finished.has_proof() => Some("a proof"),
-            () if second.is_some() && !finished.is_doubled() => Some("a second engine"),
+            () if second.is_some_and(|plan| !finished.is_doubled_with(plan.engine())) => {
+                Some("this second engine")
+            }
             () => None,
         };
         if let Some(lacks) = lacks {
@@ -163,15 +183,21 @@ pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
         try_results(&stored, job);
     }
 
-    let proof = job.proof.filter(|_| whole).and_then(|power| ProofWork::new(job.dir, p, power));
+    let proof = job
+        .proof
+        .filter(|_| whole)
+        .and_then(|power| ProofWork::new(job.dir, p, power, job.watch().cloned()));
     if let Some(proof) = &proof {
         proof.check_folders()?;
     }
-    if p > SLOW_TO_PLAN && request.length.is_none() {
-        job.say(|| format!("M{p}, {kind}: choosing a transform length…"));
-    }
     let tuned = TunedTimes::open();
-    let plan = Plan::fastest(exponent, &request, &tuned)?;
+    let plan = match both {
+        Some((first, _)) => first,
+        None => {
+            says_choosing();
+            Plan::fastest(exponent, &request, &tuned)?
+        }
+    };
     for warning in tuned.take_warnings() {
         job.warn(&format!("warning: {warning}"));
     }
@@ -184,6 +210,7 @@ pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
     let proof = proof.map(Arc::new);
     if let Some(proof) = &proof {
         job.say(|| proof.announce());
+        proof.warn_of_what_is_in_the_way(&job.spec.known_factors);
     }
     let options = RunOptions {
         checkpoint_interval: job.checkpoint_interval,
@@ -202,11 +229,11 @@ pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
             }
             if let Some(proof) = &proof {
                 let factors = &job.spec.known_factors;
-                match proof.make(plan, &outcome, factors, stop, job.quiet, job.watch()) {
+                match proof.make(plan, &outcome, factors, stop, job.quiet) {
                     Ok(Some(made)) => report = report.proven(made),
                     Ok(None) => return stopped(job, outcome.iterations, true),
-                    // There is nothing that it could be made of, now or later.
-                    Err(e) if e.is::<NoResidues>() => job.warn(&format!(
+                    // What is left of its residues goes with the result.
+                    Err(e) if e.is::<GivenUp>() => job.warn(&format!(
                         "M{p}: warning: no proof was made: {e:#}; the result stands without one"
                     )),
                     Err(e) => {
@@ -218,21 +245,9 @@ pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
                 }
             }
             finish(&report, &stored, &mut store, job)?;
-            if let Some(proof) = &proof {
-                proof.clear_away();
-            }
             Ok(Exit::Done)
         }
         Finished::Stopped { iteration, saved } => stopped(job, iteration, saved),
-    }
-}
-
-/// Removes what a test that has its result may have left when it was killed.
-fn clear_away(store: &mut CheckpointStore, job: &Job) {
-    let p = job.spec.exponent.get();
-    let removed = store.remove_all().map_err(anyhow::Error::from);
-    if let Err(e) = removed.and_then(|()| Ok(ResidueFolder::new(job.dir, p).remove_all()?)) {
-        job.warn(&format!("M{p}: the result is safe, but {e:#}"));
     }
 }
 
@@ -245,90 +260,11 @@ fn stopped(job: &Job, iteration: u64, saved: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Stopped)
 }
 
-/// The fastest plan of the engine that computes everything once more.
-fn second_plan(exponent: Exponent, request: &PlanRequest) -> anyhow::Result<Plan> {
-    let request = settle(request, exponent)?;
-    Plan::fastest(exponent, &request, &TunedTimes::open())
-        .map_err(|e| lengths::explain(e, &request))
-}
-
-/// Decides where to compute; a GPU that is there and cannot be used is told of.
-pub(crate) fn settle(request: &PlanRequest, exponent: Exponent) -> anyhow::Result<PlanRequest> {
-    let settled = request.settled(exponent).map_err(|e| lengths::explain(e, request))?;
-    if let Some(warning) = settled.warning {
-        report::notice(&format!("warning: {warning}"));
-    }
-    Ok(settled.request)
-}
-
-/// The same for work that is not of one exponent: what can be used for one that
-/// is worth a GPU can be used for the rest.
-pub(crate) fn settle_for_any(request: &PlanRequest) -> anyhow::Result<PlanRequest> {
-    let p = if request.device == DeviceChoice::On(DeviceId::Sim) { 9_941 } else { 216_091 };
-    settle(request, Exponent::new(p)?)
-}
-
-/// Exponents of several sizes for the place of a request.
-pub(crate) fn exponents_for(
-    request: &PlanRequest,
-    on_cpu: &[u64],
-    on_gpu: &[u64],
-) -> anyhow::Result<Vec<Exponent>> {
-    const ON_SIMULATOR: [u64; 2] = [1_279, 9_941];
-    let list = match request.device {
-        DeviceChoice::On(DeviceId::Cuda(_)) => on_gpu,
-        DeviceChoice::On(DeviceId::Sim) => &ON_SIMULATOR,
-        DeviceChoice::Auto | DeviceChoice::Cpu => on_cpu,
-    };
-    Ok(list.iter().map(|&p| Exponent::new(p)).collect::<Result<_, _>>()?)
-}
-
 /// A residue asked for by its iteration is wanted even of a number with a factor, and known
 /// factors are no news.
 fn small_factor(job: &Job) -> Option<u64> {
     let wanted = job.spec.iterations.is_none() && job.spec.known_factors.is_empty();
     trial_factor(job.spec.exponent, job.tf_limit.filter(|_| wanted)?)
-}
-
-/// The result of this test, if it was finished before.
-fn load(stored: &StoredResult, job: &Job) -> anyhow::Result<Option<TestReport>> {
-    let (p, path) = (job.spec.exponent, stored.path().display());
-    match stored.load()? {
-        Loaded::Nothing => Ok(None),
-        Loaded::Sound(report) => {
-            let Some(order) = &job.order else {
-                job.say(|| {
-                    format!(
-                        "M{p}: finished before, the result is from {path}; --restart tests again"
-                    )
-                });
-                return Ok(Some(*report));
-            };
-            if report.is_for(&order.credit) {
-                job.say(|| format!("M{p}: finished before, the result is from {path}"));
-                return Ok(Some(*report));
-            }
-            if order.double_check {
-                job.say(|| {
-                    format!(
-                        "M{p}: the result in {path} is no double-check of itself, testing again"
-                    )
-                });
-                return Ok(None);
-            }
-            job.say(|| format!("M{p}: finished before without this assignment, from {path}"));
-            let report = report.credited(Some(order.credit.clone()));
-            stored.keep(&report)?;
-            Ok(Some(report))
-        }
-        Loaded::Bad { aside, reason } => {
-            let aside = aside.display();
-            job.warn(&format!(
-                "M{p}: the stored result is not sound ({reason}): set aside as {aside}, testing again"
-            ));
-            Ok(None)
-        }
-    }
 }
 
 fn compute(
@@ -346,67 +282,6 @@ fn compute(
     // A view that failed has no part in the result.
     let _ = view.join();
     Ok(finished?)
-}
-
-/// Keeps, prints and records a result, in an order that loses it at no instant
-/// and shows it whatever becomes of the results file; the checkpoints go last.
-fn finish(
-    report: &TestReport,
-    stored: &StoredResult,
-    store: &mut CheckpointStore,
-    job: &Job,
-) -> anyhow::Result<()> {
-    let kept = stored.keep(report);
-    let printed = print(report, job);
-    let recorded = record(report, stored, job);
-    if let Err(e) = kept {
-        let recorded = if matches!(recorded, Ok(true)) { "recorded" } else { "printed only" };
-        anyhow::bail!(
-            "{e}; the result is {recorded}, and checkpoints, where there are any, stay: the same command ends the test again"
-        );
-    }
-    if let Err(e) = store.remove_all() {
-        job.warn(&format!("M{}: the result is safe, but {e}", job.spec.exponent));
-    }
-    printed.and(recorded.map(drop))
-}
-
-/// Prints a result. An assignment that is recorded is done even if nobody
-/// listens: that is told and no more.
-fn print(report: &TestReport, job: &Job) -> anyhow::Result<()> {
-    let printed = report::print(report, job.json);
-    let Some(watch) = job.watch() else { return printed };
-    watch.log(&report.to_string());
-    if let Err(e) = printed {
-        job.warn(&format!("warning: {e}"));
-    }
-    Ok(())
-}
-
-/// Says at once, not after the test, that its result cannot be recorded: it is
-/// kept all the same, so the test need not wait for it.
-fn try_results(stored: &StoredResult, job: &Job) {
-    if let Err(e) = gimps::try_results_file(&job.results_path(job.credit())) {
-        let stored = stored.path().display();
-        job.warn(&format!(
-            "M{}: warning: {e}; the test goes on, and its result will be kept in {stored}",
-            job.spec.exponent
-        ));
-    }
-}
-
-/// Sees to it that the results file has the result; whether it is one for that file.
-fn record(report: &TestReport, stored: &StoredResult, job: &Job) -> anyhow::Result<bool> {
-    let Some(line) = report.result_line() else {
-        return Ok(false);
-    };
-    match gimps::append_result(&job.results_path(report.credit()), &line) {
-        Ok(_) => Ok(true),
-        Err(e) => anyhow::bail!(
-            "{e}; the result is kept in {}, and the same command will try again",
-            stored.path().display()
-        ),
-    }
 }
 
 /// `M216091, PRP-3: engine fp64, 12K words (17.58 bits a word, margin 1.2 bits), 2 threads`,

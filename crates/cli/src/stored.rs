@@ -7,6 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use sha2::{Digest, Sha256};
 use warpint::mersenne::{TestKind, TestSpec};
 
@@ -80,11 +81,14 @@ impl StoredResult {
     }
 
     /// Keeps a report: a new file, brought to disk, takes the old one's place.
+    ///
+    /// # Errors
+    /// Those of the file system, to be had by `downcast_ref`.
     pub(crate) fn keep(&self, report: &TestReport) -> anyhow::Result<()> {
         let result = serde_json::to_string(report)?;
         let text = format!("{{\"sha256\":\"{}\",\"result\":{result}}}\n", sha256(&result));
         write_anew(&self.path, text.as_bytes())
-            .map_err(|e| anyhow::anyhow!("cannot write {}: {e}", self.path.display()))
+            .with_context(|| format!("cannot write {}", self.path.display()))
     }
 
     /// Forgets it, if it is there.

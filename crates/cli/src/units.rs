@@ -76,10 +76,14 @@ fn clock_of_a_day(s: u64) -> String {
     format!("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60)
 }
 
-/// An amount of memory: `139.8 GiB`, `512.0 MiB`.
+/// An amount of memory: `139.8 GiB`, `512.0 MiB`, `333.7 KiB`.
 pub(crate) fn memory(bytes: u64) -> String {
-    let mib = bytes as f64 / f64::from(1 << 20);
-    if mib < 1024.0 { format!("{mib:.1} MiB") } else { format!("{:.1} GiB", mib / 1024.0) }
+    let kib = bytes as f64 / 1024.0;
+    match bytes {
+        0..0x10_0000 => format!("{kib:.1} KiB"),
+        0x10_0000..0x4000_0000 => format!("{:.1} MiB", kib / 1024.0),
+        _ => format!("{:.1} GiB", kib / 1024.0 / 1024.0),
+    }
 }
 
 /// `1 thread`, `2 threads`.
@@ -135,6 +139,7 @@ mod tests {
 
     #[test]
     fn memory_is_in_binary_units() {
+        assert_eq!(memory(341_700), "333.7 KiB");
         assert_eq!(memory(512 << 20), "512.0 MiB");
         assert_eq!(memory(150_121_545_728), "139.8 GiB");
     }

@@ -214,11 +214,27 @@ impl ProofFile {
     /// of known factors: proofs of both may be in one folder.
     #[must_use]
     pub fn file_name(&self) -> String {
-        let (p, power) = (self.exponent, self.power());
-        match self.factors.len() {
-            0 => format!("M{p}-{power}.proof"),
-            k => format!("M{p}-f{k}-{power}.proof"),
-        }
+        file_name(self.exponent, self.factors.len(), self.power())
+    }
+
+    /// The file in a folder that has the name of the proof of M_p or of this cofactor of it, of
+    /// this power, and is no such proof: [`ProofFile::save`] will refuse to replace it. A proof of
+    /// just this is no hindrance, being the same unless one of the two is wrong.
+    #[must_use]
+    pub fn in_the_way(
+        folder: &Path,
+        exponent: u32,
+        factors: &[String],
+        power: u32,
+    ) -> Option<PathBuf> {
+        let path = folder.join(file_name(exponent, factors.len(), power));
+        let foreign = match Self::read(&path) {
+            Ok((proof, _)) => {
+                (proof.exponent, &proof.factors[..], proof.power()) != (exponent, factors, power)
+            }
+            Err(_) => fs::symlink_metadata(&path).is_ok(),
+        };
+        foreign.then_some(path)
     }
 
     /// The MD5 of the file, 32 lower-case hexadecimal digits.
@@ -287,6 +303,13 @@ pub fn check_proof_folder(folder: &Path) -> Result<(), ProofFileError> {
         return Ok(());
     }
     Err(ProofFileError::NotAFolder { path: folder.to_owned() })
+}
+
+fn file_name(p: u32, factors: usize, power: u32) -> String {
+    match factors {
+        0 => format!("M{p}-{power}.proof"),
+        k => format!("M{p}-f{k}-{power}.proof"),
+    }
 }
 
 fn residue_size(exponent: u32) -> usize {

@@ -144,6 +144,28 @@ fn proofs_of_a_number_and_of_its_cofactors_are_in_one_folder() {
 }
 
 #[test]
+fn what_has_the_name_of_a_proof_and_is_another_is_in_its_way() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("M13-2.proof");
+    let of = |p, factors: &[&str], power| {
+        let factors: Vec<_> = factors.iter().map(ToString::to_string).collect();
+        ProofFile::in_the_way(dir.path(), p, &factors, power)
+    };
+    assert_eq!(of(13, &[], 2), None);
+    small().save(dir.path()).unwrap();
+    assert_eq!(of(13, &[], 2), None);
+    for bytes in [with("M13", "M11"), with("M13", "M13/3"), vec![], SMALL[1..].to_vec()] {
+        fs::write(&path, bytes).unwrap();
+        assert_eq!(of(13, &[], 2).as_ref(), Some(&path));
+        assert!(matches!(small().save(dir.path()), Err(ProofFileError::Exists { .. })));
+    }
+    assert_eq!((of(13, &["3"], 2), of(13, &[], 3)), (None, None));
+    let of_cofactor = dir.path().join("M13-f1-2.proof");
+    fs::write(&of_cofactor, with("M13", "M13/3")).unwrap();
+    assert_eq!((of(13, &["3"], 2), of(13, &["5"], 2)), (None, Some(of_cofactor)));
+}
+
+#[test]
 fn what_is_no_regular_file_is_not_opened() {
     let root = tempfile::tempdir().unwrap();
     let says = |name: &str| ProofFile::read(&root.path().join(name)).unwrap_err().to_string();

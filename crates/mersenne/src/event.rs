@@ -46,7 +46,7 @@ pub enum Event {
         /// Why.
         reason: String,
     },
-    /// A residue for the proof could not be written: the proof will be of a lower power.
+    /// A residue for the proof could not be written: the proof will be of a lower power, or none.
     ResidueLost {
         /// Its iteration.
         iteration: u64,

@@ -33,8 +33,9 @@ pub(crate) enum Bench {
     /// Measure what checks and checkpoints cost a PRP test: the time of its squarings, without and
     /// with checkpoints, beside that of bare ones before and after it.
     ///
-    /// Takes some minutes, and a temporary folder. P must be so large that its whole test takes 10
-    /// seconds or more: a smaller one is refused, since its checks are lost in the noise.
+    /// Takes some minutes, and a folder in DIR, which is gone in the end: what checkpoints cost is
+    /// what they cost on that disk. P must be so large that its whole test takes 10 seconds or more: a
+    /// smaller one is refused, since its checks are lost in the noise.
     Checks(BenchChecksArgs),
     /// Measure what a GPU reaches: products and transforms mod 2^64 − 2^32 + 1 in registers, memory,
     /// kernels in a graph, FP64. A wrong result is an error.
@@ -115,6 +116,10 @@ pub(crate) struct BenchChecksArgs {
 
     #[command(flatten)]
     pub(crate) arithmetic: ArithmeticArgs,
+
+    /// Where checkpoints go: measure on the disk that tests write to.
+    #[arg(long, value_name = "DIR", default_value = "warpint-work")]
+    pub(crate) dir: PathBuf,
 
     /// End after so many checks, or at the end of the test.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = checks)]

@@ -115,3 +115,14 @@ fn a_report_reads_back_and_knows_its_test() {
     assert!(!report.is_of(TestKind::Prp, 127, &[]));
     assert!(!report.is_of(TestKind::Ll(LlStart::Ten), 89, &[]));
 }
+
+#[test]
+fn a_result_of_two_engines_is_one_of_either_and_of_no_third() {
+    let report = |second| {
+        TestReport::new(&outcome(TestKind::Ll(LlStart::Four), Verdict::Prime, 0)).doubled_by(second)
+    };
+    let of_both = report(Some("goldilocks"));
+    let doubled = ["fp64", "goldilocks", "word"].map(|engine| of_both.is_doubled_with(engine));
+    assert_eq!(doubled, [true, true, false]);
+    assert!(!report(None).is_doubled_with("fp64"));
+}

@@ -1,5 +1,6 @@
 //! What a worker tells of itself while it works: to its log, and to its status file.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -29,6 +30,12 @@ struct Told {
     proof_begun: Instant,
     /// The last progress, as a person reads it.
     progress: String,
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watch").finish_non_exhaustive()
+    }
 }
 
 impl Watch {
@@ -184,10 +191,13 @@ impl Told {
         match event {
             Event::Progress { iteration, total, per_iteration, round_off } => {
                 *progress = progress::progress_line(*iteration, *total, *per_iteration, *round_off);
-                let left = per_iteration.as_secs_f64() * total.saturating_sub(*iteration) as f64;
-                test.us_per_iteration = Some(per_iteration.as_secs_f64() * 1e6);
-                test.eta_seconds = Some(left as u64);
-                test.round_off = round_off.map(|r| RoundOffStatus { max: r.max, z: r.z() });
+                // A test that goes on at its end computes nothing of which this could be told.
+                let each = (!per_iteration.is_zero()).then_some(per_iteration.as_secs_f64());
+                let left = total.saturating_sub(*iteration) as f64;
+                test.us_per_iteration = each.map(|each| each * 1e6);
+                test.eta_seconds = each.map(|each| (each * left) as u64);
+                test.round_off =
+                    each.and(*round_off).map(|r| RoundOffStatus { max: r.max, z: r.z() });
                 test.at(*iteration, *total);
                 None
             }
@@ -246,7 +256,7 @@ impl TestStatus {
 mod tests {
     use super::*;
     use std::fs;
-    use warpint::mersenne::Check;
+    use warpint::mersenne::{Check, RoundOff};
 
     #[test]
     fn a_test_is_followed_in_status_and_log() {
@@ -281,6 +291,16 @@ mod tests {
         assert_eq!((test.eta_seconds, test.saved), (Some(94), Some(60)));
         assert_eq!(test.errors, ErrorStatus { checks: 1, ..ErrorStatus::default() });
         assert_eq!(test.aid, credit.aid);
+        // At the end of the test, nothing having been computed in this sitting.
+        watch.event(&Event::Progress {
+            iteration: 127,
+            total: 127,
+            per_iteration: Duration::ZERO,
+            round_off: Some(RoundOff { max: 0.0, mean: 0.0, deviation: 0.0, products: 3 }),
+        });
+        watch.event(&Event::Saved { iteration: 127, path: "f".into(), verified: true });
+        let test = status().test.unwrap();
+        assert_eq!((test.us_per_iteration, test.eta_seconds, test.round_off), (None, None, None));
         for share in [0.0, 0.25, 0.5] {
             watch.proving(share);
         }
@@ -309,6 +329,7 @@ mod tests {
             "is composite: it is so",
             "M1279 is another, and M127/3 too",
         ];
-        assert_eq!(lines[5..], logged.map(|line| format!("- M127: {line}")));
+        assert_eq!(lines.last(), Some(&"- M127: saved iteration 127; 127 of 127 (100.00 %)"));
+        assert_eq!(lines[5..9], logged.map(|line| format!("- M127: {line}")));
     }
 }

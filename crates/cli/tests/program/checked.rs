@@ -36,7 +36,11 @@ fn a_test_with_a_proof_leaves_one_that_is_right_and_nothing_else() {
     let dir = tempfile::tempdir().unwrap();
     let ran = warpint(dir.path(), "prp 9689 --proof --dir w --json --no-tf");
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(ran.err.contains("residues for a proof of power 8 take up to 0.3 MiB"), "{}", ran.err);
+    assert!(
+        ran.err.contains("residues for a proof of power 8 take up to 333.7 KiB"),
+        "{}",
+        ran.err
+    );
     let proof = ran.json()["proof"].clone();
     assert_eq!(
         (&proof["version"], &proof["power"], &proof["hashsize"]),
@@ -66,33 +70,48 @@ fn a_test_with_a_proof_leaves_one_that_is_right_and_nothing_else() {
 #[test]
 fn a_proof_needs_all_its_residues_or_has_a_lower_power() {
     let dir = tempfile::tempdir().unwrap();
-    // Half-way without a proof, then on with one.
-    let first = warpint(dir.path(), "prp 9689 --iterations 4000 --dir w -q --no-tf");
+    // A part without a proof, then on with one.
+    let first = warpint(dir.path(), "prp 9689 --iterations 1000 --dir w -q --no-tf");
     assert_eq!(first.code, Some(0), "{first:?}");
-    let ran = warpint(dir.path(), "prp 9689 --proof --dir w --json --no-tf");
+    let ran = warpint(dir.path(), "prp 9689 --proof=6 --dir w --json --no-tf");
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    // The middle of the test, 4845, is there, the first quarter is not.
-    let says = "residues from before iteration 4000 are missing: the proof will have power 1";
+    // An eighth of the test, 1212, is there, a sixteenth is not.
+    let says = "residues from before iteration 1000 are missing: the proof will have power 3";
     assert!(ran.err.contains(says), "{}", ran.err);
     assert!(!ran.err.contains("the proof has power"), "told once: {}", ran.err);
-    assert_eq!(ran.json()["proof"]["power"], 1);
-    let verified = warpint(dir.path(), "proof verify w/proof/M9689-1.proof -q");
+    assert_eq!(ran.json()["proof"]["power"], 3);
+    let verified = warpint(dir.path(), "proof verify w/proof/M9689-3.proof -q");
     assert_eq!(verified.code, Some(0), "{verified:?}");
 }
 
 #[test]
 fn a_test_that_cannot_get_a_proof_any_more_keeps_no_residues_for_one() {
-    let dir = tempfile::tempdir().unwrap();
-    let first = warpint(dir.path(), "prp 9689 --iterations 5000 --dir w -q --no-tf");
-    assert_eq!(first.code, Some(0), "{first:?}");
-    // That of x_7268, ⌈p/2⌉ + ⌈p/4⌉, cannot be written.
-    fs::create_dir_all(dir.path().join("w/M9689/proof/0000007268.residue")).unwrap();
-    let ran = warpint(dir.path(), "prp 9689 --proof --dir w --json --no-tf");
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    let says = "it goes on at iteration 5000, and residues from before are missing: no proof";
-    assert!(ran.err.contains(says), "{}", ran.err);
-    assert!(!ran.err.contains("cannot keep the residue"), "{}", ran.err);
-    assert!(ran.json()["proof"].is_null());
+    // At 1,000, one of power 3 would be possible: nobody wants that in the place of power 8.
+    for begun in [1000, 5000] {
+        let dir = tempfile::tempdir().unwrap();
+        let first = format!("prp 9689 --iterations {begun} --dir w -q --no-tf");
+        assert_eq!(warpint(dir.path(), &first).code, Some(0));
+        // That of x_7268, ⌈p/2⌉ + ⌈p/4⌉, cannot be written.
+        fs::create_dir_all(dir.path().join("w/M9689/proof/0000007268.residue")).unwrap();
+        let ran = warpint(dir.path(), "prp 9689 --proof --dir w --json --no-tf");
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let says = format!(
+            "it goes on at iteration {begun}, and residues from before are missing: no proof can \
+             be made of it; --restart begins it anew"
+        );
+        assert!(ran.err.contains(&says), "{}", ran.err);
+        assert!(!ran.err.contains("cannot write the residue"), "{}", ran.err);
+        assert!(ran.json()["proof"].is_null());
+        // An assignment has no such option, and its log says it too.
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(warpint(dir.path(), &first).code, Some(0));
+        let ran = work(dir.path(), "PRP=N/A,1,2,9689,-1,70,0\n");
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let says = "no proof can be made of it; the test goes on without one";
+        assert!(ran.err.contains(says) && !ran.err.contains("--restart"), "{}", ran.err);
+        let log = fs::read_to_string(dir.path().join("w/warpint.log")).unwrap();
+        assert_eq!(log.matches(says).count(), 1, "{log}");
+    }
 }
 
 #[test]
@@ -105,12 +124,19 @@ fn a_proof_that_cannot_be_put_into_place_is_made_by_the_same_command_later() {
     let ran = warpint(dir.path(), line);
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.err.contains("its proof was not made"), "{}", ran.err);
-    assert!(ran.err.contains("M4423-3.proof already: move it away"), "{}", ran.err);
+    assert!(ran.err.contains("M4423-3.proof already: move it away, then"), "{}", ran.err);
+    let before = "warning: there is another w/proof/M4423-3.proof already: move it away before";
+    let test = ran.err.find("its proof was not made").unwrap();
+    assert!(ran.err.find(before).is_some_and(|said| said < test), "{}", ran.err);
     assert!(results(&dir.path().join("w")).is_empty());
     fs::remove_file(in_the_way).unwrap();
     let ran = warpint(dir.path(), line);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_eq!(results(&dir.path().join("w"))[0]["proof"]["power"], 3);
+    // The same proof is in nobody's way.
+    let ran = warpint(dir.path(), &format!("{line} --restart"));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(!ran.err.contains("warning"), "{}", ran.err);
 }
 
 #[test]
@@ -162,7 +188,7 @@ fn a_result_that_is_there_is_no_answer_to_one_who_asks_for_more() {
     let dir = tempfile::tempdir().unwrap();
     for (kind, more, lacks) in [
         ("prp", "--proof=3", "without a proof"),
-        ("ll", "--verify-with goldilocks", "without a second engine"),
+        ("ll", "--verify-with goldilocks", "without this second engine"),
     ] {
         let run = |options: &str| warpint(dir.path(), &format!("{kind} 4423 -q --no-tf {options}"));
         assert_eq!(run("--dir w").code, Some(0));
@@ -210,6 +236,25 @@ fn a_second_engine_confirms_a_test() {
     assert_eq!((&ran.json()["status"], &ran.json()["engine"]), (&"P".into(), &"fp64".into()));
     let refused = warpint(dir.path(), "ll 4423 --verify-with word --dir w");
     assert_eq!(refused.code, Some(2), "{refused:?}");
+    // Two engines have computed it, whichever came first.
+    let line = "ll 4423 --engine goldilocks --verify-with fp64 --dir w --json -q";
+    assert_eq!(warpint(dir.path(), line).code, Some(0));
+    // One and the same may be wrong twice; nothing is touched, --restart or not.
+    for line in [
+        "ll 4423 --verify-with fp64 --restart",
+        "ll 4423 --engine goldilocks --verify-with goldilocks --restart",
+        "ll 4423 --verify-with auto --restart",
+    ] {
+        let refused = warpint(dir.path(), &format!("{line} --no-tf --dir w"));
+        assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""), "{refused:?}");
+        let says =
+            "--verify-with wants another engine, and the test of M4423 is itself computed by";
+        assert!(refused.error().starts_with(says), "{refused:?}");
+    }
+    assert!(dir.path().join("w/M4423/ll-result.json").is_file());
+    let elsewhere = warpint(dir.path(), "ll 4423 --verify-with fp64 --no-tf --dir x");
+    assert_eq!(elsewhere.code, Some(2), "{elsewhere:?}");
+    assert!(!dir.path().join("x").exists());
 }
 
 fn work(dir: &Path, lines: &str) -> Ran {

@@ -13,6 +13,9 @@ mod devices;
 #[cfg(unix)]
 #[cfg(test)]
 mod files;
+#[cfg(unix)]
+#[cfg(test)]
+mod leftovers;
 #[cfg(test)]
 mod places;
 #[cfg(test)]

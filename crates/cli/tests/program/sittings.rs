@@ -99,6 +99,39 @@ fn an_interrupted_test_goes_on_to_the_same_residue() {
 }
 
 #[test]
+fn two_signals_at_once_are_one_request() {
+    let dir = tempfile::tempdir().unwrap();
+    let child = start(dir.path(), "prp", 1);
+    // As `timeout` does it: to the process, and to its group.
+    signal(&child, "TERM");
+    std::thread::sleep(Duration::from_millis(20));
+    signal(&child, "TERM");
+    let ran = end(child);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert_eq!(ran.json()["saved"], true, "{ran:?}");
+}
+
+#[test]
+fn a_bench_that_is_stopped_leaves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let folders = || fs::read_dir(dir.path().join("w")).map_or(0, |entries| entries.count());
+    let line = "bench checks 216091 --device cpu --dir w --engine goldilocks";
+    let mut child = command(dir.path(), line.split(' '))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_until("the folder of the bench", || {
+        assert!(child.try_wait().unwrap().is_none());
+        folders() == 1
+    });
+    signal(&child, "INT");
+    let ran = end(child);
+    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(3), "", ""), "{ran:?}");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+#[test]
 fn a_killed_test_goes_on_to_the_same_residue() {
     let dir = tempfile::tempdir().unwrap();
     let mut child = start(dir.path(), "prp", 2);

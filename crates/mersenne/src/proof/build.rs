@@ -1,5 +1,7 @@
 //! Making a proof from the residues that a test has kept.
 
+use std::ops::RangeInclusive;
+
 use super::hash::Exponents;
 use super::points::Points;
 use super::residues::{ResidueFileError, ResidueFolder};
@@ -45,27 +47,27 @@ pub fn build(
     or_stopped(build_twice(&mut plan, &points, folder, last, once, &mut watch))
 }
 
-/// Builds the proof of the largest power, at most `most`, that the residues in the folder allow.
+/// Builds the proof of the largest of these powers that the residues in the folder allow.
 ///
 /// A residue that turns out unsound is set aside ([`ResidueFolder::set_aside`]), and a lower power
 /// taken.
 ///
 /// # Errors
-/// As [`build`], but for unsound residues; [`ProofError::NoResidues`] if not even power 1 is left.
+/// As [`build`], but for unsound residues; [`ProofError::NoResidues`] if not even the least power is left.
 pub fn build_largest(
     plan: Plan,
-    most: u32,
+    powers: RangeInclusive<u32>,
     folder: &ResidueFolder,
     last: &Residue,
     progress: &mut dyn FnMut(f64),
     stop: &StopToken,
 ) -> Result<Option<Proof>, ProofError> {
-    let p = plan.exponent().get();
+    let (p, least) = (plan.exponent().get(), (*powers.start()).max(1));
     loop {
-        let power = folder.largest_complete_power(most, u64::from(p));
-        if power == 0 {
+        let power = folder.largest_complete_power(*powers.end(), u64::from(p));
+        if power < least {
             let folder = folder.dir().display().to_string();
-            return Err(ProofError::NoResidues { exponent: p, folder });
+            return Err(ProofError::NoResidues { exponent: p, least, folder });
         }
         match build(plan, power, folder, last, progress, stop) {
             Err(ProofError::Residue(ResidueFileError::Unsound { iteration, path, reason })) => {

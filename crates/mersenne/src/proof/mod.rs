@@ -22,7 +22,7 @@ mod watch;
 
 pub use build::{build, build_largest};
 pub use hash::{sha3_256_of, sha3_256_text};
-pub use points::{LARGEST_POWER, Points, disk_bytes, power_for};
+pub use points::{LARGEST_POWER, Points, disk_bytes, least_power, power_for};
 pub use residues::{ResidueFileError, ResidueFolder};
 pub use verify::{Verification, verify};
 
@@ -70,11 +70,15 @@ pub enum ProofError {
     /// A known factor is none.
     #[error(transparent)]
     Factor(#[from] FactorError),
-    /// The folder does not even have the residues of power 1.
-    #[error("the residues of M{exponent} that a proof needs are not in {folder}")]
+    /// The folder does not even have the residues of the least power.
+    #[error(
+        "the residues of M{exponent} that a proof of power {least} or more needs are not in {folder}"
+    )]
     NoResidues {
         /// p.
         exponent: u32,
+        /// The least power.
+        least: u32,
         /// The folder.
         folder: String,
     },

@@ -23,6 +23,15 @@ pub fn power_for(p: u32) -> Option<u32> {
     Some(8 + steps.into_iter().filter(|&from| p >= from).count() as u32)
 }
 
+/// The least power worth making where residues for the power that was asked for are missing: three
+/// less, at which a certificate takes eight times as many squarings; 1 for powers up to 4.
+///
+/// What verifies a proof of power 1 does half of the test again.
+#[must_use]
+pub fn least_power(asked: u32) -> u32 {
+    asked.saturating_sub(3).max(1)
+}
+
 /// The bytes that the residues of a proof take on disk until it is built: 2^power − 1 files (the
 /// last residue is not among them) of ⌈p/8⌉ bytes and a header of at most 128 with its checksum.
 #[must_use]
@@ -148,6 +157,12 @@ mod tests {
                 assert!(Points::new(p, power).is_some(), "{p}");
             }
         }
+    }
+
+    #[test]
+    fn a_lower_power_is_at_most_three_less() {
+        let least = [1, 1, 1, 1, 2, 5, 12];
+        assert_eq!([0, 1, 3, 4, 5, 8, LARGEST_POWER].map(least_power), least);
     }
 
     #[test]

@@ -153,6 +153,12 @@ impl ResidueFolder {
         self.remove(|found| found > iteration)
     }
 
+    /// Removes the residues that are not among these points: those that only a proof of a higher
+    /// power needs.
+    pub fn forget_all_but(&self, points: &Points) -> io::Result<()> {
+        self.remove(|found| !points.contains(found))
+    }
+
     /// Removes all residues, once the proof is safely elsewhere, and the folder if that empties it.
     pub fn remove_all(&self) -> io::Result<()> {
         self.remove(|_| true)?;
@@ -168,20 +174,23 @@ impl ResidueFolder {
         if fs::rename(&path, &bad).is_ok() { bad } else { path }
     }
 
+    /// As many as can be removed; the first error. What is no file is not ours.
     fn remove(&self, unwanted: impl Fn(u64) -> bool) -> io::Result<()> {
         let entries = match fs::read_dir(&self.dir) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
             entries => entries?,
         };
+        let mut removed = Ok(());
         for entry in entries {
             let path = entry?.path();
             let residue = path.extension().is_some_and(|e| e == EXTENSION);
             let unfinished = path.extension().is_some_and(|e| e == "tmp");
-            if unfinished || residue && iteration_of(&path).is_some_and(&unwanted) {
-                fs::remove_file(path)?;
+            let ours = unfinished || residue && iteration_of(&path).is_some_and(&unwanted);
+            if ours && !path.is_dir() {
+                removed = removed.and(fs::remove_file(path));
             }
         }
-        Ok(())
+        removed
     }
 
     fn path(&self, iteration: u64) -> PathBuf {
@@ -307,6 +316,23 @@ mod tests {
         fs::remove_file(foreign).unwrap();
         folder.remove_all().unwrap();
         assert!(!folder.dir().exists());
+    }
+
+    #[test]
+    fn residues_of_higher_powers_alone_are_forgotten() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = ResidueFolder::new(root.path(), P);
+        let points = |power| Points::new(P, power).unwrap();
+        for k in points(3).iter() {
+            folder.keep(k, &x(k)).unwrap();
+        }
+        // What is in the way of a residue is no reason to leave others.
+        fs::create_dir(folder.path(1)).unwrap();
+        folder.forget_all_but(&points(2)).unwrap();
+        let left: Vec<u64> = points(3).iter().filter(|&k| folder.has(k)).collect();
+        assert_eq!(left, points(2).iter().collect::<Vec<_>>());
+        folder.remove_all().unwrap();
+        assert!(!folder.has(u64::from(P)) && folder.path(1).is_dir());
     }
 
     #[test]

@@ -82,7 +82,7 @@ pub trait Keeper: fmt::Debug + Send + Sync {
     /// `reached`. Those up to there it has had from earlier sittings, or never gets.
     fn iterations(&self, reached: u64) -> Vec<u64>;
 
-    /// Takes x at an iteration, and returns once it is on disk.
+    /// Takes x at an iteration, and returns once it is on disk, or is not wanted any more.
     ///
     /// # Errors
     /// Those of the disk; the test goes on all the same.

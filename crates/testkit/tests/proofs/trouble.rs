@@ -44,7 +44,8 @@ fn missing_and_damaged_residues_lead_to_a_lower_power() {
     let folder = ResidueFolder::new(root.path(), p);
     let last = keep_residues(fp64(p), 5, &folder);
     assert_eq!(last.divided_by(9), Some(Ring::new(p).prp_residue()));
-    let largest = || build_largest(fp64(p), 11, &folder, &last, &mut |_| {}, &stop);
+    let of = |powers| build_largest(fp64(p), powers, &folder, &last, &mut |_| {}, &stop);
+    let largest = || of(1..=11);
     let proof = largest().unwrap().unwrap();
     assert_eq!(file_of(&proof).md5(), known(p).md5);
 
@@ -65,6 +66,8 @@ fn missing_and_damaged_residues_lead_to_a_lower_power() {
     let proof = largest().unwrap().unwrap();
     assert_eq!((proof.power(), damaged.exists()), (3, false));
     assert!(damaged.with_extension("bad").exists());
+    assert!(matches!(of(4..=11), Err(ProofError::NoResidues { least: 4, .. })));
+    assert_eq!(of(3..=3).unwrap().unwrap(), proof);
 
     fs::remove_file(file(points(1).iter().next().unwrap())).unwrap();
     assert!(matches!(largest(), Err(ProofError::NoResidues { exponent: 2203, .. })));

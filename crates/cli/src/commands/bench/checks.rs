@@ -1,5 +1,6 @@
 //! `warpint bench checks [P]`: what checks and checkpoints cost a test.
 
+use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,12 +12,14 @@ use warpint::mersenne::{
     Event, Exponent, Plan, RunOptions, StopToken, TestKind, TestSpec, TunedTimes, test,
 };
 
+use super::scratch::Scratch;
 use super::{cores, micros};
 use crate::args::BenchChecksArgs;
 use crate::exit::{BadRequest, Exit};
 use crate::lengths;
 use crate::report;
 use crate::run::settle;
+use crate::signals::Signals;
 use crate::units;
 
 const DEFAULT: u64 = 82_589_933;
@@ -70,7 +73,14 @@ pub(crate) fn run(args: &BenchChecksArgs) -> anyhow::Result<Exit> {
     let plan = Plan::fastest(p, &request, &TunedTimes::open())
         .map_err(|e| lengths::explain(e, &request))?;
     refuse_too_short(&plan)?;
-    let measured = measure(plan, args.checks)?;
+    let signals = Signals::install()?;
+    // From here on there is a folder to remove.
+    let stop = signals.save_first();
+    let scratch = Scratch::new(&args.dir)?;
+    let Some(measured) = measure(plan, args.checks, scratch.path(), stop)? else {
+        return Ok(Exit::Stopped);
+    };
+    drop(scratch);
     if args.json {
         report::write_out((serde_json::to_string(&measured)? + "\n").as_bytes())?;
     } else {
@@ -98,22 +108,27 @@ fn refuse_too_short(plan: &Plan) -> anyhow::Result<()> {
     .into())
 }
 
-fn measure(plan: Plan, checks: usize) -> anyhow::Result<Measured> {
+/// `None` if `asked` stopped it. Checkpoints go into `dir`.
+fn measure(
+    plan: Plan,
+    checks: usize,
+    dir: &Path,
+    asked: &StopToken,
+) -> anyhow::Result<Option<Measured>> {
     let p = plan.exponent().get();
-    let scratch = Scratch::new()?;
-    let mut store = CheckpointStore::open(&scratch.0, p, TestKind::Prp)?;
+    let mut store = CheckpointStore::open(dir, p, TestKind::Prp)?;
     // All kernels are compiled meanwhile.
-    run_test(plan, Some(WARM_UP), None, checks)?;
-    let before = bare(&plan)?;
-    let (checked, squarings) = run_test(plan, None, None, checks)?.squaring()?;
-    let times = run_test(plan, None, Some(&mut store), checks)?;
-    let (saved, _) = times.squaring()?;
-    let after = bare(&plan)?;
+    run_test(plan, Some(WARM_UP), None, checks, asked)?;
+    let Some(before) = bare(&plan, asked)? else { return Ok(None) };
+    let without = run_test(plan, None, None, checks, asked)?;
+    let times = run_test(plan, None, Some(&mut store), checks, asked)?;
+    let Some(after) = bare(&plan, asked)? else { return Ok(None) };
+    let ((checked, squarings), (saved, _)) = (without.squaring()?, times.squaring()?);
     let mean = (before.mean + after.mean) / 2;
     let spread = before.most.max(after.most).saturating_sub(before.least.min(after.least));
     let percent = |time: f64| 100.0 * time / mean.as_secs_f64();
     let above = |time: Duration| percent(time.as_secs_f64() - mean.as_secs_f64());
-    Ok(Measured {
+    Ok(Some(Measured {
         exponent: p,
         engine: plan.engine(),
         device: plan.place(),
@@ -126,7 +141,7 @@ fn measure(plan: Plan, checks: usize) -> anyhow::Result<Measured> {
         checkpoints: times.checkpoints,
         cost_percent: (above(checked), (times.checkpoints > 0).then(|| above(saved))),
         noise_percent: percent(spread.as_secs_f64()),
-    })
+    }))
 }
 
 /// A PRP test as far as some iteration, or until so many checks have passed and what they have
@@ -136,6 +151,7 @@ fn run_test(
     iterations: Option<u64>,
     store: Option<&mut CheckpointStore>,
     checks: usize,
+    asked: &StopToken,
 ) -> anyhow::Result<Times> {
     let exponent = plan.exponent();
     let spec = TestSpec {
@@ -149,8 +165,11 @@ fn run_test(
     if !saves {
         options.checkpoint_interval = Duration::MAX;
     }
-    let enough = stop.clone();
-    let clock = thread::spawn(move || Times::of(&events, checks, saves, &enough));
+    if asked.is_stopped() {
+        stop.stop();
+    }
+    let ends = [stop.clone(), asked.clone()];
+    let clock = thread::spawn(move || Times::of(&events, checks, saves, &ends));
     let finished = test::run(&spec, plan, store, &sender, &stop, &options);
     drop(sender);
     let times = clock.join().map_err(|_| anyhow::anyhow!("the clock of the bench failed"))?;
@@ -166,7 +185,8 @@ struct Bare {
     most: Duration,
 }
 
-fn bare(plan: &Plan) -> anyhow::Result<Bare> {
+/// `None` if `asked` stopped it.
+fn bare(plan: &Plan, asked: &StopToken) -> anyhow::Result<Option<Bare>> {
     let mut timer = plan.timer()?;
     timer.warm_up(200)?;
     timer.lap(200)?;
@@ -174,10 +194,13 @@ fn bare(plan: &Plan) -> anyhow::Result<Bare> {
     let mut timer = plan.timer()?;
     timer.warm_up(200)?;
     for _ in 0..BARE_LAPS {
+        if asked.is_stopped() {
+            return Ok(None);
+        }
         timer.lap(lap as u64)?;
     }
     let (least, most) = timer.extremes();
-    Ok(Bare { mean: timer.mean(), least, most })
+    Ok(Some(Bare { mean: timer.mean(), least, most }))
 }
 
 /// What the events of a test tell of its time.
@@ -199,10 +222,19 @@ impl Times {
         Ok((end.duration_since(begun).div_f64(squarings.max(1) as f64), squarings))
     }
 
-    fn of(events: &mpsc::Receiver<Event>, checks: usize, saves: bool, enough: &StopToken) -> Self {
+    /// Stops the test by the first token: once there is enough, or when the second one asks for it.
+    fn of(
+        events: &mpsc::Receiver<Event>,
+        checks: usize,
+        saves: bool,
+        [enough, asked]: &[StopToken; 2],
+    ) -> Self {
         let mut times = Self { begun: None, ended: None, checks: 0, checkpoints: 0 };
         let mut confirmed = None;
         for event in events {
+            if asked.is_stopped() {
+                enough.stop();
+            }
             match event {
                 Event::Progress { iteration, .. } if times.begun.is_none() => {
                     times.begun = Some((iteration, Instant::now()));
@@ -264,25 +296,6 @@ impl Measured {
             self.saved_us,
             self.noise_percent,
         )
-    }
-}
-
-/// A folder for the checkpoints, gone in the end.
-struct Scratch(std::path::PathBuf);
-
-impl Scratch {
-    fn new() -> anyhow::Result<Self> {
-        let path = std::env::temp_dir().join(format!("warpint-bench-{}", std::process::id()));
-        std::fs::create_dir_all(&path)
-            .with_context(|| format!("cannot make the folder {}", path.display()))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // What stays is in the folder for temporary files.
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 

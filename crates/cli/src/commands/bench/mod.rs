@@ -6,6 +6,7 @@ mod cpu;
 pub(crate) mod jacobi;
 mod on_device;
 mod same_plan;
+mod scratch;
 
 use serde::Serialize;
 use warpint::mersenne::{Exponent, Plan, PlanRequest, TunedTimes};
