@@ -1,0 +1,202 @@
+//! Fields Z/pZ, 2^49 < p < 2^50, on numbers of type `f64`.
+//!
+//! On GPUs with FP64 at full rate a product mod p takes six operations, and a sum one (van der
+//! Hoeven, Lecerf and Quintin 2016, *Modular SIMD arithmetic in Mathemagix*, for products mod p by
+//! fused multiply-adds; the library FLINT has its fast products from such fields).
+//!
+//! # Representation
+//!
+//! An element is any integer that is congruent to it, as an `f64` of at most 2^53 in size. What a
+//! function takes and returns is told as a multiple of p: sums and differences of such numbers are
+//! plain `+` and `-`, exact as long as they stay within 2^53, which is more than 8p.
+//!
+//! # Why every step is exact
+//!
+//! All roundings are to nearest, ties to even; RN(x) is x rounded to an `f64`. Numbers are integers
+//! or quotients of integers below 2^53, so nothing underflows. Let M = 3·2^51.
+//!
+//! *The nearest integer.* For |x| ≤ 2^51 is 2^52 ≤ x + M ≤ 2^53, where an `f64` has steps of one.
+//! So fma(a, u, M) − M is an integer within ½ of a·u, if |a·u| ≤ 2^51.
+//!
+//! *A product with a fixed w* ([`F50::mul_by`]). Let |a| ≤ kp, k ≤ 4, |w| ≤ p/2, u = RN(w/p),
+//! h = RN(a·w) and q = fma(a, u, M) − M. As u is wrong by at most |w/p|·2^−53, a·u is wrong by at
+//! most |a·w/p|·2^−53 ≤ (k/2)·p·2^−53 < k/16, and |a·u| ≤ 2p < 2^51. So
+//! r = a·w − q·p has |r| ≤ (½ + k/16)·p. The error e = a·w − h is an integer, and since
+//! |a·w| ≤ 2p² < 2^101, |e| ≤ 2^47: fma(a, w, −h) is e. And h − q·p = r − e is an integer
+//! below 2^50 in size: fma(−q, p, h) is that. Their sum is r.
+//!
+//! *Any product* ([`F50::mul`]). Let |a·b| ≤ kp², k ≤ 2, P = RN(1/p), h = RN(a·b) and
+//! q = fma(h, P, M) − M. Here h·P is wrong by at most |a·b/p|·(2^−52 + 2^−106) < k/4, and
+//! |h·P| < 2^51. So |r| ≤ (½ + k/4)·p; the rest is as before.
+//!
+//! *A sum* ([`F50::reduce`]). For |x| ≤ 2^53, x·P is wrong by at most |x/p|·2^−53 ≤ 2^−49, so
+//! r = x − q·p has |r| ≤ p/2 + 2, and fma(−q, p, x) is r.
+
+#[cfg(test)]
+mod tests;
+
+use crate::primes;
+
+/// 3·2^51: added to a number of at most 2^51 in size and taken away again, it leaves the nearest
+/// integer.
+const MAGIC: f64 = 6_755_399_441_055_744.0;
+
+/// Primes k·2^m + 1, the largest first within each m, with their smallest generator: fields with
+/// 2^m-th roots of unity.
+pub const PRIMES: [(u64, u32, u64); 8] = [
+    (1_125_281_431_552_001, 36, 3),
+    (1_124_044_480_970_753, 36, 3),
+    (1_122_532_652_482_561, 36, 13),
+    (1_120_883_385_040_897, 36, 5),
+    (1_119_508_995_506_177, 36, 3),
+    (1_124_130_380_316_673, 34, 5),
+    (1_124_027_301_101_569, 34, 11),
+    (1_123_718_063_456_257, 34, 5),
+];
+
+/// One of these fields.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct F50 {
+    p: f64,
+    /// P = RN(1/p).
+    inverse: f64,
+}
+
+/// A number to multiply by again and again: w with |w| ≤ p/2, and RN(w/p).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Factor {
+    w: f64,
+    ratio: f64,
+}
+
+/// Why there is no such field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{0} is no prime between 2^49 and 2^50")]
+pub struct NoField(pub u64);
+
+impl F50 {
+    /// Z/pZ.
+    ///
+    /// # Errors
+    /// p must be a prime between 2^49 and 2^50. Cost: a test of that, some microseconds.
+    pub fn new(p: u64) -> Result<Self, NoField> {
+        if !(1 << 49..1 << 50).contains(&p) || !primes::is_prime(p) {
+            return Err(NoField(p));
+        }
+        // Below 2^53: exact.
+        let p = p as f64;
+        Ok(Self { p, inverse: 1.0 / p })
+    }
+
+    /// p.
+    #[must_use]
+    pub fn modulus(&self) -> u64 {
+        self.p as u64
+    }
+
+    /// p, and RN(1/p): what a kernel needs of it.
+    #[must_use]
+    pub fn constants(&self) -> [f64; 2] {
+        [self.p, self.inverse]
+    }
+
+    /// The element of an integer; |r| ≤ p/2 + 2.
+    #[inline]
+    #[must_use]
+    pub fn from_u64(&self, x: u64) -> f64 {
+        // Below p, hence exact.
+        self.reduce((x % self.modulus()) as f64)
+    }
+
+    /// The integer 0 ≤ x < p that an element of at most 2^53 in size stands for.
+    #[inline]
+    #[must_use]
+    pub fn to_u64(&self, x: f64) -> u64 {
+        let r = self.reduce(x);
+        // |r| ≤ p/2 + 2 < p.
+        (if r < 0.0 { r + self.p } else { r }) as u64
+    }
+
+    /// r ≡ x, |r| ≤ p/2 + 2, for |x| ≤ 2^53.
+    #[inline]
+    #[must_use]
+    pub fn reduce(&self, x: f64) -> f64 {
+        let q = x.mul_add(self.inverse, MAGIC) - MAGIC;
+        (-q).mul_add(self.p, x)
+    }
+
+    /// a·b, at most (½ + k/4)·p in size, for |a·b| ≤ kp², k ≤ 2.
+    #[inline]
+    #[must_use]
+    pub fn mul(&self, a: f64, b: f64) -> f64 {
+        let h = a * b;
+        let q = h.mul_add(self.inverse, MAGIC) - MAGIC;
+        (-q).mul_add(self.p, h) + a.mul_add(b, -h)
+    }
+
+    /// w for [`F50::mul_by`]; |w| ≤ 2^53.
+    #[inline]
+    #[must_use]
+    pub fn factor(&self, w: f64) -> Factor {
+        let mut w = self.reduce(w);
+        // It may be up to two beyond p/2.
+        if w > self.p / 2.0 {
+            w -= self.p;
+        } else if w < -self.p / 2.0 {
+            w += self.p;
+        }
+        Factor { w, ratio: w / self.p }
+    }
+
+    /// a·w, at most (½ + k/16)·p in size, for |a| ≤ kp, k ≤ 4.
+    #[inline]
+    #[must_use]
+    pub fn mul_by(&self, a: f64, factor: Factor) -> f64 {
+        let h = a * factor.w;
+        let q = a.mul_add(factor.ratio, MAGIC) - MAGIC;
+        (-q).mul_add(self.p, h) + a.mul_add(factor.w, -h)
+    }
+
+    /// x^e, at most p in size, for |x| ≤ p. Cost: at most 2·log2(e) products.
+    #[must_use]
+    pub fn pow(&self, x: f64, mut e: u64) -> f64 {
+        let (mut power, mut result) = (x, 1.0);
+        while e > 0 {
+            if e & 1 == 1 {
+                result = self.mul(result, power);
+            }
+            power = self.mul(power, power);
+            e >>= 1;
+        }
+        result
+    }
+
+    /// 1/x = x^(p−2), at most p in size, for |x| ≤ p; 0 for a multiple of p.
+    #[must_use]
+    pub fn inverse(&self, x: f64) -> f64 {
+        self.pow(x, self.modulus() - 2)
+    }
+
+    /// A root of unity of order 2^log2, at most p in size; `None` if there is none, which is where
+    /// 2^log2 does not divide p − 1. Always the same: the power of the smallest number that is no
+    /// square. Cost: some hundred products.
+    #[must_use]
+    pub fn root_of_unity(&self, log2: u32) -> Option<f64> {
+        let order = self.modulus() - 1;
+        if log2 > order.trailing_zeros() {
+            return None;
+        }
+        // What is no square has a power of order 2^m exactly, m = trailing_zeros(p − 1).
+        let is_minus_one = |x: &f64| self.to_u64(self.pow(*x, order / 2)) == order;
+        let x = (2u32..).map(f64::from).find(is_minus_one)?;
+        Some(self.pow(x, order >> log2))
+    }
+}
+
+impl Factor {
+    /// w and RN(w/p): what a kernel needs of it.
+    #[must_use]
+    pub fn constants(&self) -> [f64; 2] {
+        [self.w, self.ratio]
+    }
+}

@@ -1,0 +1,179 @@
+//! Against 128-bit integers.
+
+use super::*;
+use crate::primes::{is_prime, mul_mod, pow_mod};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+fn fields() -> impl Iterator<Item = F50> {
+    // Beside the usual primes the smallest and the largest that there are.
+    let smallest = (1u64 << 49..).find(|&p| is_prime(p)).unwrap();
+    let largest = (0..1u64 << 50).rev().find(|&p| is_prime(p)).unwrap();
+    let usual = PRIMES.iter().map(|&(p, ..)| p);
+    usual.chain([smallest, largest]).map(|p| F50::new(p).unwrap())
+}
+
+/// Integers up to a bound, around everything at which something could change.
+fn corners(p: f64, bound: f64) -> Vec<f64> {
+    let mut centres = vec![0.0, bound];
+    centres.extend((0..=53).map(|k| (1u64 << k) as f64));
+    centres.extend((1..=16).map(|k| (f64::from(k) * p / 4.0).floor()));
+    let near = |c: f64| (-3..=3).map(move |d| c + f64::from(d));
+    let mut all: Vec<f64> = centres.into_iter().flat_map(near).flat_map(|x| [x, -x]).collect();
+    all.retain(|x| x.abs() <= bound);
+    all
+}
+
+/// Whether r is an integer of at most this size that is congruent to x.
+fn stands_for(r: f64, x: i128, bound: f64, field: F50) -> bool {
+    let p = i128::from(field.modulus());
+    r.fract() == 0.0 && r.abs() <= bound && (r as i128 - x).rem_euclid(p) == 0
+}
+
+fn check_reduce(field: F50, x: f64) {
+    let p = field.p;
+    let r = field.reduce(x);
+    assert!(stands_for(r, x as i128, p / 2.0 + 2.0, field), "{x} mod {p}: {r}");
+    let canonical = (x as i128).rem_euclid(p as i128);
+    assert_eq!(i128::from(field.to_u64(x)), canonical, "{x} mod {p}");
+}
+
+fn check_mul(field: F50, a: f64, b: f64) {
+    let p = field.p;
+    let k = (a / p) * (b / p);
+    let product = a as i128 * b as i128;
+    if product.unsigned_abs() <= 2 * (p as u128).pow(2) {
+        let r = field.mul(a, b);
+        // The bound itself is exact; k is rounded.
+        let bound = (0.5 + k.abs() / 4.0) * p + 1.0;
+        assert!(stands_for(r, product, bound, field), "{a}·{b} mod {p}: {r}");
+    }
+}
+
+fn check_mul_by(field: F50, a: f64, w: f64) {
+    let p = field.p;
+    let factor = field.factor(w);
+    assert!(factor.w.abs() <= p / 2.0 && stands_for(factor.w, w as i128, p, field));
+    let r = field.mul_by(a, factor);
+    let bound = (0.5 + (a / p).abs() / 16.0) * p + 1.0;
+    assert!(stands_for(r, a as i128 * w as i128, bound, field), "{a}·{w} mod {p}: {r}");
+}
+
+#[test]
+fn primes_are_prime_and_have_the_roots_that_they_are_chosen_for() {
+    for (p, m, generator) in PRIMES {
+        let field = F50::new(p).unwrap();
+        assert_eq!((p - 1).trailing_zeros(), m, "{p}");
+        // A generator has no power of a smaller order.
+        let odd = (p - 1) >> m;
+        let mut left = odd;
+        let mut factors = vec![2];
+        while left > 1 {
+            let q = crate::primes::smallest_factor(left);
+            factors.push(q);
+            left /= q;
+        }
+        let generates = |g: u64| factors.iter().all(|&q| pow_mod(g, (p - 1) / q, p) != 1);
+        assert_eq!((2..100).find(|&g| generates(g)), Some(generator), "{p}");
+        for log2 in 0..=m {
+            let root = field.root_of_unity(log2).unwrap();
+            // ω^(2^(log2 − 1)) = −1.
+            let mut power = field.to_u64(root);
+            for _ in 1..log2 {
+                power = mul_mod(power, power, p);
+            }
+            assert_eq!(power, if log2 == 0 { 1 } else { p - 1 }, "2^{log2}-th root mod {p}");
+        }
+        assert_eq!(field.root_of_unity(m + 1), None);
+    }
+}
+
+#[test]
+fn what_is_no_prime_of_fifty_bits_has_no_field() {
+    let below = (0..1u64 << 49).rev().find(|&p| is_prime(p)).unwrap();
+    let above = (1u64 << 50..).find(|&p| is_prime(p)).unwrap();
+    for p in [0, 2, below, above, 1 << 49, (1 << 50) - 1, u64::MAX] {
+        assert_eq!(F50::new(p), Err(NoField(p)));
+    }
+}
+
+#[test]
+fn corners_of_reductions_and_products() {
+    for field in fields() {
+        let p = field.p;
+        for x in corners(p, 9_007_199_254_740_992.0) {
+            check_reduce(field, x);
+        }
+        let (wide, narrow) = (corners(p, 4.0 * p), corners(p, p));
+        for &a in &wide {
+            for &b in &narrow {
+                check_mul(field, a, b);
+                check_mul_by(field, a, b);
+            }
+        }
+    }
+}
+
+/// Products at the very edge of what is allowed: quotients half-way between two integers.
+#[test]
+fn products_half_way_between_multiples_of_the_modulus() {
+    let mut random = ChaCha8Rng::seed_from_u64(50);
+    for field in fields() {
+        let p = field.modulus();
+        for _ in 0..2_000 {
+            // a·w ≡ (p ± 1)/2, for a near its bound.
+            let w = random.random_range(1..=p / 2);
+            let half = mul_mod(p.div_ceil(2), pow_mod(w, p - 2, p), p);
+            for (k, half) in (0..4).flat_map(|k| [(k, half), (k, p - half)]) {
+                let a = (half + k * p) as f64;
+                for a in [a, -a] {
+                    check_mul_by(field, a, w as f64);
+                    check_mul(field, a, w as f64);
+                }
+            }
+        }
+    }
+}
+
+fn random_products(count: u64, seed: u64) {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let fields: Vec<F50> = fields().collect();
+    for i in 0..count {
+        let field = fields[(i % fields.len() as u64) as usize];
+        let p = field.modulus() as i64;
+        let mut pick = |bound: i64| random.random_range(-bound..=bound) as f64;
+        let (a, b) = (pick(4 * p), pick(p / 2));
+        check_mul_by(field, a, b);
+        check_mul(field, a, b);
+        let (a, b) = (pick(p), pick(p));
+        check_mul(field, a, b);
+        check_reduce(field, pick(1 << 53));
+    }
+}
+
+#[test]
+fn random_products_and_sums() {
+    random_products(200_000, 1);
+}
+
+#[test]
+#[ignore = "100 million of each, some minutes in release"]
+fn a_hundred_million_random_products_and_sums() {
+    random_products(100_000_000, 2);
+}
+
+#[test]
+fn powers_and_inverses() {
+    let mut random = ChaCha8Rng::seed_from_u64(3);
+    for field in fields() {
+        let p = field.modulus();
+        for _ in 0..50 {
+            let (x, e) = (random.random_range(1..p), random.random_range(0..u64::MAX));
+            let element = field.from_u64(x);
+            assert_eq!(field.to_u64(field.pow(element, e)), pow_mod(x, e, p), "{x}^{e} mod {p}");
+            assert_eq!(mul_mod(field.to_u64(field.inverse(element)), x, p), 1, "1/{x} mod {p}");
+        }
+        assert_eq!(field.to_u64(field.inverse(0.0)), 0);
+        assert_eq!(field.to_u64(field.from_u64(u64::MAX)), u64::MAX % p);
+    }
+}
