@@ -1,44 +1,62 @@
-//! Engine families by name and place, for chores that run several tests at a time.
+//! Where a chore computes, and with what: an engine family for each of several tests at a time.
 
 use anyhow::Context;
+use clap::Args;
 use warpint_mersenne::engine::places;
 use warpint_mersenne::{DeviceChoice, DeviceId, EngineFamily};
 
+/// The options that say so.
+#[derive(Debug, Args)]
+pub(crate) struct Place {
+    /// Where to compute: cpu, cuda, cuda:N, sim
+    #[arg(long, default_value = "cpu", value_parser = device)]
+    device: DeviceChoice,
+    /// The arithmetic: fp64 or goldilocks
+    #[arg(long, value_name = "NAME", default_value = "fp64", value_parser = ["fp64", "goldilocks"])]
+    engine: String,
+    /// So many at a time, each on one thread; by default 2, and 1 on a device
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
+    threads: Option<u64>,
+}
+
+impl Place {
+    /// The family.
+    pub(crate) fn family(&self) -> anyhow::Result<&'static dyn EngineFamily> {
+        let families = match self.device {
+            DeviceChoice::On(id) => places::families_on(id)?,
+            DeviceChoice::Cpu | DeviceChoice::Auto => places::families_on_cpu(),
+        };
+        let of_name = families.into_iter().find(|family| family.name() == self.engine);
+        of_name.with_context(|| format!("no family {} on {}", self.engine, self.device))
+    }
+
+    /// The family once for each thread; on a device, which does the work of one in order, one
+    /// family for each that has opened it for itself.
+    pub(crate) fn for_threads(
+        &self,
+        family: &'static dyn EngineFamily,
+    ) -> anyhow::Result<Vec<&'static dyn EngineFamily>> {
+        let usual = if family.place() == places::CPU { 2 } else { 1 };
+        // At most 1024.
+        let mut families = vec![family; self.threads.unwrap_or(usual) as usize];
+        if let DeviceChoice::On(id) = self.device {
+            for other in families.iter_mut().skip(1) {
+                let apart = places::families_apart(id)?;
+                let of_name = apart.into_iter().find(|apart| apart.name() == family.name());
+                *other = of_name.with_context(|| format!("no family {}", family.name()))?;
+            }
+        }
+        Ok(families)
+    }
+}
+
 /// `cpu`, `cuda`, `cuda:N` or `sim`.
-pub(crate) fn device(text: &str) -> Result<DeviceChoice, String> {
+fn device(text: &str) -> Result<DeviceChoice, String> {
     match text.parse() {
         _ if text == "sim" => Ok(DeviceChoice::On(DeviceId::Sim)),
         Ok(DeviceChoice::Auto) | Err(_) => Err("none of cpu, cuda, cuda:N, sim".into()),
         Ok(choice) => Ok(choice),
     }
-}
-
-/// The family of a name.
-pub(crate) fn named(name: &str, on: DeviceChoice) -> anyhow::Result<&'static dyn EngineFamily> {
-    let families = match on {
-        DeviceChoice::On(id) => places::families_on(id)?,
-        DeviceChoice::Cpu | DeviceChoice::Auto => places::families_on_cpu(),
-    };
-    let of_name = families.into_iter().find(|family| family.name() == name);
-    of_name.with_context(|| format!("no family {name} on {on}"))
-}
-
-/// The family once for each thread; on a device, which does the work of one in order, one family
-/// for each that has opened it for itself.
-pub(crate) fn for_threads(
-    family: &'static dyn EngineFamily,
-    on: DeviceChoice,
-    threads: usize,
-) -> anyhow::Result<Vec<&'static dyn EngineFamily>> {
-    let mut families = vec![family; threads];
-    if let DeviceChoice::On(id) = on {
-        for other in families.iter_mut().skip(1) {
-            let apart = places::families_apart(id)?;
-            let of_name = apart.into_iter().find(|apart| apart.name() == family.name());
-            *other = of_name.with_context(|| format!("no family {}", family.name()))?;
-        }
-    }
-    Ok(families)
 }
 
 #[cfg(test)]

@@ -6,11 +6,10 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
-use warpint_mersenne::engine::places;
-use warpint_mersenne::{DeviceChoice, Exponent, LlStart, TestKind};
+use warpint_mersenne::{Exponent, LlStart, TestKind};
 use warpint_selftest::faults::{Campaign, Fate, Flip, Tally, Target};
 
-use crate::families;
+use crate::families::Place;
 
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
@@ -53,15 +52,8 @@ pub(crate) struct Options {
     /// The seed; by default another each time, and printed
     #[arg(long)]
     seed: Option<u64>,
-    /// Where to compute: cpu, cuda, cuda:N, sim
-    #[arg(long, default_value = "cpu", value_parser = families::device)]
-    device: DeviceChoice,
-    /// The arithmetic: fp64 or goldilocks
-    #[arg(long, value_name = "NAME", default_value = "fp64", value_parser = ["fp64", "goldilocks"])]
-    engine: String,
-    /// Tests at a time, each on one thread; by default 2, and 1 on a device
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
-    threads: Option<u64>,
+    #[command(flatten)]
+    place: Place,
 }
 
 /// Flips bits; an error if one does harm, or if Jacobi checks find too few or too many.
@@ -83,7 +75,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
         Some(exponent) => exponent,
         None => Exponent::new(usual)?,
     };
-    let family = families::named(&options.engine, options.device)?;
+    let family = options.place.family()?;
     if !family.exponent_range().contains(&exponent.get()) || kind.iterations(exponent.get()) < 8 {
         refuse(&format!(
             "--exponent: {} has no test of M{exponent} to flip bits in",
@@ -91,9 +83,8 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
         ));
     }
     let seed = options.seed.unwrap_or_else(rand::random);
-    let tests = options.threads.unwrap_or(if family.place() == places::CPU { 2 } else { 1 });
-    // At most 1024.
-    let threads = tests as usize;
+    let families = options.place.for_threads(family)?;
+    let threads = families.len();
     println!(
         "{} flips in {kind} tests of M{exponent}, {} on {}, {threads} at a time, seed {seed}",
         options.count,
@@ -104,7 +95,6 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let campaign = Campaign { family, kind, exponent, target, count, seed, threads };
     let begun = Instant::now();
     let mut progress = Progress::new(count);
-    let families = families::for_threads(family, options.device, threads)?;
     let tally =
         campaign.run_on(&families, &mut |flip| progress.done(flip)).map_err(anyhow::Error::msg)?;
     table(&tally);

@@ -9,13 +9,10 @@ use anyhow::{Context, bail, ensure};
 use clap::Args;
 use rand::{RngExt, SeedableRng};
 use warpint_gimps::ProofFile;
-use warpint_mersenne::engine::places;
 use warpint_mersenne::proof::{self, Proof};
-use warpint_mersenne::{
-    DeviceChoice, EngineFamily, Exponent, KnownFactors, Plan, Residue, StopToken,
-};
+use warpint_mersenne::{EngineFamily, Plan, StopToken};
 
-use crate::families;
+use crate::families::Place;
 
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
@@ -31,15 +28,8 @@ pub(crate) struct Options {
     /// The seed of the changes; by default another each time, and printed
     #[arg(long)]
     seed: Option<u64>,
-    /// Where to compute: cpu, cuda, cuda:N, sim
-    #[arg(long, default_value = "cpu", value_parser = families::device)]
-    device: DeviceChoice,
-    /// The arithmetic: fp64 or goldilocks
-    #[arg(long, value_name = "NAME", default_value = "fp64", value_parser = ["fp64", "goldilocks"])]
-    engine: String,
-    /// Files at a time, each on one thread; by default 2, and 1 on a device
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
-    threads: Option<u64>,
+    #[command(flatten)]
+    place: Place,
 }
 
 /// What became of a changed file.
@@ -64,22 +54,21 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let begun = Instant::now();
     let path = &options.file;
     let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let family = families::named(&options.engine, options.device)?;
-    let tests = options.threads.unwrap_or(if family.place() == places::CPU { 2 } else { 1 });
-    // At most 1024.
-    let families = families::for_threads(family, options.device, tests as usize)?;
+    let family = options.place.family()?;
+    let families = options.place.for_threads(family)?;
     let sound = matches!(verify(&bytes, family).with_context(|| named(path))?, Fate::Accepted);
     ensure!(sound, "{} is not right as it is", path.display());
 
     let seed = options.seed.unwrap_or_else(rand::random);
     let changes = changes(&bytes, options.every, seed);
     println!(
-        "{}: right; {} of its {} bytes to change, {} on {}, {tests} at a time, seed {seed}",
+        "{}: right; {} of its {} bytes to change, {} on {}, {} at a time, seed {seed}",
         path.display(),
         changes.len(),
         bytes.len(),
         family.name(),
-        family.place()
+        family.place(),
+        families.len()
     );
     let tally = Tally::new(changes.len());
     std::thread::scope(|scope| {
@@ -127,22 +116,13 @@ fn work(bytes: &[u8], changes: &[Change], family: &'static dyn EngineFamily, tal
 
 /// What `warpint proof verify` does with a file of these bytes.
 fn verify(bytes: &[u8], family: &'static dyn EngineFamily) -> anyhow::Result<Fate> {
-    let Some(proof) = proof_of(bytes) else { return Ok(Fate::Unread) };
+    let Ok(file) = ProofFile::from_bytes(bytes) else { return Ok(Fate::Unread) };
+    let parts = Proof::from_parts(file.exponent(), file.factors(), file.residues());
+    let Ok(proof) = parts else { return Ok(Fate::Unread) };
     let plan = Plan::of_family(proof.exponent(), family, None, Some(1))?;
     let verified = proof::verify(plan, &proof, &mut |_| {}, &StopToken::new())?;
     let verified = verified.context("it was stopped")?;
     Ok(if verified.is_valid() { Fate::Accepted } else { Fate::Refused })
-}
-
-fn proof_of(bytes: &[u8]) -> Option<Proof> {
-    let file = ProofFile::from_bytes(bytes).ok()?;
-    let p = file.exponent();
-    let factors = KnownFactors::new(p, file.factors()).ok()?;
-    let residues = file.residues().iter().map(|bytes| Residue::from_le_bytes(p, bytes).ok());
-    let mut residues = residues.collect::<Option<Vec<_>>>()?.into_iter();
-    let (last, middles) = (residues.next()?, residues.collect());
-    let proof = Proof::new(Exponent::new(u64::from(p)).ok()?, last, middles).ok()?;
-    Some(proof.with_factors(factors))
 }
 
 /// What was found, and a line every few seconds.

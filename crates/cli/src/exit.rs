@@ -72,7 +72,12 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             )
             || matches!(
                 cause.downcast_ref(),
-                Some(ProofError::Power { .. } | ProofError::Factor { .. })
+                Some(
+                    ProofError::Power { .. }
+                        | ProofError::Exponent(_)
+                        | ProofError::Factor(_)
+                        | ProofError::Bytes { .. }
+                )
             )
     });
     // A plan that fails in mid-run (`TestError::Plan`, which hides the

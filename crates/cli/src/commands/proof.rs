@@ -9,10 +9,10 @@ use serde::Serialize;
 use warpint::gimps::{Program, ProofFile, SavedProof};
 use warpint::mersenne::engine::places::CPU;
 use warpint::mersenne::proof::{self, Proof, Verification};
-use warpint::mersenne::{Exponent, KnownFactors, Plan, Residue, StopToken, TunedTimes, Verdict};
+use warpint::mersenne::{Plan, StopToken, TunedTimes, Verdict};
 
 use crate::args::ProofVerifyArgs;
-use crate::exit::{BadRequest, Exit};
+use crate::exit::Exit;
 use crate::lengths;
 use crate::proof_view::View;
 use crate::report::{self, notice};
@@ -51,7 +51,9 @@ struct Report {
 
 pub(crate) fn verify(args: &ProofVerifyArgs) -> anyhow::Result<Exit> {
     let (file, on_disk) = ProofFile::read(&args.file)?;
-    let proof = proof_of(&args.file, file)?;
+    let proof = Proof::from_parts(file.exponent(), file.factors(), file.residues())
+        .with_context(|| format!("{} is not a proof file", args.file.display()))?;
+    drop(file);
     let (exponent, p) = (proof.exponent(), proof.exponent().get());
     let request = settle(&args.arithmetic.plan_request(None), exponent)?;
     // There is nothing to save: a signal ends it at once.
@@ -73,24 +75,6 @@ pub(crate) fn verify(args: &ProofVerifyArgs) -> anyhow::Result<Exit> {
     let report = Report::new(&args.file, on_disk, &proof, &verified, begin.elapsed());
     report::print(&report, args.json)?;
     Ok(if verified.is_valid() { Exit::Done } else { Exit::Failed })
-}
-
-/// The proof in a file.
-fn proof_of(path: &Path, file: ProofFile) -> anyhow::Result<Proof> {
-    let context = || format!("{} is not a proof file", path.display());
-    let (p, factors) = (file.exponent(), file.factors().to_vec());
-    let exponent = Exponent::new(u64::from(p)).with_context(context)?;
-    let mut residues = Vec::new();
-    for (i, bytes) in file.into_residues().into_iter().enumerate() {
-        let residue = Residue::from_le_bytes(p, &bytes)
-            .map_err(|e| BadRequest(format!("{}: residue {}: {e}", context(), i + 1)))?;
-        residues.push(residue);
-    }
-    let mut residues = residues.into_iter();
-    let last = residues.next().ok_or_else(|| BadRequest(context()))?;
-    let factors = KnownFactors::new(p, &factors).with_context(context)?;
-    let proof = Proof::new(exponent, last, residues.collect()).with_context(context)?;
-    Ok(proof.with_factors(factors))
 }
 
 impl Report {

@@ -67,17 +67,17 @@ pub(super) struct Header {
 impl Header {
     pub(super) fn parse(head: &[u8]) -> Result<Self, ProofFormatError> {
         let mut lines = Lines { rest: head, line: 0 };
-        lines.expect("PRP PROOF", |line| (line == "PRP PROOF").then_some(()))?;
-        let version = lines.expect("VERSION=2", |line| number(line, "VERSION="))?;
+        lines.take("PRP PROOF", |line| (line == "PRP PROOF").then_some(()))?;
+        let version = lines.take("VERSION=2", |line| number(line, "VERSION="))?;
         if version.0 != 2 {
             return Err(lines.other(version.1, "another version than 2"));
         }
-        let hash_size = lines.expect("HASHSIZE=64", |line| number(line, "HASHSIZE="))?;
+        let hash_size = lines.take("HASHSIZE=64", |line| number(line, "HASHSIZE="))?;
         if hash_size.0 != 64 {
             return Err(lines.other(hash_size.1, "another hash size than 64"));
         }
         let wanted = "POWER=n, n from 1 to 15";
-        let power = lines.expect(wanted, |line| {
+        let power = lines.take(wanted, |line| {
             let value = line.strip_prefix("POWER=")?;
             match value.split_once('x') {
                 Some((n, m)) => (is_number(n) && is_number(m)).then(|| Err(line.to_owned())),
@@ -90,7 +90,7 @@ impl Header {
             Err(repeated) => return Err(lines.other(repeated, "a repeated proof")),
         };
         let (exponent, factors) =
-            lines.expect("NUMBER=M<p>, or NUMBER=M<p>/<factor>/…", |line| {
+            lines.take("NUMBER=M<p>, or NUMBER=M<p>/<factor>/…", |line| {
                 let mut parts = line.strip_prefix("NUMBER=M")?.split('/');
                 let exponent = parts.next().filter(|p| is_number(p))?.parse::<u32>().ok()?;
                 let factors: Vec<String> = parts.map(str::to_owned).collect();
@@ -115,7 +115,7 @@ struct Lines<'a> {
 
 impl Lines<'_> {
     /// What `read` makes of the next line.
-    fn expect<T>(
+    fn take<T>(
         &mut self,
         wanted: &'static str,
         read: impl FnOnce(&str) -> Option<T>,

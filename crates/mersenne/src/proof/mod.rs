@@ -26,7 +26,10 @@ pub use points::{LARGEST_POWER, Points, disk_bytes, least_power, power_for};
 pub use residues::{ResidueFileError, ResidueFolder};
 pub use verify::{Verification, verify};
 
-use crate::{EngineError, Exponent, FactorError, KnownFactors, PlanError, Residue};
+use crate::{
+    EngineError, Exponent, ExponentError, FactorError, KnownFactors, PlanError, Residue,
+    ResidueError,
+};
 
 /// A proof, right or wrong: only its form has been checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,9 +70,20 @@ pub enum ProofError {
         /// The other exponent.
         found: u32,
     },
+    /// The exponent is no prime, or too large.
+    #[error(transparent)]
+    Exponent(#[from] ExponentError),
     /// A known factor is none.
     #[error(transparent)]
     Factor(#[from] FactorError),
+    /// Some bytes are no residue.
+    #[error("residue {number}: {source}")]
+    Bytes {
+        /// Its number, from 1; the first is B.
+        number: usize,
+        /// What is wrong.
+        source: ResidueError,
+    },
     /// The folder does not even have the residues of the least power.
     #[error(
         "the residues of M{exponent} that a proof of power {least} or more needs are not in {folder}"
@@ -109,6 +123,28 @@ pub enum ProofError {
 }
 
 impl Proof {
+    /// The proof that a file has: p, known factors of M_p in decimal digits, then B and the
+    /// middles, ⌈p/8⌉ little-endian bytes each. Nothing is computed but divisions by the factors.
+    ///
+    /// # Errors
+    /// [`ProofError::Exponent`], [`ProofError::Factor`] and [`ProofError::Bytes`] for parts that
+    /// are none; those of [`Proof::new`].
+    pub fn from_parts(
+        p: u32,
+        factors: &[impl AsRef<str>],
+        residues: &[impl AsRef<[u8]>],
+    ) -> Result<Self, ProofError> {
+        let exponent = Exponent::new(u64::from(p))?;
+        let read = residues.iter().zip(1..).map(|(bytes, number)| {
+            Residue::from_le_bytes(p, bytes.as_ref())
+                .map_err(|source| ProofError::Bytes { number, source })
+        });
+        let mut residues = read.collect::<Result<Vec<_>, _>>()?.into_iter();
+        let last = residues.next().ok_or(ProofError::Power { exponent: p, power: 0 })?;
+        let factors = KnownFactors::new(p, factors)?;
+        Ok(Self::new(exponent, last, residues.collect())?.with_factors(factors))
+    }
+
     /// Puts a proof together: B = x_p and the middles, whose number is the power. Nothing is
     /// computed.
     ///

@@ -3,7 +3,7 @@
 use warpint_gimps::ProofFile;
 use warpint_mersenne::engine::fp64::Fp64;
 use warpint_mersenne::proof::{Points, Proof, ResidueFolder, Verification, build, verify};
-use warpint_mersenne::{Exponent, KnownFactors, Plan, Residue, Shift, Step, StopToken};
+use warpint_mersenne::{Plan, Residue, Shift, Step, StopToken};
 use warpint_selftest::vectors::{KnownProof, proof_layout};
 use warpint_testkit::tests::plan;
 
@@ -44,12 +44,7 @@ pub(crate) fn file_of(proof: &Proof) -> ProofFile {
 /// What a program does with a file: `None` if it is not even a proof.
 pub(crate) fn proof_of(bytes: &[u8]) -> Option<Proof> {
     let file = ProofFile::from_bytes(bytes).ok()?;
-    let exponent = Exponent::new(u64::from(file.exponent())).ok()?;
-    let residue = |x: &Vec<u8>| Residue::from_le_bytes(file.exponent(), x).ok();
-    let mut residues = file.residues().iter().map(residue).collect::<Option<Vec<_>>>()?;
-    let last = residues.remove(0);
-    let proof = Proof::new(exponent, last, residues).ok()?;
-    Some(proof.with_factors(KnownFactors::new(file.exponent(), file.factors()).ok()?))
+    Proof::from_parts(file.exponent(), file.factors(), file.residues()).ok()
 }
 
 pub(crate) fn is_refused(bytes: &[u8]) -> bool {
