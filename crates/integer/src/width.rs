@@ -1,0 +1,49 @@
+//! How many bits the numbers of a batch have.
+
+use std::fmt;
+
+use crate::IntegerError;
+
+/// A width: a multiple of 32 bits, from 32 to 2^20 (to 2^21 for what is a full product).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Width(u32);
+
+impl Width {
+    /// The widest factor, in bits.
+    pub const MAX_BITS: u32 = 1 << 20;
+
+    /// So many bits.
+    ///
+    /// # Errors
+    /// [`IntegerError::Width`] unless `bits` is a multiple of 32 from 32 to 2^20.
+    pub fn new(bits: u32) -> Result<Self, IntegerError> {
+        if bits == 0 || !bits.is_multiple_of(32) || bits > Self::MAX_BITS {
+            return Err(IntegerError::Width { bits: u64::from(bits) });
+        }
+        Ok(Self(bits / 32))
+    }
+
+    /// So many limbs of 32 bits, at least one; for results, which may be wider than a factor.
+    pub(crate) fn of_limbs(limbs: usize) -> Self {
+        debug_assert!((1..=2 * (Self::MAX_BITS / 32) as usize).contains(&limbs));
+        Self(limbs as u32)
+    }
+
+    /// Bits.
+    #[must_use]
+    pub fn bits(self) -> u32 {
+        32 * self.0
+    }
+
+    /// Limbs of 32 bits.
+    #[must_use]
+    pub fn limbs(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for Width {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bits", self.bits())
+    }
+}
