@@ -183,3 +183,20 @@ DEVICE void store_release(u64* p, u64 v) {
 }
 
 #endif
+
+// A word from global to shared memory, which is there for the thread itself after
+// `wait_for_copies`, and for its block after a barrier.
+DEVICE void copy_async(u32* to, const u32* from) {
+#if defined(WARPINT_SIM) || __CUDA_ARCH__ < 800
+    *to = *from;
+#else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"((u32)__cvta_generic_to_shared(to)),
+                 "l"(from)
+                 : "memory");
+#endif
+}
+DEVICE void wait_for_copies() {
+#if !defined(WARPINT_SIM) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}

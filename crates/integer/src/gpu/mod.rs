@@ -1,6 +1,17 @@
 //! The operations on a device: which kernel, specialised how.
 
-use warpint_device::Buffer;
+mod karatsuba;
+mod sum;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source};
+
+pub use karatsuba::Karatsuba;
+pub use sum::Sum;
 
 /// An operand: `count` numbers of `limbs` limbs of 32 bits, row-major, little-endian, or
 /// one such number for all.
@@ -12,4 +23,96 @@ pub struct Operand<'a> {
     pub limbs: usize,
     /// Whether there is one number, which every instance takes.
     pub broadcast: bool,
+}
+
+impl Operand<'_> {
+    /// Limbs from one instance's number to the next one's.
+    fn stride(&self) -> u64 {
+        if self.broadcast { 0 } else { self.limbs as u64 }
+    }
+}
+
+/// Which limbs of a product are wanted. With w the limbs of the wider factor:
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// All limbs of both factors together.
+    Full,
+    /// The product mod 2^(32·w).
+    Low,
+    /// ⌊product / 2^(32·w)⌋.
+    High,
+}
+
+impl Part {
+    /// The first limb of the product that is wanted, and how many follow.
+    #[must_use]
+    pub fn limbs(self, a_limbs: usize, b_limbs: usize) -> (usize, usize) {
+        let (wide, narrow) = (a_limbs.max(b_limbs), a_limbs.min(b_limbs));
+        match self {
+            Self::Full => (0, wide + narrow),
+            Self::Low => (0, wide),
+            Self::High => (wide, narrow),
+        }
+    }
+}
+
+/// A specialised kernel: what tells it from others of its file.
+trait Shape: std::fmt::Debug {
+    /// File, constants, and the kernel's name.
+    fn source(&self) -> Source;
+    /// Bytes of dynamic shared memory of a block.
+    fn shared_bytes(&self) -> u32;
+    /// Threads of a block.
+    fn threads(&self) -> u32;
+    /// Instances of a block.
+    fn numbers(&self) -> u32;
+}
+
+/// The kernels of a device, compiled when they are first needed. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Gpu {
+    device: Device,
+    kernels: Arc<Mutex<HashMap<Source, Kernel>>>,
+}
+
+impl Gpu {
+    /// Nothing is compiled yet.
+    #[must_use]
+    pub fn new(device: &Device) -> Self {
+        Self { device: device.clone(), kernels: Arc::default() }
+    }
+
+    /// The device.
+    #[must_use]
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// A kernel, compiled if it is needed for the first time.
+    fn kernel(&self, shape: &dyn Shape) -> Result<Kernel, DeviceError> {
+        let source = shape.source();
+        let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kernel) = kernels.get(&source) {
+            return Ok(kernel.clone());
+        }
+        let name = source.kernels()[0];
+        let kernel = self.device.program(&source)?.kernel(name, shape.shared_bytes())?;
+        kernels.insert(source, kernel.clone());
+        Ok(kernel)
+    }
+
+    /// Launches a kernel for `count` instances, its last argument.
+    fn launch(&self, shape: &dyn Shape, count: usize, args: &[Arg]) -> Result<(), DeviceError> {
+        if count == 0 {
+            return Ok(());
+        }
+        let instances = u32::try_from(count).map_err(|_| DeviceError::Failed {
+            what: "a batch on a device".into(),
+            message: format!("it has {count} numbers; at most {} are possible", u32::MAX),
+        })?;
+        let blocks = instances.div_ceil(shape.numbers());
+        let launch = Launch::linear(blocks, shape.threads()).shared(shape.shared_bytes());
+        let args: Vec<Arg> = args.iter().copied().chain([Arg::U32(instances)]).collect();
+        self.kernel(shape)?.launch(launch, &args)
+    }
 }

@@ -1,0 +1,81 @@
+// Carry chains: instructions that hand a carry (or a borrow) on to the next one. A chain is
+// begun by a function without `carried`; what stands between its links must leave the carry
+// alone, which all code of the language does.
+#pragma once
+#include "ptx.cuh"
+
+#ifdef WARPINT_SIM
+
+// Threads change places at barriers only, never within a chain.
+static u32 CHAIN_CARRY;
+
+DEVICE u32 chain_link(u64 sum) {
+    CHAIN_CARRY = (u32)(sum >> 32) & 1;
+    return (u32)sum;
+}
+DEVICE u32 add_first(u32 a, u32 b) { return chain_link((u64)a + b); }
+DEVICE u32 add_carried(u32 a, u32 b) { return chain_link((u64)a + b + CHAIN_CARRY); }
+DEVICE u32 add_last(u32 a, u32 b) { return a + b + CHAIN_CARRY; }
+DEVICE u32 sub_first(u32 a, u32 b) { return chain_link((u64)a - b); }
+DEVICE u32 sub_carried(u32 a, u32 b) { return chain_link((u64)a - b - CHAIN_CARRY); }
+DEVICE u32 sub_last(u32 a, u32 b) { return a - b - CHAIN_CARRY; }
+
+DEVICE void chain_product(u32& lo, u32& hi, u32 a, u32 b, u32 carry) {
+    unsigned __int128 t = (unsigned __int128)((u64)a * b) + join(lo, hi) + carry;
+    lo = (u32)t, hi = (u32)(t >> 32), CHAIN_CARRY = (u32)(t >> 64);
+}
+DEVICE void multiply_add_first(u32& lo, u32& hi, u32 a, u32 b) { chain_product(lo, hi, a, b, 0); }
+DEVICE void multiply_add_carried(u32& lo, u32& hi, u32 a, u32 b) {
+    chain_product(lo, hi, a, b, CHAIN_CARRY);
+}
+
+#else
+
+// a + b; a + b + carry; the same without handing a carry on. Likewise a − b with borrows.
+DEVICE u32 add_first(u32 a, u32 b) {
+    u32 r;
+    asm volatile("add.cc.u32 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+    return r;
+}
+DEVICE u32 add_carried(u32 a, u32 b) {
+    u32 r;
+    asm volatile("addc.cc.u32 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+    return r;
+}
+DEVICE u32 add_last(u32 a, u32 b) {
+    u32 r;
+    asm volatile("addc.u32 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+    return r;
+}
+DEVICE u32 sub_first(u32 a, u32 b) {
+    u32 r;
+    asm volatile("sub.cc.u32 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+    return r;
+}
+DEVICE u32 sub_carried(u32 a, u32 b) {
+    u32 r;
+    asm volatile("subc.cc.u32 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+    return r;
+}
+DEVICE u32 sub_last(u32 a, u32 b) {
+    u32 r;
+    asm volatile("subc.u32 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+    return r;
+}
+
+// {lo, hi} += a·b, and the same plus the carry: one instruction where lo and hi are a pair of
+// registers.
+DEVICE void multiply_add_first(u32& lo, u32& hi, u32 a, u32 b) {
+    asm volatile("mad.lo.cc.u32 %0, %2, %3, %0;\n\t"
+                 "madc.hi.cc.u32 %1, %2, %3, %1;"
+                 : "+r"(lo), "+r"(hi)
+                 : "r"(a), "r"(b));
+}
+DEVICE void multiply_add_carried(u32& lo, u32& hi, u32 a, u32 b) {
+    asm volatile("madc.lo.cc.u32 %0, %2, %3, %0;\n\t"
+                 "madc.hi.cc.u32 %1, %2, %3, %1;"
+                 : "+r"(lo), "+r"(hi)
+                 : "r"(a), "r"(b));
+}
+
+#endif

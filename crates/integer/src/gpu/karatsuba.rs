@@ -1,0 +1,123 @@
+//! Products on a device by some levels of Karatsuba's identity and products in registers.
+
+use warpint_device::{Buffer, DeviceError, Source, common};
+
+use super::{Gpu, Operand, Part, Shape};
+
+/// How `karatsuba.cu` is specialised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Karatsuba {
+    a_limbs: usize,
+    /// None for a square.
+    b_limbs: Option<usize>,
+    part: Part,
+    levels: u32,
+    leaf: usize,
+    numbers: usize,
+    threads: usize,
+    blocks: usize,
+}
+
+/// The longest product that has its factors and sums in the registers of one thread, in limbs.
+pub(super) const MAX_LEAF: usize = 32;
+
+/// More levels have more slots than shared memory holds.
+const MAX_LEVELS: u32 = 5;
+
+impl Karatsuba {
+    /// For factors of so many limbs (no second one for a square). `None` where a product of the
+    /// lowest level would be longer than a thread's registers hold, or empty.
+    #[must_use]
+    pub fn new(part: Part, a_limbs: usize, b_limbs: Option<usize>, levels: u32) -> Option<Self> {
+        let limbs = a_limbs.max(b_limbs.unwrap_or(0));
+        let leaf = limbs.div_ceil(1 << levels.min(MAX_LEVELS));
+        if levels > MAX_LEVELS || !(1..=MAX_LEAF).contains(&leaf) || limbs >> levels == 0 {
+            return None;
+        }
+        let leaves = 3_usize.pow(levels);
+        // Registers of a thread, as the compiler needs them; of a multiprocessor there are 65,536.
+        let registers = match leaf {
+            0..=8 => 40,
+            9..=16 => 64,
+            17..=24 => 96,
+            _ => 128,
+        };
+        // As many threads as can be of use, in blocks as small as can be.
+        let threads = [128, 160, 192, 224, 256]
+            .into_iter()
+            .max_by_key(|&threads| {
+                let used =
+                    if leaves > threads { 0 } else { threads / leaves * leaves * 16 / threads };
+                (used, std::cmp::Reverse(threads))
+            })
+            .unwrap_or(256);
+        let threads = if leaves > threads { 256 } else { threads };
+        let numbers = (threads / leaves).max(1);
+        let blocks = (65_536 / registers / threads).max(1);
+        Some(Self { a_limbs, b_limbs, part, levels, leaf, numbers, threads, blocks })
+    }
+
+    /// Levels of the identity.
+    #[must_use]
+    pub fn levels(&self) -> u32 {
+        self.levels
+    }
+}
+
+impl Shape for Karatsuba {
+    fn source(&self) -> Source {
+        let b_limbs = self.b_limbs.unwrap_or(self.a_limbs);
+        let (first, out_limbs) = self.part.limbs(self.a_limbs, b_limbs);
+        let low = self.part == Part::Low && self.levels == 0;
+        Source::new("karatsuba.cu", include_str!("../../kernels/karatsuba.cu"), &["karatsuba"])
+            .headers(common::HEADERS)
+            .header("limbs.cuh", include_str!("../../kernels/limbs.cuh"))
+            .define("A_LIMBS", self.a_limbs)
+            .define("B_LIMBS", b_limbs)
+            .define("FIRST", first)
+            .define("OUT_LIMBS", out_limbs)
+            .define("LOW", u32::from(low))
+            .define("SQUARE", u32::from(self.b_limbs.is_none()))
+            .define("LEVELS", self.levels)
+            .define("LEAF", self.leaf)
+            .define("NUMBERS", self.numbers)
+            .define("THREADS", self.threads)
+            .define("BLOCKS", self.blocks)
+    }
+
+    fn shared_bytes(&self) -> u32 {
+        let leaves = 3_usize.pow(self.levels);
+        let slots = self.numbers * leaves * (2 * self.leaf + 1) * 4;
+        let signs: usize =
+            (1..=self.levels).map(|r| 2 * self.numbers * leaves / 3_usize.pow(r)).sum();
+        (slots + signs) as u32
+    }
+
+    fn threads(&self) -> u32 {
+        self.threads as u32
+    }
+
+    fn numbers(&self) -> u32 {
+        self.numbers as u32
+    }
+}
+
+impl Gpu {
+    /// `out_i` = the limbs of a_i·b_i that `part` asks for, a_i² without a b. `out` may be the
+    /// memory of a or b where that has as many limbs and is not broadcast.
+    ///
+    /// # Errors
+    /// The device fails, or cannot compile the kernel.
+    pub fn karatsuba(
+        &self,
+        shape: &Karatsuba,
+        a: Operand<'_>,
+        b: Option<Operand<'_>>,
+        count: usize,
+        out: &Buffer<u32>,
+    ) -> Result<(), DeviceError> {
+        let b = b.unwrap_or(a);
+        let args = [a.data.into(), b.data.into(), out.into(), a.stride().into(), b.stride().into()];
+        self.launch(shape, count, &args)
+    }
+}

@@ -1,0 +1,114 @@
+//! Sums and differences on a device.
+
+use warpint_device::{Arg, Buffer, DeviceError, Source, common};
+
+use super::{Gpu, Operand, Shape};
+
+/// What is done with two numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Sum {
+    /// a + b.
+    Add,
+    /// a − b.
+    Subtract,
+}
+
+/// How `sum.cu` is specialised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct SumShape {
+    sum: Sum,
+    a_limbs: usize,
+    b_limbs: usize,
+    out_limbs: usize,
+    /// Limbs of a thread's chunk.
+    chunk: usize,
+    numbers: usize,
+    windows: usize,
+    threads: usize,
+}
+
+/// Windows of a warp and threads of a block, the best first where they are equally full.
+const WINDOWS: [usize; 6] = [4, 2, 3, 1, 6, 8];
+const THREADS: [usize; 7] = [128, 256, 192, 320, 384, 512, 1024];
+
+impl SumShape {
+    /// The blocks with the smallest part of idle threads, up to a thirty-second.
+    fn new(sum: Sum, a_limbs: usize, b_limbs: usize, out_limbs: usize) -> Self {
+        let all = a_limbs | b_limbs | out_limbs;
+        let chunk = 1 << all.trailing_zeros().min(2);
+        let chunks = out_limbs / chunk;
+        // Loads that are short need more of them in flight.
+        let most = if chunk == 4 { 4 } else { 8 };
+        let shapes = THREADS.iter().flat_map(|&threads| WINDOWS.map(|windows| (threads, windows)));
+        let full = |(threads, windows): (usize, usize)| {
+            let numbers = threads * windows / chunks;
+            (numbers, numbers * chunks * 32 / (threads * windows))
+        };
+        let (threads, windows) = shapes
+            .filter(|&shape| full(shape).0 > 0)
+            .max_by_key(|&(threads, windows)| {
+                let wide = usize::from(windows > most);
+                (full((threads, windows)).1, std::cmp::Reverse((wide, threads)), windows)
+            })
+            .unwrap_or((1024, 8));
+        let numbers = (threads * windows / chunks).max(1);
+        Self { sum, a_limbs, b_limbs, out_limbs, chunk, numbers, windows, threads }
+    }
+}
+
+impl Shape for SumShape {
+    fn source(&self) -> Source {
+        Source::new("sum.cu", include_str!("../../kernels/sum.cu"), &["sum"])
+            .headers(common::HEADERS)
+            .define("A_LIMBS", self.a_limbs)
+            .define("B_LIMBS", self.b_limbs)
+            .define("OUT_LIMBS", self.out_limbs)
+            .define("CHUNK", self.chunk)
+            .define("NUMBERS", self.numbers)
+            .define("WINDOWS", self.windows)
+            .define("THREADS", self.threads)
+            .define("SUBTRACT", u32::from(self.sum == Sum::Subtract))
+    }
+
+    fn shared_bytes(&self) -> u32 {
+        0
+    }
+
+    fn threads(&self) -> u32 {
+        self.threads as u32
+    }
+
+    fn numbers(&self) -> u32 {
+        self.numbers as u32
+    }
+}
+
+impl Gpu {
+    /// `out_i = a_i ± b_i mod 2^(32·out_limbs)`; `carries[i]` is 1 where a carry or borrow leaves
+    /// the highest limb, else 0. `out` has at least as many limbs as a and b; it may be the memory
+    /// of a or b where that has as many limbs and is not broadcast. Cost: one pass over memory.
+    ///
+    /// # Errors
+    /// The device fails, or cannot compile the kernel.
+    pub fn add(
+        &self,
+        sum: Sum,
+        a: Operand<'_>,
+        b: Operand<'_>,
+        count: usize,
+        out: &Buffer<u32>,
+        out_limbs: usize,
+        carries: Option<&Buffer<u8>>,
+    ) -> Result<(), DeviceError> {
+        let shape = SumShape::new(sum, a.limbs, b.limbs, out_limbs);
+        let args = [
+            a.data.into(),
+            b.data.into(),
+            out.into(),
+            carries.map_or(Arg::Pointer(0), Arg::from),
+            Arg::U64(a.stride()),
+            Arg::U64(b.stride()),
+        ];
+        self.launch(&shape, count, &args)
+    }
+}

@@ -1,0 +1,161 @@
+//! The kernels on the simulator, against products and sums limb by limb.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use warpint_arith::limbs;
+use warpint_device::{Buffer, Device};
+
+use super::{Gpu, Karatsuba, Operand, Part, Sum};
+
+fn gpu() -> Gpu {
+    Gpu::new(&Device::simulator().unwrap())
+}
+
+/// Numbers that are hard on carries, then drawn ones.
+fn numbers(rng: &mut ChaCha8Rng, count: usize, limbs: usize) -> Vec<Vec<u32>> {
+    let mut numbers = vec![
+        vec![u32::MAX; limbs],
+        vec![0; limbs],
+        [vec![1], vec![0; limbs - 1]].concat(),
+        (0..limbs).map(|j| if j % 2 == 0 { u32::MAX } else { 0 }).collect(),
+        [vec![0; limbs / 2], vec![u32::MAX; limbs - limbs / 2]].concat(),
+        [vec![u32::MAX; limbs / 2], vec![0; limbs - limbs / 2]].concat(),
+        [vec![0; limbs - 1], vec![1 << 31]].concat(),
+    ];
+    numbers.truncate(count);
+    while numbers.len() < count {
+        let runs = rng.random::<bool>();
+        let mut word = || match rng.random_range(0..4) {
+            0 if runs => u32::MAX,
+            1 if runs => 0,
+            _ => rng.random(),
+        };
+        numbers.push((0..limbs).map(|_| word()).collect());
+    }
+    numbers
+}
+
+fn upload(gpu: &Gpu, numbers: &[Vec<u32>]) -> Buffer<u32> {
+    gpu.device().upload(&numbers.concat()).unwrap()
+}
+
+fn wide(x: &[u32]) -> Vec<u64> {
+    let word = |pair: &[u32]| u64::from(pair[0]) | u64::from(*pair.get(1).unwrap_or(&0)) << 32;
+    x.chunks(2).map(word).collect()
+}
+
+fn product(a: &[u32], b: &[u32]) -> Vec<u32> {
+    let mut product: Vec<u32> = limbs::mul(&wide(a), &wide(b))
+        .into_iter()
+        .flat_map(|limb| [limb as u32, (limb >> 32) as u32])
+        .collect();
+    product.resize(a.len() + b.len(), 0);
+    product
+}
+
+fn check_product(gpu: &Gpu, part: Part, a_limbs: usize, b_limbs: usize, levels: u32, count: usize) {
+    let Some(shape) = Karatsuba::new(part, a_limbs, Some(b_limbs), levels) else { return };
+    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    let (a, mut b) = (numbers(&mut rng, count, a_limbs), numbers(&mut rng, count, b_limbs));
+    b.rotate_left(count / 3);
+    let (first, out_limbs) = part.limbs(a_limbs, b_limbs);
+    let out = gpu.device().alloc::<u32>(count * out_limbs).unwrap();
+    let (a_data, b_data) = (upload(gpu, &a), upload(gpu, &b));
+    let operand = |data, limbs| Operand { data, limbs, broadcast: false };
+    gpu.karatsuba(&shape, operand(&a_data, a_limbs), Some(operand(&b_data, b_limbs)), count, &out)
+        .unwrap();
+    let found = out.download().unwrap();
+    for (i, found) in found.chunks(out_limbs).enumerate() {
+        let expected = &product(&a[i], &b[i])[first..first + out_limbs];
+        assert_eq!(found, expected, "{shape:?}: {:x?} · {:x?}", a[i], b[i]);
+    }
+}
+
+fn check_square(gpu: &Gpu, part: Part, limbs: usize, levels: u32, count: usize) {
+    let Some(shape) = Karatsuba::new(part, limbs, None, levels) else { return };
+    let a = numbers(&mut ChaCha8Rng::seed_from_u64(8), count, limbs);
+    let (first, out_limbs) = part.limbs(limbs, limbs);
+    let out = gpu.device().alloc::<u32>(count * out_limbs).unwrap();
+    let data = upload(gpu, &a);
+    gpu.karatsuba(&shape, Operand { data: &data, limbs, broadcast: false }, None, count, &out)
+        .unwrap();
+    let found = out.download().unwrap();
+    for (a, found) in a.iter().zip(found.chunks(out_limbs)) {
+        assert_eq!(found, &product(a, a)[first..first + out_limbs], "{shape:?}: {a:x?} squared");
+    }
+}
+
+#[test]
+fn products_in_one_thread() {
+    let gpu = gpu();
+    for limbs in [1, 2, 3, 4, 5, 7, 8, 16, 17, 31, 32] {
+        for part in [Part::Full, Part::Low, Part::High] {
+            check_product(&gpu, part, limbs, limbs, 0, 140);
+            check_square(&gpu, part, limbs, 0, 140);
+        }
+    }
+    check_product(&gpu, Part::Full, 32, 3, 0, 20);
+    check_product(&gpu, Part::Low, 3, 9, 0, 20);
+    check_product(&gpu, Part::High, 3, 9, 0, 20);
+}
+
+#[test]
+fn products_by_the_identity() {
+    let gpu = gpu();
+    for (limbs, levels) in
+        [(2, 1), (3, 1), (8, 1), (33, 1), (64, 1), (4, 2), (30, 2), (128, 2), (8, 3), (77, 3)]
+    {
+        check_product(&gpu, Part::Full, limbs, limbs, levels, 50);
+        check_square(&gpu, Part::Full, limbs, levels, 50);
+    }
+    check_product(&gpu, Part::Low, 40, 40, 1, 50);
+    check_product(&gpu, Part::High, 40, 40, 2, 50);
+    check_product(&gpu, Part::Full, 40, 9, 2, 50);
+    check_product(&gpu, Part::Full, 130, 130, 4, 5);
+    check_product(&gpu, Part::Full, 200, 200, 5, 3);
+}
+
+fn sum(sum: Sum, a: &[u32], b: &[u32], out_limbs: usize) -> (Vec<u32>, u8) {
+    let limb = |x: &[u32], j: usize| i64::from(*x.get(j).unwrap_or(&0));
+    let mut carry = 0;
+    let words = (0..out_limbs).map(|j| {
+        let total = match sum {
+            Sum::Add => limb(a, j) + limb(b, j) + carry,
+            Sum::Subtract => limb(a, j) - limb(b, j) + carry,
+        };
+        carry = total >> 32;
+        total as u32
+    });
+    (words.collect(), carry.unsigned_abs() as u8)
+}
+
+#[test]
+fn sums_and_differences() {
+    let gpu = gpu();
+    let cases = [1_usize, 2, 3, 4, 5, 12, 32, 33, 64, 80, 100, 127, 128, 129, 512, 1000, 4096, 5000];
+    for (i, limbs) in cases.into_iter().enumerate() {
+        let mut rng = ChaCha8Rng::seed_from_u64(9);
+        let count = if limbs > 500 { 12 } else { 150 };
+        let b_limbs = if i % 3 == 1 { limbs.div_ceil(2) } else { limbs };
+        let (a, mut b) = (numbers(&mut rng, count, limbs), numbers(&mut rng, count, b_limbs));
+        // 1 more than all ones, then 1 less than nothing.
+        b.rotate_left(2);
+        let (a_data, b_data) = (upload(&gpu, &a), upload(&gpu, &b));
+        let a_operand = Operand { data: &a_data, limbs, broadcast: false };
+        let b_operand = Operand { data: &b_data, limbs: b_limbs, broadcast: false };
+        for kind in [Sum::Add, Sum::Subtract] {
+            let out = gpu.device().alloc::<u32>(count * limbs).unwrap();
+            let carries = gpu.device().alloc::<u8>(count).unwrap();
+            gpu.add(kind, a_operand, b_operand, count, &out, limbs, Some(&carries)).unwrap();
+            let (found, carries) = (out.download().unwrap(), carries.download().unwrap());
+            for (j, found) in found.chunks(limbs).enumerate() {
+                let expected = sum(kind, &a[j], &b[j], limbs);
+                assert_eq!(
+                    (found, carries[j]),
+                    (&expected.0[..], expected.1),
+                    "{kind:?} {limbs} {j}"
+                );
+            }
+        }
+    }
+}
