@@ -115,7 +115,9 @@ const FOLDERS: [Folder; 4] = [
         by: &[],
         few_lengths: &[],
         all_lengths: Vec::new,
-        sources: |_, _| vec![warpint_selftest::field::source()],
+        sources: |_, _| {
+            vec![warpint_selftest::field::source(), warpint_selftest::field50::source()]
+        },
     },
 ];
 

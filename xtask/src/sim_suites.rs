@@ -38,6 +38,7 @@ const SUITES: &[Suite] = &[
     ("transpose", |device| Ok(planted::transpose(device, None)?)),
     ("carry", |device| Ok(planted::carry(device, None)?)),
     ("field", field),
+    ("field50", field50),
     ("goldilocks-64", |device| goldilocks(device, 1279, 64)),
     ("goldilocks-320", |device| goldilocks(device, 4423, 320)),
     ("goldilocks-1024", |device| goldilocks(device, 21_701, 1024)),
@@ -50,6 +51,14 @@ const SUITES: &[Suite] = &[
 fn field(device: &Device) -> Result<()> {
     for (name, case) in warpint_selftest::field::CASES {
         case(device, warpint_selftest::SEED).map_err(anyhow::Error::msg).context(*name)?;
+    }
+    Ok(())
+}
+
+/// The same in the fields of 50-bit primes, with fewer values drawn.
+fn field50(device: &Device) -> Result<()> {
+    for (name, case) in warpint_selftest::field50::CASES {
+        case(device, warpint_selftest::SEED, 500).map_err(anyhow::Error::msg).context(*name)?;
     }
     Ok(())
 }

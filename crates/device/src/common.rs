@@ -7,6 +7,7 @@ pub const HEADERS: &[(&str, &str)] = &[
     ("ptx.cuh", include_str!("../kernels/common/ptx.cuh")),
     ("chain.cuh", include_str!("../kernels/common/chain.cuh")),
     ("goldilocks.cuh", include_str!("../kernels/common/goldilocks.cuh")),
+    ("f50.cuh", include_str!("../kernels/common/f50.cuh")),
     ("dft.cuh", include_str!("../kernels/common/dft.cuh")),
     ("complex.cuh", include_str!("../kernels/common/complex.cuh")),
     ("fourier.cuh", include_str!("../kernels/common/fourier.cuh")),

@@ -7,6 +7,7 @@
 //! * [`agreement`]: two families against each other at lengths beyond the oracle;
 //! * [`faults`]: what goes wrong on unreliable machines, made on purpose;
 //! * [`field`]: the field arithmetic of the kernels, one function at a time;
+//! * [`field50`]: the same for the fields of 50-bit primes;
 //! * [`interim`]: residues on the way through large tests;
 //! * [`stress`]: checked squarings for as long as one likes;
 //! * [`vectors`]: the known answers of `tests/vectors`;
@@ -16,6 +17,7 @@ pub mod agreement;
 pub mod cases;
 pub mod faults;
 pub mod field;
+pub mod field50;
 pub mod interim;
 mod macros;
 pub mod oracle;
@@ -120,8 +122,8 @@ fn other_arithmetic(family: &dyn EngineFamily) -> &'static dyn EngineFamily {
     if family.name() == Fp64.name() { &Goldilocks } else { &Fp64 }
 }
 
-/// Runs the cases of [`field`] on a device, as [`run`] does those of families:
-/// `field@cuda:0::products` and so on.
+/// Runs the cases of [`field`] and [`field50`] on a device, as [`run`] does those of families:
+/// `field@cuda:0::products`, `field50@cuda:0::products` and so on.
 pub fn run_field(
     device: &Device,
     filter: Option<&str>,
@@ -130,6 +132,10 @@ pub fn run_field(
     let mut run = Running { filter, report, summary: Summary::default() };
     for (case, of_field) in field::CASES {
         run.one(&format!("field@{}", device.info().id), case, &|| of_field(device, SEED));
+    }
+    for (case, of_field) in field50::CASES {
+        let work = || of_field(device, SEED, field50::DRAWN);
+        run.one(&format!("field50@{}", device.info().id), case, &work);
     }
     run.summary
 }

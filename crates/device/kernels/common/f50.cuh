@@ -1,0 +1,65 @@
+// Fields Z/pZ, 2^49 < p < 2^50, on numbers of type double: the functions of
+// crates/arith/src/f50/mod.rs, where the proof stands that every step is exact.
+//
+// An element is any integer congruent to it, of at most 2^53 in size. Sums and differences are
+// plain + and −, exact within 2^53 (more than 8p). RN(x) is x rounded to a double.
+#pragma once
+#include "simt.cuh"
+
+// A field: p and RN(1/p).
+struct F50 {
+    double p, inverse;
+};
+
+// A number to multiply by again and again: |w| ≤ p/2, and RN(w/p).
+struct __align__(16) Factor {
+    double w, ratio;
+};
+
+// 3·2^51: added to a number of at most 2^51 in size and taken away again, it leaves the nearest integer.
+#define TO_INTEGER 6755399441055744.0
+
+// An integer within 1/2 of a·b, for |a·b| ≤ 2^51.
+DEVICE double rounded_product(double a, double b) { return fma(a, b, TO_INTEGER) - TO_INTEGER; }
+
+// r ≡ x, |r| ≤ p/2 + 2, for |x| ≤ 2^53.
+DEVICE double reduce(F50 f, double x) {
+    double q = rounded_product(x, f.inverse);
+    return fma(-q, f.p, x);
+}
+
+// a·b, at most (1/2 + k/4)·p in size, for |a·b| ≤ k·p², k ≤ 2.
+DEVICE double mul(F50 f, double a, double b) {
+    double h = a * b;
+    double q = rounded_product(h, f.inverse);
+    return fma(-q, f.p, h) + fma(a, b, -h);
+}
+
+// a·w, at most (1/2 + k/16)·p in size, for |a| ≤ k·p, k ≤ 4.
+DEVICE double mul_by(F50 f, double a, Factor w) {
+    double h = a * w.w;
+    double q = rounded_product(a, w.ratio);
+    return fma(-q, f.p, h) + fma(a, w.w, -h);
+}
+
+// The integer 0 ≤ r < p that x stands for, for |x| ≤ 2^53.
+DEVICE u64 canonical(F50 f, double x) {
+    double r = reduce(f, x);
+    // |r| < p, so 2^52 plus r or r + p is from 2^52 to 2^53: its low bits are the integer.
+    double t = r + (r < 0.0 ? 4503599627370496.0 + f.p : 4503599627370496.0);
+    return (u64)__double_as_longlong(t) & 0xfffffffffffffull;
+}
+
+// x, at most p/2 + 2^12 in size, for any x. The first two of the six operations are the same for
+// all fields.
+DEVICE double from_word(F50 f, u64 x) {
+    // x = top + bottom, top = ⌊x/2^32⌋·2^32 − 2^52 and bottom = 2^52 + (x mod 2^32): as bits,
+    // doubles from 2^84 and 2^52 on, with steps of 2^32 and 1.
+    double top = __hiloint2double(0x45300000, (int)(u32)(x >> 32)) - 19342813118337666422669312.0;
+    double bottom = __hiloint2double(0x43300000, (int)(u32)x);
+    // h = RN(x) is wrong by 2^11 at most, and h·RN(1/p) by another 2^11/p: with q,
+    // |r| ≤ p/2 + 2^12 for r = x − q·p. And top − q·p = r − bottom is an integer below 2^53.
+    double h = top + bottom;
+    double q = rounded_product(h, f.inverse);
+    return fma(-q, f.p, top) + bottom;
+}

@@ -1,0 +1,249 @@
+//! The fields of 50-bit primes in kernels (`f50.cuh`), one function at a time: bit for bit what
+//! `warpint_arith::f50` gives, and right by 128-bit integers, at the ends of all bounds, at
+//! quotients half-way between two integers, and on drawn values.
+
+use bytemuck::Pod;
+use rand::RngExt;
+use warpint_arith::f50::{F50, Factor, PRIMES};
+use warpint_arith::primes::{mul_mod, pow_mod};
+use warpint_device::{Arg, Buffer, Device, DeviceError, Launch, Program, Source, common};
+
+use crate::sample::{Random, random};
+
+/// A case: a device, a seed and the number of values to draw in each field in; a message out if it
+/// fails.
+pub type Run = fn(&Device, u64, usize) -> Result<(), String>;
+
+/// Every case, by name.
+pub const CASES: &[(&str, Run)] = &[
+    ("sums", sums),
+    ("integers", integers),
+    ("elements", elements),
+    ("products", products),
+    ("products_by_factors", products_by_factors),
+];
+
+/// A million in the eight fields.
+pub const DRAWN: usize = 125_000;
+
+/// The kernels.
+#[must_use]
+pub fn source() -> Source {
+    const KERNELS: [&str; 5] =
+        ["sums", "integers", "elements", "any_products", "products_by_factors"];
+    Source::new("field50.cu", include_str!("../kernels/field50.cu"), &KERNELS)
+        .headers(common::HEADERS)
+}
+
+/// 2^53, to which all integers are numbers of type `f64`.
+const MOST: f64 = 9_007_199_254_740_992.0;
+
+/// Integers up to a bound, around everything at which something could change.
+fn corners(p: f64, bound: f64) -> Vec<f64> {
+    let mut centres = vec![0.0, bound.floor()];
+    let powers = (0..3).chain(24..28).chain(31..34).chain(47..54);
+    centres.extend(powers.map(|k| (1u64 << k) as f64));
+    centres.extend((1..=16).map(|k| (f64::from(k) * p / 4.0).floor()));
+    let near = |c: f64| (-1..=2).map(move |d| c + f64::from(d));
+    let mut all: Vec<f64> = centres.into_iter().flat_map(near).flat_map(|x| [x, -x]).collect();
+    all.retain(|x| x.abs() <= bound);
+    all
+}
+
+/// An integer up to a bound: half of the time from the whole range, half of any size alike.
+fn drawn(rng: &mut Random, bound: f64) -> f64 {
+    let most = bound as i64;
+    let shift = if rng.random() { 0 } else { rng.random_range(0..50) };
+    let x = rng.random_range(-most..=most);
+    (x >> shift) as f64
+}
+
+/// What every reduction is given: |x| ≤ 2^53.
+fn numbers(field: F50, rng: &mut Random, count: usize) -> Vec<f64> {
+    let mut x = corners(field.modulus() as f64, MOST);
+    x.extend((0..count).map(|_| drawn(rng, MOST)));
+    x
+}
+
+/// Pairs (a, w) with |a| ≤ 4p, |w| ≤ p/2, of which a twentieth have a·w ≡ (p ± 1)/2: the quotient
+/// by p is then as near as can be to half-way between two integers.
+fn pairs(field: F50, rng: &mut Random, count: usize) -> Vec<(f64, f64)> {
+    let modulus = field.modulus();
+    let p = modulus as f64;
+    let narrow = corners(p, p / 2.0);
+    let mut pairs: Vec<(f64, f64)> =
+        corners(p, 4.0 * p).into_iter().flat_map(|a| narrow.iter().map(move |&w| (a, w))).collect();
+    pairs.extend((0..count).map(|_| (drawn(rng, 4.0 * p), drawn(rng, p / 2.0))));
+    for _ in 0..count.div_ceil(160) {
+        let w = rng.random_range(1..=modulus / 2);
+        let half = mul_mod(modulus.div_ceil(2), pow_mod(w, modulus - 2, modulus), modulus);
+        for a in (0..4).flat_map(|k| [half + k * modulus, (k + 1) * modulus - half]) {
+            let sign = if rng.random() { -1.0 } else { 1.0 };
+            pairs.push((sign * a as f64, w as f64));
+        }
+    }
+    pairs
+}
+
+/// The kernels for one field.
+struct Bench<'a> {
+    device: &'a Device,
+    program: &'a Program,
+    field: F50,
+}
+
+impl Bench<'_> {
+    /// out[i] of the i-th elements of the inputs.
+    fn map<T: Pod>(
+        &self,
+        kernel: &'static str,
+        inputs: &[Arg],
+        n: usize,
+    ) -> Result<Vec<T>, DeviceError> {
+        const THREADS: u32 = 128;
+        let out: Buffer<T> = self.device.alloc(n)?;
+        let mut args: Vec<Arg> = self.field.constants().map(Arg::F64).to_vec();
+        args.extend_from_slice(inputs);
+        args.extend([Arg::from(&out), Arg::U32(n as u32)]);
+        let shape = Launch::linear((n as u32).div_ceil(THREADS), THREADS);
+        self.program.kernel(kernel, 0)?.launch(shape, &args)?;
+        out.download()
+    }
+}
+
+/// Does the same in every field.
+fn in_every_field(
+    device: &Device,
+    seed: u64,
+    case: impl Fn(&Bench, &mut Random) -> Result<Result<(), String>, DeviceError>,
+) -> Result<(), String> {
+    let program = &device.program(&source()).map_err(|e| e.to_string())?;
+    let rng = &mut random(seed);
+    for (p, ..) in PRIMES {
+        let field = F50::new(p).map_err(|e| e.to_string())?;
+        let checked = case(&Bench { device, program, field }, rng).map_err(|e| e.to_string())?;
+        checked.map_err(|why| format!("{why} (p = {p})"))?;
+    }
+    Ok(())
+}
+
+/// An error unless `found` is an integer ≡ `integer` mod p and at most `bound` in size.
+fn stands_for(
+    what: impl Fn() -> String,
+    found: f64,
+    integer: i128,
+    bound: f64,
+    field: F50,
+) -> Result<(), String> {
+    let p = i128::from(field.modulus());
+    if found.fract() != 0.0 || (found as i128 - integer) % p != 0 {
+        return Err(format!("{} is {found}, not {integer} mod p", what()));
+    }
+    if found.abs() > bound {
+        return Err(format!("{} is {found}, above {bound}", what()));
+    }
+    Ok(())
+}
+
+/// An error unless `found` has the bits of what the CPU computes.
+fn same(what: impl Fn() -> String, found: f64, on_cpu: f64) -> Result<(), String> {
+    if found.to_bits() != on_cpu.to_bits() {
+        return Err(format!("{} is {found}, and {on_cpu} on the CPU", what()));
+    }
+    Ok(())
+}
+
+fn sums(device: &Device, seed: u64, count: usize) -> Result<(), String> {
+    in_every_field(device, seed, |bench, rng| {
+        let field = bench.field;
+        let x = numbers(field, rng, count);
+        let found: Vec<f64> = bench.map("sums", &[Arg::from(&device.upload(&x)?)], x.len())?;
+        let bound = field.modulus() as f64 / 2.0 + 2.0;
+        Ok(x.iter().zip(found).try_for_each(|(&x, r)| {
+            let what = || format!("{x}, reduced,");
+            same(what, r, field.reduce(x))?;
+            stands_for(what, r, x as i128, bound, field)
+        }))
+    })
+}
+
+fn integers(device: &Device, seed: u64, count: usize) -> Result<(), String> {
+    in_every_field(device, seed, |bench, rng| {
+        let p = i128::from(bench.field.modulus());
+        let x = numbers(bench.field, rng, count);
+        let found: Vec<u64> = bench.map("integers", &[Arg::from(&device.upload(&x)?)], x.len())?;
+        Ok(x.iter().zip(found).try_for_each(|(&x, r)| {
+            let expected = (x as i128).rem_euclid(p);
+            let right = i128::from(r) == expected && r == bench.field.to_u64(x);
+            if right { Ok(()) } else { Err(format!("{x} mod p is {r}, not {expected}")) }
+        }))
+    })
+}
+
+fn elements(device: &Device, seed: u64, count: usize) -> Result<(), String> {
+    in_every_field(device, seed, |bench, rng| {
+        let p = bench.field.modulus();
+        let mut x: Vec<u64> = (0..64).map(|k| 1 << k).chain([p, p / 2, 0]).collect();
+        // Multiples of p, and half-way between them.
+        let last = u64::MAX / p - 1;
+        let multiples = (0..count / 4).map(|_| rng.random_range(0..=last)).chain([last - 1, last]);
+        x.extend(multiples.flat_map(|k| [k * p, k * p + p / 2]));
+        x = x
+            .iter()
+            .flat_map(|&x| (0..4).map(move |d| x.wrapping_add(d).wrapping_sub(2)))
+            .collect();
+        // Words of 32 bits that are all zeros or all ones.
+        x.extend((0..64).flat_map(|k| [u64::MAX << k, u64::MAX >> k]));
+        x.extend((0..count).map(|_| rng.random::<u64>() >> (rng.random_range(0..128_u32) / 2)));
+        let found: Vec<f64> = bench.map("elements", &[Arg::from(&device.upload(&x)?)], x.len())?;
+        let bound = p as f64 / 2.0 + 4096.0;
+        Ok(x.iter().zip(found).try_for_each(|(&x, r)| {
+            stands_for(|| format!("the element of {x}"), r, x.into(), bound, bench.field)
+        }))
+    })
+}
+
+fn products(device: &Device, seed: u64, count: usize) -> Result<(), String> {
+    in_every_field(device, seed, |bench, rng| {
+        let field = bench.field;
+        let p = field.modulus();
+        let both = |_| (drawn(rng, 1.4 * p as f64), drawn(rng, 1.4 * p as f64));
+        let mut all: Vec<(f64, f64)> = (0..count).map(both).collect();
+        all.extend(pairs(field, rng, count));
+        // |a·b| ≤ 2p², exactly.
+        let most = 2 * u128::from(p).pow(2);
+        all.retain(|&(a, b)| (a as i128 * b as i128).unsigned_abs() <= most);
+        let (a, b): (Vec<f64>, Vec<f64>) = all.iter().copied().unzip();
+        let inputs = [device.upload(&a)?, device.upload(&b)?];
+        let found: Vec<f64> =
+            bench.map("any_products", &inputs.each_ref().map(Arg::from), all.len())?;
+        let p = p as f64;
+        Ok(all.iter().zip(found).try_for_each(|(&(a, b), r)| {
+            let what = || format!("{a}·{b}");
+            same(what, r, field.mul(a, b))?;
+            // The bound itself is exact; this one is rounded.
+            let bound = (0.5 + (a / p * (b / p)).abs() / 4.0) * p + 1.0;
+            stands_for(what, r, a as i128 * b as i128, bound, field)
+        }))
+    })
+}
+
+fn products_by_factors(device: &Device, seed: u64, count: usize) -> Result<(), String> {
+    in_every_field(device, seed, |bench, rng| {
+        let field = bench.field;
+        let all = pairs(field, rng, count);
+        let a: Vec<f64> = all.iter().map(|&(a, _)| a).collect();
+        let factors: Vec<Factor> = all.iter().map(|&(_, w)| field.factor(w)).collect();
+        let w: Vec<[f64; 2]> = factors.iter().map(Factor::constants).collect();
+        let (a, w) = (device.upload(&a)?, device.upload(&w)?);
+        let inputs = [Arg::from(&a), Arg::from(&w)];
+        let found: Vec<f64> = bench.map("products_by_factors", &inputs, all.len())?;
+        let p = field.modulus() as f64;
+        Ok(all.iter().zip(&factors).zip(found).try_for_each(|((&(a, w), &factor), r)| {
+            let what = || format!("{a}·{w}, a factor,");
+            same(what, r, field.mul_by(a, factor))?;
+            let bound = (0.5 + (a / p).abs() / 16.0) * p + 1.0;
+            stands_for(what, r, a as i128 * w as i128, bound, field)
+        }))
+    })
+}
