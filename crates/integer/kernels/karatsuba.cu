@@ -6,7 +6,8 @@
 //
 //   A_LIMBS, B_LIMBS   limbs of the factors; at most LEAF·2^LEVELS
 //   FIRST, OUT_LIMBS   the limbs of the product that are written
-//   LOW                whether they are all below LEAF (and LEVELS = 0)
+//   LEAF               a multiple of 4
+//   LOW                whether they are all below LEAF, and LEVELS is 0
 //   SQUARE             whether a = b: b is not read
 //   NUMBERS, THREADS   numbers and threads of a block, BLOCKS blocks of a multiprocessor
 //
@@ -14,14 +15,47 @@
 // for each level, the highest for the whole number: 0 low half, 1 high half, 2 difference of both.
 // A slot begins as [limbs of b | limbs of a] and becomes the product. What is made of products
 // stays in the slots of digits 0 and 1: limb t of a number is limb t mod 2·LEAF of slot
-// spread(⌊t / (2·LEAF)⌋). Slots are an odd number of words apart: threads at the same place of
-// different slots use different banks.
+// spread(⌊t / (2·LEAF)⌋). Slots are an odd number of quads of words apart: quads at the same place of
+// eight slots are in different banks.
+//
+// Between products all threads have a part: a run of RUN limbs of a number at a level. Borrows into
+// a run are known by comparing what is below it, which one limb nearly always decides. Carries
+// out of runs are added in rounds until there are none, which nearly always is one round.
 #include "limbs.cuh"
 
-__host__ __device__ constexpr u32 power(u32 base, u32 e) { return e == 0 ? 1 : base * power(base, e - 1); }
+__host__ __device__ constexpr u32 power(u32 base, u32 e) {
+    return e == 0 ? 1 : base * power(base, e - 1);
+}
 
 constexpr u32 LEAVES = power(3, LEVELS), PIECES = power(2, LEVELS);
-constexpr u32 STRIDE = 2 * LEAF + 1;
+constexpr u32 STRIDE = 2 * LEAF + 4;
+[[maybe_unused]] constexpr u32 RUN = LEAF % 8 == 0 ? 8 : 4;
+
+// Limbs that are moved at once, of numbers of so many.
+__host__ __device__ constexpr u32 unit(u32 limbs) {
+    return limbs % 4 == 0 ? 4 : limbs % 2 == 0 ? 2 : 1;
+}
+template <u32 LIMBS>
+struct __align__(4 * LIMBS) Unit {
+    u32 limbs[LIMBS];
+};
+typedef Unit<4> Quad;
+
+// N limbs from and to an address that is a multiple of a quad.
+template <u32 N>
+DEVICE void read(u32 (&x)[N], const u32* from) {
+#pragma unroll
+    for (u32 t = 0; t < N; t += 4) {
+        Quad quad = *(const Quad*)(from + t);
+#pragma unroll
+        for (u32 i = 0; i < 4; i++) x[t + i] = quad.limbs[i];
+    }
+}
+template <u32 N>
+DEVICE void write(u32* to, const u32 (&x)[N]) {
+#pragma unroll
+    for (u32 t = 0; t < N; t += 4) *(Quad*)(to + t) = {{x[t], x[t + 1], x[t + 2], x[t + 3]}};
+}
 
 // The binary digits of q as digits in base 3.
 template <u32 R = LEVELS>
@@ -33,176 +67,197 @@ DEVICE u32 spread(u32 q) {
     }
 }
 
-// The pieces of an operand into the slots of its number.
+// Limb t of an operand, and limb t of what is made of products, from the first slot on.
+DEVICE u32* operand_limb(u32* first, u32 t) { return first + spread(t / LEAF) * STRIDE + t % LEAF; }
+DEVICE u32* product_limb(u32* first, u32 t) {
+    return first + spread(t / (2 * LEAF)) * STRIDE + t % (2 * LEAF);
+}
+
+// An operand of each number into its slots.
 template <u32 LIMBS>
-DEVICE void load(u32* slots, const u32* from, u64 stride, u32 numbers, u32 offset) {
-    for (u32 f = threadIdx.x; f < NUMBERS * LEAF * PIECES; f += THREADS) {
-        u32 number = f / (LEAF * PIECES), limb = f % (LEAF * PIECES);
-        u32* to = &slots[(number * LEAVES + spread(limb / LEAF)) * STRIDE + offset + limb % LEAF];
-        if (number < numbers && limb < LIMBS) {
-            copy_async(to, &from[number * stride + limb]);
-        } else {
-            *to = 0;
+DEVICE void load(u32* slots, const u32* from, u64 stride, u32 numbers) {
+    constexpr u32 UNIT = unit(LIMBS), UNITS = LIMBS / UNIT, MISSING = LEAF * PIECES - LIMBS;
+    for (u32 f = threadIdx.x; f < numbers * UNITS; f += THREADS) {
+        u32 number = f / UNITS, limb = f % UNITS * UNIT;
+        u32* to = operand_limb(slots + number * LEAVES * STRIDE, limb);
+        copy_async<4 * UNIT>(to, &from[number * stride + limb]);
+    }
+    if constexpr (MISSING > 0) {
+        for (u32 f = threadIdx.x; f < numbers * MISSING; f += THREADS) {
+            u32* first = slots + f / MISSING * LEAVES * STRIDE;
+            *operand_limb(first, LIMBS + f % MISSING) = 0;
         }
     }
 }
 
-// Chunk c of LEAF limbs of a number of 2^r pieces whose first slot is given.
-DEVICE u32* piece_of(u32* first, u32 c) { return first + spread(c) * STRIDE; }
-
-// Whether x0 < x1 in their lowest `pieces` pieces.
-DEVICE bool is_less(u32* x0, u32* x1, u32 pieces) {
-    for (u32 t = pieces * LEAF; t-- > 0;) {
-        u32 u0 = piece_of(x0, t / LEAF)[t % LEAF], u1 = piece_of(x1, t / LEAF)[t % LEAF];
-        if (u0 != u1) return u0 < u1;
+// Whether x0 < x1 in their limbs below limb t.
+DEVICE bool is_less(u32* x0, u32* x1, u32 t) {
+    while (t-- > 0) {
+        u32 limb0 = *operand_limb(x0, t), limb1 = *operand_limb(x1, t);
+        if (limb0 != limb1) return limb0 < limb1;
     }
     return false;
 }
 
-// |x0 − x1| of all factors at a level, a piece at a time; below[…] tells where x0 < x1.
+// |x0 − x1| of all factors at a level; negative[…] tells where x0 < x1.
 template <u32 LEVEL>
-DEVICE void subtract_halves(u32* slots, unsigned char* below) {
-    constexpr u32 UNIT = power(3, LEVEL), SPLIT = power(2, LEVEL), OPERANDS = SQUARE ? 1 : 2;
-    constexpr u32 FACTORS = NUMBERS * LEAVES / (3 * UNIT);
-    for (u32 task = threadIdx.x; task < FACTORS * OPERANDS * SPLIT; task += THREADS) {
+DEVICE void subtract_halves(u32* slots, unsigned char* negative) {
+    constexpr u32 APART = power(3, LEVEL) * STRIDE, LIMBS = power(2, LEVEL) * LEAF;
+    constexpr u32 FACTORS = NUMBERS * LEAVES / power(3, LEVEL + 1), OPERANDS = SQUARE ? 1 : 2;
+    for (u32 task = threadIdx.x; task < FACTORS * OPERANDS * (LIMBS / RUN); task += THREADS) {
         u32 factor = task % FACTORS, operand = task / FACTORS % OPERANDS;
-        u32 piece = task / (FACTORS * OPERANDS);
-        u32* x0 = slots + factor * 3 * UNIT * STRIDE + (1 - operand) * LEAF;
-        u32* x1 = x0 + UNIT * STRIDE;
-        u32* difference = piece_of(x1 + UNIT * STRIDE, piece);
-        bool less = is_less(x0, x1, SPLIT);
-        if (piece == 0) below[operand * FACTORS + factor] = less;
+        u32 begin = task / (FACTORS * OPERANDS) * RUN;
+        u32* x0 = slots + factor * 3 * APART + (1 - operand) * LEAF;
+        u32* x1 = x0 + APART;
+        u32* difference = x1 + APART;
+        bool less = is_less(x0, x1, LIMBS);
+        if (begin == 0) negative[operand * FACTORS + factor] = less;
         if (less) {
             u32* other = x0;
             x0 = x1, x1 = other;
         }
-        u32 borrow = is_less(x0, x1, piece);
-        const u32 *u0 = piece_of(x0, piece), *u1 = piece_of(x1, piece);
+        u32 borrow = is_less(x0, x1, begin);
+        u32 limbs0[RUN], limbs1[RUN];
+        read(limbs0, operand_limb(x0, begin));
+        read(limbs1, operand_limb(x1, begin));
         sub_first(0, borrow);
 #pragma unroll
-        for (u32 t = 0; t < LEAF; t++) difference[t] = sub_carried(u0[t], u1[t]);
+        for (u32 t = 0; t < RUN; t++) limbs0[t] = sub_carried(limbs0[t], limbs1[t]);
+        write(operand_limb(difference, begin), limbs0);
     }
 }
 
-// Chunk c of LEAF limbs of a number made of products.
-DEVICE u32* chunk_of(u32* first, u32 c) { return piece_of(first, c / 2) + c % 2 * LEAF; }
+// Where a run of a product's upper three quarters has its carry, in the slots of z1: run q of the
+// middle in the limbs of run q, the others, RUNS or more of them behind, beside those.
+template <u32 RUNS>
+DEVICE i32* carry_of(u32* z1, u32 q, u32 round) {
+    return (i32*)product_limb(z1, q % RUNS * RUN) + q / RUNS * 2 + round % 2;
+}
 
-// Adds (z0 + z2 ∓ z1)·X to z0 + z2·X² at a level, a chunk of each half at a time. What is
-// carried out of a chunk is left in the first limb of the same chunk of z1.
+// Adds (z0 + z2 ∓ z1)·X to z0 + z2·X² at a level, and leaves the carries of the first round.
 template <u32 LEVEL>
-DEVICE void add_middles(u32* slots, const unsigned char* below) {
-    constexpr u32 UNIT = power(3, LEVEL), SPLIT = power(2, LEVEL);
-    constexpr u32 PRODUCTS = NUMBERS * LEAVES / (3 * UNIT);
-    for (u32 task = threadIdx.x; task < PRODUCTS * SPLIT; task += THREADS) {
-        u32 product = task % PRODUCTS, c = task / PRODUCTS;
-        u32* z0 = slots + product * 3 * UNIT * STRIDE;
-        u32 *z2 = z0 + UNIT * STRIDE, *z1 = z2 + UNIT * STRIDE;
-        // Minus z1 is its complement and 1, less 2^(32·2·LEAF·SPLIT).
-        bool plus = SQUARE ? false : below[product] != below[PRODUCTS + product];
+DEVICE void add_middles(u32* slots, const unsigned char* negative) {
+    constexpr u32 APART = power(3, LEVEL) * STRIDE, LIMBS = power(2, LEVEL) * LEAF;
+    constexpr u32 PRODUCTS = NUMBERS * LEAVES / power(3, LEVEL + 1), RUNS = LIMBS / RUN;
+    for (u32 task = threadIdx.x; task < PRODUCTS * RUNS; task += THREADS) {
+        u32 product = task % PRODUCTS, run = task / PRODUCTS;
+        u32* z0 = slots + product * 3 * APART;
+        u32 *z2 = z0 + APART, *z1 = z2 + APART;
+        // Minus z1 is its complement and 1, less 2^(32·2·LIMBS).
+        bool plus = SQUARE ? false : negative[product] != negative[PRODUCTS + product];
         u32 mask = plus ? 0 : 0xffffffffu;
-        const u32 *low0 = chunk_of(z0, c), *high2 = chunk_of(z2, c + SPLIT);
-        u32 *high0 = chunk_of(z0, c + SPLIT), *low2 = chunk_of(z2, c);
-        u32 *low1 = chunk_of(z1, c), *high1 = chunk_of(z1, c + SPLIT);
-        u64 lower = c == 0 && !plus ? 1 : 0, upper = 0;
-#pragma unroll 8
-        for (u32 t = 0; t < LEAF; t++) {
+        u32 low0[RUN], high0[RUN], low2[RUN], high2[RUN], low1[RUN], high1[RUN];
+        read(low0, product_limb(z0, run * RUN));
+        read(high0, product_limb(z0, LIMBS + run * RUN));
+        read(low2, product_limb(z2, run * RUN));
+        read(high2, product_limb(z2, LIMBS + run * RUN));
+        read(low1, product_limb(z1, run * RUN));
+        read(high1, product_limb(z1, LIMBS + run * RUN));
+        u64 lower = run == 0 && !plus ? 1 : 0, upper = 0;
+#pragma unroll
+        for (u32 t = 0; t < RUN; t++) {
             u64 both = (u64)high0[t] + low2[t];
             lower += both + low0[t] + (low1[t] ^ mask);
             upper += both + high2[t] + (high1[t] ^ mask);
-            high0[t] = low(lower), low2[t] = low(upper);
+            low0[t] = low(lower), high2[t] = low(upper);
             lower >>= 32, upper >>= 32;
         }
-        *low1 = low(lower), *high1 = low(upper);
+        write(product_limb(z0, LIMBS + run * RUN), low0);
+        write(product_limb(z2, run * RUN), high2);
+        *carry_of<2 * RUNS>(z1, run, 0) = (i32)lower;
+        *carry_of<2 * RUNS>(z1, RUNS + run, 0) = (i32)upper - (run == RUNS - 1 && !plus);
+        *carry_of<2 * RUNS>(z1, 2 * RUNS + run, 0) = 0;
     }
 }
 
-// Adds a carry to a number of products at the beginning of a chunk, below another; returns what
-// is carried there.
-DEVICE u32 ripple(u32* first, u32 chunk, u32 end, u32 carry) {
-    for (u32 t = chunk * LEAF; carry != 0 && t < end * LEAF; t++) {
-        u32* limb = chunk_of(first, t / LEAF) + t % LEAF;
-        u32 sum = *limb + carry;
-        carry = sum < carry;
-        *limb = sum;
-    }
-    return carry;
-}
-
-// What `add_middles` has carried, at the same level.
+// Adds the carries, which may be −1, until there are none. Those that leave a product's last run
+// come to nothing: it has no more limbs.
 template <u32 LEVEL>
-DEVICE void add_carries(u32* slots, const unsigned char* below) {
-    constexpr u32 UNIT = power(3, LEVEL), SPLIT = power(2, LEVEL);
-    constexpr u32 PRODUCTS = NUMBERS * LEAVES / (3 * UNIT);
-    for (u32 product = threadIdx.x; product < PRODUCTS; product += THREADS) {
-        u32* z0 = slots + product * 3 * UNIT * STRIDE;
-        u32* z1 = z0 + 2 * UNIT * STRIDE;
-        bool plus = SQUARE ? false : below[product] != below[PRODUCTS + product];
-        // z0 + z2 ∓ z1 is not negative: at its end nothing is owed.
-        u32 carry = plus ? 0 : 0xffffffffu;
-#pragma unroll 1
-        for (u32 c = 0; c < 2 * SPLIT; c++) {
-            carry += ripple(z0, SPLIT + c + 1, 3 * SPLIT, *chunk_of(z1, c));
+DEVICE void add_carries(u32* slots) {
+    constexpr u32 APART = power(3, LEVEL) * STRIDE, LIMBS = power(2, LEVEL) * LEAF;
+    constexpr u32 PRODUCTS = NUMBERS * LEAVES / power(3, LEVEL + 1), RUNS = LIMBS / RUN;
+    u32 round = 0;
+    bool again;
+    do {
+        again = false;
+        for (u32 task = threadIdx.x; task < PRODUCTS * 3 * RUNS; task += THREADS) {
+            u32 product = task % PRODUCTS, q = task / PRODUCTS;
+            u32* z0 = slots + product * 3 * APART;
+            u32* z1 = z0 + 2 * APART;
+            i32 carry = q == 0 ? 0 : *carry_of<2 * RUNS>(z1, q - 1, round);
+            u32* limb = product_limb(z0, LIMBS + q * RUN);
+            for (u32 t = 0; carry != 0 && t < RUN; t++) {
+                i64 sum = (i64)limb[t] + carry;
+                limb[t] = (u32)sum, carry = (i32)(sum >> 32);
+            }
+            *carry_of<2 * RUNS>(z1, q, round + 1) = carry;
+            again = again || carry != 0;
         }
-        ripple(z0, 3 * SPLIT, 4 * SPLIT, carry);
+        round++;
+    } while (__syncthreads_or(again));
+}
+
+// All factors of the levels below R. The signs of a level stand before those of the levels below it.
+template <u32 R>
+DEVICE void split(u32* slots, unsigned char* negative) {
+    if constexpr (R > 0) {
+        subtract_halves<R - 1>(slots, negative);
+        __syncthreads();
+        split<R - 1>(slots, negative + 2 * NUMBERS * LEAVES / power(3, R));
     }
 }
 
-// All factors of the levels below R. The signs of a level stand before those of the levels below.
 template <u32 R>
-DEVICE void split(u32* slots, unsigned char* below) {
+DEVICE void join_products(u32* slots, const unsigned char* negative) {
     if constexpr (R > 0) {
-        subtract_halves<R - 1>(slots, below);
+        join_products<R - 1>(slots, negative + 2 * NUMBERS * LEAVES / power(3, R));
+        add_middles<R - 1>(slots, negative);
         __syncthreads();
-        split<R - 1>(slots, below + 2 * NUMBERS * LEAVES / power(3, R));
-    }
-}
-
-template <u32 R>
-DEVICE void join_products(u32* slots, const unsigned char* below) {
-    if constexpr (R > 0) {
-        join_products<R - 1>(slots, below + 2 * NUMBERS * LEAVES / power(3, R));
-        add_middles<R - 1>(slots, below);
-        __syncthreads();
-        add_carries<R - 1>(slots, below);
-        __syncthreads();
+        add_carries<R - 1>(slots);
     }
 }
 
 // The product of a slot's two operands, in their place.
 DEVICE void multiply_slot(u32* slot) {
-    u32 a[LEAF];
-#pragma unroll
-    for (u32 t = 0; t < LEAF; t++) a[t] = slot[LEAF + t];
-    auto read = [&](u32 t) { return slot[t]; };
-    auto put = [&](u32 t, u32 x) { slot[t] = x; };
+    u32 a[LEAF], b[4], done[4];
+    read(a, slot + LEAF);
+    auto limb_of_b = [&](u32 t) {
+        if (t % 4 == 0) read(b, slot + t);
+        return b[t % 4];
+    };
+    auto put = [&](u32 t, u32 x) {
+        done[t % 4] = x;
+        if (t % 4 == 3) write(slot + t - 3, done);
+    };
     if constexpr (SQUARE) {
         square(a, put);
     } else if constexpr (LOW) {
-        multiply_low(a, read, put);
+        multiply_low(a, limb_of_b, put);
     } else {
-        multiply(a, read, put);
+        multiply(a, limb_of_b, put);
     }
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     karatsuba(const u32* a, const u32* b, u32* out, u64 a_stride, u64 b_stride, u32 count) {
     DYNAMIC_SHARED(u32, slots);
-    unsigned char* below = (unsigned char*)(slots + NUMBERS * LEAVES * STRIDE);
+    unsigned char* negative = (unsigned char*)(slots + NUMBERS * LEAVES * STRIDE);
     u32 first = blockIdx.x * NUMBERS, numbers = min(count - first, (u32)NUMBERS);
-    load<A_LIMBS>(slots, a + first * a_stride, a_stride, numbers, LEAF);
-    if constexpr (!SQUARE) load<B_LIMBS>(slots, b + first * b_stride, b_stride, numbers, 0);
+    load<A_LIMBS>(slots + LEAF, a + first * a_stride, a_stride, numbers);
+    if constexpr (!SQUARE) load<B_LIMBS>(slots, b + first * b_stride, b_stride, numbers);
     wait_for_copies();
     __syncthreads();
-    split<LEVELS>(slots, below);
+    split<LEVELS>(slots, negative);
     for (u32 leaf = threadIdx.x; leaf < NUMBERS * LEAVES; leaf += THREADS) {
         multiply_slot(slots + leaf * STRIDE);
     }
     __syncthreads();
-    join_products<LEVELS>(slots, below);
-    u32* to = out + (u64)first * OUT_LIMBS;
-    for (u32 f = threadIdx.x; f < numbers * OUT_LIMBS; f += THREADS) {
-        u32 number = f / OUT_LIMBS, limb = FIRST + f % OUT_LIMBS;
-        u32 slot = number * LEAVES + spread(limb / (2 * LEAF));
-        to[f] = slots[slot * STRIDE + limb % (2 * LEAF)];
+    join_products<LEVELS>(slots, negative);
+
+    constexpr u32 UNIT = unit(FIRST | OUT_LIMBS), UNITS = OUT_LIMBS / UNIT;
+    Unit<UNIT>* to = (Unit<UNIT>*)(out + (u64)first * OUT_LIMBS);
+    for (u32 f = threadIdx.x; f < numbers * UNITS; f += THREADS) {
+        u32* number = slots + f / UNITS * LEAVES * STRIDE;
+        to[f] = *(Unit<UNIT>*)product_limb(number, FIRST + f % UNITS * UNIT);
     }
 }

@@ -11,6 +11,13 @@
 #pragma once
 #include "chain.cuh"
 
+// 0 in memory, so that the compiler does not know it.
+__constant__ u32 NO_BITS = 0;
+
+// x, but not before y is known. The compiler knows no measure in working on several rows at
+// once, and has no more than seven carries.
+DEVICE u32 when_known(u32 x, u32 y) { return x | (y & NO_BITS); }
+
 // Two sums of 2·H limbs, by the parity of the positions where products begin.
 template <u32 H>
 struct Sums {
@@ -51,7 +58,10 @@ DEVICE void multiply(const u32 (&a)[H], Read b, Put put) {
 #pragma unroll
     for (u32 i = 0; i < H; i++) {
         u32 limb = b(i);
-        if (i > 0) put(i - 1, sums.first_sum(i - 1));
+        if (i > 0) {
+            if (H > 16) limb = when_known(limb, sums.words[(i + 1) % 2][i + H - 1]);
+            put(i - 1, sums.first_sum(i - 1));
+        }
         sums.add_chain(a, limb, i, 0, H, i > 0);
         sums.add_chain(a, limb, i, 1, H, false);
     }
@@ -68,7 +78,10 @@ DEVICE void multiply_low(const u32 (&a)[H], Read b, Put put) {
 #pragma unroll
     for (u32 i = 0; i < H; i++) {
         u32 limb = b(i);
-        if (i > 0) put(i - 1, sums.first_sum(i - 1));
+        if (i > 0) {
+            if (H > 16) limb = when_known(limb, sums.words[(i + 1) % 2][H - 1]);
+            put(i - 1, sums.first_sum(i - 1));
+        }
         sums.add_chain(a, limb, i, 0, H - i, i > 0);
         sums.add_chain(a, limb, i, 1, H - i, false);
     }

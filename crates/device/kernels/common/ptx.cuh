@@ -184,14 +184,18 @@ DEVICE void store_release(u64* p, u64 v) {
 
 #endif
 
-// A word from global to shared memory, which is there for the thread itself after
-// `wait_for_copies`, and for its block after a barrier.
-DEVICE void copy_async(u32* to, const u32* from) {
+// 4, 8 or 16 bytes from global to shared memory, at multiples of that, which are there for the
+// thread itself after `wait_for_copies`, and for its block after a barrier.
+template <u32 BYTES>
+DEVICE void copy_async(void* to, const void* from) {
 #if defined(WARPINT_SIM) || __CUDA_ARCH__ < 800
-    *to = *from;
+    struct __align__(BYTES) Words {
+        u32 words[BYTES / 4];
+    };
+    *(Words*)to = *(const Words*)from;
 #else
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"((u32)__cvta_generic_to_shared(to)),
-                 "l"(from)
+    u32 address = (u32)__cvta_generic_to_shared(to);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(address), "l"(from), "n"(BYTES)
                  : "memory");
 #endif
 }

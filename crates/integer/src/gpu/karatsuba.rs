@@ -30,7 +30,7 @@ impl Karatsuba {
     #[must_use]
     pub fn new(part: Part, a_limbs: usize, b_limbs: Option<usize>, levels: u32) -> Option<Self> {
         let limbs = a_limbs.max(b_limbs.unwrap_or(0));
-        let leaf = limbs.div_ceil(1 << levels.min(MAX_LEVELS));
+        let leaf = limbs.div_ceil(1 << levels.min(MAX_LEVELS)).next_multiple_of(4);
         if levels > MAX_LEVELS || !(1..=MAX_LEAF).contains(&leaf) || limbs >> levels == 0 {
             return None;
         }
@@ -43,7 +43,8 @@ impl Karatsuba {
             _ => 128,
         };
         // As many threads as can be of use, in blocks as small as can be.
-        let threads = [128, 160, 192, 224, 256]
+        let choices: Vec<usize> = std::env::var("KT").ok().map_or(vec![128, 160, 192, 224, 256], |t| vec![t.parse().unwrap_or(128)]);
+        let threads = choices
             .into_iter()
             .max_by_key(|&threads| {
                 let used =
@@ -51,7 +52,7 @@ impl Karatsuba {
                 (used, std::cmp::Reverse(threads))
             })
             .unwrap_or(256);
-        let threads = if leaves > threads { 256 } else { threads };
+        let threads = if leaves > threads && std::env::var("KT").is_err() { 256 } else { threads };
         let numbers = (threads / leaves).max(1);
         let blocks = (65_536 / registers / threads).max(1);
         Some(Self { a_limbs, b_limbs, part, levels, leaf, numbers, threads, blocks })
@@ -65,11 +66,11 @@ impl Karatsuba {
 }
 
 impl Shape for Karatsuba {
-    fn source(&self) -> Source {
+    fn source(&self) -> Result<Source, DeviceError> {
         let b_limbs = self.b_limbs.unwrap_or(self.a_limbs);
         let (first, out_limbs) = self.part.limbs(self.a_limbs, b_limbs);
         let low = self.part == Part::Low && self.levels == 0;
-        Source::new("karatsuba.cu", include_str!("../../kernels/karatsuba.cu"), &["karatsuba"])
+        Ok(Source::new("karatsuba.cu", include_str!("../../kernels/karatsuba.cu"), &["karatsuba"])
             .headers(common::HEADERS)
             .header("limbs.cuh", include_str!("../../kernels/limbs.cuh"))
             .define("A_LIMBS", self.a_limbs)
@@ -82,12 +83,12 @@ impl Shape for Karatsuba {
             .define("LEAF", self.leaf)
             .define("NUMBERS", self.numbers)
             .define("THREADS", self.threads)
-            .define("BLOCKS", self.blocks)
+            .define("BLOCKS", self.blocks))
     }
 
     fn shared_bytes(&self) -> u32 {
         let leaves = 3_usize.pow(self.levels);
-        let slots = self.numbers * leaves * (2 * self.leaf + 1) * 4;
+        let slots = self.numbers * leaves * (2 * self.leaf + 4) * 4;
         let signs: usize =
             (1..=self.levels).map(|r| 2 * self.numbers * leaves / 3_usize.pow(r)).sum();
         (slots + signs) as u32

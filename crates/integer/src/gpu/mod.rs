@@ -1,6 +1,7 @@
 //! The operations on a device: which kernel, specialised how.
 
 mod karatsuba;
+mod ntt;
 mod sum;
 #[cfg(test)]
 mod tests;
@@ -11,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source};
 
 pub use karatsuba::Karatsuba;
+pub use ntt::Ntt;
 pub use sum::Sum;
 
 /// An operand: `count` numbers of `limbs` limbs of 32 bits, row-major, little-endian, or
@@ -59,7 +61,10 @@ impl Part {
 /// A specialised kernel: what tells it from others of its file.
 trait Shape: std::fmt::Debug {
     /// File, constants, and the kernel's name.
-    fn source(&self) -> Source;
+    ///
+    /// # Errors
+    /// If constants cannot be found.
+    fn source(&self) -> Result<Source, DeviceError>;
     /// Bytes of dynamic shared memory of a block.
     fn shared_bytes(&self) -> u32;
     /// Threads of a block.
@@ -73,13 +78,15 @@ trait Shape: std::fmt::Debug {
 pub struct Gpu {
     device: Device,
     kernels: Arc<Mutex<HashMap<Source, Kernel>>>,
+    /// Tables of roots of unity, by the number of primes and the logarithm of the points.
+    roots: Arc<Mutex<HashMap<(usize, u32), Arc<Buffer<[f64; 2]>>>>>,
 }
 
 impl Gpu {
     /// Nothing is compiled yet.
     #[must_use]
     pub fn new(device: &Device) -> Self {
-        Self { device: device.clone(), kernels: Arc::default() }
+        Self { device: device.clone(), kernels: Arc::default(), roots: Arc::default() }
     }
 
     /// The device.
@@ -90,7 +97,7 @@ impl Gpu {
 
     /// A kernel, compiled if it is needed for the first time.
     fn kernel(&self, shape: &dyn Shape) -> Result<Kernel, DeviceError> {
-        let source = shape.source();
+        let source = shape.source()?;
         let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = kernels.get(&source) {
             return Ok(kernel.clone());
@@ -99,6 +106,21 @@ impl Gpu {
         let kernel = self.device.program(&source)?.kernel(name, shape.shared_bytes())?;
         kernels.insert(source, kernel.clone());
         Ok(kernel)
+    }
+
+    /// A table of roots, made if it is needed for the first time.
+    fn roots(
+        &self,
+        key: (usize, u32),
+        make: impl FnOnce() -> Result<Vec<[f64; 2]>, DeviceError>,
+    ) -> Result<Arc<Buffer<[f64; 2]>>, DeviceError> {
+        let mut tables = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(table) = tables.get(&key) {
+            return Ok(table.clone());
+        }
+        let table = Arc::new(self.device.upload(&make()?)?);
+        tables.insert(key, table.clone());
+        Ok(table)
     }
 
     /// Launches a kernel for `count` instances, its last argument.

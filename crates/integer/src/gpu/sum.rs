@@ -57,8 +57,8 @@ impl SumShape {
 }
 
 impl Shape for SumShape {
-    fn source(&self) -> Source {
-        Source::new("sum.cu", include_str!("../../kernels/sum.cu"), &["sum"])
+    fn source(&self) -> Result<Source, DeviceError> {
+        Ok(Source::new("sum.cu", include_str!("../../kernels/sum.cu"), &["sum"])
             .headers(common::HEADERS)
             .define("A_LIMBS", self.a_limbs)
             .define("B_LIMBS", self.b_limbs)
@@ -67,7 +67,7 @@ impl Shape for SumShape {
             .define("NUMBERS", self.numbers)
             .define("WINDOWS", self.windows)
             .define("THREADS", self.threads)
-            .define("SUBTRACT", u32::from(self.sum == Sum::Subtract))
+            .define("SUBTRACT", u32::from(self.sum == Sum::Subtract)))
     }
 
     fn shared_bytes(&self) -> u32 {

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use warpint_arith::limbs;
 use warpint_device::{Buffer, Device};
 
-use super::{Gpu, Karatsuba, Operand, Part, Sum};
+use super::{Gpu, Karatsuba, Ntt, Operand, Part, Sum};
 
 fn gpu() -> Gpu {
     Gpu::new(&Device::simulator().unwrap())
@@ -115,6 +115,50 @@ fn products_by_the_identity() {
     check_product(&gpu, Part::Full, 200, 200, 5, 3);
 }
 
+fn check_ntt(gpu: &Gpu, part: Part, a_limbs: usize, b_limbs: usize, primes: usize, count: usize) {
+    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    let (a, mut b) = (numbers(&mut rng, count, a_limbs), numbers(&mut rng, count, b_limbs));
+    b.rotate_left(count / 3);
+    // All ones squared are there too.
+    b[0].fill(u32::MAX);
+    let shape = Ntt::new(part, a_limbs, Some(b_limbs), primes).unwrap();
+    let (first, out_limbs) = part.limbs(a_limbs, b_limbs);
+    let out = gpu.device().alloc::<u32>(count * out_limbs).unwrap();
+    let (a_data, b_data) = (upload(gpu, &a), upload(gpu, &b));
+    let operand = |data, limbs| Operand { data, limbs, broadcast: false };
+    gpu.ntt(&shape, operand(&a_data, a_limbs), Some(operand(&b_data, b_limbs)), count, &out)
+        .unwrap();
+    let found = out.download().unwrap();
+    for (i, found) in found.chunks(out_limbs).enumerate() {
+        let expected = &product(&a[i], &b[i])[first..first + out_limbs];
+        assert!(found == expected, "{shape:?}, product {i}");
+    }
+    if a_limbs == b_limbs {
+        let shape = Ntt::new(part, a_limbs, None, primes).unwrap();
+        gpu.ntt(&shape, operand(&a_data, a_limbs), None, count, &out).unwrap();
+        for (a, found) in a.iter().zip(out.download().unwrap().chunks(out_limbs)) {
+            assert!(found == &product(a, a)[first..first + out_limbs], "{shape:?}, square");
+        }
+    }
+}
+
+#[test]
+fn products_by_transforms() {
+    let gpu = gpu();
+    for (limbs, primes) in
+        [(1, 3), (130, 3), (256, 3), (255, 4), (368, 4), (456, 5), (512, 3), (1024, 3), (2048, 3)]
+    {
+        check_ntt(&gpu, Part::Full, limbs, limbs, primes, 11);
+    }
+    check_ntt(&gpu, Part::Low, 200, 200, 3, 9);
+    check_ntt(&gpu, Part::High, 300, 300, 4, 9);
+    check_ntt(&gpu, Part::Full, 300, 77, 3, 9);
+    check_ntt(&gpu, Part::Full, 5, 400, 5, 9);
+    check_ntt(&gpu, Part::Full, 4096, 4096, 3, 3);
+    check_ntt(&gpu, Part::Full, 8192, 8192, 3, 2);
+    check_ntt(&gpu, Part::Full, 11_000, 11_000, 4, 2);
+}
+
 fn sum(sum: Sum, a: &[u32], b: &[u32], out_limbs: usize) -> (Vec<u32>, u8) {
     let limb = |x: &[u32], j: usize| i64::from(*x.get(j).unwrap_or(&0));
     let mut carry = 0;
@@ -132,7 +176,8 @@ fn sum(sum: Sum, a: &[u32], b: &[u32], out_limbs: usize) -> (Vec<u32>, u8) {
 #[test]
 fn sums_and_differences() {
     let gpu = gpu();
-    let cases = [1_usize, 2, 3, 4, 5, 12, 32, 33, 64, 80, 100, 127, 128, 129, 512, 1000, 4096, 5000];
+    let cases =
+        [1_usize, 2, 3, 4, 5, 12, 32, 33, 64, 80, 100, 127, 128, 129, 512, 1000, 4096, 5000];
     for (i, limbs) in cases.into_iter().enumerate() {
         let mut rng = ChaCha8Rng::seed_from_u64(9);
         let count = if limbs > 500 { 12 } else { 150 };

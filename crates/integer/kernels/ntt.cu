@@ -1,0 +1,391 @@
+// Products of numbers by convolution of their digits modulo PRIMES primes of 50 bits.
+//
+//   A_LIMBS, B_LIMBS   limbs of the factors
+//   FIRST, OUT_LIMBS   the limbs of the product that are written
+//   SQUARE             whether a = b: b is not read
+//   LOG_POINTS         2^LOG_POINTS points of a transform, 16 a thread
+//   RADICES            stages of the passes over shared memory: at most 4 each, LOG_POINTS in all
+//   DIGIT_BITS         even, from 64 to 114; the digits of a and b together are no more than points
+//   PRIMES             their product is more than 2^(2·DIGIT_BITS) times the digits of the shorter factor
+//   FIELDS             p and RN(1/p) of each
+//   RAISED             2^64 mod p of each, a Factor
+//   MIXED              for k, i < k: −M_i/M_k mod p_k, M_i = p_0·…·p_(i−1), and 1/(POINTS·M_k) mod p_k
+//   PRODUCTS           products of a block, BLOCKS blocks of a multiprocessor
+//
+// A forward stage takes x^(2h) − w² apart into (x^h − w)(x^h + w): in block β of 2h points, all
+// differences and sums a ± w·b are with the same w, a root of unity whose exponent is β with its
+// bits reversed. It does not depend on the stage: one table serves all. The result is in reversed
+// order, products are made there, and the inverse stages go back. (This form and its table are
+// those of FLINT's fft_small.)
+//
+// Digits are never carried before the end: what a point has after the inverse transforms, modulo
+// all primes, is one integer below their product, given by mixed radices (Garner). These overlap;
+// they are added 16 at a time by a thread, and the carries between threads in rounds until there
+// are none.
+#include "f50.cuh"
+#include "ptx.cuh"
+
+// Not __constant__: what comes from there through an index is moved anew for each use.
+__device__ const F50 FIELD[PRIMES] = FIELDS;
+__device__ const Factor RAISE[PRIMES] = RAISED;
+__constant__ Factor MIX[PRIMES][PRIMES] = MIXED;
+
+constexpr u32 POINTS = 1 << LOG_POINTS, HOLDS = 16, TEAM = POINTS / HOLDS;
+constexpr u32 THREADS = TEAM * PRODUCTS, FACTORS = SQUARE ? 1 : 2;
+constexpr u32 PASS_STAGES[] = {RADICES};
+constexpr u32 PASSES = sizeof(PASS_STAGES) / sizeof(PASS_STAGES[0]);
+constexpr u32 RUN_WORDS = HOLDS * DIGIT_BITS / 32;
+
+__host__ __device__ constexpr u32 stages_before(u32 pass) {
+    u32 stages = 0;
+    for (u32 i = 0; i < pass; i++) stages += PASS_STAGES[i];
+    return stages;
+}
+
+// Digits of a factor.
+__host__ __device__ constexpr u32 digits(u32 limbs) {
+    return (32 * limbs + DIGIT_BITS - 1) / DIGIT_BITS;
+}
+// Both factors end in the lower half: the first stage finds nothing in the upper one.
+constexpr bool HALF_EMPTY =
+    digits(A_LIMBS) <= POINTS / 2 && (SQUARE || digits(B_LIMBS) <= POINTS / 2);
+
+// Bounds of elements as multiples of p/64. A word is within p/2 + 2^12; what is above it in a digit is
+// below 2^50, and adds (1/2 + 1/15)·p.
+constexpr u32 DIGIT_BOUND = DIGIT_BITS > 64 ? 70 : 33;
+// a ± w·b for a, b within `bound`, at most 4p.
+__host__ __device__ constexpr u32 after_forward(u32 bound) { return bound + 33 + bound / 16; }
+// The bound before a forward stage, before it is reduced if need be. (p/2 + 2 is less than 33/64·p.)
+__host__ __device__ constexpr u32 forward_bound(u32 stage) {
+    u32 bound = DIGIT_BOUND;
+    for (u32 s = 0; s < stage; s++) {
+        if (bound > 4 * 64) bound = 33;
+        bound = s > 0 ? after_forward(bound) : HALF_EMPTY ? bound : 2 * bound;
+    }
+    return bound;
+}
+// The bound before the inverse of a stage. Sums above 2p are reduced.
+__host__ __device__ constexpr u32 inverse_bound(u32 stage) {
+    // A product of an element within 4p and one within p/2 + 2.
+    u32 bound = 64 + 1;
+    for (u32 s = LOG_POINTS; s-- > stage + 1;) {
+        u32 difference = 33 + 2 * bound / 16;
+        u32 sum = 2 * bound > 2 * 64 ? 33 : 2 * bound;
+        bound = sum > difference ? sum : difference;
+    }
+    return bound;
+}
+
+// Where a point is: 16 neighbours, or 16 points that are 8 or 16 apart, are in different banks.
+__host__ __device__ constexpr u32 place(u32 point) { return point + point / 16; }
+constexpr u32 PLACES = place(POINTS);
+
+// The first point of unit v of a thread in a pass. Point i of the unit is i·2^LOG_STRIDE further; what
+// the two are beyond multiples of 16 is below 16 together, so the places are place(i·2^LOG_STRIDE) apart.
+template <u32 PASS>
+DEVICE u32 first_point(u32 thread, u32 v) {
+    constexpr u32 R = PASS_STAGES[PASS], LOG_STRIDE = LOG_POINTS - stages_before(PASS) - R;
+    u32 unit = thread + v * TEAM;
+    return ((unit >> LOG_STRIDE) << (LOG_STRIDE + R)) + (unit & ((1 << LOG_STRIDE) - 1));
+}
+template <u32 PASS>
+DEVICE u32 block_of(u32 thread, u32 v) {
+    return (thread + v * TEAM) >> (LOG_POINTS - stages_before(PASS) - PASS_STAGES[PASS]);
+}
+
+template <u32 PASS>
+DEVICE void put(double* buffer, const double (&x)[HOLDS], u32 thread) {
+    constexpr u32 R = PASS_STAGES[PASS], LOG_STRIDE = LOG_POINTS - stages_before(PASS) - R;
+#pragma unroll
+    for (u32 v = 0; v < HOLDS >> R; v++) {
+        double* to = buffer + place(first_point<PASS>(thread, v));
+#pragma unroll
+        for (u32 i = 0; i < 1 << R; i++) to[place(i << LOG_STRIDE)] = x[(v << R) + i];
+    }
+}
+template <u32 PASS>
+DEVICE void take(const double* buffer, double (&x)[HOLDS], u32 thread) {
+    constexpr u32 R = PASS_STAGES[PASS], LOG_STRIDE = LOG_POINTS - stages_before(PASS) - R;
+#pragma unroll
+    for (u32 v = 0; v < HOLDS >> R; v++) {
+        const double* from = buffer + place(first_point<PASS>(thread, v));
+#pragma unroll
+        for (u32 i = 0; i < 1 << R; i++) x[(v << R) + i] = from[place(i << LOG_STRIDE)];
+    }
+}
+
+DEVICE void reduce_all(F50 f, double (&x)[HOLDS]) {
+#pragma unroll
+    for (u32 t = 0; t < HOLDS; t++) x[t] = reduce(f, x[t]);
+}
+
+DEVICE Factor root(const Factor* roots, u32 block) {
+    double2 entry = __ldg((const double2*)&roots[block]);
+    return {entry.x, entry.y};
+}
+
+// Stage r of a pass, and those after it, on the points that a thread holds.
+template <u32 PASS, u32 r = 0>
+DEVICE void forward_stages(double (&x)[HOLDS], F50 f, const Factor* roots, u32 thread) {
+    constexpr u32 R = PASS_STAGES[PASS], SIZE = 1 << R, HALF = SIZE >> (r + 1), BLOCKS_HERE = 1 << r;
+    constexpr u32 BOUND = forward_bound(stages_before(PASS) + r);
+    constexpr bool COPIES = PASS == 0 && r == 0 && HALF_EMPTY;
+    if constexpr (BOUND > 4 * 64) reduce_all(f, x);
+#pragma unroll
+    for (u32 v = 0; v < HOLDS / SIZE; v++) {
+        u32 block = PASS == 0 ? 0 : block_of<PASS>(thread, v) << r;
+#pragma unroll
+        for (u32 c = 0; c < BLOCKS_HERE; c++) {
+            bool by_one = PASS == 0 && c == 0;
+            Factor w = by_one ? Factor{1.0, 0.0} : root(roots, block + c);
+#pragma unroll
+            for (u32 i = 0; i < HALF; i++) {
+                u32 at = v * SIZE + c * 2 * HALF + i;
+                double a = x[at], b = by_one ? x[at + HALF] : mul_by(f, x[at + HALF], w);
+                x[at] = COPIES ? a : a + b;
+                x[at + HALF] = COPIES ? a : a - b;
+            }
+        }
+    }
+    if constexpr (r + 1 < R) forward_stages<PASS, r + 1>(x, f, roots, thread);
+}
+
+template <u32 PASS, u32 r>
+DEVICE void inverse_stages(double (&x)[HOLDS], F50 f, const Factor* roots, u32 thread) {
+    constexpr u32 SIZE = 1 << PASS_STAGES[PASS], HALF = SIZE >> (r + 1), BLOCKS_HERE = 1 << r;
+    constexpr bool REDUCES = 2 * inverse_bound(stages_before(PASS) + r) > 2 * 64;
+#pragma unroll
+    for (u32 v = 0; v < HOLDS / SIZE; v++) {
+        u32 block = PASS == 0 ? 0 : block_of<PASS>(thread, v) << r;
+#pragma unroll
+        for (u32 c = 0; c < BLOCKS_HERE; c++) {
+            bool by_one = PASS == 0 && c == 0;
+            Factor w = by_one ? Factor{1.0, 0.0} : root(roots, block + c);
+#pragma unroll
+            for (u32 i = 0; i < HALF; i++) {
+                u32 at = v * SIZE + c * 2 * HALF + i;
+                double sum = x[at] + x[at + HALF], difference = x[at] - x[at + HALF];
+                x[at] = REDUCES ? reduce(f, sum) : sum;
+                x[at + HALF] = !by_one   ? mul_by(f, difference, w)
+                               : REDUCES ? reduce(f, difference)
+                                         : difference;
+            }
+        }
+    }
+    if constexpr (r > 0) inverse_stages<PASS, r - 1>(x, f, roots, thread);
+}
+
+template <u32 PASS = 0>
+DEVICE void forward(double (&x)[HOLDS], double* buffer, F50 f, const Factor* roots, u32 thread) {
+    forward_stages<PASS>(x, f, roots, thread);
+    if constexpr (PASS + 1 < PASSES) {
+        // Each thread puts points where it took points from.
+        put<PASS>(buffer, x, thread);
+        __syncthreads();
+        take<PASS + 1>(buffer, x, thread);
+        forward<PASS + 1>(x, buffer, f, roots, thread);
+    }
+}
+
+template <u32 PASS = PASSES - 1>
+DEVICE void inverse(double (&x)[HOLDS], double* buffer, F50 f, const Factor* roots, u32 thread) {
+    inverse_stages<PASS, PASS_STAGES[PASS] - 1>(x, f, roots, thread);
+    if constexpr (PASS > 0) {
+        put<PASS>(buffer, x, thread);
+        __syncthreads();
+        take<PASS - 1>(buffer, x, thread);
+        inverse<PASS - 1>(x, buffer, f, roots, thread);
+    }
+}
+
+// Word w of a number, 0 beyond its end.
+DEVICE u32 word_of(const u32* number, u32 limbs, u32 w) { return w < limbs ? __ldg(&number[w]) : 0; }
+
+// The 64 bits from a position on.
+DEVICE u64 bits_of(const u32* number, u32 limbs, u32 position) {
+    u32 w = position / 32, shift = position % 32;
+    u32 w0 = word_of(number, limbs, w), w1 = word_of(number, limbs, w + 1);
+    // Digits of 64 bits are two words.
+    u32 w2 = DIGIT_BITS == 64 ? 0 : word_of(number, limbs, w + 2);
+    return join(__funnelshift_r(w0, w1, shift), __funnelshift_r(w1, w2, shift));
+}
+
+// The element of the digit at a position.
+DEVICE double element(const u32* number, u32 limbs, u32 position, F50 f, Factor raise) {
+    double lower = from_word(f, bits_of(number, limbs, position));
+    if constexpr (DIGIT_BITS == 64) {
+        return lower;
+    } else {
+        constexpr u64 MASK = (1ull << (DIGIT_BITS - 64)) - 1;
+        u64 above = bits_of(number, limbs, position + 64) & MASK;
+        // The bits of 2^52 and so many more.
+        double high = __longlong_as_double(0x4330000000000000 | above) - 4503599627370496.0;
+        return lower + mul_by(f, high, raise);
+    }
+}
+
+// The digits of a number that belong to the points of the first pass.
+DEVICE void take_digits(double (&x)[HOLDS], const u32* number, u32 limbs, F50 f, Factor raise,
+                        u32 thread) {
+    constexpr u32 SIZE = 1 << PASS_STAGES[0];
+#pragma unroll
+    for (u32 t = 0; t < HOLDS; t++) {
+        u32 digit = first_point<0>(thread, t / SIZE) + t % SIZE * (POINTS / SIZE);
+        bool some = !(HALF_EMPTY && t % SIZE >= SIZE / 2) && digit < digits(limbs);
+        x[t] = some ? element(number, limbs, digit * DIGIT_BITS, f, raise) : 0.0;
+    }
+}
+
+// v·m + x, in W words of 64 bits of which x uses one less.
+template <u32 W>
+DEVICE void multiply_add_word(u64 (&x)[W], u64 m, u64 v) {
+    u64 carry = v;
+#pragma unroll
+    for (u32 i = 0; i < W; i++) {
+        u64 lo = x[i] * m + carry;
+        carry = __umul64hi(x[i], m) + (lo < carry);
+        x[i] = lo;
+    }
+}
+
+// The integer with residues x[k] (times POINTS) modulo all primes.
+DEVICE void mix(u64 (&words)[PRIMES], const double (&x)[PRIMES]) {
+    double digits[PRIMES];
+    u64 integers[PRIMES];
+#pragma unroll
+    for (u32 k = 0; k < PRIMES; k++) {
+        double sum = mul_by(FIELD[k], x[k], MIX[k][k]);
+#pragma unroll
+        for (u32 i = 0; i < k; i++) sum += mul_by(FIELD[k], digits[i], MIX[k][i]);
+        integers[k] = canonical(FIELD[k], sum);
+        // Below 2^50: exact.
+        digits[k] = (double)(i64)integers[k];
+    }
+    // ((v_2·p_1 + v_1)·p_0 + v_0 and so on.
+#pragma unroll
+    for (u32 i = 0; i < PRIMES; i++) words[i] = 0;
+    words[0] = integers[PRIMES - 1];
+#pragma unroll
+    for (u32 k = PRIMES - 1; k-- > 0;) multiply_add_word(words, (u64)FIELD[k].p, integers[k]);
+}
+
+// Where word w of a product is: the runs of threads begin in different banks.
+DEVICE u32 place_of_word(u32 w) { return w + w / 32; }
+
+// A thread's 16 digits of the product from the integers of all points; what it carries.
+DEVICE u32 add_digits(u32 (&run)[RUN_WORDS], const u64* integers, u32 thread) {
+    // The words from that of a point's lowest bit on.
+    constexpr u32 REACH = 2 * PRIMES + 1;
+    u64 words[REACH] = {}, carry = 0;
+#pragma unroll
+    for (u32 e = 0; e < HOLDS + 2; e++) {
+        // Two points before this run reach into it: positions are those in it and BEFORE more.
+        constexpr u32 BEFORE = (2 * DIGIT_BITS + 31) / 32, SKIPPED = 32 * BEFORE - 2 * DIGIT_BITS;
+        u32 first = (e * DIGIT_BITS + SKIPPED) / 32, shift = (e * DIGIT_BITS + SKIPPED) % 32;
+        u32 next = ((e + 1) * DIGIT_BITS + SKIPPED) / 32, below = 0;
+#pragma unroll
+        for (u32 k = 0; k < PRIMES; k++) {
+            u32 at = k * PLACES + place(thread * HOLDS + e - 2);
+            u64 word = thread == 0 && e < 2 ? 0 : integers[at];
+            words[2 * k] += __funnelshift_l(below, low(word), shift);
+            words[2 * k + 1] += __funnelshift_l(low(word), high(word), shift);
+            below = high(word);
+        }
+        words[2 * PRIMES] += __funnelshift_l(below, 0, shift);
+#pragma unroll
+        for (u32 i = 0; i < next - first; i++) {
+            // What is before the run is another thread's, with its carries.
+            if (first + i >= BEFORE) {
+                carry += words[i];
+                run[first + i - BEFORE] = low(carry);
+                carry >>= 32;
+            }
+        }
+#pragma unroll
+        for (u32 i = 0; i < REACH; i++) {
+            words[i] = i + next - first < REACH ? words[i + next - first] : 0;
+        }
+    }
+    return low(carry);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+    ntt(const u32* a, const u32* b, u32* out, const Factor* roots, u64 a_stride, u64 b_stride,
+        u32 count) {
+    DYNAMIC_SHARED(double, shared);
+    u32 team = threadIdx.x / TEAM, thread = threadIdx.x % TEAM;
+    // A team without a product does the last one again, and writes nothing.
+    u64 number = blockIdx.x * PRODUCTS + team;
+    bool extra = number >= count;
+    if (extra) number = count - 1;
+    a += number * a_stride, b += number * b_stride;
+    // PRIMES numbers for each point; the last is where transforms exchange points.
+    double* residues = shared + team * PRIMES * PLACES;
+    double* buffer = residues + (PRIMES - 1) * PLACES;
+
+    double x[HOLDS];
+#pragma unroll 1
+    for (u32 k = 0; k < PRIMES; k++) {
+        F50 f = FIELD[k];
+        const Factor* forth = roots + k * POINTS;
+        // A loop, so that the compiler does not keep the roots of one factor for the other.
+#pragma unroll 1
+        for (u32 factor = 0; factor < FACTORS; factor++) {
+            double y[HOLDS];
+            take_digits(y, factor == 0 ? a : b, factor == 0 ? A_LIMBS : B_LIMBS, f, RAISE[k], thread);
+            // Wait until all have taken the points of a. Elsewhere a transform begins with the
+            // points that the last one has ended with, in every thread.
+            if (factor == 1) __syncthreads();
+            forward(y, buffer, f, forth, thread);
+            reduce_all(f, y);
+#pragma unroll
+            for (u32 t = 0; t < HOLDS; t++) {
+                x[t] = SQUARE ? mul(f, y[t], y[t]) : factor == 0 ? y[t] : mul(f, x[t], y[t]);
+            }
+        }
+        inverse(x, buffer, f, forth + POINTS / 2, thread);
+        put<0>(residues + k * PLACES, x, thread);
+    }
+
+    u64* integers = (u64*)residues;
+#pragma unroll 1
+    for (u32 t = 0; t < HOLDS; t++) {
+        u32 at = place(t * TEAM + thread);
+        double of_point[PRIMES];
+        u64 words[PRIMES];
+#pragma unroll
+        for (u32 k = 0; k < PRIMES; k++) of_point[k] = residues[k * PLACES + at];
+        mix(words, of_point);
+#pragma unroll
+        for (u32 k = 0; k < PRIMES; k++) integers[k * PLACES + at] = words[k];
+    }
+    __syncthreads();
+
+    u32 run[RUN_WORDS];
+    u32 carry = add_digits(run, integers, thread);
+    __syncthreads();
+    u32* words = (u32*)residues;
+    // Behind the words of all threads.
+    u32* carries = words + place_of_word(TEAM * RUN_WORDS);
+    u32 begin = thread * RUN_WORDS;
+#pragma unroll
+    for (u32 w = 0; w < RUN_WORDS; w++) words[place_of_word(begin + w)] = run[w];
+    carries[thread] = carry;
+    __syncthreads();
+    u32 round = 0;
+    do {
+        carry = thread == 0 ? 0 : carries[round % 2 * TEAM + thread - 1];
+        for (u32 w = 0; carry != 0 && w < RUN_WORDS; w++) {
+            u32* word = &words[place_of_word(begin + w)];
+            u32 sum = *word + carry;
+            carry = sum < carry;
+            *word = sum;
+        }
+        round++;
+        carries[round % 2 * TEAM + thread] = carry;
+    } while (__syncthreads_or(carry != 0));
+
+    if (extra) return;
+    out += number * OUT_LIMBS;
+    for (u32 w = thread; w < OUT_LIMBS; w += TEAM) out[w] = words[place_of_word(FIRST + w)];
+}

@@ -1,0 +1,213 @@
+//! Products on a device by convolution modulo primes of 50 bits.
+
+use std::fmt::Write;
+
+use warpint_arith::f50::{F50, Factor, PRIMES};
+use warpint_device::{Buffer, DeviceError, Source, common};
+
+use super::{Gpu, Operand, Part, Shape};
+
+/// How `ntt.cu` is specialised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ntt {
+    a_limbs: usize,
+    /// None for a square.
+    b_limbs: Option<usize>,
+    part: Part,
+    primes: usize,
+    log_points: u32,
+    digit_bits: usize,
+}
+
+/// Points that a thread holds.
+const HOLDS: usize = 16;
+
+/// Transforms from 2^8 to 2^13 points: a block's shared memory and threads set the limit.
+const LOG_POINTS: std::ops::RangeInclusive<u32> = 8..=13;
+
+/// Primes, and the bits of a digit: two of them, and some for the number of terms, are less than
+/// what the primes have together (for three 149.99, four 199.98, five 249.97).
+const DIGITS: [(usize, usize); 3] = [(3, 64), (4, 92), (5, 114)];
+
+impl Ntt {
+    /// The shortest transform modulo so many primes for factors of so many limbs (no second one
+    /// for a square). `None` where there is none: for other numbers than 3, 4 and 5 primes, and for
+    /// factors of too many digits.
+    ///
+    /// A convolution of digits below 2^b, where the shorter factor has n of them, is at most
+    /// n·(2^b − 1)² < 2^(2b)·n. With n ≤ 2^12 and two bits in reserve the table above has room.
+    #[must_use]
+    pub fn new(part: Part, a_limbs: usize, b_limbs: Option<usize>, primes: usize) -> Option<Self> {
+        let &(_, digit_bits) = DIGITS.iter().find(|&&(number, _)| number == primes)?;
+        let digits = |limbs: usize| (32 * limbs).div_ceil(digit_bits);
+        let points = digits(a_limbs) + digits(b_limbs.unwrap_or(a_limbs));
+        let log_points = LOG_POINTS.into_iter().find(|&log| points <= 1 << log)?;
+        Some(Self { a_limbs, b_limbs, part, primes, log_points, digit_bits })
+    }
+
+    /// Points of a transform.
+    #[must_use]
+    pub fn points(&self) -> usize {
+        1 << self.log_points
+    }
+
+    fn team(&self) -> usize {
+        self.points() / HOLDS
+    }
+
+    /// Products of a block: at least 128 threads.
+    fn products(&self) -> usize {
+        (128 / self.team()).max(1)
+    }
+
+    fn threads_of_block(&self) -> usize {
+        self.team() * self.products()
+    }
+
+    /// Stages of the passes. Points are a multiple of 16 apart in a pass, or 8, or 1.
+    fn radices(&self) -> &'static str {
+        match self.log_points {
+            8 => "4,4",
+            9 => "3,3,3",
+            10 => "4,3,3",
+            11 => "4,4,3",
+            12 => "4,4,4",
+            _ => "4,3,3,3",
+        }
+    }
+
+    fn fields(&self) -> Result<Vec<F50>, DeviceError> {
+        PRIMES.iter().take(self.primes).map(|&(p, ..)| F50::new(p).map_err(failed)).collect()
+    }
+
+    /// What `ntt.cu` wants as FIELDS, RAISED and MIXED.
+    fn constants(&self) -> Result<[String; 3], DeviceError> {
+        let fields = self.fields()?;
+        let raised = fields.iter().map(|f| f.factor(f.pow(2.0, 64)));
+        let mixed = fields.iter().enumerate().map(|(k, f)| {
+            // M_i mod p_k.
+            let below =
+                |i: usize| fields[..i].iter().fold(1.0, |m, g| f.mul(m, f.from_u64(g.modulus())));
+            let inverse = f.inverse(below(k));
+            let row = (0..fields.len()).map(|i| match i.cmp(&k) {
+                std::cmp::Ordering::Less => f.factor(-f.mul(below(i), inverse)),
+                std::cmp::Ordering::Equal => {
+                    let points = f.from_u64(self.points() as u64);
+                    f.factor(f.mul(inverse, f.inverse(points)))
+                }
+                std::cmp::Ordering::Greater => f.factor(0.0),
+            });
+            list(row.map(|factor| pair(factor.constants())))
+        });
+        Ok([
+            list(fields.iter().map(|f| pair(f.constants()))),
+            list(raised.map(|factor| pair(factor.constants()))),
+            list(mixed.collect::<Vec<_>>().into_iter()),
+        ])
+    }
+
+    /// For each prime the roots of all blocks, then their inverses: entry x is e(x reversed) with
+    /// e(j) the j-th power of a root of unity of order POINTS, in log2(POINTS) − 1 bits.
+    fn roots(&self) -> Result<Vec<[f64; 2]>, DeviceError> {
+        let (half, bits) = (self.points() / 2, self.log_points - 1);
+        let mut roots = vec![];
+        for field in self.fields()? {
+            let root = field.root_of_unity(self.log_points).ok_or_else(|| failed("no root"))?;
+            for root in [root, field.inverse(root)] {
+                let root = field.factor(root);
+                let powers = std::iter::successors(Some(1.0), |&x| Some(field.mul_by(x, root)));
+                let powers: Vec<Factor> = powers.take(half).map(|x| field.factor(x)).collect();
+                let reversed = |x: usize| x.reverse_bits() >> (usize::BITS - bits);
+                roots.extend((0..half).map(|x| powers[reversed(x)].constants()));
+            }
+        }
+        Ok(roots)
+    }
+}
+
+fn failed(why: impl std::fmt::Display) -> DeviceError {
+    DeviceError::Failed {
+        what: "a transform over fields of 50-bit primes".into(),
+        message: why.to_string(),
+    }
+}
+
+/// `{x,y}`; digits enough to give the same numbers again.
+fn pair([x, y]: [f64; 2]) -> String {
+    format!("{{{x:e},{y:e}}}")
+}
+
+/// `{a,b,…}`.
+fn list(items: impl Iterator<Item = String>) -> String {
+    let mut text = String::from("{");
+    for (i, item) in items.enumerate() {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{}{item}", if i > 0 { "," } else { "" });
+    }
+    text + "}"
+}
+
+impl Shape for Ntt {
+    fn source(&self) -> Result<Source, DeviceError> {
+        let b_limbs = self.b_limbs.unwrap_or(self.a_limbs);
+        let (first, out_limbs) = self.part.limbs(self.a_limbs, b_limbs);
+        let [fields, raised, mixed] = self.constants()?;
+        Ok(Source::new("ntt.cu", include_str!("../../kernels/ntt.cu"), &["ntt"])
+            .headers(common::HEADERS)
+            .define("A_LIMBS", self.a_limbs)
+            .define("B_LIMBS", b_limbs)
+            .define("FIRST", first)
+            .define("OUT_LIMBS", out_limbs)
+            .define("SQUARE", u32::from(self.b_limbs.is_none()))
+            .define("LOG_POINTS", self.log_points)
+            .define("RADICES", self.radices())
+            .define("DIGIT_BITS", self.digit_bits)
+            .define("PRIMES", self.primes)
+            .define("PRODUCTS", self.products())
+            .define("BLOCKS", (512 / self.threads_of_block()).max(1))
+            .define("FIELDS", fields)
+            .define("RAISED", raised)
+            .define("MIXED", mixed))
+    }
+
+    fn shared_bytes(&self) -> u32 {
+        let places = self.points() + self.points() / 16;
+        (self.products() * self.primes * places * size_of::<f64>()) as u32
+    }
+
+    fn threads(&self) -> u32 {
+        self.threads_of_block() as u32
+    }
+
+    fn numbers(&self) -> u32 {
+        self.products() as u32
+    }
+}
+
+impl Gpu {
+    /// `out_i` = the limbs of a_i·b_i that `part` asks for, a_i² without a b. `out` may be the
+    /// memory of a or b where that has as many limbs and is not broadcast.
+    ///
+    /// # Errors
+    /// The device fails, cannot compile the kernel, or has not enough shared memory.
+    pub fn ntt(
+        &self,
+        shape: &Ntt,
+        a: Operand<'_>,
+        b: Option<Operand<'_>>,
+        count: usize,
+        out: &Buffer<u32>,
+    ) -> Result<(), DeviceError> {
+        let b = b.unwrap_or(a);
+        let roots = self.roots((shape.primes, shape.log_points), || shape.roots())?;
+        let args = [
+            a.data.into(),
+            b.data.into(),
+            out.into(),
+            (&*roots).into(),
+            a.stride().into(),
+            b.stride().into(),
+        ];
+        self.launch(shape, count, &args)
+    }
+}
