@@ -13,6 +13,7 @@ mod executor;
 mod flags;
 pub mod gpu;
 mod storage;
+mod text;
 mod width;
 
 pub use batch::UintBatch;

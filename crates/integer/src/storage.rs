@@ -19,12 +19,9 @@ impl<T: Pod + Send> Storage<T> {
         each: usize,
         width: Width,
     ) -> Result<Self, IntegerError> {
-        let memory = || IntegerError::Memory { count, width };
-        let len = count.checked_mul(each).ok_or_else(memory)?;
         debug_assert!(executor.is_cpu());
-        // Zeroed memory that is never touched costs nothing, but is not to be had with an error.
-        Vec::<T>::new().try_reserve_exact(len).map_err(|_| memory())?;
-        Ok(Self::Host(vec![T::zeroed(); len]))
+        let zeros = host_zeros(count, each).ok_or(IntegerError::Memory { count, width })?;
+        Ok(Self::Host(zeros))
     }
 
     /// Takes what the host has.
@@ -46,4 +43,12 @@ impl<T: Pod + Send> Storage<T> {
             Self::Host(data) => Ok(data),
         }
     }
+}
+
+/// count·each zeros in the host's memory; `None` if there is not so much.
+pub(crate) fn host_zeros<T: Pod>(count: usize, each: usize) -> Option<Vec<T>> {
+    let len = count.checked_mul(each)?;
+    // Zeroed memory that is not yet touched costs nothing, but does not fail with an error.
+    Vec::<T>::new().try_reserve_exact(len).ok()?;
+    Some(vec![T::zeroed(); len])
 }

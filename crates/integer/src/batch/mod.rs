@@ -1,5 +1,6 @@
 //! The type of batches: making one, and reading it.
 
+mod elementwise;
 mod multiply;
 mod operands;
 mod sum;
@@ -107,10 +108,7 @@ impl UintBatch {
         if !self.width.limbs().is_multiple_of(2) {
             return Err(IntegerError::OddLimbs { width: self.width });
         }
-        let join = |limbs: &[u32]| limbs.chunks_exact(2).map(cpu::join).collect();
-        match &self.data {
-            Storage::Host(limbs) => Ok(join(limbs)),
-        }
+        self.with_limbs(|limbs| limbs.chunks_exact(2).map(cpu::join).collect())
     }
 
     /// All limbs, without a copy; `None` on a device.
@@ -118,6 +116,13 @@ impl UintBatch {
     pub fn as_limbs(&self) -> Option<&[u32]> {
         match &self.data {
             Storage::Host(limbs) => Some(limbs),
+        }
+    }
+
+    /// What `read` makes of all limbs, here or brought here.
+    pub(crate) fn with_limbs<R>(&self, read: impl FnOnce(&[u32]) -> R) -> Result<R, IntegerError> {
+        match &self.data {
+            Storage::Host(limbs) => Ok(read(limbs)),
         }
     }
 
@@ -130,10 +135,7 @@ impl UintBatch {
         if i >= self.count {
             return Ok(None);
         }
-        let row = |limbs: &[u32]| limbs.chunks_exact(self.width.limbs()).nth(i).map(<[_]>::to_vec);
-        match &self.data {
-            Storage::Host(limbs) => Ok(row(limbs)),
-        }
+        self.with_limbs(|limbs| limbs.chunks_exact(self.width.limbs()).nth(i).map(<[_]>::to_vec))
     }
 
     /// How many numbers.

@@ -3,7 +3,7 @@
 use super::operands::{as_factor, result_width};
 use crate::cpu::{self, Part};
 use crate::storage::Storage;
-use crate::{IntegerError, UintBatch, Width};
+use crate::{Flags, IntegerError, UintBatch, Width};
 
 /// r ← the part of a·b; r has the width of that part.
 fn multiply(
@@ -149,5 +149,26 @@ impl UintBatch {
     /// As [`Self::mul`].
     pub fn square_into(&self, into: &mut Self) -> Result<(), IntegerError> {
         self.square_part_into(Part::Full, into)
+    }
+
+    /// a·b + c, exactly, of width(a) + width(b); and whether a carry of 2^(width(a) + width(b)) was
+    /// lost. c is no wider than that. None is lost if c is no wider than the wider factor, for
+    /// (2^m − 1)(2^n − 1) + 2^m − 1 < 2^(m + n).
+    ///
+    /// # Errors
+    /// As [`Self::mul`]; [`IntegerError::TooWide`] for a wider c; [`IntegerError::Counts`] unless
+    /// c has one number, or as many as a·b.
+    pub fn mul_add(&self, b: &Self, c: &Self) -> Result<(Self, Flags), IntegerError> {
+        let (_, width) = self.product_shape(b, Part::Full)?;
+        if c.width > width {
+            let (bits, most) = (u64::from(c.bits()), width.bits());
+            return Err(IntegerError::TooWide { operation: "what is added", bits, most });
+        }
+        let mut r = self.mul(b)?;
+        if r.count == 1 && c.count != 1 {
+            return r.add(c);
+        }
+        let carries = r.add_assign(c)?;
+        Ok((r, carries))
     }
 }

@@ -3,19 +3,24 @@
 //! | file | what it computes |
 //! |---|---|
 //! | `sum` | sums and differences |
+//! | `elementwise` | comparisons, shifts, logic, products with a word |
 //! | `multiply` | products and squares of a batch's numbers |
 //! | `product` | one product, by the method that its size wants |
 //! | `schoolbook` | limb by limb: products, squares, low and high parts |
 //! | `karatsuba` | three half products for four |
 
+mod elementwise;
 mod karatsuba;
 mod multiply;
 mod product;
 mod schoolbook;
 mod sum;
 
+pub(crate) use elementwise::{
+    Logic, bit_lengths, choose, compare, logic, mul_word, neg, not, resize, shift_left, shift_right,
+};
 pub(crate) use multiply::{multiply, square};
-pub(crate) use product::Products;
+pub(crate) use product::{FastProducts, Products};
 pub(crate) use sum::{sum, sum_assign};
 
 /// Bytes of results that are worth handing to another core.
@@ -98,8 +103,15 @@ fn load(to: &mut [u64], from: &[u32]) {
     to[used..].fill(0);
 }
 
+/// A number in limbs of 64 bits.
+pub(crate) fn limbs_of(row: &[u32]) -> Vec<u64> {
+    let mut limbs = vec![0; row.len().div_ceil(2)];
+    load(&mut limbs, row);
+    limbs
+}
+
 /// to ← the lowest limbs of `from`, which has as many.
-fn store(to: &mut [u32], from: &[u64]) {
+pub(crate) fn store(to: &mut [u32], from: &[u64]) {
     let top = to.len() / 2;
     let mut pairs = to.chunks_exact_mut(2);
     for (pair, &limb) in pairs.by_ref().zip(from) {

@@ -1,6 +1,6 @@
 //! One product, by the method that its size wants.
 
-use warpint_arith::limbs;
+use warpint_arith::limbs::{self, Multiplier};
 
 use super::{karatsuba, schoolbook};
 
@@ -98,4 +98,19 @@ fn at_least(limbs: &mut Vec<u64>, len: usize) -> &mut [u64] {
         limbs.resize(len, 0);
     }
     &mut limbs[..len]
+}
+
+/// [`Products`] for single numbers.
+pub(crate) struct FastProducts;
+
+impl Multiplier for FastProducts {
+    fn mul(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
+        let mut product = vec![0; a.len() + b.len()];
+        if std::ptr::eq(a, b) {
+            Products::default().square(&mut product, a);
+        } else {
+            Products::default().mul(&mut product, a, b);
+        }
+        product
+    }
 }

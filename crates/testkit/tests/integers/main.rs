@@ -3,6 +3,7 @@
 
 mod arithmetic;
 mod check;
+mod elementwise;
 mod patterns;
 
 use warpint_integer::Executor;
@@ -54,5 +55,22 @@ fn broadcast() {
     let executor = Executor::cpu();
     for (a, b) in [(1, 1), (2, 3), (33, 32), (100, 100)] {
         arithmetic::broadcast(&executor, a, b);
+    }
+}
+
+#[test]
+fn limb_by_limb() {
+    let executor = Executor::cpu();
+    for limbs in 1..=128 {
+        // Every width, with a wider or a narrower one beside it.
+        elementwise::all(&executor, limbs, 1 + limbs * 37 % 128);
+    }
+}
+
+#[test]
+fn text_of_long_numbers() {
+    let executor = Executor::cpu();
+    for limbs in [1, 2, 3, 100, 255, 511, 1000, 2048, 5001] {
+        elementwise::long_text(&executor, limbs);
     }
 }
