@@ -8,10 +8,12 @@
 //! | `product` | one product, by the method that its size wants |
 //! | `schoolbook` | limb by limb: products, squares, low and high parts |
 //! | `karatsuba` | three half products for four |
+//! | `ntt` | long products, by transforms over 50-bit primes |
 
 mod elementwise;
 mod karatsuba;
 mod multiply;
+mod ntt;
 mod product;
 mod schoolbook;
 mod sum;
