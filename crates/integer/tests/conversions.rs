@@ -54,9 +54,35 @@ proptest! {
         prop_assert!(same(clone.to(&Executor::cpu_with_threads(1).unwrap()).unwrap()));
     }
 
+    #[cfg(feature = "num-bigint")]
+    #[test]
+    fn num_bigint((width, limbs) in numbers()) {
+        let cpu = Executor::cpu();
+        let batch = UintBatch::from_limbs(&cpu, width, &limbs).unwrap();
+        let numbers = batch.to_biguints().unwrap();
+        let texts: Vec<_> = numbers.iter().map(ToString::to_string).collect();
+        prop_assert_eq!(texts, batch.to_decimal().unwrap());
+        let back = UintBatch::from_biguints(&cpu, width, &numbers).unwrap();
+        prop_assert_eq!(back.to_limbs().unwrap(), limbs);
+        let wide = [num_bigint::BigUint::from(1u8) << width.bits()];
+        let refused = UintBatch::from_biguints(&cpu, width, &wide);
+        let is_overflow = matches!(refused, Err(IntegerError::Overflow { index: 0, .. }));
+        prop_assert!(is_overflow);
+    }
+}
+
+/// 10,000 cases, or as many as `PROPTEST_CASES` says.
+fn cases() -> ProptestConfig {
+    let given = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
+    ProptestConfig::with_cases(given.unwrap_or(10_000))
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
     /// Any text is either refused, or what the machine's own parser reads.
     #[test]
-    fn any_text(text in prop_oneof!["[0-9]{0,11}", "[0-9a-fA-F]{0,9}", ".{0,5}"]) {
+    fn fuzz_text(text in prop_oneof!["[0-9]{0,11}", "[0-9a-fA-F]{0,9}", ".{0,5}"]) {
         let cpu = Executor::cpu();
         let plain = text.chars().all(|c| c.is_ascii_hexdigit());
         for radix in [10, 16] {
@@ -73,22 +99,6 @@ proptest! {
                 (read, machine) => prop_assert!(false, "{text}: {read:?}, {machine:?}"),
             }
         }
-    }
-
-    #[cfg(feature = "num-bigint")]
-    #[test]
-    fn num_bigint((width, limbs) in numbers()) {
-        let cpu = Executor::cpu();
-        let batch = UintBatch::from_limbs(&cpu, width, &limbs).unwrap();
-        let numbers = batch.to_biguints().unwrap();
-        let texts: Vec<_> = numbers.iter().map(ToString::to_string).collect();
-        prop_assert_eq!(texts, batch.to_decimal().unwrap());
-        let back = UintBatch::from_biguints(&cpu, width, &numbers).unwrap();
-        prop_assert_eq!(back.to_limbs().unwrap(), limbs);
-        let wide = [num_bigint::BigUint::from(1u8) << width.bits()];
-        let refused = UintBatch::from_biguints(&cpu, width, &wide);
-        let is_overflow = matches!(refused, Err(IntegerError::Overflow { index: 0, .. }));
-        prop_assert!(is_overflow);
     }
 }
 

@@ -33,7 +33,10 @@ impl Products {
     /// out ← a·b, of exactly `a.len() + b.len()` limbs.
     pub(crate) fn mul(&mut self, out: &mut [u64], a: &[u64], b: &[u64]) {
         let (a, b) = if a.len() >= b.len() { (a, b) } else { (b, a) };
-        if b.len() < KARATSUBA_FROM {
+        if let (&[a], &[b], [low, high]) = (a, b, &mut *out) {
+            let product = u128::from(a) * u128::from(b);
+            (*low, *high) = (product as u64, (product >> 64) as u64);
+        } else if b.len() < KARATSUBA_FROM {
             limbs::mul_to(out, a, b);
         } else if !(b.len() >= NTT_FROM && ntt::is_fast() && self.ntt.mul(out, a, Some(b))) {
             let scratch = at_least(&mut self.scratch, karatsuba::mul_scratch(b.len()));
