@@ -2,6 +2,8 @@
 
 use warpint_device::DeviceError;
 
+use crate::Width;
+
 /// Why an operation on a batch was refused or failed.
 #[derive(Debug, thiserror::Error)]
 pub enum IntegerError {
@@ -11,7 +13,116 @@ pub enum IntegerError {
         /// As asked for.
         bits: u64,
     },
+    /// A batch whose limbs are not whole limbs of 64 bits.
+    #[error("{width} are no whole number of limbs of 64 bits")]
+    OddLimbs {
+        /// The width.
+        width: Width,
+    },
+    /// A slice that does not hold whole numbers.
+    #[error("{len} {unit} are no whole number of integers of {width}")]
+    Length {
+        /// Its length.
+        len: usize,
+        /// Limbs or bytes.
+        unit: &'static str,
+        /// The width.
+        width: Width,
+    },
+    /// A factor, or a result, wider than a product may be.
+    #[error("{operation}: {bits} bits are more than {most}")]
+    TooWide {
+        /// What was asked for.
+        operation: &'static str,
+        /// How wide.
+        bits: u64,
+        /// The most there may be.
+        most: u32,
+    },
+    /// Two batches of different counts, neither of them one.
+    #[error("batches of {a} and of {b} integers: the counts must be equal, or one of them 1")]
+    Counts {
+        /// Of the first.
+        a: usize,
+        /// Of the second.
+        b: usize,
+    },
+    /// Two batches in different places.
+    #[error("the batches are on different devices: bring one to the other first")]
+    Places,
+    /// A batch that cannot take a result.
+    #[error(
+        "the result is {count} integers of {width}, and cannot go into {into_count} of {into_width}"
+    )]
+    Output {
+        /// Integers of the result.
+        count: usize,
+        /// Their width.
+        width: Width,
+        /// Integers of the batch that was to take them.
+        into_count: usize,
+        /// Their width.
+        into_width: Width,
+    },
+    /// A text that is no number of the batch's width.
+    #[error("integer {index}: {problem}")]
+    Text {
+        /// Which one, from 0.
+        index: usize,
+        /// What is wrong with it.
+        problem: TextProblem,
+    },
+    /// A number wider than the batch.
+    #[error("integer {index} has {bits} bits, more than {width}")]
+    Overflow {
+        /// Which one, from 0.
+        index: usize,
+        /// Its bits.
+        bits: u64,
+        /// The width of the batch.
+        width: Width,
+    },
+    /// More memory than there is.
+    #[error("no memory for {count} integers of {width}")]
+    Memory {
+        /// Integers.
+        count: usize,
+        /// Their width.
+        width: Width,
+    },
+    /// The threads could not be started.
+    #[error("cannot start {threads} threads: {reason}")]
+    Threads {
+        /// As many as were asked for.
+        threads: usize,
+        /// Why.
+        reason: String,
+    },
     /// The device failed, or cannot do it.
     #[error(transparent)]
     Device(#[from] DeviceError),
+}
+
+/// What is wrong with a text that was to be a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TextProblem {
+    /// No digits.
+    #[error("no digits")]
+    Empty,
+    /// A character that is no digit.
+    #[error("{character:?} at position {position} is no {digits} digit")]
+    NoDigit {
+        /// The character.
+        character: char,
+        /// Where, in characters from 0.
+        position: usize,
+        /// `decimal` or `hexadecimal`.
+        digits: &'static str,
+    },
+    /// More bits than the width.
+    #[error("more than {width}")]
+    TooWide {
+        /// The width of the batch.
+        width: Width,
+    },
 }

@@ -1,9 +1,23 @@
 //! Batches of natural numbers of a fixed width: millions of independent
 //! operations at once, on the CPU or on a GPU, always exact.
+//!
+//! * [`UintBatch`]: the numbers, and what can be done with them;
+//! * [`Executor`]: where they live and where operations run;
+//! * [`Flags`]: carries, borrows and lost bits, one a number;
+//! * [`gpu`]: the kernels of devices; the arithmetic of the CPU is in the module `cpu`.
 
+mod batch;
+mod cpu;
 mod error;
+mod executor;
+mod flags;
 pub mod gpu;
+mod storage;
+mod text;
 mod width;
 
-pub use error::IntegerError;
+pub use batch::UintBatch;
+pub use error::{IntegerError, TextProblem};
+pub use executor::Executor;
+pub use flags::Flags;
 pub use width::Width;

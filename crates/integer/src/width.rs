@@ -23,6 +23,19 @@ impl Width {
         Ok(Self(bits / 32))
     }
 
+    /// The width of a product of numbers of two widths: their sum.
+    ///
+    /// # Errors
+    /// [`IntegerError::TooWide`] if that is beyond 2^21 bits.
+    pub fn of_product(self, other: Self) -> Result<Self, IntegerError> {
+        let (limbs, most) = (self.limbs() + other.limbs(), 2 * Self::MAX_BITS);
+        if limbs > (most / 32) as usize {
+            let bits = 32 * limbs as u64;
+            return Err(IntegerError::TooWide { operation: "a product", bits, most });
+        }
+        Ok(Self::of_limbs(limbs))
+    }
+
     /// So many limbs of 32 bits, at least one; for results, which may be wider than a factor.
     pub(crate) fn of_limbs(limbs: usize) -> Self {
         debug_assert!((1..=2 * (Self::MAX_BITS / 32) as usize).contains(&limbs));

@@ -1,6 +1,7 @@
 //! Exact arithmetic on large integers: the library behind the program `warpint`.
 //!
 //! * [`mersenne`]: Lucas–Lehmer and PRP tests of 2^p − 1.
+//! * [`integer`]: batches of integers: millions of products at once.
 //! * [`gimps`]: the files that programs around GIMPS read and write.
 //! * [`device`]: GPUs, and the one way to run a kernel.
 //! * [`arith`]: exact scalar arithmetic.
@@ -26,8 +27,24 @@
 //! assert_eq!(outcome.verdict, Verdict::Prime);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! A million products of numbers of 1,024 bits, on all cores:
+//!
+//! ```
+//! use warpint::integer::{Executor, UintBatch, Width};
+//!
+//! let (cpu, width, million) = (Executor::cpu(), Width::new(1024)?, 1_000_000);
+//! // Limbs of 32 bits, the lowest first, one number after another: number i is i + 2^32·i here.
+//! let limbs = |i: u32| (0..32).map(move |j| if j < 2 { i } else { 0 });
+//! let a = UintBatch::from_vec(&cpu, width, (0..million).flat_map(limbs).collect())?;
+//! let products = a.mul(&a)?;
+//! assert_eq!(products.bits(), 2048);
+//! assert_eq!(products.get(7)?.map(|product| product[..4].to_vec()), Some(vec![49, 98, 49, 0]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub use warpint_arith as arith;
 pub use warpint_device as device;
 pub use warpint_gimps as gimps;
+pub use warpint_integer as integer;
 pub use warpint_mersenne as mersenne;

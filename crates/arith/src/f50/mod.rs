@@ -194,6 +194,14 @@ impl F50 {
 }
 
 impl Factor {
+    /// The factor whose [`constants`](Self::constants) these are: for tables that keep many of
+    /// them, w beside w. Of other numbers the bounds of [`F50::mul_by`] do not hold.
+    #[inline]
+    #[must_use]
+    pub fn from_constants([w, ratio]: [f64; 2]) -> Self {
+        Self { w, ratio }
+    }
+
     /// w and RN(w/p): what a kernel needs of it.
     #[must_use]
     pub fn constants(&self) -> [f64; 2] {

@@ -24,4 +24,5 @@ pub use mersenne::{
 };
 pub use mul::mul;
 pub use multiplier::{Matrix2, Multiplier, Schoolbook};
+pub use rows::mul_to;
 pub use small::{div_rem_small, mul_small_assign, rem_small};

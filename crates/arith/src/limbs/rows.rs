@@ -1,9 +1,22 @@
 //! Schoolbook multiplication, two rows at a time.
 
-/// a·b as [`mul`](super::mul()), but faster: two chains of carries run side by
-/// side, and each limb of the product is read and written half as often.
+/// a·b as [`mul`](super::mul()), but faster: see [`mul_to`].
 pub(super) fn mul_by_row_pairs(a: &[u64], b: &[u64]) -> Vec<u64> {
     let mut product = vec![0u64; a.len() + b.len()];
+    mul_to(&mut product, a, b);
+    product
+}
+
+/// product ← a·b, faster than [`mul`](super::mul()): two chains of carries run side by
+/// side, and each limb of the product is read and written half as often. What was in
+/// `product` does not matter.
+///
+/// # Panics
+/// Unless `product` has `a.len() + b.len()` limbs.
+#[inline]
+pub fn mul_to(product: &mut [u64], a: &[u64], b: &[u64]) {
+    assert_eq!(product.len(), a.len() + b.len(), "a product of another length");
+    product.fill(0);
     let mut pairs = b.chunks_exact(2);
     for (i, pair) in pairs.by_ref().enumerate() {
         let &[y0, y1] = pair else { continue };
@@ -34,5 +47,4 @@ pub(super) fn mul_by_row_pairs(a: &[u64], b: &[u64]) -> Vec<u64> {
         }
         out[a.len()] = carry;
     }
-    product
 }

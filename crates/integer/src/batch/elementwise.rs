@@ -1,0 +1,229 @@
+//! Comparisons, shifts, logic and products with a word.
+
+use std::cmp::Ordering;
+
+use super::operands::result_width;
+use crate::cpu::{self, Logic};
+use crate::storage::Storage;
+use crate::{Flags, IntegerError, UintBatch, Width};
+
+/// What is done to one number.
+#[derive(Debug, Clone, Copy)]
+enum Unary {
+    Negate,
+    Not,
+    ShiftLeft(u32),
+    ShiftRight(u32),
+    /// Into a wider number.
+    MultiplyWord(u64),
+}
+
+/// What is done to two numbers, limb by limb.
+#[derive(Debug, Clone, Copy)]
+enum Binary {
+    /// The one that compares so with the other.
+    Choose(Ordering),
+    Logic(Logic),
+}
+
+/// r ← the operation on each number of a.
+fn unary(what: Unary, a: &UintBatch, r: &mut UintBatch) -> Result<(), IntegerError> {
+    match (&a.data, &mut r.data) {
+        (Storage::Host(x), Storage::Host(out)) => {
+            let (x, limbs) = (a.host(x), r.width.limbs());
+            a.executor.on_threads(|| match what {
+                Unary::Negate => cpu::neg(x, out),
+                Unary::Not => cpu::not(x, out),
+                Unary::ShiftLeft(bits) => cpu::shift_left(x, bits, out),
+                Unary::ShiftRight(bits) => cpu::shift_right(x, bits, out),
+                Unary::MultiplyWord(word) => cpu::mul_word(x, word, out, limbs),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// r ← the operation on numbers of a and b; r has the larger width.
+fn binary(
+    what: Binary,
+    a: &UintBatch,
+    b: &UintBatch,
+    r: &mut UintBatch,
+) -> Result<(), IntegerError> {
+    match (&a.data, &b.data, &mut r.data) {
+        (Storage::Host(x), Storage::Host(y), Storage::Host(out)) => {
+            let (x, y, limbs) = (a.host(x), b.host(y), r.width.limbs());
+            a.executor.on_threads(|| match what {
+                Binary::Choose(wanted) => cpu::choose(wanted, x, y, out, limbs),
+                Binary::Logic(logic) => cpu::logic(logic, x, y, out, limbs),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// −1, 0 or 1 for each of `count` pairs.
+fn compare(a: &UintBatch, b: &UintBatch, count: usize) -> Result<Vec<i8>, IntegerError> {
+    match (&a.data, &b.data) {
+        (Storage::Host(x), Storage::Host(y)) => {
+            let mut out = vec![0; count];
+            a.executor.on_threads(|| cpu::compare(a.host(x), b.host(y), &mut out));
+            Ok(out)
+        }
+    }
+}
+
+/// The bits of each number.
+fn bit_lengths(a: &UintBatch) -> Result<Vec<u32>, IntegerError> {
+    match &a.data {
+        Storage::Host(x) => {
+            let mut out = vec![0; a.count];
+            a.executor.on_threads(|| cpu::bit_lengths(a.host(x), &mut out));
+            Ok(out)
+        }
+    }
+}
+
+/// r ← a mod 2^width(r), and whether that is not a.
+fn resize(a: &UintBatch, r: &mut UintBatch, lost: &mut Flags) -> Result<(), IntegerError> {
+    match (&a.data, &mut r.data, &mut lost.data) {
+        (Storage::Host(x), Storage::Host(out), Storage::Host(lost)) => {
+            let (x, limbs) = (a.host(x), r.width.limbs());
+            a.executor.on_threads(|| cpu::resize(x, out, limbs, lost));
+        }
+    }
+    Ok(())
+}
+
+impl UintBatch {
+    fn unary(&self, what: Unary, width: Width) -> Result<Self, IntegerError> {
+        let mut r = self.output(self.count, width)?;
+        unary(what, self, &mut r)?;
+        Ok(r)
+    }
+
+    fn binary(&self, b: &Self, what: Binary) -> Result<Self, IntegerError> {
+        let mut r = self.output(self.count_with(b)?, self.width.max(b.width))?;
+        binary(what, self, b, &mut r)?;
+        Ok(r)
+    }
+
+    /// −a mod 2^width(a): two's complement.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn neg(&self) -> Result<Self, IntegerError> {
+        self.unary(Unary::Negate, self.width)
+    }
+
+    /// How each number of a compares with its of b, in the memory of the host. Waits for a device.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn compare(&self, b: &Self) -> Result<Vec<Ordering>, IntegerError> {
+        let signs = compare(self, b, self.count_with(b)?)?;
+        Ok(signs.into_iter().map(|sign| sign.cmp(&0)).collect())
+    }
+
+    /// The smaller of a and b, of the larger width.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn min(&self, b: &Self) -> Result<Self, IntegerError> {
+        self.binary(b, Binary::Choose(Ordering::Less))
+    }
+
+    /// The larger of a and b, of the larger width.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn max(&self, b: &Self) -> Result<Self, IntegerError> {
+        self.binary(b, Binary::Choose(Ordering::Greater))
+    }
+
+    /// a·2^bits mod 2^width(a): 0 from the width on.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn shl(&self, bits: u32) -> Result<Self, IntegerError> {
+        self.unary(Unary::ShiftLeft(bits), self.width)
+    }
+
+    /// ⌊a/2^bits⌋: 0 from the width on.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn shr(&self, bits: u32) -> Result<Self, IntegerError> {
+        self.unary(Unary::ShiftRight(bits), self.width)
+    }
+
+    /// The bits of each number, 0 for 0 and ⌊log2 a⌋ + 1 else, in the memory of the host. Waits
+    /// for a device.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn bit_lengths(&self) -> Result<Vec<u32>, IntegerError> {
+        bit_lengths(self)
+    }
+
+    /// The bits that both have, of the larger width.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn and(&self, b: &Self) -> Result<Self, IntegerError> {
+        self.binary(b, Binary::Logic(Logic::And))
+    }
+
+    /// The bits that either has, of the larger width.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn or(&self, b: &Self) -> Result<Self, IntegerError> {
+        self.binary(b, Binary::Logic(Logic::Or))
+    }
+
+    /// The bits that one of them has, of the larger width.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn xor(&self, b: &Self) -> Result<Self, IntegerError> {
+        self.binary(b, Binary::Logic(Logic::Xor))
+    }
+
+    /// 2^width(a) − 1 − a: the bits that it has not.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn not(&self) -> Result<Self, IntegerError> {
+        self.unary(Unary::Not, self.width)
+    }
+
+    /// a·word, of width(a) + 32 bits.
+    ///
+    /// # Errors
+    /// Those of every operation (see [`UintBatch`]); [`IntegerError::TooWide`] beyond 2^21 bits.
+    pub fn mul_u32(&self, word: u32) -> Result<Self, IntegerError> {
+        let width = result_width("a product with a word", self.width.limbs() + 1)?;
+        self.unary(Unary::MultiplyWord(u64::from(word)), width)
+    }
+
+    /// a·word, of width(a) + 64 bits.
+    ///
+    /// # Errors
+    /// As [`Self::mul_u32`].
+    pub fn mul_u64(&self, word: u64) -> Result<Self, IntegerError> {
+        let width = result_width("a product with a word", self.width.limbs() + 2)?;
+        self.unary(Unary::MultiplyWord(word), width)
+    }
+
+    /// a mod 2^width, and whether that is not a.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn resized(&self, width: Width) -> Result<(Self, Flags), IntegerError> {
+        let mut r = self.output(self.count, width)?;
+        let mut lost = Flags::new(&self.executor, self.count, width)?;
+        resize(self, &mut r, &mut lost)?;
+        Ok((r, lost))
+    }
+}

@@ -1,0 +1,58 @@
+//! Which batches go together.
+
+use crate::{IntegerError, UintBatch, Width, cpu};
+
+impl UintBatch {
+    /// How many numbers an operation on `self` and `other` gives.
+    pub(super) fn count_with(&self, other: &Self) -> Result<usize, IntegerError> {
+        if !self.executor.is_same_place(&other.executor) {
+            return Err(IntegerError::Places);
+        }
+        match (self.count, other.count) {
+            (a, b) if a == b => Ok(a),
+            (1, b) => Ok(b),
+            (a, 1) => Ok(a),
+            (a, b) => Err(IntegerError::Counts { a, b }),
+        }
+    }
+
+    /// Refuses a batch that cannot take `count` numbers of `width` made of `self`.
+    pub(super) fn fits(&self, count: usize, width: Width, into: &Self) -> Result<(), IntegerError> {
+        if !self.executor.is_same_place(&into.executor) {
+            return Err(IntegerError::Places);
+        }
+        if into.count == count && into.width == width {
+            return Ok(());
+        }
+        let (into_count, into_width) = (into.count, into.width);
+        Err(IntegerError::Output { count, width, into_count, into_width })
+    }
+
+    /// A batch for a result, where `self` is.
+    pub(super) fn output(&self, count: usize, width: Width) -> Result<Self, IntegerError> {
+        Self::zeros(&self.executor, count, width)
+    }
+
+    /// As an operand for `count` numbers on the CPU.
+    pub(super) fn host<'a>(&self, limbs: &'a [u32]) -> cpu::Operand<'a> {
+        cpu::Operand::new(limbs, self.width.limbs(), self.count == 1)
+    }
+}
+
+/// The width of `limbs` limbs, if an operation's result may have so many.
+pub(super) fn result_width(operation: &'static str, limbs: usize) -> Result<Width, IntegerError> {
+    let most = 2 * Width::MAX_BITS;
+    if limbs > (most / 32) as usize {
+        return Err(IntegerError::TooWide { operation, bits: 32 * limbs as u64, most });
+    }
+    Ok(Width::of_limbs(limbs))
+}
+
+/// Refuses what is wider than a factor may be.
+pub(super) fn as_factor(operation: &'static str, width: Width) -> Result<(), IntegerError> {
+    if width.bits() > Width::MAX_BITS {
+        let bits = u64::from(width.bits());
+        return Err(IntegerError::TooWide { operation, bits, most: Width::MAX_BITS });
+    }
+    Ok(())
+}

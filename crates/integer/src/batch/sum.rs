@@ -1,0 +1,148 @@
+//! Sums and differences.
+
+use crate::cpu::{self, Sum};
+use crate::storage::Storage;
+use crate::{Flags, IntegerError, UintBatch};
+
+/// r ← a ± b mod 2^width(r), with the carries or borrows if they are asked for.
+fn sum(
+    sum: Sum,
+    a: &UintBatch,
+    b: &UintBatch,
+    r: &mut UintBatch,
+    carries: Option<&mut Flags>,
+) -> Result<(), IntegerError> {
+    let carries = carries.map(|flags| &mut flags.data);
+    match (&a.data, &b.data, &mut r.data, carries) {
+        (Storage::Host(x), Storage::Host(y), Storage::Host(out), carries) => {
+            let carries = carries.map(|Storage::Host(flags)| &mut flags[..]);
+            let limbs = r.width.limbs();
+            let (x, y) = (a.host(x), b.host(y));
+            a.executor.on_threads(|| cpu::sum(sum, x, y, out, limbs, carries));
+        }
+    }
+    Ok(())
+}
+
+/// a ← a ± b mod 2^width(a), with the carries or borrows.
+fn sum_assign(sum: Sum, a: &mut UintBatch, b: &UintBatch) -> Result<Flags, IntegerError> {
+    let (count, width) = (a.count_with(b)?, a.width.max(b.width));
+    b.fits(count, width, a)?;
+    let mut carries = Flags::new(&a.executor, a.count, a.width)?;
+    match (&mut a.data, &b.data, &mut carries.data) {
+        (Storage::Host(out), Storage::Host(y), Storage::Host(carries)) => {
+            let (limbs, y) = (a.width.limbs(), b.host(y));
+            a.executor.on_threads(|| cpu::sum_assign(sum, out, y, limbs, carries));
+        }
+    }
+    Ok(carries)
+}
+
+impl UintBatch {
+    fn sum_of(&self, b: &Self, what: Sum) -> Result<(Self, Flags), IntegerError> {
+        let (count, width) = (self.count_with(b)?, self.width.max(b.width));
+        let mut r = self.output(count, width)?;
+        let mut carries = Flags::new(&self.executor, count, width)?;
+        sum(what, self, b, &mut r, Some(&mut carries))?;
+        Ok((r, carries))
+    }
+
+    fn wrapping_sum(&self, b: &Self, what: Sum) -> Result<Self, IntegerError> {
+        let mut r = self.output(self.count_with(b)?, self.width.max(b.width))?;
+        sum(what, self, b, &mut r, None)?;
+        Ok(r)
+    }
+
+    fn sum_into(
+        &self,
+        b: &Self,
+        what: Sum,
+        into: &mut Self,
+        carries: Option<&mut Flags>,
+    ) -> Result<(), IntegerError> {
+        let (count, width) = (self.count_with(b)?, self.width.max(b.width));
+        self.fits(count, width, into)?;
+        if let Some(flags) = carries.as_deref() {
+            flags.fit(into)?;
+        }
+        sum(what, self, b, into, carries)
+    }
+
+    /// a + b mod 2^w, w the larger width, and whether a carry of 2^w was lost.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn add(&self, b: &Self) -> Result<(Self, Flags), IntegerError> {
+        self.sum_of(b, Sum::Add)
+    }
+
+    /// a − b mod 2^w, w the larger width, and whether a < b.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn sub(&self, b: &Self) -> Result<(Self, Flags), IntegerError> {
+        self.sum_of(b, Sum::Subtract)
+    }
+
+    /// a + b mod 2^w, w the larger width.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn wrapping_add(&self, b: &Self) -> Result<Self, IntegerError> {
+        self.wrapping_sum(b, Sum::Add)
+    }
+
+    /// a − b mod 2^w, w the larger width.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn wrapping_sub(&self, b: &Self) -> Result<Self, IntegerError> {
+        self.wrapping_sum(b, Sum::Subtract)
+    }
+
+    /// As [`Self::add`] into a batch of the larger width, with the carries if they are asked for:
+    /// nothing is allocated.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn add_into(
+        &self,
+        b: &Self,
+        into: &mut Self,
+        carries: Option<&mut Flags>,
+    ) -> Result<(), IntegerError> {
+        self.sum_into(b, Sum::Add, into, carries)
+    }
+
+    /// As [`Self::sub`] into a batch of the larger width, with the borrows if they are asked for:
+    /// nothing is allocated.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn sub_into(
+        &self,
+        b: &Self,
+        into: &mut Self,
+        borrows: Option<&mut Flags>,
+    ) -> Result<(), IntegerError> {
+        self.sum_into(b, Sum::Subtract, into, borrows)
+    }
+
+    /// a ← a + b mod 2^width(a), and whether a carry was lost. b is no wider than a, and has as
+    /// many numbers or one.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn add_assign(&mut self, b: &Self) -> Result<Flags, IntegerError> {
+        sum_assign(Sum::Add, self, b)
+    }
+
+    /// a ← a − b mod 2^width(a), and whether a < b before. b is no wider than a, and has as many
+    /// numbers or one.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn sub_assign(&mut self, b: &Self) -> Result<Flags, IntegerError> {
+        sum_assign(Sum::Subtract, self, b)
+    }
+}

@@ -1,0 +1,174 @@
+//! What is done limb by limb: comparisons, shifts, logic, products with a word.
+
+use std::cmp::Ordering;
+
+use rayon::prelude::*;
+
+use super::sum::accumulate;
+use super::{Operand, Sum, rows_at_a_time};
+
+/// Does `row(i, out_i)` for all rows of `each` elements, made of numbers of `limbs` limbs.
+fn for_rows<T: Send>(
+    out: &mut [T],
+    each: usize,
+    limbs: usize,
+    row: impl Fn(usize, &mut [T]) + Sync,
+) {
+    let rows = rows_at_a_time(limbs);
+    out.par_chunks_mut(rows * each).enumerate().for_each(|(chunk, out)| {
+        for (j, out) in out.chunks_exact_mut(each).enumerate() {
+            row(chunk * rows + j, out);
+        }
+    });
+}
+
+/// out_i ← −a_i mod 2^width.
+pub(crate) fn neg(a: Operand, out: &mut [u32]) {
+    for_rows(out, a.width(), a.width(), |i, out| {
+        // −a = ¬a + 1.
+        for (out, a) in out.iter_mut().zip(a.row(i)) {
+            *out = !a;
+        }
+        accumulate(Sum::Add, out, &[1]);
+    });
+}
+
+/// a_i with b_i: −1, 0 or 1 as a_i is less, equal or more.
+pub(crate) fn compare(a: Operand, b: Operand, out: &mut [i8]) {
+    for_rows(out, 1, a.width().max(b.width()), |i, out| {
+        out[0] = compare_limbs(a.row(i), b.row(i)) as i8;
+    });
+}
+
+fn compare_limbs(a: &[u32], b: &[u32]) -> Ordering {
+    let common = a.len().min(b.len());
+    let ((a, a_top), (b, b_top)) = (a.split_at(common), b.split_at(common));
+    let any = |top: &[u32]| top.iter().any(|&limb| limb != 0);
+    // At most one of them has a top.
+    any(a_top).cmp(&any(b_top)).then_with(|| a.iter().rev().cmp(b.iter().rev()))
+}
+
+/// out_i ← the one of a_i and b_i that compares as `wanted` with the other, or either.
+pub(crate) fn choose(wanted: Ordering, a: Operand, b: Operand, out: &mut [u32], limbs: usize) {
+    for_rows(out, limbs, limbs, |i, out| {
+        let (a, b) = (a.row(i), b.row(i));
+        resize_row(if compare_limbs(a, b) == wanted { a } else { b }, out);
+    });
+}
+
+/// out ← a with zeros on top, or without its top; returns whether that was not zero.
+fn resize_row(a: &[u32], out: &mut [u32]) -> bool {
+    let (low, top) = a.split_at(a.len().min(out.len()));
+    out[..low.len()].copy_from_slice(low);
+    out[low.len()..].fill(0);
+    top.iter().any(|&limb| limb != 0)
+}
+
+/// out_i ← a_i mod 2^(32·limbs); lost_i ← whether that is not a_i.
+pub(crate) fn resize(a: Operand, out: &mut [u32], limbs: usize, lost: &mut [u8]) {
+    let rows = rows_at_a_time(limbs);
+    let chunks = out.par_chunks_mut(rows * limbs).zip(lost.par_chunks_mut(rows)).enumerate();
+    chunks.for_each(|(chunk, (out, lost))| {
+        for ((j, out), lost) in out.chunks_exact_mut(limbs).enumerate().zip(lost) {
+            *lost = u8::from(resize_row(a.row(chunk * rows + j), out));
+        }
+    });
+}
+
+/// out_i ← a_i·2^bits mod 2^width.
+pub(crate) fn shift_left(a: Operand, bits: u32, out: &mut [u32]) {
+    let (limbs, bits) = ((bits / 32) as usize, bits % 32);
+    for_rows(out, a.width(), a.width(), |i, out| {
+        let row = a.row(i);
+        let limbs = limbs.min(row.len());
+        out[..limbs].fill(0);
+        let mut below = 0;
+        for (out, &limb) in out[limbs..].iter_mut().zip(row) {
+            // Twice, for a shift by 32 is none.
+            *out = limb << bits | below >> 1 >> (31 - bits);
+            below = limb;
+        }
+    });
+}
+
+/// out_i ← ⌊a_i/2^bits⌋.
+pub(crate) fn shift_right(a: Operand, bits: u32, out: &mut [u32]) {
+    let (limbs, bits) = ((bits / 32) as usize, bits % 32);
+    for_rows(out, a.width(), a.width(), |i, out| {
+        let row = a.row(i);
+        let limbs = limbs.min(row.len());
+        let (low, top) = out.split_at_mut(row.len() - limbs);
+        top.fill(0);
+        let mut above = 0;
+        for (out, &limb) in low.iter_mut().zip(&row[limbs..]).rev() {
+            *out = limb >> bits | above << 1 << (31 - bits);
+            above = limb;
+        }
+    });
+}
+
+/// out_i ← the bits of a_i: 0 for 0, else ⌊log2 a_i⌋ + 1.
+pub(crate) fn bit_lengths(a: Operand, out: &mut [u32]) {
+    for_rows(out, 1, a.width(), |i, out| {
+        let row = a.row(i);
+        let top = row.iter().rposition(|&limb| limb != 0);
+        out[0] = top.map_or(0, |top| 32 * (top as u32 + 1) - row[top].leading_zeros());
+    });
+}
+
+/// An operation on the bits of two numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Logic {
+    And,
+    Or,
+    Xor,
+}
+
+/// out_i ← a_i and, or, xor b_i; missing limbs are zero.
+pub(crate) fn logic(operation: Logic, a: Operand, b: Operand, out: &mut [u32], limbs: usize) {
+    let with = |f: fn(u32, u32) -> u32, out: &mut [u32], b: &[u32]| {
+        for (out, &b) in out.iter_mut().zip(b) {
+            *out = f(*out, b);
+        }
+    };
+    for_rows(out, limbs, limbs, |i, out| {
+        resize_row(a.row(i), out);
+        let b = b.row(i);
+        match operation {
+            Logic::And => {
+                with(|a, b| a & b, out, b);
+                out[b.len()..].fill(0);
+            }
+            Logic::Or => with(|a, b| a | b, out, b),
+            Logic::Xor => with(|a, b| a ^ b, out, b),
+        }
+    });
+}
+
+/// out_i ← 2^width − 1 − a_i.
+pub(crate) fn not(a: Operand, out: &mut [u32]) {
+    for_rows(out, a.width(), a.width(), |i, out| {
+        for (out, a) in out.iter_mut().zip(a.row(i)) {
+            *out = !a;
+        }
+    });
+}
+
+/// out_i ← a_i·word, of `limbs` limbs, one or two more than a_i: enough for the word.
+pub(crate) fn mul_word(a: Operand, word: u64, out: &mut [u32], limbs: usize) {
+    for_rows(out, limbs, limbs, |i, out| {
+        let row = a.row(i);
+        let mut carry = 0u64;
+        let (low, top) = out.split_at_mut(row.len());
+        for (out, &limb) in low.iter_mut().zip(row) {
+            // At most (2^32 − 1)(2^64 − 1) + 2^64 − 1 < 2^96: the carry stays below 2^64.
+            let t = u128::from(limb) * u128::from(word) + u128::from(carry);
+            *out = t as u32;
+            carry = (t >> 32) as u64;
+        }
+        for out in top {
+            *out = carry as u32;
+            carry >>= 32;
+        }
+    });
+}

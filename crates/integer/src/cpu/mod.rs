@@ -1,0 +1,126 @@
+//! The arithmetic of the CPU: all cores, each with some numbers at a time.
+//!
+//! | file | what it computes |
+//! |---|---|
+//! | `sum` | sums and differences |
+//! | `elementwise` | comparisons, shifts, logic, products with a word |
+//! | `multiply` | products and squares of a batch's numbers |
+//! | `product` | one product, by the method that its size wants |
+//! | `schoolbook` | limb by limb: products, squares, low and high parts |
+//! | `karatsuba` | three half products for four |
+//! | `ntt` | long products, by transforms over 50-bit primes |
+
+mod elementwise;
+mod karatsuba;
+mod multiply;
+mod ntt;
+mod product;
+mod schoolbook;
+mod sum;
+
+pub(crate) use elementwise::{
+    Logic, bit_lengths, choose, compare, logic, mul_word, neg, not, resize, shift_left, shift_right,
+};
+pub(crate) use multiply::{multiply, square};
+pub(crate) use product::{FastProducts, Products};
+pub(crate) use sum::{sum, sum_assign};
+
+/// Bytes of results that are worth handing to another core.
+const CHUNK_BYTES: usize = 1 << 14;
+
+/// Which of the two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sum {
+    Add,
+    Subtract,
+}
+
+/// Which part of a product. With m the limbs of the longer factor: all of it, it mod 2^(32·m),
+/// or ⌊it/2^(32·m)⌋.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    Full,
+    Low,
+    High,
+}
+
+impl Part {
+    /// Limbs of that part of a product of a and b limbs.
+    pub(crate) fn limbs(self, a: usize, b: usize) -> usize {
+        match self {
+            Self::Full => a + b,
+            Self::Low => a.max(b),
+            Self::High => a.min(b),
+        }
+    }
+}
+
+/// An operand: numbers of `width` limbs of 32 bits, row-major, or one such number for all.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Operand<'a> {
+    limbs: &'a [u32],
+    width: usize,
+    broadcast: bool,
+}
+
+impl<'a> Operand<'a> {
+    pub(crate) fn new(limbs: &'a [u32], width: usize, broadcast: bool) -> Self {
+        Self { limbs, width, broadcast }
+    }
+
+    /// Limbs of a number.
+    fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The limbs of number i.
+    fn row(&self, i: usize) -> &'a [u32] {
+        let i = if self.broadcast { 0 } else { i };
+        &self.limbs[i * self.width..][..self.width]
+    }
+}
+
+/// How many numbers of so many limbs one core takes at a time.
+fn rows_at_a_time(limbs: usize) -> usize {
+    (CHUNK_BYTES / 4 / limbs).max(1)
+}
+
+/// A limb of 64 bits from two of 32, the lower first.
+#[inline]
+pub(crate) fn join(pair: &[u32]) -> u64 {
+    u64::from(pair[0]) | u64::from(pair[1]) << 32
+}
+
+/// to ← from in limbs of 64 bits, with zeros on top; `to` is long enough.
+fn load(to: &mut [u64], from: &[u32]) {
+    let pairs = from.chunks_exact(2);
+    let odd = pairs.remainder().first();
+    let used = from.len().div_ceil(2);
+    for (to, pair) in to.iter_mut().zip(pairs) {
+        *to = join(pair);
+    }
+    if let Some(&odd) = odd {
+        to[used - 1] = u64::from(odd);
+    }
+    to[used..].fill(0);
+}
+
+/// A number in limbs of 64 bits.
+pub(crate) fn limbs_of(row: &[u32]) -> Vec<u64> {
+    let mut limbs = vec![0; row.len().div_ceil(2)];
+    load(&mut limbs, row);
+    limbs
+}
+
+/// to ← the lowest limbs of `from`, which has as many.
+pub(crate) fn store(to: &mut [u32], from: &[u64]) {
+    let top = to.len() / 2;
+    let mut pairs = to.chunks_exact_mut(2);
+    for (pair, &limb) in pairs.by_ref().zip(from) {
+        pair[0] = limb as u32;
+        pair[1] = (limb >> 32) as u32;
+    }
+    if let Some(odd) = pairs.into_remainder().first_mut() {
+        *odd = from[top] as u32;
+    }
+}

@@ -1,0 +1,87 @@
+//! Products and squares of a batch's numbers.
+
+use rayon::prelude::*;
+
+use super::{Operand, Part, Products, load, rows_at_a_time, store};
+
+/// out_i ← the part of a_i·b_i.
+pub(crate) fn multiply(part: Part, a: Operand, b: Operand, out: &mut [u32]) {
+    let longest = a.width().max(b.width());
+    let space = || Space::new(part, a.width(), b.width());
+    for_rows(out, part.limbs(a.width(), b.width()), space, |space, i, out| {
+        let Space { a: x, b: y, product, products } = space;
+        load(x, a.row(i));
+        load(y, b.row(i));
+        match part {
+            Part::Full => products.mul(product, x, y),
+            Part::Low => products.mul_low(product, x, y),
+            Part::High => products.mul_high(product, x, y, longest / 2),
+        }
+        store_part(part, longest, out, product);
+    });
+}
+
+/// out_i ← the part of a_i².
+pub(crate) fn square(part: Part, a: Operand, out: &mut [u32]) {
+    let width = a.width();
+    let space = || Space::new(part, width, width);
+    for_rows(out, part.limbs(width, width), space, |space, i, out| {
+        let Space { a: x, product, products, .. } = space;
+        load(x, a.row(i));
+        match part {
+            Part::Full => products.square(product, x),
+            Part::Low => products.square_low(product, x),
+            Part::High => products.square_high(product, x, width / 2),
+        }
+        store_part(part, width, out, product);
+    });
+}
+
+/// What a core works with: its numbers in limbs of 64 bits.
+struct Space {
+    a: Vec<u64>,
+    b: Vec<u64>,
+    /// The limbs that the part of the product touches.
+    product: Vec<u64>,
+    products: Products,
+}
+
+impl Space {
+    /// For factors of so many limbs of 32 bits.
+    fn new(part: Part, a: usize, b: usize) -> Self {
+        let (x, y) = (a.div_ceil(2), b.div_ceil(2));
+        let product = match part {
+            Part::Full => x + y,
+            Part::Low => x.max(y),
+            Part::High => x + y - a.max(b) / 2,
+        };
+        let zeros = |limbs| vec![0; limbs];
+        Self { a: zeros(x), b: zeros(y), product: zeros(product), products: Products::default() }
+    }
+}
+
+/// Does `row(space, i, out_i)` for all rows.
+fn for_rows(
+    out: &mut [u32],
+    limbs: usize,
+    space: impl Fn() -> Space + Sync + Send,
+    row: impl Fn(&mut Space, usize, &mut [u32]) + Sync,
+) {
+    let rows = rows_at_a_time(limbs);
+    out.par_chunks_mut(rows * limbs).enumerate().for_each_init(space, |space, (chunk, out)| {
+        for (j, out) in out.chunks_exact_mut(limbs).enumerate() {
+            row(space, chunk * rows + j, out);
+        }
+    });
+}
+
+/// out ← the part, whose limbs begin at 64·⌊longest/2⌋ bits of the product if it is the high one.
+fn store_part(part: Part, longest: usize, out: &mut [u32], product: &mut [u64]) {
+    if part == Part::High && longest % 2 == 1 {
+        let mut above = 0;
+        for limb in product.iter_mut().rev() {
+            (*limb, above) = (*limb >> 32 | above << 32, *limb);
+        }
+    }
+    store(out, product);
+}

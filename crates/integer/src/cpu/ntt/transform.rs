@@ -1,0 +1,162 @@
+//! One transform modulo one prime, there and back.
+//!
+//! # The tree
+//!
+//! Node j stands for polynomials modulo x^L − w_j². As x^L − w² = (x^(L/2) − w)(x^(L/2) + w), its
+//! children are the nodes 2j and 2j + 1, of half the length, if w_(2j)² = w_j and
+//! w_(2j+1)² = −w_j. With w_j = e(t_j), e(1) = 1 being a whole turn and t_j = Σ b_s·2^(−s−2) for
+//! j = Σ b_s·2^s, that is so. Node 0 is x^L − 1, and node 2 is x^L − i, for w_1 = i = w_2².
+//! A transform goes from a node to its descendants of length one: of a block with the upper half
+//! u and the lower half l it makes l + w·u and l − w·u, all with one w. The way back is
+//! l = (y + z)/2 and u = (y − z)/(2w), the halves left to the end.
+//! Products of the transforms are products of polynomials, in whatever order the descendants are.
+//!
+//! # Lanes
+//!
+//! After the first two levels there are four blocks of n/4 numbers. They lie side by side: lane c
+//! of vector r is number r of block c. All further levels work on whole vectors.
+//!
+//! # Bounds
+//!
+//! In multiples of p, up to some units; see [`F50`] for its own. *There*, two levels at a time:
+//! of numbers up to 2, the first quarter x0 is reduced, to ½. x0 ± w·x2 is up to
+//! ½ + (½ + 2/16) = 1.125; x1 ± w·x3 up to 2 + 0.625 = 2.625; times w' that is up to
+//! ½ + 2.625/16 < 0.67; the results are up to 1.79 < 2. A single level gives ½ + 0.625.
+//! *Products*: one factor is reduced: |a·b| ≤ (½ + …)·2·p² gives ½ + ¼ and some units < 1.
+//! *Back*: of numbers up to 1, y + z is up to 2 and (y − z)·w up to ½ + 2/16 = 0.625. Two levels:
+//! x0 = s0 + s1 is up to 4 and reduced, x1 = d0 + d1 is up to 1.25 and reduced,
+//! (s0 − s1)·w is up to ½ + 4/16, (d0 − d1)·w up to ½ + 1.25/16: all below 1.
+
+use multiversion::multiversion;
+use warpint_arith::f50::F50;
+
+use super::lanes::{Factors, Lane, WIDTH};
+
+/// The factors of a node and of its two children.
+type Three<'a> = [&'a Factors; 3];
+
+/// Two levels of the way there.
+#[inline(always)]
+pub(super) fn split4(field: F50, x: [Lane; 4], [w, w0, w1]: Three) -> [Lane; 4] {
+    let x0 = x[0].reduce(field);
+    let (t2, t3) = (x[2].times(field, w), x[3].times(field, w));
+    let (y0, y2) = (x0.plus(t2), x0.minus(t2));
+    let (t1, t3) = (x[1].plus(t3).times(field, w0), x[1].minus(t3).times(field, w1));
+    [y0.plus(t1), y0.minus(t1), y2.plus(t3), y2.minus(t3)]
+}
+
+/// Two levels of the way back, with the inverse factors.
+#[inline(always)]
+pub(super) fn join4(field: F50, y: [Lane; 4], [w, w0, w1]: Three) -> [Lane; 4] {
+    let (s0, d0) = (y[0].plus(y[1]), y[0].minus(y[1]).times(field, w0));
+    let (s1, d1) = (y[2].plus(y[3]), y[2].minus(y[3]).times(field, w1));
+    let x0 = s0.plus(s1).reduce(field);
+    let x1 = d0.plus(d1).reduce(field);
+    [x0, x1, s0.minus(s1).times(field, w), d0.minus(d1).times(field, w)]
+}
+
+/// Does `each` for the quarters of all blocks of `len` vectors, with the factors of their nodes:
+/// those of block j are at `data.len()/len + j`, those of its children at twice that.
+#[inline(always)]
+fn by_quarters(
+    data: &mut [Lane],
+    len: usize,
+    factors: &[Factors],
+    each: impl Fn([Lane; 4], Three) -> [Lane; 4],
+) {
+    let blocks = data.len() / len;
+    for (j, block) in data.chunks_exact_mut(len).enumerate() {
+        let node = blocks + j;
+        let w = [&factors[node], &factors[2 * node], &factors[2 * node + 1]];
+        let (low, high) = block.split_at_mut(len / 2);
+        let ((x0, x1), (x2, x3)) = (low.split_at_mut(len / 4), high.split_at_mut(len / 4));
+        for (((x0, x1), x2), x3) in x0.iter_mut().zip(x1).zip(x2).zip(x3) {
+            [*x0, *x1, *x2, *x3] = each([*x0, *x1, *x2, *x3], w);
+        }
+    }
+}
+
+/// All levels but the first two: from numbers up to 2p to such; a power of two of vectors.
+#[multiversion(targets("x86_64+avx2+fma"))]
+pub(super) fn forward(field: F50, data: &mut [Lane], factors: &[Factors]) {
+    let mut len = data.len();
+    if !len.ilog2().is_multiple_of(2) {
+        let (low, high) = data.split_at_mut(len / 2);
+        for (l, u) in low.iter_mut().zip(high) {
+            let (x, t) = (l.reduce(field), u.times(field, &factors[1]));
+            (*l, *u) = (x.plus(t), x.minus(t));
+        }
+        len /= 2;
+    }
+    while len >= 4 {
+        by_quarters(data, len, factors, |x, w| split4(field, x, w));
+        len /= 4;
+    }
+}
+
+/// The way back of [`forward`], n times too large: from numbers up to p to such.
+#[multiversion(targets("x86_64+avx2+fma"))]
+pub(super) fn backward(field: F50, data: &mut [Lane], inverses: &[Factors]) {
+    let mut len = 4;
+    while len <= data.len() {
+        by_quarters(data, len, inverses, |y, w| join4(field, y, w));
+        len *= 4;
+    }
+    if !data.len().ilog2().is_multiple_of(2) {
+        let half = data.len() / 2;
+        let (low, high) = data.split_at_mut(half);
+        for (l, u) in low.iter_mut().zip(high) {
+            let (y, z) = (*l, *u);
+            (*l, *u) = (y.plus(z).reduce(field), y.minus(z).times(field, &inverses[1]));
+        }
+    }
+}
+
+/// a ← a·b, number by number: from up to 2p each to up to p.
+#[multiversion(targets("x86_64+avx2+fma"))]
+pub(super) fn multiply(field: F50, a: &mut [Lane], b: &[Lane]) {
+    for (a, b) in a.iter_mut().zip(b) {
+        *a = a.reduce(field).mul(field, *b);
+    }
+}
+
+/// a ← a², number by number: from up to 2p to up to p.
+#[multiversion(targets("x86_64+avx2+fma"))]
+pub(super) fn square(field: F50, a: &mut [Lane]) {
+    for a in a {
+        let x = a.reduce(field);
+        *a = x.mul(field, x);
+    }
+}
+
+/// The first two levels, of n numbers in a row, up to 2p, to n/4 vectors.
+#[multiversion(targets("x86_64+avx2+fma"))]
+pub(super) fn enter(field: F50, from: &[f64], to: &mut [Lane], [w, w0, w1]: Three) {
+    let quarter = to.len();
+    for (r, to) in to.chunks_exact_mut(WIDTH).enumerate() {
+        let mut x = [Lane::default(); 4];
+        for (c, x) in x.iter_mut().enumerate() {
+            x.0.copy_from_slice(&from[c * quarter + r * WIDTH..][..WIDTH]);
+        }
+        let y = split4(field, x, [w, w0, w1]);
+        for (l, to) in to.iter_mut().enumerate() {
+            *to = Lane([y[0].0[l], y[1].0[l], y[2].0[l], y[3].0[l]]);
+        }
+    }
+}
+
+/// The last two levels back, of n/4 vectors up to p, to n numbers in a row, up to p.
+#[multiversion(targets("x86_64+avx2+fma"))]
+pub(super) fn leave(field: F50, from: &[Lane], to: &mut [f64], [w, w0, w1]: Three) {
+    let quarter = from.len();
+    for (r, from) in from.chunks_exact(WIDTH).enumerate() {
+        let mut y = [Lane::default(); 4];
+        for (c, y) in y.iter_mut().enumerate() {
+            *y = Lane([from[0].0[c], from[1].0[c], from[2].0[c], from[3].0[c]]);
+        }
+        let x = join4(field, y, [w, w0, w1]);
+        for (c, x) in x.iter().enumerate() {
+            to[c * quarter + r * WIDTH..][..WIDTH].copy_from_slice(&x.0);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Where batches live and operations run.
+
+use std::fmt;
+use std::sync::Arc;
+
+use warpint_device::Device;
+
+use crate::IntegerError;
+
+/// Where batches live and operations run. Cheap to clone.
+#[derive(Clone)]
+pub struct Executor(Arc<Place>);
+
+enum Place {
+    /// The host; without threads of its own, on rayon's.
+    Host(Option<rayon::ThreadPool>),
+}
+
+impl Executor {
+    /// The CPU, on the threads of rayon's global pool, as many as there are cores.
+    #[must_use]
+    pub fn cpu() -> Self {
+        Self(Arc::new(Place::Host(None)))
+    }
+
+    /// The CPU, on so many threads of its own; 0 for as many as there are cores.
+    ///
+    /// # Errors
+    /// [`IntegerError::Threads`] if they cannot be started.
+    pub fn cpu_with_threads(threads: usize) -> Result<Self, IntegerError> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|e| IntegerError::Threads { threads, reason: e.to_string() })?;
+        Ok(Self(Arc::new(Place::Host(Some(pool)))))
+    }
+
+    /// Whether it is the CPU.
+    #[must_use]
+    pub fn is_cpu(&self) -> bool {
+        self.device().is_none()
+    }
+
+    /// The device; `None` for the CPU.
+    #[must_use]
+    pub fn device(&self) -> Option<&Device> {
+        match &*self.0 {
+            Place::Host(_) => None,
+        }
+    }
+
+    /// Whether batches of the one can be operands on the other: both are the CPU, on whatever
+    /// threads, or the same device.
+    #[must_use]
+    pub fn is_same_place(&self, other: &Self) -> bool {
+        match (self.device(), other.device()) {
+            (None, None) => true,
+            (Some(a), Some(b)) => a.is_same(b),
+            _ => false,
+        }
+    }
+
+    /// Does work for the CPU on the threads chosen.
+    pub(crate) fn on_threads<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        match &*self.0 {
+            Place::Host(Some(pool)) => pool.install(work),
+            Place::Host(None) => work(),
+        }
+    }
+}
+
+impl fmt::Debug for Executor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.0 {
+            Place::Host(None) => write!(f, "cpu"),
+            Place::Host(Some(pool)) => write!(f, "cpu ({} threads)", pool.current_num_threads()),
+        }
+    }
+}

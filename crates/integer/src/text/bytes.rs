@@ -1,0 +1,65 @@
+//! Bytes, the lowest or the highest first.
+
+use crate::{Executor, IntegerError, UintBatch, Width};
+
+impl UintBatch {
+    /// The numbers of width/8 bytes each, the lowest byte first.
+    ///
+    /// # Errors
+    /// [`IntegerError::Length`] unless there are bytes for whole numbers; no memory.
+    pub fn from_bytes_le(
+        executor: &Executor,
+        width: Width,
+        bytes: &[u8],
+    ) -> Result<Self, IntegerError> {
+        check(bytes, width)?;
+        let (limbs, _) = bytes.as_chunks();
+        let limbs = limbs.iter().map(|&limb| u32::from_le_bytes(limb));
+        Self::from_vec(executor, width, limbs.collect())
+    }
+
+    /// The numbers of width/8 bytes each, the highest byte first; number after number.
+    ///
+    /// # Errors
+    /// As [`Self::from_bytes_le`].
+    pub fn from_bytes_be(
+        executor: &Executor,
+        width: Width,
+        bytes: &[u8],
+    ) -> Result<Self, IntegerError> {
+        check(bytes, width)?;
+        let numbers = bytes.chunks_exact(4 * width.limbs());
+        let limbs = numbers.flat_map(|number| {
+            let (limbs, _) = number.as_chunks();
+            limbs.iter().rev().map(|&limb| u32::from_be_bytes(limb))
+        });
+        Self::from_vec(executor, width, limbs.collect())
+    }
+
+    /// width/8 bytes of each number, the lowest first. Waits for a device.
+    ///
+    /// # Errors
+    /// What a device reports.
+    pub fn to_bytes_le(&self) -> Result<Vec<u8>, IntegerError> {
+        self.with_limbs(|limbs| limbs.iter().flat_map(|limb| limb.to_le_bytes()).collect())
+    }
+
+    /// width/8 bytes of each number, the highest first; number after number. Waits for a device.
+    ///
+    /// # Errors
+    /// What a device reports.
+    pub fn to_bytes_be(&self) -> Result<Vec<u8>, IntegerError> {
+        self.with_limbs(|limbs| {
+            let numbers = limbs.chunks_exact(self.width().limbs());
+            numbers.flat_map(|x| x.iter().rev().flat_map(|limb| limb.to_be_bytes())).collect()
+        })
+    }
+}
+
+fn check(bytes: &[u8], width: Width) -> Result<(), IntegerError> {
+    let len = bytes.len();
+    if len.is_multiple_of(4 * width.limbs()) {
+        return Ok(());
+    }
+    Err(IntegerError::Length { len, unit: "bytes", width })
+}

@@ -1,0 +1,45 @@
+//! Batches beside GMP's integers.
+
+use rug::Integer;
+use rug::integer::Order;
+use warpint_integer::{Executor, UintBatch, Width};
+
+/// A batch whose rows these are, and the same for GMP.
+pub(crate) struct Numbers {
+    pub(crate) batch: UintBatch,
+    pub(crate) gmp: Vec<Integer>,
+}
+
+pub(crate) fn width(limbs: usize) -> Width {
+    Width::new(32 * u32::try_from(limbs).unwrap()).unwrap()
+}
+
+impl Numbers {
+    pub(crate) fn new(executor: &Executor, limbs: usize, data: &[u32]) -> Self {
+        let batch = UintBatch::from_limbs(executor, width(limbs), data).unwrap();
+        let gmp = data.chunks_exact(limbs).map(|row| Integer::from_digits(row, Order::Lsf));
+        Self { gmp: gmp.collect(), batch }
+    }
+}
+
+/// Compares a batch with what GMP says, number by number.
+#[track_caller]
+pub(crate) fn equal(
+    what: &str,
+    got: &UintBatch,
+    limbs: usize,
+    want: impl IntoIterator<Item = Integer>,
+) {
+    assert_eq!(got.width().limbs(), limbs, "{what}: width");
+    let data = got.to_limbs().unwrap();
+    let mut rows = data.chunks_exact(limbs);
+    for (i, want) in want.into_iter().enumerate() {
+        let row = rows.next().unwrap_or_default();
+        assert!(
+            want.significant_bits() as usize <= 32 * limbs && !want.is_negative(),
+            "{what}, number {i}: GMP's does not fit"
+        );
+        assert_eq!(Integer::from_digits(row, Order::Lsf), want, "{what}, number {i}");
+    }
+    assert_eq!(rows.next(), None, "{what}: more numbers than GMP has");
+}

@@ -1,0 +1,75 @@
+//! Batches of integers against GMP.
+#![cfg(test)]
+
+mod arithmetic;
+mod check;
+mod elementwise;
+mod patterns;
+
+use warpint_integer::Executor;
+
+/// Every width to 4,096 bits, with numbers that make carries run.
+#[test]
+fn every_width_to_4096() {
+    let executor = Executor::cpu();
+    for limbs in 1..=128 {
+        arithmetic::equal_widths(&executor, limbs);
+    }
+}
+
+#[test]
+fn unequal_widths() {
+    let executor = Executor::cpu_with_threads(2).unwrap();
+    for (a, b) in [(1, 2), (2, 1), (1, 128), (3, 5), (64, 33), (127, 31), (129, 128), (40, 301)] {
+        arithmetic::two_widths(&executor, a, b);
+    }
+}
+
+/// Widths at which other methods take over, and some beyond.
+#[test]
+fn wide() {
+    let executor = Executor::cpu();
+    for limbs in [150, 191, 192, 193, 255, 256, 257, 300, 511, 512, 513, 777, 1024, 1500, 2049] {
+        arithmetic::a_few(&executor, limbs, limbs);
+    }
+    for (a, b) in [(200, 1000), (600, 601), (1024, 300), (2048, 65)] {
+        arithmetic::a_few(&executor, a, b);
+    }
+}
+
+/// 2^18 bits with some widths about it, and the widest factors there are.
+#[test]
+fn very_wide() {
+    let executor = Executor::cpu();
+    for limbs in [3000, 4095, 4096, 6145, 8192] {
+        arithmetic::a_few(&executor, limbs, limbs);
+    }
+    arithmetic::a_few(&executor, 8192, 5000);
+    arithmetic::a_few(&executor, 8191, 900);
+    arithmetic::products_once(&executor, 1 << 15);
+}
+
+#[test]
+fn broadcast() {
+    let executor = Executor::cpu();
+    for (a, b) in [(1, 1), (2, 3), (33, 32), (100, 100)] {
+        arithmetic::broadcast(&executor, a, b);
+    }
+}
+
+#[test]
+fn limb_by_limb() {
+    let executor = Executor::cpu();
+    for limbs in 1..=128 {
+        // Every width, with a wider or a narrower one beside it.
+        elementwise::all(&executor, limbs, 1 + limbs * 37 % 128);
+    }
+}
+
+#[test]
+fn text_of_long_numbers() {
+    let executor = Executor::cpu();
+    for limbs in [1, 2, 3, 100, 255, 511, 1000, 2048, 5001, 1 << 15] {
+        elementwise::long_text(&executor, limbs);
+    }
+}

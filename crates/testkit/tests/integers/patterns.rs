@@ -1,0 +1,55 @@
+//! Numbers that find mistakes: zeros, ones, carries that run through everything.
+
+use proptest::prelude::RngExt;
+use proptest::test_runner::{RngAlgorithm, TestRng};
+
+/// A source of random words that is the same in every run.
+pub(crate) fn rng(seed: u64) -> TestRng {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    TestRng::from_seed(RngAlgorithm::ChaCha, &bytes)
+}
+
+/// Numbers of so many limbs of 32 bits, each in one row.
+pub(crate) fn rows(limbs: usize, rng: &mut TestRng) -> Vec<Vec<u32>> {
+    let zero = vec![0u32; limbs];
+    let ones = vec![u32::MAX; limbs];
+    let mut one = zero.clone();
+    one[0] = 1;
+    let mut power = zero.clone();
+    power[rng.random_range(0..limbs)] = 1 << rng.random_range(0..32);
+    let mut top = zero.clone();
+    top[limbs - 1] = 1 << 31;
+    let alternating =
+        |first: u32| (0..limbs).map(|j| first ^ (j as u32 & 1).wrapping_neg()).collect();
+    let below_top: Vec<u32> = (0..limbs).map(|j| u32::MAX >> u32::from(j == limbs - 1)).collect();
+    let mut random = || (0..limbs).map(|_| rng.random::<u32>()).collect::<Vec<_>>();
+    let (x, y) = (random(), random());
+    let mut all_but_low = ones.clone();
+    all_but_low[0] = 0;
+    vec![
+        zero,
+        ones,
+        one,
+        power,
+        top,
+        alternating(0),
+        alternating(u32::MAX),
+        below_top,
+        all_but_low,
+        x,
+        y,
+    ]
+}
+
+/// Two batches in which every row of the one pattern meets every one of the other.
+pub(crate) fn pairs(a: &[Vec<u32>], b: &[Vec<u32>]) -> (Vec<u32>, Vec<u32>) {
+    let (mut x, mut y) = (vec![], vec![]);
+    for a in a {
+        for b in b {
+            x.extend(a);
+            y.extend(b);
+        }
+    }
+    (x, y)
+}
