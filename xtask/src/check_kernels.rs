@@ -69,7 +69,7 @@ struct Folder {
     sources: fn(lengths: &[usize], shared_memory: u32) -> Vec<Source>,
 }
 
-const FOLDERS: [Folder; 4] = [
+const FOLDERS: [Folder; 5] = [
     Folder {
         budgets: "crates/device/kernels/budgets.toml",
         by: &["RADIX"],
@@ -109,6 +109,13 @@ const FOLDERS: [Folder; 4] = [
             let own = |source: &Source| source.kernels() != ["combine"];
             lengths.iter().flat_map(of).filter(own).collect()
         },
+    },
+    Folder {
+        budgets: "crates/integer/kernels/budgets.toml",
+        by: &["VECTOR", "LONG"],
+        few_lengths: &[],
+        all_lengths: Vec::new,
+        sources: |_, _| warpint_integer::gpu::elementwise::sources(),
     },
     Folder {
         budgets: "crates/selftest/kernels/budgets.toml",

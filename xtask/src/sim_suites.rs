@@ -39,6 +39,7 @@ const SUITES: &[Suite] = &[
     ("carry", |device| Ok(planted::carry(device, None)?)),
     ("field", field),
     ("field50", field50),
+    ("elementwise", elementwise),
     ("goldilocks-64", |device| goldilocks(device, 1279, 64)),
     ("goldilocks-320", |device| goldilocks(device, 4423, 320)),
     ("goldilocks-1024", |device| goldilocks(device, 21_701, 1024)),
@@ -59,6 +60,15 @@ fn field(device: &Device) -> Result<()> {
 fn field50(device: &Device) -> Result<()> {
     for (name, case) in warpint_selftest::field50::CASES {
         case(device, warpint_selftest::SEED, 500).map_err(anyhow::Error::msg).context(*name)?;
+    }
+    Ok(())
+}
+
+/// Operations of batches: numbers in a row, in rows of a warp, and in rows of a block.
+fn elementwise(device: &Device) -> Result<()> {
+    for (name, case) in warpint_selftest::elementwise::CASES {
+        let widths = [3, 132, 1030];
+        case(device, warpint_selftest::SEED, &widths).map_err(anyhow::Error::msg).context(*name)?;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@
 //! * [`cases`]: what every engine must do, one function a case;
 //! * [`oracle`]: the family `limbs`, schoolbook arithmetic;
 //! * [`agreement`]: two families against each other at lengths beyond the oracle;
+//! * [`elementwise`]: operations of batches on a device, limb by limb;
 //! * [`faults`]: what goes wrong on unreliable machines, made on purpose;
 //! * [`field`]: the field arithmetic of the kernels, one function at a time;
 //! * [`field50`]: the same for the fields of 50-bit primes;
@@ -15,6 +16,7 @@
 
 pub mod agreement;
 pub mod cases;
+pub mod elementwise;
 pub mod faults;
 pub mod field;
 pub mod field50;
@@ -122,9 +124,9 @@ fn other_arithmetic(family: &dyn EngineFamily) -> &'static dyn EngineFamily {
     if family.name() == Fp64.name() { &Goldilocks } else { &Fp64 }
 }
 
-/// Runs the cases of [`field`] and [`field50`] on a device, as [`run`] does those of families:
-/// `field@cuda:0::products`, `field50@cuda:0::products` and so on.
-pub fn run_field(
+/// Runs the cases of [`field`], [`field50`] and [`elementwise`] on a device, as [`run`] does those
+/// of families: `field@cuda:0::products`, `elementwise@cuda:0::shifts` and so on.
+pub fn run_kernels(
     device: &Device,
     filter: Option<&str>,
     report: &mut dyn FnMut(&CaseReport),
@@ -136,6 +138,10 @@ pub fn run_field(
     for (case, of_field) in field50::CASES {
         let work = || of_field(device, SEED, field50::DRAWN);
         run.one(&format!("field50@{}", device.info().id), case, &work);
+    }
+    for (case, of_batches) in elementwise::CASES {
+        let work = || of_batches(device, SEED, &elementwise::widths());
+        run.one(&format!("elementwise@{}", device.info().id), case, &work);
     }
     run.summary
 }

@@ -1,16 +1,28 @@
-//! The kernels on the simulator: the field arithmetic one function at a time.
+//! The kernels on the simulator, one function or operation at a time.
 #![cfg(test)]
 
 use warpint_device::Device;
-use warpint_selftest::{CaseReport, Summary, field, field50, run_field};
+use warpint_selftest::{CaseReport, Summary, elementwise, field, field50, run_kernels};
+
+/// Runs the cases whose names hold a word.
+fn passes(filter: &str, cases: usize) {
+    let device = Device::simulator().unwrap();
+    let mut failures = vec![];
+    let summary =
+        run_kernels(&device, Some(filter), &mut |CaseReport { family, case, result, .. }| {
+            failures.extend(result.as_ref().err().map(|why| format!("{family}::{case}: {why}")));
+        });
+    assert_eq!(failures, Vec::<String>::new());
+    assert_eq!(summary, Summary { passed: cases, failed: 0 });
+}
 
 #[test]
 fn the_field_arithmetic_is_that_of_the_cpu() {
-    let device = Device::simulator().unwrap();
-    let mut failures = vec![];
-    let summary = run_field(&device, None, &mut |CaseReport { family, case, result, .. }| {
-        failures.extend(result.as_ref().err().map(|why| format!("{family}::{case}: {why}")));
-    });
-    assert_eq!(failures, Vec::<String>::new());
-    assert_eq!(summary, Summary { passed: field::CASES.len() + field50::CASES.len(), failed: 0 });
+    passes("field@", field::CASES.len());
+    passes("field50@", field50::CASES.len());
+}
+
+#[test]
+fn operations_of_batches_are_exact() {
+    passes("elementwise@", elementwise::CASES.len());
 }

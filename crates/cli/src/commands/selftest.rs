@@ -21,7 +21,7 @@ pub(crate) fn run(device: DeviceChoice, filter: Option<&str>) -> anyhow::Result<
     };
     let mut summary = Summary::default();
     if let DeviceChoice::On(id) = request.device {
-        summary = warpint_selftest::run_field(&device_on(id)?, filter, &mut print);
+        summary = warpint_selftest::run_kernels(&device_on(id)?, filter, &mut print);
     }
     let of_families = warpint_selftest::run(&families, filter, &mut print);
     printed?;

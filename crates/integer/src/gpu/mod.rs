@@ -1,5 +1,6 @@
 //! The operations on a device: which kernel, specialised how.
 
+pub mod elementwise;
 mod karatsuba;
 mod ntt;
 mod sum;

@@ -1,0 +1,245 @@
+//! What is done with numbers limb by limb, on a device: each operation is one pass over memory.
+
+mod shape;
+#[cfg(test)]
+mod tests;
+
+use warpint_device::{Arg, Buffer, DeviceError, Source};
+
+use super::{Gpu, Operand};
+use shape::{GroupShape, Kernel};
+
+/// What is done with the bits of two numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bitwise {
+    /// Bits that are 1 in both.
+    And,
+    /// Bits that are 1 in one or both.
+    Or,
+    /// Bits that are 1 in one of them.
+    Xor,
+}
+
+/// Which of two numbers is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extreme {
+    /// The smaller one.
+    Minimum,
+    /// The larger one.
+    Maximum,
+}
+
+/// Where bits move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shift {
+    /// To the left: times a power of two.
+    Left,
+    /// To the right: divided by one, rounded down.
+    Right,
+}
+
+/// The sources of these operations, by chunks of every size and groups of every kind.
+#[must_use]
+pub fn sources() -> Vec<Source> {
+    shape::sources()
+}
+
+/// Numbers for results: `limbs` limbs each.
+#[derive(Debug, Clone, Copy)]
+pub struct Results<'a> {
+    /// The limbs: limb j of number i is at `i·limbs + j`.
+    pub data: &'a Buffer<u32>,
+    /// Limbs of a number, at least one.
+    pub limbs: usize,
+}
+
+/// Operands of fewer limbs than a result has are followed by zeros, of more are taken mod
+/// 2^(32·limbs). Where it is not said otherwise, results may take the memory of an operand that
+/// has as many limbs and is not broadcast. Numbers have 1 to 2^20 limbs. Nothing waits for the
+/// device. Errors: a buffer is too short, the device fails, or it cannot compile the kernel.
+impl Gpu {
+    /// `out_i = −a_i mod 2^(32·limbs)`.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn negate(
+        &self,
+        a: Operand<'_>,
+        count: usize,
+        out: Results<'_>,
+    ) -> Result<(), DeviceError> {
+        fits(count, &[a], out)?;
+        let shape = GroupShape::new(Kernel::Negate, &[a.limbs, out.limbs]);
+        self.launch(&shape, count, &[&operand(a)[..], &results(out)].concat())
+    }
+
+    /// `out[i]` = −1, 0, 1 for `a_i` < `b_i`, `a_i` = `b_i`, `a_i` > `b_i`. Cost: the highest limbs
+    /// are read down to where the numbers differ.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn compare(
+        &self,
+        a: Operand<'_>,
+        b: Operand<'_>,
+        count: usize,
+        out: &Buffer<i8>,
+    ) -> Result<(), DeviceError> {
+        operands_fit(count, &[a, b])?;
+        has(out.len(), count, 1)?;
+        let limbs = a.limbs.max(b.limbs);
+        let shape = GroupShape::new(Kernel::Compare, &[a.limbs, b.limbs]);
+        let more = [out.into(), Arg::U32(limbs as u32)];
+        self.launch(&shape, count, &[&operand(a)[..], &operand(b), &more].concat())
+    }
+
+    /// `out_i` = the smaller or the larger one of `a_i` and `b_i`; the result has the limbs of the
+    /// longer operand.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn extreme(
+        &self,
+        extreme: Extreme,
+        a: Operand<'_>,
+        b: Operand<'_>,
+        count: usize,
+        out: &Buffer<u32>,
+    ) -> Result<(), DeviceError> {
+        let out = Results { data: out, limbs: a.limbs.max(b.limbs) };
+        fits(count, &[a, b], out)?;
+        let shape = GroupShape::new(Kernel::Extreme, &[a.limbs, b.limbs]);
+        let maximum = [Arg::U32(u32::from(extreme == Extreme::Maximum))];
+        let args = [&operand(a)[..], &operand(b), &maximum, &results(out)].concat();
+        self.launch(&shape, count, &args)
+    }
+
+    /// `out[i]` = ⌊log2 `a_i`⌋ + 1, and 0 for 0. Cost: the highest limbs are read down to one that
+    /// is not 0.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn bit_lengths(
+        &self,
+        a: Operand<'_>,
+        count: usize,
+        out: &Buffer<u32>,
+    ) -> Result<(), DeviceError> {
+        operands_fit(count, &[a])?;
+        has(out.len(), count, 1)?;
+        let shape = GroupShape::new(Kernel::BitLengths, &[a.limbs]);
+        self.launch(&shape, count, &[&operand(a)[..], &[out.into()]].concat())
+    }
+
+    /// `out_i` = `a_i` and, or, xor `b_i`.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn bitwise(
+        &self,
+        operation: Bitwise,
+        a: Operand<'_>,
+        b: Operand<'_>,
+        count: usize,
+        out: Results<'_>,
+    ) -> Result<(), DeviceError> {
+        let masks = match operation {
+            Bitwise::And => [u32::MAX, 0, 0],
+            Bitwise::Or => [u32::MAX, u32::MAX, 0],
+            Bitwise::Xor => [0, u32::MAX, 0],
+        };
+        fits(count, &[a, b], out)?;
+        let shape = GroupShape::new(Kernel::Bitwise, &[a.limbs, b.limbs, out.limbs]);
+        let args = [&operand(a)[..], &operand(b), &masks.map(Arg::U32), &results(out)].concat();
+        self.launch(&shape, count, &args)
+    }
+
+    /// `out_i` = 2^(32·limbs) − 1 − `a_i`: every bit changed.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn not(&self, a: Operand<'_>, count: usize, out: Results<'_>) -> Result<(), DeviceError> {
+        fits(count, &[a], out)?;
+        let shape = GroupShape::new(Kernel::Bitwise, &[a.limbs, out.limbs]);
+        // a xor nothing xor all ones.
+        let nothing = [Arg::Pointer(0), Arg::U64(0), Arg::U32(0)];
+        let masks = [0, u32::MAX, u32::MAX].map(Arg::U32);
+        self.launch(&shape, count, &[&operand(a)[..], &nothing, &masks, &results(out)].concat())
+    }
+
+    /// `out_i` = `a_i`·2^bits mod 2^(32·limbs), or ⌊`a_i`/2^bits⌋. Results have memory of their own.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn shift(
+        &self,
+        shift: Shift,
+        bits: u64,
+        a: Operand<'_>,
+        count: usize,
+        out: Results<'_>,
+    ) -> Result<(), DeviceError> {
+        fits(count, &[a], out)?;
+        // Further than any number is long nothing changes.
+        let bits = bits.min(64 * MOST_LIMBS as u64) as i32;
+        let right = if shift == Shift::Right { bits } else { -bits };
+        let by = [Arg::I32(right.div_euclid(32)), Arg::U32(right.rem_euclid(32) as u32)];
+        let shape = GroupShape::new(Kernel::Shift, &[out.limbs]);
+        self.launch(&shape, count, &[&operand(a)[..], &by, &results(out)].concat())
+    }
+
+    /// `out_i` = `a_i`·w mod 2^(32·limbs): the whole product for two limbs more than a has, or one
+    /// more if w < 2^32. Results have memory of their own.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn multiply_by_word(
+        &self,
+        a: Operand<'_>,
+        w: u64,
+        count: usize,
+        out: Results<'_>,
+    ) -> Result<(), DeviceError> {
+        fits(count, &[a], out)?;
+        let shape = GroupShape::new(Kernel::MultiplyByWord, &[a.limbs, out.limbs]);
+        let args = [&operand(a)[..], &[Arg::U64(w)], &results(out)].concat();
+        self.launch(&shape, count, &args)
+    }
+}
+
+/// Limbs that a number may have; kernels count them in 32 bits.
+const MOST_LIMBS: usize = 1 << 20;
+
+/// A kernel's parameters of an operand.
+fn operand(a: Operand<'_>) -> [Arg; 3] {
+    [a.data.into(), Arg::U64(a.stride()), Arg::U32(a.limbs as u32)]
+}
+
+/// A kernel's parameters of its results.
+fn results(out: Results<'_>) -> [Arg; 2] {
+    [out.data.into(), Arg::U32(out.limbs as u32)]
+}
+
+fn fits(count: usize, operands: &[Operand<'_>], out: Results<'_>) -> Result<(), DeviceError> {
+    operands_fit(count, operands)?;
+    has(out.data.len(), count, out.limbs)
+}
+
+fn operands_fit(count: usize, operands: &[Operand<'_>]) -> Result<(), DeviceError> {
+    operands.iter().try_for_each(|a| {
+        let numbers = if a.broadcast { count.min(1) } else { count };
+        has(a.data.len(), numbers, a.limbs)
+    })
+}
+
+/// Whether memory of `len` words holds so many numbers.
+fn has(len: usize, count: usize, limbs: usize) -> Result<(), DeviceError> {
+    let needed = count.checked_mul(limbs).filter(|_| (1..=MOST_LIMBS).contains(&limbs));
+    if needed.is_some_and(|needed| needed <= len) {
+        return Ok(());
+    }
+    Err(DeviceError::Failed {
+        what: "an operation on a batch".into(),
+        message: format!("{count} numbers of {limbs} limbs are not in memory of {len} words"),
+    })
+}

@@ -1,0 +1,128 @@
+//! How the kernels of this folder divide numbers among threads.
+
+use warpint_device::{Source, common};
+
+use crate::gpu::Shape;
+
+/// A kernel, in a file of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Kernel {
+    Negate,
+    Compare,
+    Extreme,
+    BitLengths,
+    Bitwise,
+    Shift,
+    MultiplyByWord,
+}
+
+impl Kernel {
+    /// All.
+    const ALL: [Self; 7] = [
+        Self::Negate,
+        Self::Compare,
+        Self::Extreme,
+        Self::BitLengths,
+        Self::Bitwise,
+        Self::Shift,
+        Self::MultiplyByWord,
+    ];
+
+    /// The name of its file, its text, and the kernel's name.
+    fn file(self) -> (&'static str, &'static str, &'static str) {
+        macro_rules! file {
+            ($name:literal) => {
+                (
+                    concat!($name, ".cu"),
+                    include_str!(concat!("../../../kernels/", $name, ".cu")),
+                    $name,
+                )
+            };
+        }
+        match self {
+            Self::Negate => file!("negate"),
+            Self::Compare => file!("compare"),
+            Self::Extreme => file!("extreme"),
+            Self::BitLengths => file!("bit_lengths"),
+            Self::Bitwise => file!("bitwise"),
+            Self::Shift => file!("shift"),
+            Self::MultiplyByWord => file!("multiply_by_word"),
+        }
+    }
+}
+
+/// A kernel with its constants (`groups.cuh` has what they mean). Limbs are arguments, so that a
+/// few programs serve all widths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct GroupShape {
+    kernel: Kernel,
+    vector: usize,
+    lanes: usize,
+    long: bool,
+}
+
+const THREADS: usize = 256;
+
+impl GroupShape {
+    /// For numbers of these limbs, of which the longest decides how many lanes have one.
+    pub(super) fn new(kernel: Kernel, limbs: &[usize]) -> Self {
+        let all = limbs.iter().fold(0, |all, &n| all | n);
+        let longest = limbs.iter().copied().max().unwrap_or(1);
+        // Every number is then aligned to its chunks.
+        let vector = if kernel == Kernel::Shift { 1 } else { 1 << all.trailing_zeros().min(2) };
+        let chunks = longest.div_ceil(vector).max(1);
+        let (lanes, long) = match chunks {
+            ..=32 => (chunks.next_power_of_two(), false),
+            // A few rows for a warp; more would be too much work for one where numbers are few.
+            _ if longest <= 1024 => (32, true),
+            _ => (THREADS, true),
+        };
+        Self { kernel, vector, lanes, long }
+    }
+
+    /// Of short chunks more are read at a time.
+    fn rows(self) -> usize {
+        if self.vector == 4 { 2 } else { 4 }
+    }
+}
+
+impl Shape for GroupShape {
+    fn source(&self) -> Source {
+        let (file, text, name) = self.kernel.file();
+        Source::new(file, text, &[name])
+            .headers(common::HEADERS)
+            .header("groups.cuh", include_str!("../../../kernels/groups.cuh"))
+            .header("compare.cuh", include_str!("../../../kernels/compare.cuh"))
+            .define("VECTOR", self.vector)
+            .define("LANES", self.lanes)
+            .define("ROWS", self.rows())
+            .define("LONG", u32::from(self.long))
+            .define("THREADS", THREADS)
+    }
+
+    fn shared_bytes(&self) -> u32 {
+        0
+    }
+
+    fn threads(&self) -> u32 {
+        THREADS as u32
+    }
+
+    fn numbers(&self) -> u32 {
+        (THREADS / self.lanes * if self.long { 1 } else { self.rows() }) as u32
+    }
+}
+
+/// Every kernel, by chunks of every size and lanes of every kind.
+pub(super) fn sources() -> Vec<Source> {
+    const LANES: [(usize, bool); 4] = [(1, false), (8, false), (32, true), (THREADS, true)];
+    let mut sources = vec![];
+    for kernel in Kernel::ALL {
+        let vectors: &[usize] = if kernel == Kernel::Shift { &[1] } else { &[1, 2, 4] };
+        for &vector in vectors {
+            let shape = |(lanes, long)| GroupShape { kernel, vector, lanes, long };
+            sources.extend(LANES.map(shape).iter().map(Shape::source));
+        }
+    }
+    sources
+}

@@ -1,0 +1,401 @@
+//! Operations of batches on a device, limb by limb, against the slow and obvious: at widths on both
+//! sides of every change of how numbers are divided among lanes, with carries that run through all
+//! limbs or from any one on.
+
+mod oracle;
+
+use std::cmp::Ordering;
+
+use bytemuck::Pod;
+use rand::RngExt;
+use warpint_device::{Buffer, Device, DeviceError};
+use warpint_integer::gpu::elementwise::{Bitwise, Extreme, Results, Shift};
+use warpint_integer::gpu::{Gpu, Operand};
+
+use crate::sample::{Random, random};
+use oracle::{compare, hard, limb, negative, shifted, times};
+
+/// A case: a device, a seed and widths in limbs in, a message out if it fails.
+pub type Run = fn(&Device, u64, &[usize]) -> Result<(), String>;
+
+/// Every case, by name.
+pub const CASES: &[(&str, Run)] = &[
+    ("negations", negations),
+    ("comparisons", comparisons),
+    ("extremes", extremes),
+    ("bit_lengths", bit_lengths),
+    ("bitwise", bitwise),
+    ("shifts", shifts),
+    ("word_products", word_products),
+];
+
+/// Widths of all kinds: of every number of lanes, of one row and more, of one segment and more.
+#[must_use]
+pub fn widths() -> Vec<usize> {
+    let more = [63, 64, 65, 100, 128, 129, 130, 132, 300, 1000, 1024, 1025, 2051, 2602, 4100];
+    (1..=40).chain(more).collect()
+}
+
+/// Numbers and what is done with them.
+struct Bench {
+    gpu: Gpu,
+    rng: Random,
+}
+
+/// Numbers of a width, and their copy on the device.
+struct Batch {
+    numbers: Vec<Vec<u32>>,
+    limbs: usize,
+    data: Buffer<u32>,
+}
+
+impl Batch {
+    fn operand(&self) -> Operand<'_> {
+        Operand { data: &self.data, limbs: self.limbs, broadcast: false }
+    }
+
+    /// The first number for all.
+    fn first(&self) -> Operand<'_> {
+        Operand { broadcast: true, ..self.operand() }
+    }
+
+    fn count(&self) -> usize {
+        self.numbers.len()
+    }
+}
+
+impl Bench {
+    fn new(device: &Device, seed: u64) -> Self {
+        Self { gpu: Gpu::new(device), rng: random(seed) }
+    }
+
+    fn batch(&self, numbers: Vec<Vec<u32>>, limbs: usize) -> Result<Batch, DeviceError> {
+        let data = self.gpu.device().upload(&numbers.concat())?;
+        Ok(Batch { numbers, limbs, data })
+    }
+
+    /// `count` numbers: hard ones in an order that is drawn, then drawn ones.
+    fn drawn(&mut self, count: usize, limbs: usize) -> Result<Batch, DeviceError> {
+        let mut numbers = hard(&mut self.rng, limbs);
+        while numbers.len() < count {
+            numbers.push((0..limbs).map(|_| self.rng.random()).collect());
+        }
+        for i in 0..numbers.len() {
+            let j = self.rng.random_range(0..numbers.len());
+            numbers.swap(i, j);
+        }
+        numbers.truncate(count);
+        self.batch(numbers, limbs)
+    }
+
+    /// `count` results of some limbs, by `work`.
+    fn results(
+        &self,
+        count: usize,
+        limbs: usize,
+        work: impl FnOnce(Results<'_>) -> Result<(), DeviceError>,
+    ) -> Result<Vec<u32>, DeviceError> {
+        let data = self.gpu.device().alloc(count * limbs)?;
+        work(Results { data: &data, limbs })?;
+        data.download()
+    }
+
+    /// The same for one word each.
+    fn words<T: Pod>(
+        &self,
+        count: usize,
+        work: impl FnOnce(&Buffer<T>) -> Result<(), DeviceError>,
+    ) -> Result<Vec<T>, DeviceError> {
+        let out = self.gpu.device().alloc(count)?;
+        work(&out)?;
+        out.download()
+    }
+
+    /// The same in the memory of a copy of the operand.
+    fn in_place(
+        &self,
+        of: &Batch,
+        work: impl FnOnce(&Batch) -> Result<(), DeviceError>,
+    ) -> Result<Vec<u32>, DeviceError> {
+        let copy = self.batch(of.numbers.clone(), of.limbs)?;
+        work(&copy)?;
+        copy.data.download()
+    }
+}
+
+/// Every width with enough numbers for some blocks, and some with other counts.
+fn shapes(widths: &[usize]) -> Vec<(usize, usize)> {
+    let usual = |&limbs: &usize| (limbs, if limbs > 500 { 9 } else { 70 });
+    let mut shapes: Vec<_> = widths.iter().map(usual).collect();
+    let several = widths.iter().filter(|&&limbs| [1, 5, 33, 1025].contains(&limbs));
+    shapes.extend(several.flat_map(|&limbs| [(limbs, 0), (limbs, 1), (limbs, 3)]));
+    shapes.extend(widths.iter().filter(|&&limbs| limbs <= 2).map(|&limbs| (limbs, 2100)));
+    shapes
+}
+
+/// An error unless result i is `expected(i)`.
+fn check(
+    what: &str,
+    found: &[u32],
+    limbs: usize,
+    expected: impl Fn(usize) -> Vec<u32>,
+) -> Result<(), String> {
+    for (i, found) in found.chunks(limbs).enumerate() {
+        let expected = expected(i);
+        if found != expected {
+            let j = (0..limbs).find(|&j| found[j] != expected[j]).unwrap_or(0);
+            return Err(format!(
+                "{what}: limb {j} of number {i} is {:#x}, not {:#x}",
+                found[j], expected[j]
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Does something for numbers of every width.
+fn for_all(
+    device: &Device,
+    seed: u64,
+    widths: &[usize],
+    case: impl Fn(&mut Bench, usize, usize) -> Result<Result<(), String>, DeviceError>,
+) -> Result<(), String> {
+    let mut bench = Bench::new(device, seed);
+    for (limbs, count) in shapes(widths) {
+        let result = case(&mut bench, limbs, count).map_err(|e| e.to_string()).and_then(|r| r);
+        result.map_err(|why| format!("{count} numbers of {limbs} limbs: {why}"))?;
+    }
+    Ok(())
+}
+
+/// The same for pairs: of one width, and with a shorter, a single, or one number for all.
+fn for_pairs(
+    device: &Device,
+    seed: u64,
+    widths: &[usize],
+    case: impl Fn(&Bench, &Pair) -> Result<Result<(), String>, DeviceError>,
+) -> Result<(), String> {
+    for_all(device, seed, widths, |bench, limbs, count| {
+        for (b_limbs, broadcast) in
+            [(limbs, false), (limbs.div_ceil(2), false), (limbs, true), (1, true)]
+        {
+            // One number for all takes memory for one, but not for none.
+            let a = bench.drawn(count, limbs)?;
+            let mut b = bench.drawn(if broadcast { 1 } else { count }, b_limbs)?;
+            // Many pairs that differ in few limbs or none.
+            if b_limbs == limbs && !broadcast {
+                for (b, a) in b.numbers.iter_mut().zip(&a.numbers).step_by(2) {
+                    b.clone_from(a);
+                    if bench.rng.random() {
+                        b[bench.rng.random_range(0..limbs)] ^= 1 << bench.rng.random_range(0..32);
+                    }
+                }
+                b = bench.batch(b.numbers, limbs)?;
+            }
+            for swapped in [false, true] {
+                let pair = Pair { a: &a, b: &b, broadcast, swapped };
+                if let Err(why) = case(bench, &pair)? {
+                    let of = if broadcast { " for all" } else { "" };
+                    return Ok(Err(format!("with {b_limbs} limbs{of}, swapped: {swapped}: {why}")));
+                }
+            }
+        }
+        Ok(Ok(()))
+    })
+}
+
+/// Two batches, of which the second may be one number, in one order or the other.
+struct Pair<'a> {
+    a: &'a Batch,
+    b: &'a Batch,
+    broadcast: bool,
+    swapped: bool,
+}
+
+impl Pair<'_> {
+    fn ordered<T>(&self, a: T, b: T) -> (T, T) {
+        if self.swapped { (b, a) } else { (a, b) }
+    }
+
+    fn operands(&self) -> (Operand<'_>, Operand<'_>) {
+        let b = if self.broadcast { self.b.first() } else { self.b.operand() };
+        self.ordered(self.a.operand(), b)
+    }
+
+    fn numbers(&self, i: usize) -> (&[u32], &[u32]) {
+        let b = &self.b.numbers[if self.broadcast { 0 } else { i }];
+        self.ordered(&self.a.numbers[i], b)
+    }
+}
+
+fn negations(device: &Device, seed: u64, widths: &[usize]) -> Result<(), String> {
+    for_all(device, seed, widths, |bench, limbs, count| {
+        let a = bench.drawn(count, limbs)?;
+        for out_limbs in [limbs, limbs + 1, limbs.div_ceil(2)] {
+            let found =
+                bench.results(count, out_limbs, |out| bench.gpu.negate(a.operand(), count, out))?;
+            let expected = |i: usize| negative(&a.numbers[i], out_limbs);
+            if let Err(why) = check("−a", &found, out_limbs, expected) {
+                return Ok(Err(why));
+            }
+        }
+        let found = bench.in_place(&a, |a| {
+            bench.gpu.negate(a.operand(), count, Results { data: &a.data, limbs })
+        })?;
+        Ok(check("−a in place", &found, limbs, |i| negative(&a.numbers[i], limbs)))
+    })
+}
+
+fn comparisons(device: &Device, seed: u64, widths: &[usize]) -> Result<(), String> {
+    for_pairs(device, seed, widths, |bench, pair| {
+        let count = pair.a.count();
+        let (x, y) = pair.operands();
+        let found = bench.words(count, |out| bench.gpu.compare(x, y, count, out))?;
+        let wrong = found.iter().enumerate().find(|&(i, &sign): &(usize, &i8)| {
+            let (a, b) = pair.numbers(i);
+            sign != compare(a, b) as i8
+        });
+        Ok(wrong.map_or(Ok(()), |(i, sign)| {
+            let (a, b) = pair.numbers(i);
+            Err(format!("{a:x?} to {b:x?}: {sign}"))
+        }))
+    })
+}
+
+fn extremes(device: &Device, seed: u64, widths: &[usize]) -> Result<(), String> {
+    for_pairs(device, seed, widths, |bench, pair| {
+        let count = pair.a.count();
+        let (x, y) = pair.operands();
+        let limbs = x.limbs.max(y.limbs);
+        for (extreme, first) in
+            [(Extreme::Minimum, Ordering::Less), (Extreme::Maximum, Ordering::Greater)]
+        {
+            let expected = |i: usize| {
+                let (a, b) = pair.numbers(i);
+                let chosen = if compare(a, b) == first { a } else { b };
+                (0..limbs).map(|j| limb(chosen, j)).collect()
+            };
+            let found = bench
+                .results(count, limbs, |out| bench.gpu.extreme(extreme, x, y, count, out.data))?;
+            let in_place = bench.in_place(pair.a, |a| {
+                let (x, y) = if pair.swapped { (x, a.operand()) } else { (a.operand(), y) };
+                bench.gpu.extreme(extreme, x, y, count, &a.data)
+            })?;
+            let checked = check("min, max", &found, limbs, expected)
+                .and_then(|()| check("min, max in place", &in_place, limbs, expected));
+            if checked.is_err() {
+                return Ok(checked);
+            }
+        }
+        Ok(Ok(()))
+    })
+}
+
+fn bit_lengths(device: &Device, seed: u64, widths: &[usize]) -> Result<(), String> {
+    for_all(device, seed, widths, |bench, limbs, count| {
+        let a = bench.drawn(count, limbs)?;
+        let found = bench.words(count, |out| bench.gpu.bit_lengths(a.operand(), count, out))?;
+        let length = |a: &[u32]| {
+            let top = (0..32 * limbs).rev().find(|&k| a[k / 32] >> (k % 32) & 1 == 1);
+            top.map_or(0, |k| k as u32 + 1)
+        };
+        Ok(check("the bit length", &found, 1, |i| vec![length(&a.numbers[i])]))
+    })
+}
+
+fn bitwise(device: &Device, seed: u64, widths: &[usize]) -> Result<(), String> {
+    type Of = fn(u32, u32) -> u32;
+    const OPERATIONS: [(Option<Bitwise>, Of); 4] = [
+        (Some(Bitwise::And), |a, b| a & b),
+        (Some(Bitwise::Or), |a, b| a | b),
+        (Some(Bitwise::Xor), |a, b| a ^ b),
+        (None, |a, _| !a),
+    ];
+    for_pairs(device, seed, widths, |bench, pair| {
+        let count = pair.a.count();
+        let apply = |operation, x: Operand<'_>, y: Operand<'_>, out: Results<'_>| match operation {
+            Some(operation) => bench.gpu.bitwise(operation, x, y, count, out),
+            None => bench.gpu.not(x, count, out),
+        };
+        let (x, y) = pair.operands();
+        for (operation, of) in OPERATIONS {
+            let expected = |limbs: usize| {
+                move |i: usize| {
+                    let (a, b) = pair.numbers(i);
+                    (0..limbs).map(|j| of(limb(a, j), limb(b, j))).collect()
+                }
+            };
+            for limbs in [x.limbs.max(y.limbs), x.limbs + 1] {
+                let found = bench.results(count, limbs, |out| apply(operation, x, y, out))?;
+                if let Err(why) = check("bits", &found, limbs, expected(limbs)) {
+                    return Ok(Err(format!("{operation:?}: {why}")));
+                }
+            }
+            let limbs = pair.a.limbs;
+            let found = bench.in_place(pair.a, |a| {
+                let (x, y) = if pair.swapped { (x, a.operand()) } else { (a.operand(), y) };
+                apply(operation, x, y, Results { data: &a.data, limbs })
+            })?;
+            if let Err(why) = check("bits in place", &found, limbs, expected(limbs)) {
+                return Ok(Err(format!("{operation:?}: {why}")));
+            }
+        }
+        Ok(Ok(()))
+    })
+}
+
+fn shifts(device: &Device, seed: u64, widths: &[usize]) -> Result<(), String> {
+    for_all(device, seed, widths, |bench, limbs, count| {
+        let a = bench.drawn(count, limbs)?;
+        let width = 32 * limbs as u64;
+        let drawn = bench.rng.random_range(0..width);
+        for bits in [0, 1, 31, 32, 33, 64, width - 1, width, width + 1, drawn, 1 << 40, u64::MAX] {
+            for (shift, sign) in [(Shift::Left, 1), (Shift::Right, -1)] {
+                for out_limbs in [limbs, 2 * limbs + 1, 1] {
+                    let found = bench.results(count, out_limbs, |out| {
+                        bench.gpu.shift(shift, bits, a.operand(), count, out)
+                    })?;
+                    let expected =
+                        |i: usize| shifted(&a.numbers[i], sign * i128::from(bits), out_limbs);
+                    if let Err(why) = check("bits moved", &found, out_limbs, expected) {
+                        return Ok(Err(format!("{shift:?} by {bits}: {why}")));
+                    }
+                }
+            }
+        }
+        Ok(Ok(()))
+    })
+}
+
+fn word_products(device: &Device, seed: u64, widths: &[usize]) -> Result<(), String> {
+    for_all(device, seed, widths, |bench, limbs, count| {
+        let mut words = vec![0, 1, 2, 3, 5, 65_537, u64::MAX, u64::MAX - 1, 1 << 63];
+        words.extend((0..3).map(|d| u64::from(u32::MAX) + d));
+        words.extend([bench.rng.random::<u64>(), bench.rng.random::<u64>() >> 32]);
+        for w in words {
+            let mut a = bench.drawn(count, limbs)?;
+            if let Some(digits) = u64::MAX.checked_div(w) {
+                // From some limb on ⌊(2^64 − 1)/w⌋ again and again, and 1 more: where w divides
+                // 2^64 − 1, all limbs of the product are ones but for a carry through all of them.
+                for number in a.numbers.iter_mut().step_by(2) {
+                    let from = bench.rng.random_range(0..limbs);
+                    for (j, limb) in number[from..].iter_mut().enumerate() {
+                        *limb = (digits >> (32 * (j % 2))) as u32;
+                    }
+                    number[from] = number[from].wrapping_add(1);
+                }
+                a = bench.batch(a.numbers, limbs)?;
+            }
+            for out_limbs in [limbs + 2, limbs + 1, limbs] {
+                let found = bench.results(count, out_limbs, |out| {
+                    bench.gpu.multiply_by_word(a.operand(), w, count, out)
+                })?;
+                let expected = |i: usize| times(&a.numbers[i], w, out_limbs);
+                if let Err(why) = check("a·w", &found, out_limbs, expected) {
+                    return Ok(Err(format!("w = {w:#x}: {why}")));
+                }
+            }
+        }
+        Ok(Ok(()))
+    })
+}
