@@ -19,10 +19,10 @@ pub struct Karatsuba {
 }
 
 /// The longest product that has its factors and sums in the registers of one thread, in limbs.
-pub(super) const MAX_LEAF: usize = 32;
+const MAX_LEAF: usize = 32;
 
 /// More levels have more slots than shared memory holds.
-const MAX_LEVELS: u32 = 5;
+pub(super) const MAX_LEVELS: u32 = 5;
 
 impl Karatsuba {
     /// For factors of so many limbs (no second one for a square). `None` where a product of the
@@ -42,26 +42,17 @@ impl Karatsuba {
             17..=24 => 96,
             _ => 128,
         };
-        // As many threads as can be of use, in blocks as small as can be.
-        let choices: Vec<usize> = std::env::var("KT").ok().map_or(vec![128, 160, 192, 224, 256], |t| vec![t.parse().unwrap_or(128)]);
-        let threads = choices
-            .into_iter()
-            .max_by_key(|&threads| {
-                let used =
-                    if leaves > threads { 0 } else { threads / leaves * leaves * 16 / threads };
-                (used, std::cmp::Reverse(threads))
-            })
-            .unwrap_or(256);
-        let threads = if leaves > threads && std::env::var("KT").is_err() { 256 } else { threads };
+        // Small blocks wait less for one another; 81 leaves fill more of a larger one.
+        let threads = if levels <= 3 { 128 } else { 256 };
         let numbers = (threads / leaves).max(1);
         let blocks = (65_536 / registers / threads).max(1);
         Some(Self { a_limbs, b_limbs, part, levels, leaf, numbers, threads, blocks })
     }
 
-    /// Levels of the identity.
+    /// Limbs of the products that a thread makes.
     #[must_use]
-    pub fn levels(&self) -> u32 {
-        self.levels
+    pub fn leaf(&self) -> usize {
+        self.leaf
     }
 }
 

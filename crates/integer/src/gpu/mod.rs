@@ -2,6 +2,7 @@
 
 pub mod elementwise;
 mod karatsuba;
+mod method;
 mod ntt;
 mod sum;
 #[cfg(test)]
@@ -13,6 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source};
 
 pub use karatsuba::Karatsuba;
+pub use method::{Method, NoMethod};
 pub use ntt::Ntt;
 pub use sum::Sum;
 
@@ -26,6 +28,15 @@ pub struct Operand<'a> {
     pub limbs: usize,
     /// Whether there is one number, which every instance takes.
     pub broadcast: bool,
+}
+
+/// Numbers for results: `limbs` limbs each.
+#[derive(Debug, Clone, Copy)]
+pub struct Results<'a> {
+    /// The limbs: limb j of number i is at `i·limbs + j`.
+    pub data: &'a Buffer<u32>,
+    /// Limbs of a number, at least one.
+    pub limbs: usize,
 }
 
 impl Operand<'_> {
@@ -74,13 +85,17 @@ trait Shape: std::fmt::Debug {
     fn numbers(&self) -> u32;
 }
 
+/// A table of roots of unity on a device.
+type Roots = Arc<Buffer<[f64; 2]>>;
+
 /// The kernels of a device, compiled when they are first needed. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Gpu {
     device: Device,
-    kernels: Arc<Mutex<HashMap<Source, Kernel>>>,
+    /// By what their shapes look like.
+    kernels: Arc<Mutex<HashMap<String, Kernel>>>,
     /// Tables of roots of unity, by the number of primes and the logarithm of the points.
-    roots: Arc<Mutex<HashMap<(usize, u32), Arc<Buffer<[f64; 2]>>>>>,
+    roots: Arc<Mutex<HashMap<(usize, u32), Roots>>>,
 }
 
 impl Gpu {
@@ -98,14 +113,15 @@ impl Gpu {
 
     /// A kernel, compiled if it is needed for the first time.
     fn kernel(&self, shape: &dyn Shape) -> Result<Kernel, DeviceError> {
-        let source = shape.source()?;
+        let key = format!("{shape:?}");
         let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(kernel) = kernels.get(&source) {
+        if let Some(kernel) = kernels.get(&key) {
             return Ok(kernel.clone());
         }
+        let source = shape.source()?;
         let name = source.kernels()[0];
         let kernel = self.device.program(&source)?.kernel(name, shape.shared_bytes())?;
-        kernels.insert(source, kernel.clone());
+        kernels.insert(key, kernel.clone());
         Ok(kernel)
     }
 
@@ -114,7 +130,7 @@ impl Gpu {
         &self,
         key: (usize, u32),
         make: impl FnOnce() -> Result<Vec<[f64; 2]>, DeviceError>,
-    ) -> Result<Arc<Buffer<[f64; 2]>>, DeviceError> {
+    ) -> Result<Roots, DeviceError> {
         let mut tables = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(table) = tables.get(&key) {
             return Ok(table.clone());

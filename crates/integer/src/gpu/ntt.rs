@@ -45,6 +45,11 @@ impl Ntt {
         Some(Self { a_limbs, b_limbs, part, primes, log_points, digit_bits })
     }
 
+    /// The numbers of primes that there are.
+    pub fn primes() -> impl Iterator<Item = usize> {
+        DIGITS.iter().map(|&(primes, _)| primes)
+    }
+
     /// Points of a transform.
     #[must_use]
     pub fn points(&self) -> usize {

@@ -2,7 +2,7 @@
 
 use warpint_device::{Arg, Buffer, DeviceError, Source, common};
 
-use super::{Gpu, Operand, Shape};
+use super::{Gpu, Operand, Results, Shape};
 
 /// What is done with two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -84,7 +84,7 @@ impl Shape for SumShape {
 }
 
 impl Gpu {
-    /// `out_i = a_i ± b_i mod 2^(32·out_limbs)`; `carries[i]` is 1 where a carry or borrow leaves
+    /// `out_i = a_i ± b_i mod 2^(32·out.limbs)`; `carries[i]` is 1 where a carry or borrow leaves
     /// the highest limb, else 0. `out` has at least as many limbs as a and b; it may be the memory
     /// of a or b where that has as many limbs and is not broadcast. Cost: one pass over memory.
     ///
@@ -96,15 +96,14 @@ impl Gpu {
         a: Operand<'_>,
         b: Operand<'_>,
         count: usize,
-        out: &Buffer<u32>,
-        out_limbs: usize,
+        out: Results<'_>,
         carries: Option<&Buffer<u8>>,
     ) -> Result<(), DeviceError> {
-        let shape = SumShape::new(sum, a.limbs, b.limbs, out_limbs);
+        let shape = SumShape::new(sum, a.limbs, b.limbs, out.limbs);
         let args = [
             a.data.into(),
             b.data.into(),
-            out.into(),
+            out.data.into(),
             carries.map_or(Arg::Pointer(0), Arg::from),
             Arg::U64(a.stride()),
             Arg::U64(b.stride()),

@@ -6,7 +6,7 @@ mod tests;
 
 use warpint_device::{Arg, Buffer, DeviceError, Source};
 
-use super::{Gpu, Operand};
+use super::{Gpu, Operand, Results};
 use shape::{GroupShape, Kernel};
 
 /// What is done with the bits of two numbers.
@@ -42,15 +42,6 @@ pub enum Shift {
 #[must_use]
 pub fn sources() -> Vec<Source> {
     shape::sources()
-}
-
-/// Numbers for results: `limbs` limbs each.
-#[derive(Debug, Clone, Copy)]
-pub struct Results<'a> {
-    /// The limbs: limb j of number i is at `i·limbs + j`.
-    pub data: &'a Buffer<u32>,
-    /// Limbs of a number, at least one.
-    pub limbs: usize,
 }
 
 /// Operands of fewer limbs than a result has are followed by zeros, of more are taken mod

@@ -1,6 +1,6 @@
 //! How the kernels of this folder divide numbers among threads.
 
-use warpint_device::{Source, common};
+use warpint_device::{DeviceError, Source, common};
 
 use crate::gpu::Shape;
 
@@ -86,8 +86,8 @@ impl GroupShape {
     }
 }
 
-impl Shape for GroupShape {
-    fn source(&self) -> Source {
+impl GroupShape {
+    pub(super) fn text(&self) -> Source {
         let (file, text, name) = self.kernel.file();
         Source::new(file, text, &[name])
             .headers(common::HEADERS)
@@ -98,6 +98,12 @@ impl Shape for GroupShape {
             .define("ROWS", self.rows())
             .define("LONG", u32::from(self.long))
             .define("THREADS", THREADS)
+    }
+}
+
+impl Shape for GroupShape {
+    fn source(&self) -> Result<Source, DeviceError> {
+        Ok(self.text())
     }
 
     fn shared_bytes(&self) -> u32 {
@@ -121,7 +127,7 @@ pub(super) fn sources() -> Vec<Source> {
         let vectors: &[usize] = if kernel == Kernel::Shift { &[1] } else { &[1, 2, 4] };
         for &vector in vectors {
             let shape = |(lanes, long)| GroupShape { kernel, vector, lanes, long };
-            sources.extend(LANES.map(shape).iter().map(Shape::source));
+            sources.extend(LANES.map(shape).iter().map(GroupShape::text));
         }
     }
     sources

@@ -10,7 +10,7 @@ use crate::gpu::{Gpu, Operand, Shape};
 #[test]
 fn every_width_has_a_kernel_that_holds_it() {
     let constants = |shape: GroupShape| {
-        let source = shape.source();
+        let source = shape.text();
         let value = |name: &str| {
             let (_, value) = source.defines().iter().find(|(n, _)| *n == name).unwrap();
             value.parse::<usize>().unwrap()

@@ -1,0 +1,170 @@
+//! Which way a product goes.
+
+use std::fmt;
+use std::str::FromStr;
+
+use warpint_device::{Buffer, DeviceError};
+
+use super::karatsuba::MAX_LEVELS;
+use super::{Gpu, Karatsuba, Ntt, Operand, Part, Shape};
+
+/// A way to multiply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// So many levels of Karatsuba's identity, then one thread a product; 0: one thread a number.
+    Karatsuba(u32),
+    /// Number-theoretic transforms modulo so many primes.
+    Ntt(usize),
+}
+
+/// Words that are no name of a [`Method`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no method is called `{0}`: there are single, karatsuba1 … karatsuba5, and ntt3 … ntt5")]
+pub struct NoMethod(String);
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Karatsuba(0) => f.pad("single"),
+            Self::Karatsuba(levels) => f.pad(&format!("karatsuba{levels}")),
+            Self::Ntt(primes) => f.pad(&format!("ntt{primes}")),
+        }
+    }
+}
+
+impl FromStr for Method {
+    type Err = NoMethod;
+
+    fn from_str(name: &str) -> Result<Self, NoMethod> {
+        let found = Self::all().find(|method| method.to_string() == name);
+        found.ok_or_else(|| NoMethod(name.into()))
+    }
+}
+
+impl Method {
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..=MAX_LEVELS).map(Self::Karatsuba).chain(Ntt::primes().map(Self::Ntt))
+    }
+
+    /// Those that can multiply numbers of a and b limbs (no b: square those of a) on a device whose
+    /// blocks have so much shared memory.
+    pub fn possible(
+        a_limbs: usize,
+        b_limbs: Option<usize>,
+        shared_memory: u32,
+    ) -> impl Iterator<Item = Self> {
+        Self::all().filter(move |method| {
+            method.shared_bytes(a_limbs, b_limbs).is_some_and(|bytes| bytes <= shared_memory)
+        })
+    }
+
+    /// Shared memory that a block needs; `None` if it is not for such numbers.
+    fn shared_bytes(self, a_limbs: usize, b_limbs: Option<usize>) -> Option<u32> {
+        match self {
+            Self::Karatsuba(levels) => {
+                Some(Karatsuba::new(Part::Full, a_limbs, b_limbs, levels)?.shared_bytes())
+            }
+            Self::Ntt(primes) => {
+                Some(Ntt::new(Part::Full, a_limbs, b_limbs, primes)?.shared_bytes())
+            }
+        }
+    }
+
+    /// A price for a product, by which methods are compared where nothing is measured: about
+    /// nanoseconds on an H200 (`warpint bench batch`).
+    fn price(self, a_limbs: usize, b_limbs: Option<usize>) -> Option<f64> {
+        match self {
+            Self::Karatsuba(levels) => {
+                let leaf = Karatsuba::new(Part::Full, a_limbs, b_limbs, levels)?.leaf() as f64;
+                let leaves = 3_f64.powi(levels as i32);
+                let products = leaf * leaf * if b_limbs.is_none() { 0.6 } else { 1.0 };
+                Some(leaves * (products + 8.0 * leaf * f64::from(levels)) * 1.3e-4)
+            }
+            Self::Ntt(primes) => {
+                let points = Ntt::new(Part::Full, a_limbs, b_limbs, primes)?.points() as f64;
+                let transforms = if b_limbs.is_none() { 2.0 } else { 3.0 };
+                let primes = primes as f64;
+                Some(points * primes * (transforms * points.log2() * 4.0e-4 + primes * 4.0e-4))
+            }
+        }
+    }
+}
+
+impl Gpu {
+    /// The method for products of numbers of a and b limbs, or for squares.
+    ///
+    /// # Errors
+    /// If no method can do it.
+    fn method(&self, a_limbs: usize, b_limbs: Option<usize>) -> Result<Method, DeviceError> {
+        let shared_memory = self.device().info().shared_memory_per_block;
+        Method::possible(a_limbs, b_limbs, shared_memory)
+            .filter_map(|method| Some((method, method.price(a_limbs, b_limbs)?)))
+            .min_by(|(_, a), (_, b)| a.total_cmp(b))
+            .map(|(method, _)| method)
+            .ok_or_else(|| impossible("no method is for factors of this size"))
+    }
+
+    /// `out_i` = the limbs of a_i·b_i that `part` asks for. `out` may be the memory of a or b where
+    /// that has as many limbs and is not broadcast. Nothing waits for the device.
+    ///
+    /// # Errors
+    /// The device fails, cannot compile the kernel, or has no method for such numbers.
+    pub fn multiply(
+        &self,
+        part: Part,
+        a: Operand<'_>,
+        b: Operand<'_>,
+        count: usize,
+        out: &Buffer<u32>,
+    ) -> Result<(), DeviceError> {
+        let method = self.method(a.limbs, Some(b.limbs))?;
+        self.multiply_by(method, part, a, Some(b), count, out)
+    }
+
+    /// `out_i` = the limbs of a_i² that `part` asks for: as [`Self::multiply`].
+    ///
+    /// # Errors
+    /// As [`Self::multiply`].
+    pub fn square(
+        &self,
+        part: Part,
+        a: Operand<'_>,
+        count: usize,
+        out: &Buffer<u32>,
+    ) -> Result<(), DeviceError> {
+        let method = self.method(a.limbs, None)?;
+        self.multiply_by(method, part, a, None, count, out)
+    }
+
+    /// [`Self::multiply`], or without a b [`Self::square`], by a method.
+    ///
+    /// # Errors
+    /// As [`Self::multiply`].
+    pub fn multiply_by(
+        &self,
+        method: Method,
+        part: Part,
+        a: Operand<'_>,
+        b: Option<Operand<'_>>,
+        count: usize,
+        out: &Buffer<u32>,
+    ) -> Result<(), DeviceError> {
+        let b_limbs = b.map(|b| b.limbs);
+        let none = || impossible(&format!("{method} is not for factors of this size"));
+        match method {
+            Method::Karatsuba(levels) => {
+                let shape = Karatsuba::new(part, a.limbs, b_limbs, levels).ok_or_else(none)?;
+                self.karatsuba(&shape, a, b, count, out)
+            }
+            Method::Ntt(primes) => {
+                let shape = Ntt::new(part, a.limbs, b_limbs, primes).ok_or_else(none)?;
+                self.ntt(&shape, a, b, count, out)
+            }
+        }
+    }
+}
+
+fn impossible(why: &str) -> DeviceError {
+    DeviceError::Failed { what: "a product on a device".into(), message: why.into() }
+}
