@@ -32,7 +32,7 @@ fn main() {
         let ob = Operand { data: &b, limbs, broadcast: false };
         let run = || -> Result<(), DeviceError> {
             match f[0] {
-                "add" => gpu.add(Sum::Add, oa, ob, count, &out, limbs, None),
+                "add" => gpu.add(Sum::Add, oa, ob, count, Results { data: &out, limbs }, None),
                 "mul" | "sqr" => {
                     let levels: u32 = f[2].parse().unwrap();
                     let shape =
@@ -44,7 +44,11 @@ fn main() {
                 }
                 "ntt" | "nsq" => {
                     let primes: usize = f[2].parse().unwrap();
-                    let Some(shape) = Ntt::new(Part::Full, limbs, (f[0] == "ntt").then_some(limbs), primes) else { return Err(DeviceError::NoDevice("no shape".into())) };
+                    let Some(shape) =
+                        Ntt::new(Part::Full, limbs, (f[0] == "ntt").then_some(limbs), primes)
+                    else {
+                        return Err(DeviceError::NoDevice("no shape".into()));
+                    };
                     gpu.ntt(&shape, oa, (f[0] == "ntt").then_some(ob), count, &out)
                 }
                 _ => panic!(),

@@ -14,9 +14,9 @@
 //
 // A forward stage takes x^(2h) − w² apart into (x^h − w)(x^h + w): in block β of 2h points, all
 // differences and sums a ± w·b are with the same w, a root of unity whose exponent is β with its
-// bits reversed. It does not depend on the stage: one table serves all. The result is in reversed
-// order, products are made there, and the inverse stages go back. (This form and its table are
-// those of FLINT's fft_small.)
+// bits reversed. The result is in reversed order, products are made there, and the inverse stages go
+// back. (This form is that of FLINT's fft_small.) A pass has a table of roots of its own, in which
+// those of neighbouring blocks stand side by side.
 //
 // Digits are never carried before the end: what a point has after the inverse transforms, modulo
 // all primes, is one integer below their product, given by mixed radices (Garner). These overlap;
@@ -76,6 +76,15 @@ __host__ __device__ constexpr u32 inverse_bound(u32 stage) {
     return bound;
 }
 
+// Where threads that exchange points meet.
+DEVICE void meet() {
+    if constexpr (TEAM <= 32) {
+        __syncwarp();
+    } else {
+        __syncthreads();
+    }
+}
+
 // Where a point is: 16 neighbours, or 16 points that are 8 or 16 apart, are in different banks.
 __host__ __device__ constexpr u32 place(u32 point) { return point + point / 16; }
 constexpr u32 PLACES = place(POINTS);
@@ -119,9 +128,14 @@ DEVICE void reduce_all(F50 f, double (&x)[HOLDS]) {
     for (u32 t = 0; t < HOLDS; t++) x[t] = reduce(f, x[t]);
 }
 
-DEVICE Factor root(const Factor* roots, u32 block) {
-    double2 entry = __ldg((const double2*)&roots[block]);
-    return {entry.x, entry.y};
+// The root of block c of those into which stage r of a pass takes a block apart.
+template <u32 PASS>
+DEVICE Factor root(const Factor* roots, u32 r, u32 c, u32 block) {
+    constexpr u32 NUMBER = 1 << stages_before(PASS);
+    // The tables of the passes before have 1 + 2 + 4 + … roots, one less than NUMBER.
+    u32 entry = NUMBER - 1 + ((1 << r) - 1 + c) * NUMBER + block;
+    double2 factor = __ldg((const double2*)&roots[entry]);
+    return {factor.x, factor.y};
 }
 
 // Stage r of a pass, and those after it, on the points that a thread holds.
@@ -133,11 +147,11 @@ DEVICE void forward_stages(double (&x)[HOLDS], F50 f, const Factor* roots, u32 t
     if constexpr (BOUND > 4 * 64) reduce_all(f, x);
 #pragma unroll
     for (u32 v = 0; v < HOLDS / SIZE; v++) {
-        u32 block = PASS == 0 ? 0 : block_of<PASS>(thread, v) << r;
+        u32 block = PASS == 0 ? 0 : block_of<PASS>(thread, v);
 #pragma unroll
         for (u32 c = 0; c < BLOCKS_HERE; c++) {
             bool by_one = PASS == 0 && c == 0;
-            Factor w = by_one ? Factor{1.0, 0.0} : root(roots, block + c);
+            Factor w = by_one ? Factor{1.0, 0.0} : root<PASS>(roots, r, c, block);
 #pragma unroll
             for (u32 i = 0; i < HALF; i++) {
                 u32 at = v * SIZE + c * 2 * HALF + i;
@@ -156,11 +170,11 @@ DEVICE void inverse_stages(double (&x)[HOLDS], F50 f, const Factor* roots, u32 t
     constexpr bool REDUCES = 2 * inverse_bound(stages_before(PASS) + r) > 2 * 64;
 #pragma unroll
     for (u32 v = 0; v < HOLDS / SIZE; v++) {
-        u32 block = PASS == 0 ? 0 : block_of<PASS>(thread, v) << r;
+        u32 block = PASS == 0 ? 0 : block_of<PASS>(thread, v);
 #pragma unroll
         for (u32 c = 0; c < BLOCKS_HERE; c++) {
             bool by_one = PASS == 0 && c == 0;
-            Factor w = by_one ? Factor{1.0, 0.0} : root(roots, block + c);
+            Factor w = by_one ? Factor{1.0, 0.0} : root<PASS>(roots, r, c, block);
 #pragma unroll
             for (u32 i = 0; i < HALF; i++) {
                 u32 at = v * SIZE + c * 2 * HALF + i;
@@ -181,7 +195,7 @@ DEVICE void forward(double (&x)[HOLDS], double* buffer, F50 f, const Factor* roo
     if constexpr (PASS + 1 < PASSES) {
         // Each thread puts points where it took points from.
         put<PASS>(buffer, x, thread);
-        __syncthreads();
+        meet();
         take<PASS + 1>(buffer, x, thread);
         forward<PASS + 1>(x, buffer, f, roots, thread);
     }
@@ -192,7 +206,7 @@ DEVICE void inverse(double (&x)[HOLDS], double* buffer, F50 f, const Factor* roo
     inverse_stages<PASS, PASS_STAGES[PASS] - 1>(x, f, roots, thread);
     if constexpr (PASS > 0) {
         put<PASS>(buffer, x, thread);
-        __syncthreads();
+        meet();
         take<PASS - 1>(buffer, x, thread);
         inverse<PASS - 1>(x, buffer, f, roots, thread);
     }
@@ -203,6 +217,9 @@ DEVICE u32 word_of(const u32* number, u32 limbs, u32 w) { return w < limbs ? __l
 
 // The 64 bits from a position on.
 DEVICE u64 bits_of(const u32* number, u32 limbs, u32 position) {
+    if constexpr (DIGIT_BITS == 64 && A_LIMBS % 2 == 0 && B_LIMBS % 2 == 0) {
+        return __ldg((const u64*)&number[position / 32]);
+    }
     u32 w = position / 32, shift = position % 32;
     u32 w0 = word_of(number, limbs, w), w1 = word_of(number, limbs, w + 1);
     // Digits of 64 bits are two words.
@@ -327,7 +344,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 #pragma unroll 1
     for (u32 k = 0; k < PRIMES; k++) {
         F50 f = FIELD[k];
-        const Factor* forth = roots + k * POINTS;
+        const Factor* forth = roots + k * 2 * POINTS;
         // A loop, so that the compiler does not keep the roots of one factor for the other.
 #pragma unroll 1
         for (u32 factor = 0; factor < FACTORS; factor++) {
@@ -335,15 +352,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
             take_digits(y, factor == 0 ? a : b, factor == 0 ? A_LIMBS : B_LIMBS, f, RAISE[k], thread);
             // Wait until all have taken the points of a. Elsewhere a transform begins with the
             // points that the last one has ended with, in every thread.
-            if (factor == 1) __syncthreads();
+            if (factor == 1) meet();
             forward(y, buffer, f, forth, thread);
-            reduce_all(f, y);
+            // A product takes one factor within p/2 + 2 and one within 250/64·p.
+            if (SQUARE || factor == 0 || forward_bound(LOG_POINTS) > 250) reduce_all(f, y);
 #pragma unroll
             for (u32 t = 0; t < HOLDS; t++) {
                 x[t] = SQUARE ? mul(f, y[t], y[t]) : factor == 0 ? y[t] : mul(f, x[t], y[t]);
             }
         }
-        inverse(x, buffer, f, forth + POINTS / 2, thread);
+        inverse(x, buffer, f, forth + POINTS, thread);
         put<0>(residues + k * PLACES, x, thread);
     }
 
@@ -359,11 +377,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 #pragma unroll
         for (u32 k = 0; k < PRIMES; k++) integers[k * PLACES + at] = words[k];
     }
-    __syncthreads();
+    meet();
 
     u32 run[RUN_WORDS];
     u32 carry = add_digits(run, integers, thread);
-    __syncthreads();
+    meet();
     u32* words = (u32*)residues;
     // Behind the words of all threads.
     u32* carries = words + place_of_word(TEAM * RUN_WORDS);

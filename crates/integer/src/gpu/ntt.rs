@@ -69,15 +69,16 @@ impl Ntt {
         self.team() * self.products()
     }
 
-    /// Stages of the passes. Points are a multiple of 16 apart in a pass, or 8, or 1.
-    fn radices(&self) -> &'static str {
+    /// Stages of the passes. In the last one the points of a thread are neighbours, in the one
+    /// before a multiple of 8 apart: then what threads do at a time is in different banks.
+    fn radices(&self) -> &'static [u32] {
         match self.log_points {
-            8 => "4,4",
-            9 => "3,3,3",
-            10 => "4,3,3",
-            11 => "4,4,3",
-            12 => "4,4,4",
-            _ => "4,3,3,3",
+            8 => &[4, 4],
+            9 => &[3, 3, 3],
+            10 => &[4, 3, 3],
+            11 => &[4, 4, 3],
+            12 => &[4, 4, 4],
+            _ => &[4, 3, 3, 3],
         }
     }
 
@@ -111,19 +112,30 @@ impl Ntt {
         ])
     }
 
-    /// For each prime the roots of all blocks, then their inverses: entry x is e(x reversed) with
-    /// e(j) the j-th power of a root of unity of order POINTS, in log2(POINTS) − 1 bits.
+    /// For each prime the tables of all passes, POINTS roots, then the same of their inverses.
+    ///
+    /// The root of block x is the power with exponent x, in log2(POINTS) − 1 bits and reversed, of a
+    /// root of unity of order POINTS. A pass of R stages on 2^s blocks has the roots of their parts
+    /// 2^r·β + c for r < R, c < 2^r, β < 2^s, the last index innermost.
     fn roots(&self) -> Result<Vec<[f64; 2]>, DeviceError> {
         let (half, bits) = (self.points() / 2, self.log_points - 1);
-        let mut roots = vec![];
+        let mut roots = Vec::with_capacity(2 * self.primes * self.points());
         for field in self.fields()? {
             let root = field.root_of_unity(self.log_points).ok_or_else(|| failed("no root"))?;
             for root in [root, field.inverse(root)] {
                 let root = field.factor(root);
                 let powers = std::iter::successors(Some(1.0), |&x| Some(field.mul_by(x, root)));
                 let powers: Vec<Factor> = powers.take(half).map(|x| field.factor(x)).collect();
-                let reversed = |x: usize| x.reverse_bits() >> (usize::BITS - bits);
-                roots.extend((0..half).map(|x| powers[reversed(x)].constants()));
+                let of_block = |x: usize| powers[x.reverse_bits() >> (usize::BITS - bits)];
+                let mut blocks = 1;
+                for stages in self.radices() {
+                    for (r, c) in (0..*stages).flat_map(|r| (0..1 << r).map(move |c| (r, c))) {
+                        roots.extend((0..blocks).map(|x| of_block((x << r) + c).constants()));
+                    }
+                    blocks <<= stages;
+                }
+                // The tables have one root less than there are points.
+                roots.push(field.factor(1.0).constants());
             }
         }
         Ok(roots)
@@ -157,6 +169,7 @@ impl Shape for Ntt {
         let b_limbs = self.b_limbs.unwrap_or(self.a_limbs);
         let (first, out_limbs) = self.part.limbs(self.a_limbs, b_limbs);
         let [fields, raised, mixed] = self.constants()?;
+        let radices: Vec<_> = self.radices().iter().map(ToString::to_string).collect();
         Ok(Source::new("ntt.cu", include_str!("../../kernels/ntt.cu"), &["ntt"])
             .headers(common::HEADERS)
             .define("A_LIMBS", self.a_limbs)
@@ -165,7 +178,7 @@ impl Shape for Ntt {
             .define("OUT_LIMBS", out_limbs)
             .define("SQUARE", u32::from(self.b_limbs.is_none()))
             .define("LOG_POINTS", self.log_points)
-            .define("RADICES", self.radices())
+            .define("RADICES", radices.join(","))
             .define("DIGIT_BITS", self.digit_bits)
             .define("PRIMES", self.primes)
             .define("PRODUCTS", self.products())
