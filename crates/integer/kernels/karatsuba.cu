@@ -29,7 +29,7 @@ __host__ __device__ constexpr u32 power(u32 base, u32 e) {
 
 constexpr u32 LEAVES = power(3, LEVELS), PIECES = power(2, LEVELS);
 constexpr u32 STRIDE = 2 * LEAF + 4;
-[[maybe_unused]] constexpr u32 RUN = LEAF % 8 == 0 ? 8 : 4;
+[[maybe_unused]] constexpr u32 RUN = LEAF % 8 == 0 ? 8 : LEAF;
 
 // Limbs that are moved at once, of numbers of so many.
 __host__ __device__ constexpr u32 unit(u32 limbs) {
@@ -117,13 +117,19 @@ DEVICE void subtract_halves(u32* slots, unsigned char* negative) {
             x0 = x1, x1 = other;
         }
         u32 borrow = is_less(x0, x1, begin);
-        u32 limbs0[RUN], limbs1[RUN];
-        read(limbs0, operand_limb(x0, begin));
-        read(limbs1, operand_limb(x1, begin));
-        sub_first(0, borrow);
+        const u32 *from0 = operand_limb(x0, begin), *from1 = operand_limb(x1, begin);
+        u32* to = operand_limb(difference, begin);
+#pragma unroll 2
+        for (u32 q = 0; q < RUN; q += 4) {
+            u32 limbs0[4], limbs1[4];
+            read(limbs0, from0 + q);
+            read(limbs1, from1 + q);
+            sub_first(0, borrow);
 #pragma unroll
-        for (u32 t = 0; t < RUN; t++) limbs0[t] = sub_carried(limbs0[t], limbs1[t]);
-        write(operand_limb(difference, begin), limbs0);
+            for (u32 t = 0; t < 4; t++) limbs0[t] = sub_carried(limbs0[t], limbs1[t]);
+            borrow = sub_last(0, 0) & 1;
+            write(to + q, limbs0);
+        }
     }
 }
 
@@ -146,24 +152,33 @@ DEVICE void add_middles(u32* slots, const unsigned char* negative) {
         // Minus z1 is its complement and 1, less 2^(32·2·LIMBS).
         bool plus = SQUARE ? false : negative[product] != negative[PRODUCTS + product];
         u32 mask = plus ? 0 : 0xffffffffu;
-        u32 low0[RUN], high0[RUN], low2[RUN], high2[RUN], low1[RUN], high1[RUN];
-        read(low0, product_limb(z0, run * RUN));
-        read(high0, product_limb(z0, LIMBS + run * RUN));
-        read(low2, product_limb(z2, run * RUN));
-        read(high2, product_limb(z2, LIMBS + run * RUN));
-        read(low1, product_limb(z1, run * RUN));
-        read(high1, product_limb(z1, LIMBS + run * RUN));
+        const u32* from0 = product_limb(z0, run * RUN);
+        u32* middle0 = product_limb(z0, LIMBS + run * RUN);
+        u32* middle2 = product_limb(z2, run * RUN);
+        const u32* from2 = product_limb(z2, LIMBS + run * RUN);
+        const u32* lower1 = product_limb(z1, run * RUN);
+        const u32* upper1 = product_limb(z1, LIMBS + run * RUN);
         u64 lower = run == 0 && !plus ? 1 : 0, upper = 0;
+#pragma unroll 2
+        for (u32 q = 0; q < RUN; q += 4) {
+            u32 low0[4], high0[4], low2[4], high2[4], low1[4], high1[4];
+            read(low0, from0 + q);
+            read(high0, middle0 + q);
+            read(low2, middle2 + q);
+            read(high2, from2 + q);
+            read(low1, lower1 + q);
+            read(high1, upper1 + q);
 #pragma unroll
-        for (u32 t = 0; t < RUN; t++) {
-            u64 both = (u64)high0[t] + low2[t];
-            lower += both + low0[t] + (low1[t] ^ mask);
-            upper += both + high2[t] + (high1[t] ^ mask);
-            low0[t] = low(lower), high2[t] = low(upper);
-            lower >>= 32, upper >>= 32;
+            for (u32 t = 0; t < 4; t++) {
+                u64 both = (u64)high0[t] + low2[t];
+                lower += both + low0[t] + (low1[t] ^ mask);
+                upper += both + high2[t] + (high1[t] ^ mask);
+                low0[t] = low(lower), high2[t] = low(upper);
+                lower >>= 32, upper >>= 32;
+            }
+            write(middle0 + q, low0);
+            write(middle2 + q, high2);
         }
-        write(product_limb(z0, LIMBS + run * RUN), low0);
-        write(product_limb(z2, run * RUN), high2);
         *carry_of<2 * RUNS>(z1, run, 0) = (i32)lower;
         *carry_of<2 * RUNS>(z1, RUNS + run, 0) = (i32)upper - (run == RUNS - 1 && !plus);
         *carry_of<2 * RUNS>(z1, 2 * RUNS + run, 0) = 0;

@@ -19,7 +19,7 @@ pub struct Karatsuba {
 }
 
 /// The longest product that has its factors and sums in the registers of one thread, in limbs.
-const MAX_LEAF: usize = 32;
+const MAX_LEAF: usize = 40;
 
 /// More levels have more slots than shared memory holds.
 pub(super) const MAX_LEVELS: u32 = 5;
@@ -40,7 +40,8 @@ impl Karatsuba {
             0..=8 => 40,
             9..=16 => 64,
             17..=24 => 96,
-            _ => 128,
+            25..=32 => 128,
+            _ => 168,
         };
         // Small blocks wait less for one another; 81 leaves fill more of a larger one.
         let threads = if levels <= 3 { 128 } else { 256 };
