@@ -3,13 +3,14 @@
 //   A_LIMBS, B_LIMBS   limbs of the factors
 //   FIRST, OUT_LIMBS   the limbs of the product that are written
 //   SQUARE             whether a = b: b is not read
-//   LOG_POINTS         2^LOG_POINTS points of a transform, 16 a thread
-//   RADICES            stages of the passes over shared memory: at most 4 each, LOG_POINTS in all
+//   PARTS, LOG_PART    1 or 3 parts of 2^LOG_PART points of a transform, 16 a thread
+//   RADICES            stages of the passes over shared memory: at most 4 each, LOG_PART in all
 //   DIGIT_BITS         even, from 64 to 114; the digits of a and b together are no more than points
 //   PRIMES             their product is more than 2^(2·DIGIT_BITS) times the digits of the shorter factor
 //   FIELDS             p and RN(1/p) of each
 //   RAISED             2^64 mod p of each, a Factor
-//   MIXED              for k, i < k: −M_i/M_k mod p_k, M_i = p_0·…·p_(i−1), and 1/(POINTS·M_k) mod p_k
+//   MIXED              for k, i < k: −M_i/M_k mod p_k, M_i = p_0·…·p_(i−1), and 1/(S·M_k) mod p_k with
+//                      S = 2^LOG_PART, four times that for 3 parts
 //   PRODUCTS           products of a block, BLOCKS blocks of a multiprocessor
 //
 // A forward stage takes x^(2h) − w² apart into (x^h − w)(x^h + w): in block β of 2h points, all
@@ -17,6 +18,9 @@
 // bits reversed. The result is in reversed order, products are made there, and the inverse stages go
 // back. (This form is that of FLINT's fft_small.) A pass has a table of roots of its own, in which
 // those of neighbouring blocks stand side by side.
+//
+// Three parts are a product mod (x^(2M) − 1)(x^M − i), M = 2^LOG_PART, i² = −1: its blocks 0, 1
+// and 2 of M points. A factor has at most 2M digits.
 //
 // Digits are never carried before the end: what a point has after the inverse transforms, modulo
 // all primes, is one integer below their product, given by mixed radices (Garner). These overlap;
@@ -30,7 +34,8 @@ __device__ const F50 FIELD[PRIMES] = FIELDS;
 __device__ const Factor RAISE[PRIMES] = RAISED;
 __constant__ Factor MIX[PRIMES][PRIMES] = MIXED;
 
-constexpr u32 POINTS = 1 << LOG_POINTS, HOLDS = 16, TEAM = POINTS / HOLDS;
+constexpr u32 PART = 1 << LOG_PART, POINTS = PARTS * PART;
+constexpr u32 HOLDS = 16, TEAM = POINTS / HOLDS, PART_TEAM = PART / HOLDS;
 constexpr u32 THREADS = TEAM * PRODUCTS, FACTORS = SQUARE ? 1 : 2;
 constexpr u32 PASS_STAGES[] = {RADICES};
 constexpr u32 PASSES = sizeof(PASS_STAGES) / sizeof(PASS_STAGES[0]);
@@ -48,19 +53,21 @@ __host__ __device__ constexpr u32 digits(u32 limbs) {
 }
 // Both factors end in the lower half: the first stage finds nothing in the upper one.
 constexpr bool HALF_EMPTY =
-    digits(A_LIMBS) <= POINTS / 2 && (SQUARE || digits(B_LIMBS) <= POINTS / 2);
+    PARTS == 1 && digits(A_LIMBS) <= POINTS / 2 && (SQUARE || digits(B_LIMBS) <= POINTS / 2);
 
 // Bounds of elements as multiples of p/64. A word is within p/2 + 2^12; what is above it in a digit is
 // below 2^50, and adds (1/2 + 1/15)·p.
 constexpr u32 DIGIT_BOUND = DIGIT_BITS > 64 ? 70 : 33;
+// With three parts a digit and i times another are added.
+constexpr u32 FIRST_BOUND = PARTS == 1 ? DIGIT_BOUND : 2 * DIGIT_BOUND;
 // a ± w·b for a, b within `bound`, at most 4p.
 __host__ __device__ constexpr u32 after_forward(u32 bound) { return bound + 33 + bound / 16; }
 // The bound before a forward stage, before it is reduced if need be. (p/2 + 2 is less than 33/64·p.)
 __host__ __device__ constexpr u32 forward_bound(u32 stage) {
-    u32 bound = DIGIT_BOUND;
+    u32 bound = FIRST_BOUND;
     for (u32 s = 0; s < stage; s++) {
         if (bound > 4 * 64) bound = 33;
-        bound = s > 0 ? after_forward(bound) : HALF_EMPTY ? bound : 2 * bound;
+        bound = s > 0 || PARTS > 1 ? after_forward(bound) : HALF_EMPTY ? bound : 2 * bound;
     }
     return bound;
 }
@@ -68,7 +75,7 @@ __host__ __device__ constexpr u32 forward_bound(u32 stage) {
 __host__ __device__ constexpr u32 inverse_bound(u32 stage) {
     // A product of an element within 4p and one within p/2 + 2.
     u32 bound = 64 + 1;
-    for (u32 s = LOG_POINTS; s-- > stage + 1;) {
+    for (u32 s = LOG_PART; s-- > stage + 1;) {
         u32 difference = 33 + 2 * bound / 16;
         u32 sum = 2 * bound > 2 * 64 ? 33 : 2 * bound;
         bound = sum > difference ? sum : difference;
@@ -78,7 +85,7 @@ __host__ __device__ constexpr u32 inverse_bound(u32 stage) {
 
 // Where threads that exchange points meet.
 DEVICE void meet() {
-    if constexpr (TEAM <= 32) {
+    if constexpr (32 % TEAM == 0) {
         __syncwarp();
     } else {
         __syncthreads();
@@ -89,22 +96,24 @@ DEVICE void meet() {
 __host__ __device__ constexpr u32 place(u32 point) { return point + point / 16; }
 constexpr u32 PLACES = place(POINTS);
 
-// The first point of unit v of a thread in a pass. Point i of the unit is i·2^LOG_STRIDE further; what
+// The first point of unit v of a thread in a pass, of the whole. Point i of the unit is i·2^LOG_STRIDE further; what
 // the two are beyond multiples of 16 is below 16 together, so the places are place(i·2^LOG_STRIDE) apart.
 template <u32 PASS>
 DEVICE u32 first_point(u32 thread, u32 v) {
-    constexpr u32 R = PASS_STAGES[PASS], LOG_STRIDE = LOG_POINTS - stages_before(PASS) - R;
-    u32 unit = thread + v * TEAM;
-    return ((unit >> LOG_STRIDE) << (LOG_STRIDE + R)) + (unit & ((1 << LOG_STRIDE) - 1));
+    constexpr u32 R = PASS_STAGES[PASS], LOG_STRIDE = LOG_PART - stages_before(PASS) - R;
+    u32 unit = thread % PART_TEAM + v * PART_TEAM, part = thread / PART_TEAM;
+    return part * PART + ((unit >> LOG_STRIDE) << (LOG_STRIDE + R)) + (unit & ((1 << LOG_STRIDE) - 1));
 }
 template <u32 PASS>
 DEVICE u32 block_of(u32 thread, u32 v) {
-    return (thread + v * TEAM) >> (LOG_POINTS - stages_before(PASS) - PASS_STAGES[PASS]);
+    constexpr u32 LOG_STRIDE = LOG_PART - stages_before(PASS) - PASS_STAGES[PASS];
+    u32 unit = thread % PART_TEAM + v * PART_TEAM, part = thread / PART_TEAM;
+    return (part << stages_before(PASS)) + (unit >> LOG_STRIDE);
 }
 
 template <u32 PASS>
 DEVICE void put(double* buffer, const double (&x)[HOLDS], u32 thread) {
-    constexpr u32 R = PASS_STAGES[PASS], LOG_STRIDE = LOG_POINTS - stages_before(PASS) - R;
+    constexpr u32 R = PASS_STAGES[PASS], LOG_STRIDE = LOG_PART - stages_before(PASS) - R;
 #pragma unroll
     for (u32 v = 0; v < HOLDS >> R; v++) {
         double* to = buffer + place(first_point<PASS>(thread, v));
@@ -114,7 +123,7 @@ DEVICE void put(double* buffer, const double (&x)[HOLDS], u32 thread) {
 }
 template <u32 PASS>
 DEVICE void take(const double* buffer, double (&x)[HOLDS], u32 thread) {
-    constexpr u32 R = PASS_STAGES[PASS], LOG_STRIDE = LOG_POINTS - stages_before(PASS) - R;
+    constexpr u32 R = PASS_STAGES[PASS], LOG_STRIDE = LOG_PART - stages_before(PASS) - R;
 #pragma unroll
     for (u32 v = 0; v < HOLDS >> R; v++) {
         const double* from = buffer + place(first_point<PASS>(thread, v));
@@ -131,9 +140,9 @@ DEVICE void reduce_all(F50 f, double (&x)[HOLDS]) {
 // The root of block c of those into which stage r of a pass takes a block apart.
 template <u32 PASS>
 DEVICE Factor root(const Factor* roots, u32 r, u32 c, u32 block) {
-    constexpr u32 NUMBER = 1 << stages_before(PASS);
-    // The tables of the passes before have 1 + 2 + 4 + … roots, one less than NUMBER.
-    u32 entry = NUMBER - 1 + ((1 << r) - 1 + c) * NUMBER + block;
+    constexpr u32 NUMBER = PARTS << stages_before(PASS);
+    // The tables of the passes before have PARTS·(1 + 2 + 4 + …) roots, PARTS less than NUMBER.
+    u32 entry = NUMBER - PARTS + ((1 << r) - 1 + c) * NUMBER + block;
     double2 factor = __ldg((const double2*)&roots[entry]);
     return {factor.x, factor.y};
 }
@@ -147,10 +156,10 @@ DEVICE void forward_stages(double (&x)[HOLDS], F50 f, const Factor* roots, u32 t
     if constexpr (BOUND > 4 * 64) reduce_all(f, x);
 #pragma unroll
     for (u32 v = 0; v < HOLDS / SIZE; v++) {
-        u32 block = PASS == 0 ? 0 : block_of<PASS>(thread, v);
+        u32 block = PASS == 0 && PARTS == 1 ? 0 : block_of<PASS>(thread, v);
 #pragma unroll
         for (u32 c = 0; c < BLOCKS_HERE; c++) {
-            bool by_one = PASS == 0 && c == 0;
+            bool by_one = PASS == 0 && PARTS == 1 && c == 0;
             Factor w = by_one ? Factor{1.0, 0.0} : root<PASS>(roots, r, c, block);
 #pragma unroll
             for (u32 i = 0; i < HALF; i++) {
@@ -170,10 +179,10 @@ DEVICE void inverse_stages(double (&x)[HOLDS], F50 f, const Factor* roots, u32 t
     constexpr bool REDUCES = 2 * inverse_bound(stages_before(PASS) + r) > 2 * 64;
 #pragma unroll
     for (u32 v = 0; v < HOLDS / SIZE; v++) {
-        u32 block = PASS == 0 ? 0 : block_of<PASS>(thread, v);
+        u32 block = PASS == 0 && PARTS == 1 ? 0 : block_of<PASS>(thread, v);
 #pragma unroll
         for (u32 c = 0; c < BLOCKS_HERE; c++) {
-            bool by_one = PASS == 0 && c == 0;
+            bool by_one = PASS == 0 && PARTS == 1 && c == 0;
             Factor w = by_one ? Factor{1.0, 0.0} : root<PASS>(roots, r, c, block);
 #pragma unroll
             for (u32 i = 0; i < HALF; i++) {
@@ -243,13 +252,37 @@ DEVICE double element(const u32* number, u32 limbs, u32 position, F50 f, Factor 
 
 // The digits of a number that belong to the points of the first pass.
 DEVICE void take_digits(double (&x)[HOLDS], const u32* number, u32 limbs, F50 f, Factor raise,
-                        u32 thread) {
+                        Factor i, u32 thread) {
     constexpr u32 SIZE = 1 << PASS_STAGES[0];
+    auto digit = [&](u32 d) {
+        return d < digits(limbs) ? element(number, limbs, d * DIGIT_BITS, f, raise) : 0.0;
+    };
+    u32 part = thread / PART_TEAM;
 #pragma unroll
     for (u32 t = 0; t < HOLDS; t++) {
-        u32 digit = first_point<0>(thread, t / SIZE) + t % SIZE * (POINTS / SIZE);
-        bool some = !(HALF_EMPTY && t % SIZE >= SIZE / 2) && digit < digits(limbs);
-        x[t] = some ? element(number, limbs, digit * DIGIT_BITS, f, raise) : 0.0;
+        u32 point = first_point<0>(thread, t / SIZE) + t % SIZE * (PART / SIZE);
+        if constexpr (PARTS == 1) {
+            x[t] = HALF_EMPTY && t % SIZE >= SIZE / 2 ? 0.0 : digit(point);
+        } else {
+            // x^M is 1, −1 and i.
+            double lower = digit(point % PART), upper = digit(point % PART + PART);
+            x[t] = part == 0   ? lower + upper
+                   : part == 1 ? lower - upper
+                               : lower + mul_by(f, upper, i);
+        }
+    }
+}
+
+// The residues u0, u1, u2 of a polynomial c mod x^M − 1, x^M + 1 and x^M − i become its points,
+// times 4, within 3p. With c = L + H·x^M + q·(x^(2M) − 1): u0 + u1 = 2L, u0 − u1 = 2H, and
+// u2 = L + i·H − 2q.
+DEVICE void join_parts(double* residues, F50 f, Factor i, u32 thread) {
+    for (u32 point = thread; point < PART; point += TEAM) {
+        double* at = residues + place(point);
+        double u0 = at[0], u1 = at[place(PART)], u2 = at[2 * place(PART)];
+        double lower = reduce(f, u0 + u1), upper = reduce(f, u0 - u1);
+        double top = lower + mul_by(f, upper, i) - reduce(f, 2.0 * u2);
+        at[0] = 2.0 * lower - top, at[place(PART)] = 2.0 * upper, at[2 * place(PART)] = top;
     }
 }
 
@@ -265,7 +298,7 @@ DEVICE void multiply_add_word(u64 (&x)[W], u64 m, u64 v) {
     }
 }
 
-// The integer with residues x[k] (times POINTS) modulo all primes.
+// The integer with residues x[k] (times S) modulo all primes.
 DEVICE void mix(u64 (&words)[PRIMES], const double (&x)[PRIMES]) {
     double digits[PRIMES];
     u64 integers[PRIMES];
@@ -345,17 +378,19 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     for (u32 k = 0; k < PRIMES; k++) {
         F50 f = FIELD[k];
         const Factor* forth = roots + k * 2 * POINTS;
+        // The root of block 1.
+        Factor i = PARTS > 1 ? root<0>(forth, 0, 0, 1) : Factor{};
         // A loop, so that the compiler does not keep the roots of one factor for the other.
 #pragma unroll 1
         for (u32 factor = 0; factor < FACTORS; factor++) {
             double y[HOLDS];
-            take_digits(y, factor == 0 ? a : b, factor == 0 ? A_LIMBS : B_LIMBS, f, RAISE[k], thread);
+            take_digits(y, factor == 0 ? a : b, factor == 0 ? A_LIMBS : B_LIMBS, f, RAISE[k], i, thread);
             // Wait until all have taken the points of a. Elsewhere a transform begins with the
             // points that the last one has ended with, in every thread.
             if (factor == 1) meet();
             forward(y, buffer, f, forth, thread);
             // A product takes one factor within p/2 + 2 and one within 250/64·p.
-            if (SQUARE || factor == 0 || forward_bound(LOG_POINTS) > 250) reduce_all(f, y);
+            if (SQUARE || factor == 0 || forward_bound(LOG_PART) > 250) reduce_all(f, y);
 #pragma unroll
             for (u32 t = 0; t < HOLDS; t++) {
                 x[t] = SQUARE ? mul(f, y[t], y[t]) : factor == 0 ? y[t] : mul(f, x[t], y[t]);
@@ -363,7 +398,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         }
         inverse(x, buffer, f, forth + POINTS, thread);
         put<0>(residues + k * PLACES, x, thread);
+        if constexpr (PARTS > 1) {
+            meet();
+            join_parts(residues + k * PLACES, f, i, thread);
+        }
     }
+    if constexpr (PARTS > 1) meet();
 
     u64* integers = (u64*)residues;
 #pragma unroll 1

@@ -94,8 +94,8 @@ pub struct Gpu {
     device: Device,
     /// By what their shapes look like.
     kernels: Arc<Mutex<HashMap<String, Kernel>>>,
-    /// Tables of roots of unity, by the number of primes and the logarithm of the points.
-    roots: Arc<Mutex<HashMap<(usize, u32), Roots>>>,
+    /// Tables of roots of unity, by the number of primes and of points.
+    roots: Arc<Mutex<HashMap<(usize, usize), Roots>>>,
 }
 
 impl Gpu {
@@ -128,7 +128,7 @@ impl Gpu {
     /// A table of roots, made if it is needed for the first time.
     fn roots(
         &self,
-        key: (usize, u32),
+        key: (usize, usize),
         make: impl FnOnce() -> Result<Vec<[f64; 2]>, DeviceError>,
     ) -> Result<Roots, DeviceError> {
         let mut tables = self.roots.lock().unwrap_or_else(PoisonError::into_inner);

@@ -15,15 +15,19 @@ pub struct Ntt {
     b_limbs: Option<usize>,
     part: Part,
     primes: usize,
-    log_points: u32,
+    /// 1 or 3.
+    parts: usize,
+    log_part: u32,
     digit_bits: usize,
 }
 
 /// Points that a thread holds.
 const HOLDS: usize = 16;
 
-/// Transforms from 2^8 to 2^13 points: a block's shared memory and threads set the limit.
-const LOG_POINTS: std::ops::RangeInclusive<u32> = 8..=13;
+/// Parts, and the logarithm of the points of each: 2^k and 3·2^k points, at most 2^13. A block's
+/// shared memory and threads set the limit.
+const LENGTHS: [(usize, u32); 11] =
+    [(1, 8), (3, 7), (1, 9), (3, 8), (1, 10), (3, 9), (1, 11), (3, 10), (1, 12), (3, 11), (1, 13)];
 
 /// Primes, and the bits of a digit: two of them, and some for the number of terms, are less than
 /// what the primes have together (for three 149.99, four 199.98, five 249.97).
@@ -40,9 +44,14 @@ impl Ntt {
     pub fn new(part: Part, a_limbs: usize, b_limbs: Option<usize>, primes: usize) -> Option<Self> {
         let &(_, digit_bits) = DIGITS.iter().find(|&&(number, _)| number == primes)?;
         let digits = |limbs: usize| (32 * limbs).div_ceil(digit_bits);
-        let points = digits(a_limbs) + digits(b_limbs.unwrap_or(a_limbs));
-        let log_points = LOG_POINTS.into_iter().find(|&log| points <= 1 << log)?;
-        Some(Self { a_limbs, b_limbs, part, primes, log_points, digit_bits })
+        let (a_digits, b_digits) = (digits(a_limbs), digits(b_limbs.unwrap_or(a_limbs)));
+        // Of three parts a factor has no more than two.
+        let fits = |parts: usize, log: u32| {
+            let most = if parts == 1 { 1 } else { 2 } << log;
+            a_digits + b_digits <= parts << log && a_digits.max(b_digits) <= most
+        };
+        let (parts, log_part) = LENGTHS.into_iter().find(|&(parts, log)| fits(parts, log))?;
+        Some(Self { a_limbs, b_limbs, part, primes, parts, log_part, digit_bits })
     }
 
     /// The numbers of primes that there are.
@@ -53,14 +62,14 @@ impl Ntt {
     /// Points of a transform.
     #[must_use]
     pub fn points(&self) -> usize {
-        1 << self.log_points
+        self.parts << self.log_part
     }
 
     fn team(&self) -> usize {
         self.points() / HOLDS
     }
 
-    /// Products of a block: at least 128 threads.
+    /// Products of a block, to have about 128 threads.
     fn products(&self) -> usize {
         (128 / self.team()).max(1)
     }
@@ -72,7 +81,8 @@ impl Ntt {
     /// Stages of the passes. In the last one the points of a thread are neighbours, in the one
     /// before a multiple of 8 apart: then what threads do at a time is in different banks.
     fn radices(&self) -> &'static [u32] {
-        match self.log_points {
+        match self.log_part {
+            7 => &[4, 3],
             8 => &[4, 4],
             9 => &[3, 3, 3],
             10 => &[4, 3, 3],
@@ -98,8 +108,8 @@ impl Ntt {
             let row = (0..fields.len()).map(|i| match i.cmp(&k) {
                 std::cmp::Ordering::Less => f.factor(-f.mul(below(i), inverse)),
                 std::cmp::Ordering::Equal => {
-                    let points = f.from_u64(self.points() as u64);
-                    f.factor(f.mul(inverse, f.inverse(points)))
+                    let scale = if self.parts == 1 { 1 } else { 4 } << self.log_part;
+                    f.factor(f.mul(inverse, f.inverse(f.from_u64(scale))))
                 }
                 std::cmp::Ordering::Greater => f.factor(0.0),
             });
@@ -114,28 +124,28 @@ impl Ntt {
 
     /// For each prime the tables of all passes, POINTS roots, then the same of their inverses.
     ///
-    /// The root of block x is the power with exponent x, in log2(POINTS) − 1 bits and reversed, of a
-    /// root of unity of order POINTS. A pass of R stages on 2^s blocks has the roots of their parts
-    /// 2^r·β + c for r < R, c < 2^r, β < 2^s, the last index innermost.
+    /// The root of block x is the power with exponent x, in log2(M) + 1 bits and reversed, of a
+    /// root of unity of order 4M, M the points of a part. A pass of R stages on B blocks has the
+    /// roots of their parts 2^r·β + c for r < R, c < 2^r, β < B, the last index innermost.
     fn roots(&self) -> Result<Vec<[f64; 2]>, DeviceError> {
-        let (half, bits) = (self.points() / 2, self.log_points - 1);
+        let bits = self.log_part + 1;
         let mut roots = Vec::with_capacity(2 * self.primes * self.points());
         for field in self.fields()? {
-            let root = field.root_of_unity(self.log_points).ok_or_else(|| failed("no root"))?;
+            let root = field.root_of_unity(bits + 1).ok_or_else(|| failed("no root"))?;
             for root in [root, field.inverse(root)] {
                 let root = field.factor(root);
                 let powers = std::iter::successors(Some(1.0), |&x| Some(field.mul_by(x, root)));
-                let powers: Vec<Factor> = powers.take(half).map(|x| field.factor(x)).collect();
+                let powers: Vec<Factor> = powers.take(1 << bits).map(|x| field.factor(x)).collect();
                 let of_block = |x: usize| powers[x.reverse_bits() >> (usize::BITS - bits)];
-                let mut blocks = 1;
+                let mut blocks = self.parts;
                 for stages in self.radices() {
                     for (r, c) in (0..*stages).flat_map(|r| (0..1 << r).map(move |c| (r, c))) {
                         roots.extend((0..blocks).map(|x| of_block((x << r) + c).constants()));
                     }
                     blocks <<= stages;
                 }
-                // The tables have one root less than there are points.
-                roots.push(field.factor(1.0).constants());
+                // There are as many roots less than points as there are parts.
+                roots.extend(std::iter::repeat_n(field.factor(1.0).constants(), self.parts));
             }
         }
         Ok(roots)
@@ -177,7 +187,8 @@ impl Shape for Ntt {
             .define("FIRST", first)
             .define("OUT_LIMBS", out_limbs)
             .define("SQUARE", u32::from(self.b_limbs.is_none()))
-            .define("LOG_POINTS", self.log_points)
+            .define("PARTS", self.parts)
+            .define("LOG_PART", self.log_part)
             .define("RADICES", radices.join(","))
             .define("DIGIT_BITS", self.digit_bits)
             .define("PRIMES", self.primes)
@@ -217,7 +228,7 @@ impl Gpu {
         out: &Buffer<u32>,
     ) -> Result<(), DeviceError> {
         let b = b.unwrap_or(a);
-        let roots = self.roots((shape.primes, shape.log_points), || shape.roots())?;
+        let roots = self.roots((shape.primes, shape.points()), || shape.roots())?;
         let args = [
             a.data.into(),
             b.data.into(),

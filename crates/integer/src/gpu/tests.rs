@@ -145,16 +145,31 @@ fn check_ntt(gpu: &Gpu, part: Part, a_limbs: usize, b_limbs: usize, primes: usiz
 #[test]
 fn products_by_transforms() {
     let gpu = gpu();
-    for (limbs, primes) in
-        [(1, 3), (130, 3), (256, 3), (255, 4), (368, 4), (456, 5), (512, 3), (1024, 3), (2048, 3)]
-    {
+    for (limbs, primes) in [
+        (1, 3),
+        (130, 3),
+        (256, 3),
+        (255, 4),
+        (368, 4),
+        (456, 5),
+        (384, 3),
+        (512, 3),
+        (768, 3),
+        (1024, 3),
+        (1536, 3),
+    ] {
         check_ntt(&gpu, Part::Full, limbs, limbs, primes, 11);
     }
     check_ntt(&gpu, Part::Low, 200, 200, 3, 9);
     check_ntt(&gpu, Part::High, 300, 300, 4, 9);
     check_ntt(&gpu, Part::Full, 300, 77, 3, 9);
     check_ntt(&gpu, Part::Full, 5, 400, 5, 9);
-    check_ntt(&gpu, Part::Full, 4096, 4096, 3, 3);
+    check_ntt(&gpu, Part::Full, 500, 260, 3, 3);
+    check_ntt(&gpu, Part::Full, 700, 820, 4, 3);
+    check_ntt(&gpu, Part::Full, 2048, 2048, 3, 3);
+    check_ntt(&gpu, Part::Full, 3000, 3000, 3, 2);
+    check_ntt(&gpu, Part::Full, 4096, 4096, 3, 2);
+    check_ntt(&gpu, Part::Full, 6144, 6144, 3, 2);
     check_ntt(&gpu, Part::Full, 8192, 8192, 3, 2);
     check_ntt(&gpu, Part::Full, 5_800, 5_800, 4, 2);
 }
