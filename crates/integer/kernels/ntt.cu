@@ -5,13 +5,15 @@
 //   SQUARE             whether a = b: b is not read
 //   PARTS, LOG_PART    1 or 3 parts of 2^LOG_PART points of a transform, 16 a thread
 //   RADICES            stages of the passes over shared memory: at most 4 each, LOG_PART in all
-//   DIGIT_BITS         even, from 64 to 114; the digits of a and b together are no more than points
+//   DIGIT_BITS         even, at least 64; the digits of a and b together are no more than points
 //   PRIMES             their product is more than 2^(2·DIGIT_BITS) times the digits of the shorter factor
 //   FIELDS             p and RN(1/p) of each
-//   RAISED             2^64 mod p of each, a Factor
+//   RAISED             2^64, 2^128, … mod p of each, a Factor for each 64 bits of a digit beyond 64
 //   MIXED              for k, i < k: −M_i/M_k mod p_k, M_i = p_0·…·p_(i−1), and 1/(S·M_k) mod p_k with
 //                      S = 2^LOG_PART, four times that for 3 parts
 //   PRODUCTS           products of a block, BLOCKS blocks of a multiprocessor
+//   WIDE               whether residues are in global memory, `scratch`, as shared memory has no room for
+//                      those modulo all primes; then PRODUCTS = 1, and blocks make many products each
 //
 // A forward stage takes x^(2h) − w² apart into (x^h − w)(x^h + w): in block β of 2h points, all
 // differences and sums a ± w·b are with the same w, a root of unity whose exponent is β with its
@@ -31,7 +33,8 @@
 
 // Not __constant__: what comes from there through an index is moved anew for each use.
 __device__ const F50 FIELD[PRIMES] = FIELDS;
-__device__ const Factor RAISE[PRIMES] = RAISED;
+constexpr u32 PIECES = (DIGIT_BITS + 63) / 64;
+__device__ const Factor RAISE[PRIMES][PIECES] = RAISED;
 __constant__ Factor MIX[PRIMES][PRIMES] = MIXED;
 
 constexpr u32 PART = 1 << LOG_PART, POINTS = PARTS * PART;
@@ -55,11 +58,11 @@ __host__ __device__ constexpr u32 digits(u32 limbs) {
 constexpr bool HALF_EMPTY =
     PARTS == 1 && digits(A_LIMBS) <= POINTS / 2 && (SQUARE || digits(B_LIMBS) <= POINTS / 2);
 
-// Bounds of elements as multiples of p/64. A word is within p/2 + 2^12; what is above it in a digit is
-// below 2^50, and adds (1/2 + 1/15)·p.
-constexpr u32 DIGIT_BOUND = DIGIT_BITS > 64 ? 70 : 33;
+// Bounds of elements as multiples of p/64. A word is within p/2 + 2^12, and times a factor within
+// (1/2 + 1/15)·p, as is any integer below 2^50.
+constexpr u32 DIGIT_BOUND = 33 + 37 * (PIECES - 1);
 // With three parts a digit and i times another are added.
-constexpr u32 FIRST_BOUND = PARTS == 1 ? DIGIT_BOUND : 2 * DIGIT_BOUND;
+constexpr u32 FIRST_BOUND = PARTS == 1 ? DIGIT_BOUND : DIGIT_BOUND + 40;
 // a ± w·b for a, b within `bound`, at most 4p.
 __host__ __device__ constexpr u32 after_forward(u32 bound) { return bound + 33 + bound / 16; }
 // The bound before a forward stage, before it is reduced if need be. (p/2 + 2 is less than 33/64·p.)
@@ -221,54 +224,59 @@ DEVICE void inverse(double (&x)[HOLDS], double* buffer, F50 f, const Factor* roo
     }
 }
 
-// Word w of a number, 0 beyond its end.
-DEVICE u32 word_of(const u32* number, u32 limbs, u32 w) { return w < limbs ? __ldg(&number[w]) : 0; }
+// Word w of a number, 0 beyond its end. Loads without a condition are made many at a time.
+DEVICE u32 word_of(const u32* number, u32 limbs, u32 w) {
+    u32 word = __ldg(&number[min(w, limbs - 1)]);
+    return w < limbs ? word : 0;
+}
 
 // The 64 bits from a position on.
 DEVICE u64 bits_of(const u32* number, u32 limbs, u32 position) {
-    if constexpr (DIGIT_BITS == 64 && A_LIMBS % 2 == 0 && B_LIMBS % 2 == 0) {
-        return __ldg((const u64*)&number[position / 32]);
-    }
     u32 w = position / 32, shift = position % 32;
+    if constexpr (DIGIT_BITS == 64 && A_LIMBS % 2 == 0 && B_LIMBS % 2 == 0) {
+        u64 bits = __ldg((const u64*)number + min(w, limbs - 2) / 2);
+        return w < limbs ? bits : 0;
+    }
     u32 w0 = word_of(number, limbs, w), w1 = word_of(number, limbs, w + 1);
     // Digits of 64 bits are two words.
     u32 w2 = DIGIT_BITS == 64 ? 0 : word_of(number, limbs, w + 2);
     return join(__funnelshift_r(w0, w1, shift), __funnelshift_r(w1, w2, shift));
 }
 
-// The element of the digit at a position.
-DEVICE double element(const u32* number, u32 limbs, u32 position, F50 f, Factor raise) {
-    double lower = from_word(f, bits_of(number, limbs, position));
-    if constexpr (DIGIT_BITS == 64) {
-        return lower;
-    } else {
-        constexpr u64 MASK = (1ull << (DIGIT_BITS - 64)) - 1;
-        u64 above = bits_of(number, limbs, position + 64) & MASK;
-        // The bits of 2^52 and so many more.
-        double high = __longlong_as_double(0x4330000000000000 | above) - 4503599627370496.0;
-        return lower + mul_by(f, high, raise);
+// The element of the digit at a position; factors are those of RAISE.
+DEVICE double element(const u32* number, u32 limbs, u32 position, F50 f, const Factor* factors) {
+    double sum = 0.0;
+#pragma unroll
+    for (u32 i = 0; i < PIECES; i++) {
+        u64 bits = bits_of(number, limbs, position + 64 * i);
+        constexpr u32 LAST = DIGIT_BITS - 64 * (PIECES - 1);
+        if (i == PIECES - 1 && LAST < 64) bits &= (1ull << LAST % 64) - 1;
+        if (i == 0) {
+            sum = from_word(f, bits);
+        } else if (i == PIECES - 1 && LAST <= 50) {
+            // The bits of 2^52 and so many more.
+            double high = __longlong_as_double(0x4330000000000000 | bits) - 4503599627370496.0;
+            sum += mul_by(f, high, factors[i - 1]);
+        } else {
+            sum += mul_by(f, from_word(f, bits), factors[i - 1]);
+        }
     }
+    return sum;
 }
 
 // The digits of a number that belong to the points of the first pass.
-DEVICE void take_digits(double (&x)[HOLDS], const u32* number, u32 limbs, F50 f, Factor raise,
-                        Factor i, u32 thread) {
+DEVICE void take_digits(double (&x)[HOLDS], const u32* number, u32 limbs, F50 f,
+                        const Factor* factors, Factor upper, u32 thread) {
     constexpr u32 SIZE = 1 << PASS_STAGES[0];
-    auto digit = [&](u32 d) {
-        return d < digits(limbs) ? element(number, limbs, d * DIGIT_BITS, f, raise) : 0.0;
-    };
-    u32 part = thread / PART_TEAM;
+    // Beyond the end of a number there are zeros.
+    auto digit = [&](u32 d) { return element(number, limbs, d * DIGIT_BITS, f, factors); };
 #pragma unroll
     for (u32 t = 0; t < HOLDS; t++) {
         u32 point = first_point<0>(thread, t / SIZE) + t % SIZE * (PART / SIZE);
         if constexpr (PARTS == 1) {
             x[t] = HALF_EMPTY && t % SIZE >= SIZE / 2 ? 0.0 : digit(point);
         } else {
-            // x^M is 1, −1 and i.
-            double lower = digit(point % PART), upper = digit(point % PART + PART);
-            x[t] = part == 0   ? lower + upper
-                   : part == 1 ? lower - upper
-                               : lower + mul_by(f, upper, i);
+            x[t] = digit(point % PART) + mul_by(f, digit(point % PART + PART), upper);
         }
     }
 }
@@ -320,10 +328,16 @@ DEVICE void mix(u64 (&words)[PRIMES], const double (&x)[PRIMES]) {
 }
 
 // Where word w of a product is: the runs of threads begin in different banks.
-DEVICE u32 place_of_word(u32 w) { return w + w / 32; }
+__host__ __device__ constexpr u32 place_of_word(u32 w) { return w + w / 32; }
 
-// A thread's 16 digits of the product from the integers of all points; what it carries.
-DEVICE u32 add_digits(u32 (&run)[RUN_WORDS], const u64* integers, u32 thread) {
+// Planes, words and two rounds of carries of a wide product, in doubles.
+[[maybe_unused]] constexpr u32 SCRATCH =
+    PRIMES * PLACES + (place_of_word(TEAM * RUN_WORDS) + 2 * TEAM + 1) / 2;
+
+// A thread's 16 digits of the product from the integers of all points: put(w, x) takes word w. Returns
+// what they carry.
+template <class Put>
+DEVICE u32 add_digits(const u64* integers, u32 thread, Put put) {
     // The words from that of a point's lowest bit on.
     constexpr u32 REACH = 2 * PRIMES + 1;
     u64 words[REACH] = {}, carry = 0;
@@ -347,7 +361,7 @@ DEVICE u32 add_digits(u32 (&run)[RUN_WORDS], const u64* integers, u32 thread) {
             // What is before the run is another thread's, with its carries.
             if (first + i >= BEFORE) {
                 carry += words[i];
-                run[first + i - BEFORE] = low(carry);
+                put(first + i - BEFORE, low(carry));
                 carry >>= 32;
             }
         }
@@ -359,32 +373,25 @@ DEVICE u32 add_digits(u32 (&run)[RUN_WORDS], const u64* integers, u32 thread) {
     return low(carry);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-    ntt(const u32* a, const u32* b, u32* out, const Factor* roots, u64 a_stride, u64 b_stride,
-        u32 count) {
-    DYNAMIC_SHARED(double, shared);
-    u32 team = threadIdx.x / TEAM, thread = threadIdx.x % TEAM;
-    // A team without a product does the last one again, and writes nothing.
-    u64 number = blockIdx.x * PRODUCTS + team;
-    bool extra = number >= count;
-    if (extra) number = count - 1;
-    a += number * a_stride, b += number * b_stride;
-    // PRIMES numbers for each point; the last is where transforms exchange points.
-    double* residues = shared + team * PRIMES * PLACES;
-    double* buffer = residues + (PRIMES - 1) * PLACES;
-
+// The product of a and b to `out`. Planes: PRIMES numbers for each point, and for a wide product the
+// words after them. Buffer: where the threads of a team exchange points; without WIDE the last plane.
+DEVICE void product(const u32* a, const u32* b, u32* out, const Factor* roots, double* planes,
+                    double* buffer, u32 thread) {
     double x[HOLDS];
 #pragma unroll 1
     for (u32 k = 0; k < PRIMES; k++) {
         F50 f = FIELD[k];
         const Factor* forth = roots + k * 2 * POINTS;
-        // The root of block 1.
         Factor i = PARTS > 1 ? root<0>(forth, 0, 0, 1) : Factor{};
+        // x^M is 1, −1 and i in the three parts.
+        Factor upper = thread / PART_TEAM == 2 ? i : Factor{1.0, f.inverse};
+        if (thread / PART_TEAM == 1) upper = {-1.0, -f.inverse};
         // A loop, so that the compiler does not keep the roots of one factor for the other.
 #pragma unroll 1
         for (u32 factor = 0; factor < FACTORS; factor++) {
             double y[HOLDS];
-            take_digits(y, factor == 0 ? a : b, factor == 0 ? A_LIMBS : B_LIMBS, f, RAISE[k], i, thread);
+            take_digits(y, factor == 0 ? a : b, factor == 0 ? A_LIMBS : B_LIMBS, f, RAISE[k], upper,
+                        thread);
             // Wait until all have taken the points of a. Elsewhere a transform begins with the
             // points that the last one has ended with, in every thread.
             if (factor == 1) meet();
@@ -397,37 +404,44 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
             }
         }
         inverse(x, buffer, f, forth + POINTS, thread);
-        put<0>(residues + k * PLACES, x, thread);
+        put<0>(planes + k * PLACES, x, thread);
         if constexpr (PARTS > 1) {
             meet();
-            join_parts(residues + k * PLACES, f, i, thread);
+            join_parts(planes + k * PLACES, f, i, thread);
         }
     }
     if constexpr (PARTS > 1) meet();
 
-    u64* integers = (u64*)residues;
+    u64* integers = (u64*)planes;
 #pragma unroll 1
     for (u32 t = 0; t < HOLDS; t++) {
         u32 at = place(t * TEAM + thread);
         double of_point[PRIMES];
         u64 words[PRIMES];
 #pragma unroll
-        for (u32 k = 0; k < PRIMES; k++) of_point[k] = residues[k * PLACES + at];
+        for (u32 k = 0; k < PRIMES; k++) of_point[k] = planes[k * PLACES + at];
         mix(words, of_point);
 #pragma unroll
         for (u32 k = 0; k < PRIMES; k++) integers[k * PLACES + at] = words[k];
     }
     meet();
 
-    u32 run[RUN_WORDS];
-    u32 carry = add_digits(run, integers, thread);
-    meet();
-    u32* words = (u32*)residues;
+    u32* words = (u32*)(WIDE ? planes + PRIMES * PLACES : planes);
+    u32 begin = thread * RUN_WORDS, carry;
+    if constexpr (WIDE) {
+        carry = add_digits(integers, thread, [&](u32 w, u32 word) {
+            words[place_of_word(begin + w)] = word;
+        });
+    } else {
+        // The words take the memory of the integers.
+        u32 run[RUN_WORDS];
+        carry = add_digits(integers, thread, [&](u32 w, u32 word) { run[w] = word; });
+        meet();
+#pragma unroll
+        for (u32 w = 0; w < RUN_WORDS; w++) words[place_of_word(begin + w)] = run[w];
+    }
     // Behind the words of all threads.
     u32* carries = words + place_of_word(TEAM * RUN_WORDS);
-    u32 begin = thread * RUN_WORDS;
-#pragma unroll
-    for (u32 w = 0; w < RUN_WORDS; w++) words[place_of_word(begin + w)] = run[w];
     carries[thread] = carry;
     __syncthreads();
     u32 round = 0;
@@ -443,7 +457,29 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         carries[round % 2 * TEAM + thread] = carry;
     } while (__syncthreads_or(carry != 0));
 
-    if (extra) return;
-    out += number * OUT_LIMBS;
+    if (out == nullptr) return;
     for (u32 w = thread; w < OUT_LIMBS; w += TEAM) out[w] = words[place_of_word(FIRST + w)];
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+    ntt(const u32* a, const u32* b, u32* out, const Factor* roots, double* scratch, u64 a_stride,
+        u64 b_stride, u32 count) {
+    DYNAMIC_SHARED(double, shared);
+    u32 team = threadIdx.x / TEAM, thread = threadIdx.x % TEAM;
+    if constexpr (WIDE) {
+        double* planes = scratch + (u64)blockIdx.x * SCRATCH;
+        for (u64 number = blockIdx.x; number < count; number += gridDim.x) {
+            product(a + number * a_stride, b + number * b_stride, out + number * OUT_LIMBS, roots,
+                    planes, shared, thread);
+            // All have read the words.
+            __syncthreads();
+        }
+    } else {
+        // A team without a product does the last one again, and writes nothing.
+        u64 number = (u64)blockIdx.x * PRODUCTS + team;
+        u64 of = min(number, (u64)count - 1);
+        double* planes = shared + team * PRIMES * PLACES;
+        product(a + of * a_stride, b + of * b_stride, number < count ? out + of * OUT_LIMBS : nullptr,
+                roots, planes, planes + (PRIMES - 1) * PLACES, thread);
+    }
 }

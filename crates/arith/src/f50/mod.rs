@@ -41,9 +41,8 @@ use crate::primes;
 /// integer.
 const MAGIC: f64 = 6_755_399_441_055_744.0;
 
-/// Primes k·2^m + 1, the largest first within each m, with their smallest generator: fields with
-/// 2^m-th roots of unity.
-pub const PRIMES: [(u64, u32, u64); 8] = [
+/// Primes k·2^m + 1 with their smallest generator: fields with 2^m-th roots of unity, m ≥ 34.
+pub const PRIMES: [(u64, u32, u64); 12] = [
     (1_125_281_431_552_001, 36, 3),
     (1_124_044_480_970_753, 36, 3),
     (1_122_532_652_482_561, 36, 13),
@@ -52,6 +51,10 @@ pub const PRIMES: [(u64, u32, u64); 8] = [
     (1_124_130_380_316_673, 34, 5),
     (1_124_027_301_101_569, 34, 11),
     (1_123_718_063_456_257, 34, 5),
+    (1_125_625_028_935_681, 38, 11),
+    (1_125_487_589_982_209, 37, 3),
+    (1_125_178_352_336_897, 35, 3),
+    (1_124_903_474_429_953, 35, 5),
 ];
 
 /// One of these fields.

@@ -19,7 +19,9 @@ pub enum Method {
 
 /// Words that are no name of a [`Method`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no method is called `{0}`: there are single, karatsuba1 … karatsuba5, and ntt3 … ntt5")]
+#[error(
+    "no method is called `{0}`: there are single, karatsuba1 … karatsuba5, ntt3, ntt4, ntt5, ntt6, ntt8 and ntt11"
+)]
 pub struct NoMethod(String);
 
 impl fmt::Display for Method {
@@ -54,35 +56,26 @@ impl Method {
         b_limbs: Option<usize>,
         shared_memory: u32,
     ) -> impl Iterator<Item = Self> {
-        Self::all().filter(move |method| {
-            method.shared_bytes(a_limbs, b_limbs).is_some_and(|bytes| bytes <= shared_memory)
-        })
+        Self::all().filter(move |method| method.price(a_limbs, b_limbs, shared_memory).is_some())
     }
 
-    /// Shared memory that a block needs; `None` if it is not for such numbers.
-    fn shared_bytes(self, a_limbs: usize, b_limbs: Option<usize>) -> Option<u32> {
-        match self {
-            Self::Karatsuba(levels) => {
-                Some(Karatsuba::new(Part::Full, a_limbs, b_limbs, levels)?.shared_bytes())
-            }
-            Self::Ntt(primes) => {
-                Some(Ntt::new(Part::Full, a_limbs, b_limbs, primes)?.shared_bytes())
-            }
-        }
-    }
-
-    /// A price for a product, by which methods are compared where nothing is measured: about
+    /// A price for a product, `None` if it cannot be had, by which methods are compared where nothing is measured: about
     /// nanoseconds on an H200 (`warpint bench batch`).
-    fn price(self, a_limbs: usize, b_limbs: Option<usize>) -> Option<f64> {
+    fn price(self, a_limbs: usize, b_limbs: Option<usize>, shared_memory: u32) -> Option<f64> {
         match self {
             Self::Karatsuba(levels) => {
-                let leaf = Karatsuba::new(Part::Full, a_limbs, b_limbs, levels)?.leaf() as f64;
+                let shape = Karatsuba::new(Part::Full, a_limbs, b_limbs, levels)?;
+                if shape.shared_bytes() > shared_memory {
+                    return None;
+                }
+                let leaf = shape.leaf() as f64;
                 let leaves = 3_f64.powi(levels as i32);
                 let products = leaf * leaf * if b_limbs.is_none() { 0.6 } else { 1.0 };
                 Some(leaves * (products + 8.0 * leaf * f64::from(levels)) * 1.3e-4)
             }
             Self::Ntt(primes) => {
-                let points = Ntt::new(Part::Full, a_limbs, b_limbs, primes)?.points() as f64;
+                let shape = Ntt::new(Part::Full, a_limbs, b_limbs, primes, shared_memory)?;
+                let points = shape.points() as f64;
                 let transforms = if b_limbs.is_none() { 2.0 } else { 3.0 };
                 let primes = primes as f64;
                 Some(points * primes * (transforms * points.log2() * 4.0e-4 + primes * 4.0e-4))
@@ -99,7 +92,7 @@ impl Gpu {
     fn method(&self, a_limbs: usize, b_limbs: Option<usize>) -> Result<Method, DeviceError> {
         let shared_memory = self.device().info().shared_memory_per_block;
         Method::possible(a_limbs, b_limbs, shared_memory)
-            .filter_map(|method| Some((method, method.price(a_limbs, b_limbs)?)))
+            .filter_map(|method| Some((method, method.price(a_limbs, b_limbs, shared_memory)?)))
             .min_by(|(_, a), (_, b)| a.total_cmp(b))
             .map(|(method, _)| method)
             .ok_or_else(|| impossible("no method is for factors of this size"))
@@ -158,7 +151,9 @@ impl Gpu {
                 self.karatsuba(&shape, a, b, count, out)
             }
             Method::Ntt(primes) => {
-                let shape = Ntt::new(part, a.limbs, b_limbs, primes).ok_or_else(none)?;
+                let shared_memory = self.device().info().shared_memory_per_block;
+                let shape =
+                    Ntt::new(part, a.limbs, b_limbs, primes, shared_memory).ok_or_else(none)?;
                 self.ntt(&shape, a, b, count, out)
             }
         }

@@ -96,13 +96,20 @@ pub struct Gpu {
     kernels: Arc<Mutex<HashMap<String, Kernel>>>,
     /// Tables of roots of unity, by the number of primes and of points.
     roots: Arc<Mutex<HashMap<(usize, usize), Roots>>>,
+    /// What the blocks of wide products work in; one launch after the other.
+    scratch: Arc<Mutex<Option<Arc<Buffer<f64>>>>>,
 }
 
 impl Gpu {
     /// Nothing is compiled yet.
     #[must_use]
     pub fn new(device: &Device) -> Self {
-        Self { device: device.clone(), kernels: Arc::default(), roots: Arc::default() }
+        Self {
+            device: device.clone(),
+            kernels: Arc::default(),
+            roots: Arc::default(),
+            scratch: Arc::default(),
+        }
     }
 
     /// The device.
@@ -140,16 +147,41 @@ impl Gpu {
         Ok(table)
     }
 
+    /// Memory for at least so many doubles, the same until more are wanted.
+    fn scratch(&self, len: usize) -> Result<Arc<Buffer<f64>>, DeviceError> {
+        let mut kept = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(buffer) = kept.as_ref().filter(|buffer| buffer.len() >= len) {
+            return Ok(buffer.clone());
+        }
+        *kept = None;
+        let buffer = Arc::new(self.device.alloc(len)?);
+        *kept = Some(buffer.clone());
+        Ok(buffer)
+    }
+
     /// Launches a kernel for `count` instances, its last argument.
     fn launch(&self, shape: &dyn Shape, count: usize, args: &[Arg]) -> Result<(), DeviceError> {
+        let blocks = count.div_ceil(shape.numbers() as usize);
+        self.launch_blocks(shape, blocks, count, args)
+    }
+
+    /// The same in so many blocks.
+    fn launch_blocks(
+        &self,
+        shape: &dyn Shape,
+        blocks: usize,
+        count: usize,
+        args: &[Arg],
+    ) -> Result<(), DeviceError> {
         if count == 0 {
             return Ok(());
         }
-        let instances = u32::try_from(count).map_err(|_| DeviceError::Failed {
+        let too_many = |_| DeviceError::Failed {
             what: "a batch on a device".into(),
             message: format!("it has {count} numbers; at most {} are possible", u32::MAX),
-        })?;
-        let blocks = instances.div_ceil(shape.numbers());
+        };
+        let instances = u32::try_from(count).map_err(too_many)?;
+        let blocks = u32::try_from(blocks).map_err(too_many)?;
         let launch = Launch::linear(blocks, shape.threads()).shared(shape.shared_bytes());
         let args: Vec<Arg> = args.iter().copied().chain([Arg::U32(instances)]).collect();
         self.kernel(shape)?.launch(launch, &args)

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use warpint_arith::f50::{F50, Factor, PRIMES};
-use warpint_device::{Buffer, DeviceError, Source, common};
+use warpint_device::{Arg, Buffer, DeviceError, Source, common};
 
 use super::{Gpu, Operand, Part, Shape};
 
@@ -19,6 +19,8 @@ pub struct Ntt {
     parts: usize,
     log_part: u32,
     digit_bits: usize,
+    /// Residues are in the device's memory.
+    wide: bool,
 }
 
 /// Points that a thread holds.
@@ -29,19 +31,26 @@ const HOLDS: usize = 16;
 const LENGTHS: [(usize, u32); 11] =
     [(1, 8), (3, 7), (1, 9), (3, 8), (1, 10), (3, 9), (1, 11), (3, 10), (1, 12), (3, 11), (1, 13)];
 
-/// Primes, and the bits of a digit: two of them, and some for the number of terms, are less than
-/// what the primes have together (for three 149.99, four 199.98, five 249.97).
-const DIGITS: [(usize, usize); 3] = [(3, 64), (4, 92), (5, 114)];
+/// Primes, and the bits of a digit: two of them, and 12 for the number of terms, are less than what
+/// the primes have together (149.99, 199.98, 249.97, 299.97, 399.97, 549.96).
+const DIGITS: [(usize, usize); 6] = [(3, 64), (4, 92), (5, 114), (6, 142), (8, 192), (11, 268)];
 
 impl Ntt {
     /// The shortest transform modulo so many primes for factors of so many limbs (no second one
-    /// for a square). `None` where there is none: for other numbers than 3, 4 and 5 primes, and for
-    /// factors of too many digits.
+    /// for a square), on a device whose blocks have so many bytes of shared memory. `None` where
+    /// there is none: for numbers of primes that are not in [`Self::primes`], and for factors of too
+    /// many digits.
     ///
     /// A convolution of digits below 2^b, where the shorter factor has n of them, is at most
-    /// n·(2^b − 1)² < 2^(2b)·n. With n ≤ 2^12 and two bits in reserve the table above has room.
+    /// n·(2^b − 1)² < 2^(2b)·n, and n ≤ 2^12.
     #[must_use]
-    pub fn new(part: Part, a_limbs: usize, b_limbs: Option<usize>, primes: usize) -> Option<Self> {
+    pub fn new(
+        part: Part,
+        a_limbs: usize,
+        b_limbs: Option<usize>,
+        primes: usize,
+        shared_memory: u32,
+    ) -> Option<Self> {
         let &(_, digit_bits) = DIGITS.iter().find(|&&(number, _)| number == primes)?;
         let digits = |limbs: usize| (32 * limbs).div_ceil(digit_bits);
         let (a_digits, b_digits) = (digits(a_limbs), digits(b_limbs.unwrap_or(a_limbs)));
@@ -51,7 +60,10 @@ impl Ntt {
             a_digits + b_digits <= parts << log && a_digits.max(b_digits) <= most
         };
         let (parts, log_part) = LENGTHS.into_iter().find(|&(parts, log)| fits(parts, log))?;
-        Some(Self { a_limbs, b_limbs, part, primes, parts, log_part, digit_bits })
+        let narrow =
+            Self { a_limbs, b_limbs, part, primes, parts, log_part, digit_bits, wide: false };
+        let shape = Self { wide: narrow.shared_bytes() > shared_memory, ..narrow };
+        (shape.shared_bytes() <= shared_memory).then_some(shape)
     }
 
     /// The numbers of primes that there are.
@@ -71,7 +83,23 @@ impl Ntt {
 
     /// Products of a block, to have about 128 threads.
     fn products(&self) -> usize {
-        (128 / self.team()).max(1)
+        if self.wide { 1 } else { (128 / self.team()).max(1) }
+    }
+
+    /// Blocks of a multiprocessor: a thread has 128 of its 65,536 registers.
+    fn blocks(&self) -> usize {
+        (512 / self.threads_of_block()).max(1)
+    }
+
+    /// Doubles that a wide product has in the device's memory: SCRATCH of `ntt.cu`.
+    fn scratch(&self) -> usize {
+        let words = self.points() * self.digit_bits / 32;
+        self.primes * self.places() + (words + words / 32 + 2 * self.team()).div_ceil(2)
+    }
+
+    /// Places of points in a plane.
+    fn places(&self) -> usize {
+        self.points() + self.points() / 16
     }
 
     fn threads_of_block(&self) -> usize {
@@ -99,7 +127,11 @@ impl Ntt {
     /// What `ntt.cu` wants as FIELDS, RAISED and MIXED.
     fn constants(&self) -> Result<[String; 3], DeviceError> {
         let fields = self.fields()?;
-        let raised = fields.iter().map(|f| f.factor(f.pow(2.0, 64)));
+        let pieces = self.digit_bits.div_ceil(64) as u64;
+        let raised = fields.iter().map(|f| {
+            let powers = (1..=pieces).map(|i| f.factor(f.pow(2.0, 64 * i)));
+            list(powers.map(|factor| pair(factor.constants())))
+        });
         let mixed = fields.iter().enumerate().map(|(k, f)| {
             // M_i mod p_k.
             let below =
@@ -117,7 +149,7 @@ impl Ntt {
         });
         Ok([
             list(fields.iter().map(|f| pair(f.constants()))),
-            list(raised.map(|factor| pair(factor.constants()))),
+            list(raised),
             list(mixed.collect::<Vec<_>>().into_iter()),
         ])
     }
@@ -193,15 +225,16 @@ impl Shape for Ntt {
             .define("DIGIT_BITS", self.digit_bits)
             .define("PRIMES", self.primes)
             .define("PRODUCTS", self.products())
-            .define("BLOCKS", (512 / self.threads_of_block()).max(1))
+            .define("BLOCKS", self.blocks())
+            .define("WIDE", u32::from(self.wide))
             .define("FIELDS", fields)
             .define("RAISED", raised)
             .define("MIXED", mixed))
     }
 
     fn shared_bytes(&self) -> u32 {
-        let places = self.points() + self.points() / 16;
-        (self.products() * self.primes * places * size_of::<f64>()) as u32
+        let planes = if self.wide { 1 } else { self.products() * self.primes };
+        (planes * self.places() * size_of::<f64>()) as u32
     }
 
     fn threads(&self) -> u32 {
@@ -229,14 +262,21 @@ impl Gpu {
     ) -> Result<(), DeviceError> {
         let b = b.unwrap_or(a);
         let roots = self.roots((shape.primes, shape.points()), || shape.roots())?;
+        let blocks = self.device().info().multiprocessors as usize * shape.blocks();
+        let blocks = blocks.clamp(1, count.max(1));
+        let scratch = if shape.wide { Some(self.scratch(blocks * shape.scratch())?) } else { None };
         let args = [
             a.data.into(),
             b.data.into(),
             out.into(),
             (&*roots).into(),
+            scratch.as_deref().map_or(Arg::Pointer(0), Arg::from),
             a.stride().into(),
             b.stride().into(),
         ];
+        if shape.wide {
+            return self.launch_blocks(shape, blocks, count, &args);
+        }
         self.launch(shape, count, &args)
     }
 }

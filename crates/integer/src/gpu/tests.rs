@@ -121,7 +121,8 @@ fn check_ntt(gpu: &Gpu, part: Part, a_limbs: usize, b_limbs: usize, primes: usiz
     b.rotate_left(count / 3);
     // All ones squared are there too.
     b[0].fill(u32::MAX);
-    let shape = Ntt::new(part, a_limbs, Some(b_limbs), primes).unwrap();
+    let shared_memory = gpu.device().info().shared_memory_per_block;
+    let shape = Ntt::new(part, a_limbs, Some(b_limbs), primes, shared_memory).unwrap();
     let (first, out_limbs) = part.limbs(a_limbs, b_limbs);
     let out = gpu.device().alloc::<u32>(count * out_limbs).unwrap();
     let (a_data, b_data) = (upload(gpu, &a), upload(gpu, &b));
@@ -134,7 +135,7 @@ fn check_ntt(gpu: &Gpu, part: Part, a_limbs: usize, b_limbs: usize, primes: usiz
         assert!(found == expected, "{shape:?}, product {i}");
     }
     if a_limbs == b_limbs {
-        let shape = Ntt::new(part, a_limbs, None, primes).unwrap();
+        let shape = Ntt::new(part, a_limbs, None, primes, shared_memory).unwrap();
         gpu.ntt(&shape, operand(&a_data, a_limbs), None, count, &out).unwrap();
         for (a, found) in a.iter().zip(out.download().unwrap().chunks(out_limbs)) {
             assert!(found == &product(a, a)[first..first + out_limbs], "{shape:?}, square");
@@ -172,6 +173,8 @@ fn products_by_transforms() {
     check_ntt(&gpu, Part::Full, 6144, 6144, 3, 2);
     check_ntt(&gpu, Part::Full, 8192, 8192, 3, 2);
     check_ntt(&gpu, Part::Full, 5_800, 5_800, 4, 2);
+    check_ntt(&gpu, Part::Full, 700, 900, 11, 3);
+    check_ntt(&gpu, Part::Full, 16_384, 16_384, 6, 2);
 }
 
 fn sum(sum: Sum, a: &[u32], b: &[u32], out_limbs: usize) -> (Vec<u32>, u8) {
