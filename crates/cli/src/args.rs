@@ -1,6 +1,7 @@
 //! The command line: its grammar, its help, and what it says of a value that makes no sense.
 
 mod arithmetic;
+mod batch;
 mod bench;
 mod machine;
 mod proof;
@@ -11,6 +12,7 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use arithmetic::EngineName;
 use arithmetic::{DeviceArgs, engine_parser};
+pub(crate) use batch::{BenchBatchArgs, Methods, Operation};
 pub(crate) use bench::{Bench, BenchArgs, BenchChecksArgs, BenchDeviceArgs, BenchJacobiArgs};
 pub(crate) use machine::{StressArgs, TuneArgs};
 use proof::proof_power;

@@ -1,6 +1,7 @@
 //! Device memory.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 
 use bytemuck::Pod;
 
@@ -52,6 +53,18 @@ impl<T: Pod> Buffer<T> {
     pub fn download(&self) -> Result<Vec<T>, DeviceError> {
         let mut to = vec![T::zeroed(); self.len];
         self.device.backend().download(self.address, bytemuck::cast_slice_mut(&mut to))?;
+        Ok(to)
+    }
+
+    /// Waits for all work, and copies some elements to the host.
+    ///
+    /// # Panics
+    /// If the range ends before it begins, or beyond the buffer.
+    pub fn download_part(&self, range: Range<usize>) -> Result<Vec<T>, DeviceError> {
+        assert!(range.start <= range.end && range.end <= self.len, "a part of another buffer");
+        let mut to = vec![T::zeroed(); range.len()];
+        let from = self.address + (range.start * size_of::<T>()) as u64;
+        self.device.backend().download(from, bytemuck::cast_slice_mut(&mut to))?;
         Ok(to)
     }
 

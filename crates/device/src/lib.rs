@@ -37,6 +37,8 @@ pub use fp64_rate::{Fp64Rate, fp64_rate};
 pub use launch::{Arg, Launch};
 pub use nvrtc::{Compiled, Nvrtc};
 pub use open::DeviceList;
-pub use rates::{CopyRate, Effort, InRegisters, MeasuredTransforms, Rates, own_sources, rates};
+pub use rates::{
+    CopyRate, Effort, InRegisters, MeasuredTransforms, Rates, copies, own_sources, rates,
+};
 pub use source::Source;
 pub use tuning::{Tuning, TuningError, TuningKey, TuningStore, Warned};

@@ -23,6 +23,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Ll { start, verify_with, test } => ll::run(start, verify_with, &test),
         Command::Proof { what: Proof::Verify(args) } => proof::verify(&args),
         Command::Bench { what: Bench::Mersenne(args) } => bench::mersenne(&args),
+        Command::Bench { what: Bench::Batch(args) } => bench::batch::run(&args),
         Command::Bench { what: Bench::Checks(args) } => bench::checks::run(&args),
         Command::Bench { what: Bench::Device(args) } => bench_device::run(&args),
         Command::Bench { what: Bench::Jacobi(args) } => bench::jacobi::run(&args),

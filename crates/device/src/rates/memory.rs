@@ -30,8 +30,12 @@ pub(super) fn source() -> Source {
         .define("IN_FLIGHT", IN_FLIGHT)
 }
 
-/// At sizes that the second-level cache of large GPUs holds, and does not hold.
-pub(super) fn copies(device: &Device, effort: Effort) -> Result<Vec<CopyRate>, DeviceError> {
+/// Measures copies only, at sizes that the second-level cache of large GPUs holds, and does not
+/// hold.
+///
+/// # Errors
+/// No compiler, anything that fails on the device, and a wrong result.
+pub fn copies(device: &Device, effort: Effort) -> Result<Vec<CopyRate>, DeviceError> {
     match effort {
         Effort::Whole => {
             [8, 16, 32, 64, 512].iter().map(|&mib| copy(device, mib << 20, effort)).collect()

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::{Device, DeviceError, Fp64Rate, Source, fp64_rate};
 
 pub use field::{InRegisters, MeasuredTransforms};
-pub use memory::CopyRate;
+pub use memory::{CopyRate, copies};
 
 /// What a device reaches.
 #[derive(Debug, Clone, PartialEq)]

@@ -85,11 +85,12 @@ impl Method {
 }
 
 impl Gpu {
-    /// The method for products of numbers of a and b limbs, or for squares.
+    /// The method that [`Self::multiply`] takes for numbers of a and b limbs (no b: that of
+    /// [`Self::square`] for those of a): of the possible ones the cheapest by an estimate.
     ///
     /// # Errors
     /// If no method can do it.
-    fn method(&self, a_limbs: usize, b_limbs: Option<usize>) -> Result<Method, DeviceError> {
+    pub fn method(&self, a_limbs: usize, b_limbs: Option<usize>) -> Result<Method, DeviceError> {
         let shared_memory = self.device().info().shared_memory_per_block;
         Method::possible(a_limbs, b_limbs, shared_memory)
             .filter_map(|method| Some((method, method.price(a_limbs, b_limbs, shared_memory)?)))

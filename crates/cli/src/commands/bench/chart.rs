@@ -1,5 +1,5 @@
-//! A chart of times against exponents, as SVG: both axes logarithmic, a line with markers for each
-//! engine, floors as dashed lines.
+//! A chart of times against sizes, as SVG: both axes logarithmic, a line with markers for each
+//! engine or operation, floors as dashed lines.
 //!
 //! There is no background, and all ink has medium lightness: it can be read on white and on black.
 
@@ -10,14 +10,28 @@ const HEIGHT: f64 = 540.0;
 /// The frame: left, right, top, bottom. The legend is to its right.
 const FRAME: [f64; 4] = [76.0, 690.0, 52.0, 476.0];
 const GREY: &str = "#808080";
-/// Blue, orange, green, violet.
-const COLOURS: [&str; 4] = ["#3d85d6", "#d9731a", "#2e9e6b", "#9a63d1"];
+/// Blue, orange, green, violet, red, teal, olive, pink.
+const COLOURS: [&str; 8] =
+    ["#3d85d6", "#d9731a", "#2e9e6b", "#9a63d1", "#d64545", "#2a9da8", "#8f8a24", "#d0609f"];
+/// From one line of the legend to the next, where there is room.
+const LEGEND: f64 = 24.0;
 /// Dashes of an engine's first and second dashed line.
 const DASHES: [&str; 2] = ["9 5", "2 4"];
 
-/// Lines through points (exponent, µs).
+/// What a chart is of.
+pub(super) struct Labels {
+    /// What is measured; the title says where, too.
+    pub(super) title: &'static str,
+    /// Of the axis of sizes, and of that of times.
+    pub(super) axes: [&'static str; 2],
+    /// What a marker says: the line's name, the size, the time.
+    pub(super) marker: fn(&str, f64, f64) -> String,
+}
+
+/// Lines through points (size, time).
 pub(super) struct Chart {
-    title: String,
+    labels: &'static Labels,
+    place: String,
     lines: Vec<Line>,
 }
 
@@ -29,18 +43,19 @@ struct Line {
 }
 
 impl Chart {
-    pub(super) fn new(title: &str) -> Self {
-        Self { title: title.to_owned(), lines: vec![] }
+    /// Without lines, of what was measured at a place.
+    pub(super) fn new(labels: &'static Labels, place: &str) -> Self {
+        Self { labels, place: place.to_owned(), lines: vec![] }
     }
 
     /// A point of an engine's own line.
-    pub(super) fn mark(&mut self, engine: &str, exponent: f64, micros: f64) {
-        self.add(engine, engine, false, (exponent, micros));
+    pub(super) fn mark(&mut self, engine: &str, size: f64, time: f64) {
+        self.add(engine, engine, false, (size, time));
     }
 
     /// A point of a dashed line in the colour of an engine.
-    pub(super) fn dash(&mut self, engine: &str, name: &str, exponent: f64, micros: f64) {
-        self.add(engine, name, true, (exponent, micros));
+    pub(super) fn dash(&mut self, engine: &str, name: &str, size: f64, time: f64) {
+        self.add(engine, name, true, (size, time));
     }
 
     /// Points that have no logarithm are left out.
@@ -155,12 +170,13 @@ impl Display for Chart {
              font-size=\"14\" fill=\"{GREY}\">"
         )?;
         let middle = f64::midpoint(left, right);
-        let title = format!("Time of a squaring modulo 2^p − 1, {}", self.title);
+        let Labels { title, axes: [sizes, times], marker } = self.labels;
+        let title = format!("{title}, {}", self.place);
         text(f, (middle, 28.0), "text-anchor=\"middle\" font-size=\"17\"", &title)?;
-        text(f, (middle, HEIGHT - 16.0), "text-anchor=\"middle\"", "exponent p (bits)")?;
+        text(f, (middle, HEIGHT - 16.0), "text-anchor=\"middle\"", sizes)?;
         let height = f64::midpoint(top, bottom);
         let upright = format!("text-anchor=\"middle\" transform=\"rotate(-90 20 {height:.1})\"");
-        text(f, (20.0, height), &upright, "µs per squaring")?;
+        text(f, (20.0, height), &upright, times)?;
         writeln!(f, "<g stroke=\"{GREY}\" stroke-opacity=\"0.3\" fill=\"none\">")?;
         for at in x.ticks().iter().map(|&tick| x.at(tick)) {
             writeln!(f, "<path d=\"M{at:.1} {top:.1}V{bottom:.1}\"/>")?;
@@ -175,6 +191,7 @@ impl Display for Chart {
         for tick in y.ticks() {
             text(f, (left - 8.0, y.at(tick) + 5.0), "text-anchor=\"end\"", &short(tick))?;
         }
+        let apart = LEGEND.min((bottom - top) / self.lines.len().max(1) as f64);
         for (i, line) in self.lines.iter().enumerate() {
             let (stroke, colour) = (self.stroke(line), self.colour(line));
             let mut points = line.points.clone();
@@ -182,16 +199,16 @@ impl Display for Chart {
             let places: Vec<_> =
                 points.iter().map(|p| format!("{:.1},{:.1}", x.at(p.0), y.at(p.1))).collect();
             writeln!(f, "<polyline points=\"{}\" {stroke} fill=\"none\"/>", places.join(" "))?;
-            for (p, micros) in points.iter().filter(|_| !line.dashed) {
-                let (cx, cy) = (x.at(*p), y.at(*micros));
-                let what = escaped(&format!("M{p:.0} by {}: {micros:.2} µs", line.name));
+            for &(size, time) in points.iter().filter(|_| !line.dashed) {
+                let (cx, cy) = (x.at(size), y.at(time));
+                let what = escaped(&marker(&line.name, size, time));
                 writeln!(
                     f,
                     "<circle cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"4.5\" fill=\"{colour}\">\
                      <title>{what}</title></circle>"
                 )?;
             }
-            let at = top + 12.0 + 24.0 * i as f64;
+            let at = top + 12.0 + apart * i as f64;
             let (begin, end) = (right + 16.0, right + 48.0);
             writeln!(f, "<path d=\"M{begin:.1} {at:.1}H{end:.1}\" {stroke} fill=\"none\"/>")?;
             text(f, (end + 8.0, at + 5.0), "", &line.name)?;
@@ -202,11 +219,12 @@ impl Display for Chart {
 
 #[cfg(test)]
 mod tests {
+    use super::super::SQUARINGS;
     use super::*;
     use roxmltree::Document;
 
     fn chart() -> Chart {
-        let mut chart = Chart::new("A <GPU> & \"more\"");
+        let mut chart = Chart::new(&SQUARINGS, "A <GPU> & \"more\"");
         for (p, fp64, integers) in [(6_972_593, 11.5, 17.5), (332_192_831, 330.25, 590.0)] {
             let p = f64::from(p);
             chart.mark("fp64", p, fp64);
@@ -281,7 +299,7 @@ mod tests {
 
     #[test]
     fn one_point_or_none_is_a_chart_too() {
-        let mut one = Chart::new("");
+        let mut one = Chart::new(&SQUARINGS, "");
         assert!(Document::parse(&one.to_string()).is_ok());
         one.mark("fp64", 7.0, 0.05);
         one.mark("fp64", 11.0, 0.0);

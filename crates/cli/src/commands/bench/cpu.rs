@@ -8,7 +8,7 @@ use warpint::mersenne::engine::places::cpu_name;
 use warpint::mersenne::{EngineError, Exponent, Plan, PlanRequest};
 
 use super::chart::Chart;
-use super::{micros, optional, plans, say, say_all};
+use super::{SQUARINGS, micros, optional, plans, say, say_all};
 use crate::args::BenchArgs;
 use crate::units;
 
@@ -62,8 +62,8 @@ pub(super) fn run(
 
 impl Measured {
     fn chart(&self) -> Chart {
-        let mut chart =
-            Chart::new(&format!("{}, {}", self.cpu, units::count(self.threads as u64, "thread")));
+        let threads = units::count(self.threads as u64, "thread");
+        let mut chart = Chart::new(&SQUARINGS, &format!("{}, {threads}", self.cpu));
         for row in &self.rows {
             let p = f64::from(row.exponent);
             chart.mark(row.engine, p, row.us_per_squaring);

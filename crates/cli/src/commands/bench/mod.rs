@@ -1,5 +1,6 @@
-//! `warpint bench mersenne [P…]`
+//! `warpint bench mersenne [P…]`, and the benches of more than one file.
 
+pub(crate) mod batch;
 mod chart;
 pub(crate) mod checks;
 mod cpu;
@@ -11,6 +12,7 @@ mod scratch;
 use serde::Serialize;
 use warpint::mersenne::{Exponent, Plan, PlanRequest, TunedTimes};
 
+use self::chart::Labels;
 use crate::args::BenchArgs;
 use crate::exit::Exit;
 use crate::lengths;
@@ -25,6 +27,13 @@ const ON_CPU: [u64; 4] = [216_091, 1_257_787, 6_972_593, 20_996_011];
 /// On a GPU: of Mersenne primes too, but for the last, which is the first of more than 100,000,000
 /// digits.
 const ON_GPU: [u64; 6] = [6_972_593, 43_112_609, 57_885_161, 82_589_933, 136_279_841, 332_192_831];
+
+/// Charts of squarings.
+const SQUARINGS: Labels = Labels {
+    title: "Time of a squaring modulo 2^p − 1",
+    axes: ["exponent p (bits)", "µs per squaring"],
+    marker: |engine, p, micros| format!("M{p:.0} by {engine}: {micros:.2} µs"),
+};
 
 pub(crate) fn mersenne(args: &BenchArgs) -> anyhow::Result<Exit> {
     // What cannot be written is no reason to measure for minutes.

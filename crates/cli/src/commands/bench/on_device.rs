@@ -8,7 +8,7 @@ use warpint::mersenne::{
 };
 
 use super::chart::Chart;
-use super::{micros, optional, plans, say, say_all};
+use super::{SQUARINGS, micros, optional, plans, say, say_all};
 use crate::args::BenchArgs;
 use crate::units;
 
@@ -208,7 +208,7 @@ impl Measured {
     }
 
     fn chart(&self) -> Chart {
-        let mut chart = Chart::new(&self.name);
+        let mut chart = Chart::new(&SQUARINGS, &self.name);
         for row in &self.rows {
             let p = f64::from(row.exponent);
             chart.mark(row.engine, p, row.us_per_squaring);

@@ -1,0 +1,107 @@
+//! `bench batch`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use warpint::integer::Width;
+use warpint::integer::gpu::Method;
+use warpint::mersenne::DeviceChoice;
+
+use super::at_least_one;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  warpint bench batch
+  warpint bench batch --device cuda --plot batch.svg
+  warpint bench batch --device cuda --op mul --method all --json
+  warpint bench batch --op mullo --bits 256,384 --count 100000";
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchBatchArgs {
+    /// Operations: add (a + b mod 2^n), mul (a·b), sqr (a²), mullo (a·b mod 2^n) of numbers of n bits.
+    #[arg(
+        long = "op",
+        value_name = "OPS",
+        value_enum,
+        value_delimiter = ',',
+        default_value = "add,mul,sqr",
+        hide_possible_values = true
+    )]
+    pub(crate) operations: Vec<Operation>,
+
+    /// Widths in bits, multiples of 32 [default: the powers of 2 from 64 to 262144 that the method
+    /// can do].
+    #[arg(long, value_name = "BITS", value_parser = width, value_delimiter = ',')]
+    pub(crate) bits: Vec<Width>,
+
+    /// Numbers of a batch [default: as many as fill 256 MiB, on the CPU 16 MiB, or what the memory
+    /// that is free has room for].
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(crate) count: Option<usize>,
+
+    /// How a device multiplies: single, karatsuba1 … karatsuba5, ntt3 … ntt5, or all, a row for each
+    /// that is possible [default: what the library takes].
+    #[arg(long, value_name = "METHOD", value_parser = methods)]
+    pub(crate) method: Option<Methods>,
+
+    /// Where to compute: auto (a GPU if there is one that works, otherwise the CPU), cpu, cuda or
+    /// cuda:N.
+    #[arg(long, value_name = "DEVICE", default_value_t)]
+    pub(crate) device: DeviceChoice,
+
+    /// Draw the operands from this seed [default: another one each time; --json tells it].
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u32>,
+
+    /// Draw the times and floors against the width into this SVG file, which is replaced if it is
+    /// there. A path that cannot be written is refused before anything is measured.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What is done with numbers of n bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Operation {
+    /// a + b mod 2^n.
+    Add,
+    /// a·b.
+    Mul,
+    /// a².
+    Sqr,
+    /// a·b mod 2^n.
+    Mullo,
+}
+
+/// Ways to multiply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Methods {
+    /// Each that is possible.
+    All,
+    /// This one.
+    One(Method),
+}
+
+fn methods(text: &str) -> Result<Methods, String> {
+    match text {
+        "all" => Ok(Methods::All),
+        _ => text.parse().map(Methods::One).map_err(|e| format!("{e}, or all")),
+    }
+}
+
+fn width(text: &str) -> Result<Width, String> {
+    let bits: u32 = text.parse().map_err(|_| format!("'{text}' is not a number of bits"))?;
+    Width::new(bits).map_err(|e| e.to_string())
+}
+
+fn count(text: &str) -> Result<usize, String> {
+    let most = u32::MAX as usize;
+    let n = at_least_one(text)?;
+    usize::try_from(n)
+        .ok()
+        .filter(|&n| n <= most)
+        .ok_or_else(|| format!("{n} numbers are too many: a batch has at most {most}"))
+}

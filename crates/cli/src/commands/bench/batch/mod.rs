@@ -1,0 +1,216 @@
+//! `warpint bench batch`
+
+mod on_cpu;
+mod on_device;
+mod operands;
+mod operation;
+mod row;
+mod works;
+
+use std::fmt;
+use std::time::Duration;
+
+use anyhow::Context;
+use serde::Serialize;
+use warpint::integer::gpu::Method;
+use warpint::mersenne::engine::places::{cpu_name, device_on};
+use warpint::mersenne::{DeviceChoice, PlanRequest};
+
+use self::on_cpu::OnCpu;
+use self::on_device::OnDevice;
+use self::operands::Operands;
+use self::row::Row;
+use super::chart::{Chart, Labels};
+use super::cores;
+use crate::args::{BenchBatchArgs, Operation};
+use crate::exit::Exit;
+use crate::report;
+use crate::run::settle_for_any;
+use crate::units;
+use crate::whole_file::WholeFile;
+
+const LABELS: Labels = Labels {
+    title: "Time of an operation in a batch",
+    axes: ["bits of an operand", "ns per operation"],
+    marker: |name, bits, ns| format!("{name} of {bits:.0} bits: {ns:.4} ns"),
+};
+
+/// A row that is to be measured.
+#[derive(Debug, Clone, Copy)]
+struct Work {
+    operation: Operation,
+    /// Limbs of 32 bits of an operand.
+    limbs: usize,
+    /// Numbers, at least one.
+    count: usize,
+    /// How to multiply; `None` for what the library takes.
+    method: Option<Method>,
+}
+
+impl Work {
+    fn bits(&self) -> u32 {
+        32 * self.limbs as u32
+    }
+
+    /// Bytes that are read and written.
+    fn bytes(&self) -> u64 {
+        self.operation.bytes(self.limbs) * self.count as u64
+    }
+}
+
+impl fmt::Display for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} bits", self.operation.name(), self.bits())?;
+        self.method.map_or(Ok(()), |method| write!(f, " by {method}"))
+    }
+}
+
+/// Where batches are computed.
+trait Place {
+    /// Prepares the work, does it once and waits; the time from submission to result.
+    fn first(&mut self, work: &Work, operands: &Operands) -> anyhow::Result<Duration>;
+    /// The limbs of the result of an instance.
+    fn result(&self, work: &Work, i: usize) -> anyhow::Result<Vec<u32>>;
+    /// The times of some more runs.
+    fn times(&mut self, work: &Work) -> anyhow::Result<Vec<Duration>>;
+    /// Bytes read and written a second by copies that touch so many.
+    fn copy_rate(&mut self, bytes: u64) -> f64;
+    /// How it multiplies, where there are several ways.
+    fn method(&self, work: &Work) -> anyhow::Result<Option<Method>>;
+}
+
+/// All that was measured.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Measured {
+    device: String,
+    name: String,
+    /// Of a device.
+    driver: Option<String>,
+    /// Of the CPU.
+    threads: Option<usize>,
+    /// Which the operands are drawn from.
+    seed: u32,
+    rows: Vec<Row>,
+}
+
+pub(crate) fn run(args: &BenchBatchArgs) -> anyhow::Result<Exit> {
+    // What cannot be written is no reason to measure for minutes.
+    let chart = args.plot.as_deref().map(WholeFile::new).transpose()?;
+    let mut measured = match place(args.device)? {
+        DeviceChoice::On(id) => {
+            let device = device_on(id)?;
+            let works = works::on_device(args, &device, id)?;
+            let operands = works::operands(args, &works)?;
+            let mut place = OnDevice::new(&device, id, &operands, works::result_limbs(&works))?;
+            let info = device.info();
+            let measured = Measured {
+                device: info.id.clone(),
+                name: info.name.clone(),
+                driver: Some(info.driver.clone()),
+                threads: None,
+                seed: operands.seed(),
+                rows: vec![],
+            };
+            measured.of(args, &works, &operands, &mut place)?
+        }
+        DeviceChoice::Auto | DeviceChoice::Cpu => {
+            let works = works::on_cpu(args)?;
+            let operands = works::operands(args, &works)?;
+            let measured = Measured {
+                device: "cpu".into(),
+                name: cpu_name(),
+                driver: None,
+                threads: Some(cores()),
+                seed: operands.seed(),
+                rows: vec![],
+            };
+            measured.of(args, &works, &operands, &mut OnCpu::default())?
+        }
+    };
+    if args.json {
+        report::write_out((serde_json::to_string(&measured)? + "\n").as_bytes())?;
+    }
+    measured.rows.sort_by_key(|row| row.bits);
+    if let Some(file) = chart {
+        file.write(&measured.chart(args.method.is_some()).to_string())?;
+    }
+    Ok(Exit::Done)
+}
+
+/// A device that is named, or what `auto` comes to.
+fn place(choice: DeviceChoice) -> anyhow::Result<DeviceChoice> {
+    match choice {
+        DeviceChoice::Auto => {
+            let request = PlanRequest { device: choice, ..PlanRequest::default() };
+            Ok(settle_for_any(&request)?.device)
+        }
+        DeviceChoice::Cpu | DeviceChoice::On(_) => Ok(choice),
+    }
+}
+
+impl Measured {
+    /// Measures row by row, each printed when it is known.
+    fn of(
+        mut self,
+        args: &BenchBatchArgs,
+        works: &[Work],
+        operands: &Operands,
+        place: &mut impl Place,
+    ) -> anyhow::Result<Self> {
+        let say = |line: &str| {
+            if args.json { Ok(()) } else { report::write_out(format!("{line}\n").as_bytes()) }
+        };
+        say(&format!("{}\n\n{}", self.place(), Row::HEADER))?;
+        for work in works {
+            let row = measure(work, operands, place).with_context(|| work.to_string())?;
+            say(&row.line())?;
+            self.rows.push(row);
+        }
+        Ok(self)
+    }
+
+    /// `cuda:0  NVIDIA H200, 580.159.04 (CUDA 13.0)`.
+    fn place(&self) -> String {
+        let threads = self.threads.map(|n| units::count(n as u64, "thread"));
+        let more = self.driver.clone().or(threads).filter(|text| !text.is_empty());
+        let more = more.map_or_else(String::new, |text| format!(", {text}"));
+        format!("{}  {}{more}", self.device, self.name)
+    }
+
+    /// One line for each operation, or for each method of each.
+    fn chart(&self, by_method: bool) -> Chart {
+        let mut chart = Chart::new(&LABELS, &self.name);
+        for row in &self.rows {
+            let line = match &row.method {
+                Some(method) if by_method => format!("{}, {method}", row.operation),
+                _ => row.operation.to_owned(),
+            };
+            chart.mark(&line, row.bits.into(), row.ns_per_operation);
+        }
+        let mut floors: Vec<(&str, u32)> = vec![];
+        for row in &self.rows {
+            // Methods of one operation have one floor.
+            if !floors.contains(&(row.operation, row.bits)) {
+                floors.push((row.operation, row.bits));
+                let name = format!("{}: memory floor", row.operation);
+                chart.dash(row.operation, &name, row.bits.into(), row.floor_ns);
+            }
+        }
+        chart
+    }
+}
+
+fn measure(work: &Work, operands: &Operands, place: &mut impl Place) -> anyhow::Result<Row> {
+    let method = place.method(work)?;
+    let first = place.first(work, operands)?;
+    operands.check(work, |i| place.result(work, i))?;
+    let times = place.times(work)?;
+    Ok(Row::new(work, method, first, times, place.copy_rate(work.bytes())))
+}
+
+/// The middle one; of an even number the longer of two.
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}

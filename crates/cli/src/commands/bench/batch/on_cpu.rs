@@ -1,0 +1,101 @@
+//! Batches on the CPU, on all its threads.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use rayon::prelude::*;
+use warpint::integer::gpu::Method;
+use warpint::integer::{Executor, UintBatch, Width};
+
+use super::operands::Operands;
+use super::{Place, Work, median};
+use crate::args::Operation;
+
+/// Runs that are timed.
+const RUNS: usize = 5;
+
+/// The batches of a row.
+#[derive(Default)]
+pub(super) struct OnCpu {
+    row: Option<Batches>,
+}
+
+struct Batches {
+    a: UintBatch,
+    b: UintBatch,
+    out: UintBatch,
+}
+
+impl Batches {
+    fn new(work: &Work, operands: &Operands) -> anyhow::Result<Self> {
+        let (executor, width) = (Executor::cpu(), Width::new(work.bits())?);
+        let take = |from: &[u32]| {
+            let limbs = from.get(..work.count * work.limbs).unwrap_or(&[]);
+            UintBatch::from_limbs(&executor, width, limbs)
+        };
+        let result = if work.operation.result_limbs(work.limbs) == work.limbs {
+            width
+        } else {
+            width.of_product(width)?
+        };
+        let out = UintBatch::zeros(&executor, work.count, result)?;
+        Ok(Self { a: take(&operands.a)?, b: take(&operands.b)?, out })
+    }
+
+    fn run(&mut self, operation: Operation) -> anyhow::Result<Duration> {
+        let Self { a, b, out } = self;
+        let begin = Instant::now();
+        match operation {
+            Operation::Add => a.add_into(b, out, None),
+            Operation::Mul => a.mul_into(b, out),
+            Operation::Sqr => a.square_into(out),
+            Operation::Mullo => a.mul_low_into(b, out),
+        }?;
+        Ok(begin.elapsed())
+    }
+}
+
+impl OnCpu {
+    fn batches(&mut self) -> anyhow::Result<&mut Batches> {
+        self.row.as_mut().context("no batch is there")
+    }
+}
+
+impl Place for OnCpu {
+    fn first(&mut self, work: &Work, operands: &Operands) -> anyhow::Result<Duration> {
+        // The last row's memory first.
+        self.row = None;
+        self.row.insert(Batches::new(work, operands)?).run(work.operation)
+    }
+
+    fn result(&self, _: &Work, i: usize) -> anyhow::Result<Vec<u32>> {
+        let result = self.row.as_ref().and_then(|row| row.out.get(i).transpose()).transpose()?;
+        result.with_context(|| format!("there is no result of instance {i}"))
+    }
+
+    fn times(&mut self, work: &Work) -> anyhow::Result<Vec<Duration>> {
+        let batches = self.batches()?;
+        (0..RUNS).map(|_| batches.run(work.operation)).collect()
+    }
+
+    /// That of copies, by all threads, from one half of as many bytes to the other.
+    fn copy_rate(&mut self, bytes: u64) -> f64 {
+        const STRETCH: usize = 1 << 15;
+        let half = (bytes as usize).div_ceil(16).max(1);
+        let (from, mut to) = (vec![1u64; half], vec![0u64; half]);
+        let times = (0..=RUNS).map(|_| {
+            let begin = Instant::now();
+            let stretches = to.par_chunks_mut(STRETCH).zip(from.par_chunks(STRETCH));
+            stretches.for_each(|(to, from)| to.copy_from_slice(from));
+            std::hint::black_box(&mut to);
+            begin.elapsed()
+        });
+        // The first one touches the memory.
+        let times: Vec<Duration> = times.skip(1).collect();
+        16.0 * half as f64 / median(times).as_secs_f64().max(1e-9)
+    }
+
+    fn method(&self, _: &Work) -> anyhow::Result<Option<Method>> {
+        Ok(None)
+    }
+}

@@ -1,0 +1,116 @@
+//! Batches on a device.
+
+use std::time::{Duration, Instant};
+
+use warpint::device::{Buffer, CopyRate, Device, DeviceError, Effort, copies};
+use warpint::integer::gpu::{Gpu, Method, Operand, Part, Results, Sum};
+use warpint::mersenne::DeviceId;
+
+use super::operands::Operands;
+use super::{Place, Work};
+use crate::args::Operation;
+
+/// A device with the operands of all rows.
+pub(super) struct OnDevice {
+    gpu: Gpu,
+    a: Buffer<u32>,
+    b: Buffer<u32>,
+    out: Buffer<u32>,
+    copies: Vec<CopyRate>,
+    /// Runs that are timed.
+    runs: usize,
+}
+
+/// Bytes that can be taken on a device: what is free, but for what its kernels may need.
+pub(super) fn room(device: &Device) -> Result<u64, DeviceError> {
+    Ok(device.memory()?.0 / 16 * 15)
+}
+
+/// The ways to multiply numbers of so many limbs, or to square them.
+pub(super) fn possible(device: &Device, operation: Operation, limbs: usize) -> Vec<Method> {
+    let b_limbs = operation.is_of_two().then_some(limbs);
+    Method::possible(limbs, b_limbs, device.info().shared_memory_per_block).collect()
+}
+
+impl OnDevice {
+    /// Takes the operands there, with room for so many limbs of results.
+    pub(super) fn new(
+        device: &Device,
+        id: DeviceId,
+        operands: &Operands,
+        result_limbs: usize,
+    ) -> Result<Self, DeviceError> {
+        // The times of the simulator mean nothing.
+        let (effort, runs) = match id {
+            DeviceId::Cuda(_) => (Effort::Whole, 9),
+            DeviceId::Sim => (Effort::Few, 3),
+        };
+        Ok(Self {
+            // First, for it needs room of its own.
+            copies: copies(device, effort)?,
+            gpu: Gpu::new(device),
+            a: device.upload(&operands.a)?,
+            b: device.upload(&operands.b)?,
+            out: device.alloc(result_limbs)?,
+            runs,
+        })
+    }
+
+    /// Submits all instances once.
+    fn submit(&self, work: &Work) -> Result<(), DeviceError> {
+        let &Work { operation, limbs, count, method } = work;
+        let operand = |data| Operand { data, limbs, broadcast: false };
+        let (a, b, out) = (operand(&self.a), operand(&self.b), &self.out);
+        let part = if operation == Operation::Mullo { Part::Low } else { Part::Full };
+        match (operation, method) {
+            (Operation::Add, _) => {
+                self.gpu.add(Sum::Add, a, b, count, Results { data: out, limbs }, None)
+            }
+            (Operation::Sqr, Some(method)) => {
+                self.gpu.multiply_by(method, part, a, None, count, out)
+            }
+            (Operation::Sqr, None) => self.gpu.square(part, a, count, out),
+            (_, Some(method)) => self.gpu.multiply_by(method, part, a, Some(b), count, out),
+            (_, None) => self.gpu.multiply(part, a, b, count, out),
+        }
+    }
+}
+
+impl Place for OnDevice {
+    fn first(&mut self, work: &Work, _: &Operands) -> anyhow::Result<Duration> {
+        // Results of another row would pass for this one's.
+        self.out.clear()?;
+        self.gpu.device().synchronize()?;
+        let begin = Instant::now();
+        self.submit(work)?;
+        self.gpu.device().synchronize()?;
+        Ok(begin.elapsed())
+    }
+
+    fn result(&self, work: &Work, i: usize) -> anyhow::Result<Vec<u32>> {
+        let limbs = work.operation.result_limbs(work.limbs);
+        Ok(self.out.download_part(i * limbs..(i + 1) * limbs)?)
+    }
+
+    fn times(&mut self, work: &Work) -> anyhow::Result<Vec<Duration>> {
+        // One more before them gives the host a lead.
+        self.submit(work)?;
+        Ok(self.gpu.device().times(self.runs, |_| self.submit(work))?)
+    }
+
+    /// That of the copy, from one buffer to another, which touches about as many bytes: memory
+    /// that fits a cache is faster.
+    fn copy_rate(&mut self, bytes: u64) -> f64 {
+        let apart = |copy: &CopyRate| (2.0 * copy.bytes as f64 / bytes.max(1) as f64).ln().abs();
+        let nearest = self.copies.iter().min_by(|a, b| apart(a).total_cmp(&apart(b)));
+        nearest.map_or(0.0, |copy| copy.between)
+    }
+
+    fn method(&self, work: &Work) -> anyhow::Result<Option<Method>> {
+        if !work.operation.is_product() || work.method.is_some() {
+            return Ok(work.method);
+        }
+        let b_limbs = work.operation.is_of_two().then_some(work.limbs);
+        Ok(Some(self.gpu.method(work.limbs, b_limbs)?))
+    }
+}

@@ -1,0 +1,157 @@
+//! What is printed of an operation.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use warpint::integer::gpu::Method;
+
+use super::{Work, median};
+use crate::commands::bench::optional;
+
+/// An operation at a width.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct Row {
+    pub(super) operation: &'static str,
+    pub(super) bits: u32,
+    /// Numbers of the batch.
+    count: usize,
+    /// Of products on a device.
+    pub(super) method: Option<String>,
+    /// The median run, and the fastest and the slowest.
+    pub(super) ns_per_operation: f64,
+    ns_fastest_run: f64,
+    ns_slowest_run: f64,
+    /// The runs timed.
+    runs: usize,
+    /// Read and written for an operation.
+    bytes_per_operation: u64,
+    gb_per_second: f64,
+    operations_per_second: f64,
+    /// m² for each product of factors of m limbs of 32 bits (Raahauge, Marchioro and Løvenskjold
+    /// 2025), in 10^9.
+    gu32ops_per_second: Option<f64>,
+    /// A copy of about as many bytes, read and written.
+    copy_gb_per_second: f64,
+    /// The bytes at that rate, and their part of the time.
+    pub(super) floor_ns: f64,
+    share_of_floor: f64,
+    /// The first run, by the host's clock: compiles the kernel.
+    compile_s: f64,
+}
+
+impl Row {
+    /// `copy_rate` in bytes a second.
+    pub(super) fn new(
+        work: &Work,
+        method: Option<Method>,
+        first: Duration,
+        times: Vec<Duration>,
+        copy_rate: f64,
+    ) -> Self {
+        // Nothing takes no time, whatever a coarse clock says.
+        let each = |time: Duration| (time.as_secs_f64() * 1e9).max(1.0) / work.count as f64;
+        let bytes = work.operation.bytes(work.limbs);
+        let (fastest, slowest, runs) = (times.iter().min(), times.iter().max(), times.len());
+        let (fastest, slowest) = (fastest.copied(), slowest.copied());
+        let ns = each(median(times));
+        let floor = if copy_rate > 0.0 { bytes as f64 / copy_rate * 1e9 } else { 0.0 };
+        let products = (work.limbs as f64).powi(2);
+        Self {
+            operation: work.operation.name(),
+            bits: work.bits(),
+            count: work.count,
+            method: method.map(|method| method.to_string()),
+            ns_per_operation: ns,
+            ns_fastest_run: each(fastest.unwrap_or_default()),
+            ns_slowest_run: each(slowest.unwrap_or_default()),
+            runs,
+            bytes_per_operation: bytes,
+            gb_per_second: bytes as f64 / ns,
+            operations_per_second: 1e9 / ns,
+            gu32ops_per_second: work.operation.is_product().then_some(products / ns),
+            copy_gb_per_second: copy_rate / 1e9,
+            floor_ns: floor,
+            share_of_floor: floor / ns,
+            compile_s: first.as_secs_f64(),
+        }
+    }
+
+    pub(super) const HEADER: &str = "op       bits      count  method      ns/operation      \
+                                     op/s     GB/s  Gu32op/s  floor";
+
+    pub(super) fn line(&self) -> String {
+        format!(
+            "{:<5} {:>7} {:>10}  {:<10} {:>13}  {:>8}  {:>7.1}  {:>8}  {:>3.0} %",
+            self.operation,
+            self.bits,
+            self.count,
+            self.method.as_deref().unwrap_or("–"),
+            figures(self.ns_per_operation),
+            scaled(self.operations_per_second),
+            self.gb_per_second,
+            optional(self.gu32ops_per_second, 1),
+            100.0 * self.share_of_floor,
+        )
+    }
+}
+
+/// Four digits at least: `0.01234`, `1.234`, `12.34`, `12345.7`.
+fn figures(x: f64) -> String {
+    let before = if x > 0.0 { x.log10().floor() as i32 } else { 0 };
+    let after = (3 - before).clamp(1, 9) as usize;
+    format!("{x:.after$}")
+}
+
+/// `12.34 G`, `5.67 M`, `8.90 k`, `1.23`.
+fn scaled(x: f64) -> String {
+    let (unit, name) = match x {
+        x if x >= 1e9 => (1e9, " G"),
+        x if x >= 1e6 => (1e6, " M"),
+        x if x >= 1e3 => (1e3, " k"),
+        _ => (1.0, "  "),
+    };
+    format!("{:.2}{name}", x / unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Operation;
+
+    #[test]
+    fn figures_are_those_of_the_median_run() {
+        let work = Work { operation: Operation::Mul, limbs: 32, count: 1000, method: None };
+        let times = [4, 2, 3].map(Duration::from_micros).to_vec();
+        let row = Row::new(&work, Some(Method::Ntt(3)), Duration::from_secs(2), times, 512e9);
+        let near = |x: f64, y: f64| assert!((x / y - 1.0).abs() < 1e-12, "{x} {y}");
+        near(row.ns_per_operation, 3.0);
+        near(row.ns_fastest_run, 2.0);
+        near(row.ns_slowest_run, 4.0);
+        near(row.gb_per_second, 512.0 / 3.0);
+        near(row.operations_per_second, 1e9 / 3.0);
+        near(row.gu32ops_per_second.unwrap(), 1024.0 / 3.0);
+        near(row.floor_ns, 1.0);
+        near(row.share_of_floor, 1.0 / 3.0);
+        assert_eq!((row.bits, row.runs, row.compile_s), (1024, 3, 2.0));
+        assert_eq!(
+            row.line(),
+            "mul      1024       1000  ntt3               3.000  333.33 M    170.7     341.3   33 %"
+        );
+    }
+
+    #[test]
+    fn columns_stand_below_their_names() {
+        let work = Work { operation: Operation::Mullo, limbs: 8192, count: 1 << 25, method: None };
+        let method = Some(Method::Karatsuba(5));
+        let row = Row::new(&work, method, Duration::ZERO, vec![Duration::from_secs(9000)], 1e12);
+        let (line, header) = (row.line(), Row::HEADER);
+        assert_eq!(line.chars().count(), header.chars().count(), "{line}\n{header}");
+        for (x, said) in [(0.012_341, "0.01234"), (1.0, "1.000"), (12_345.67, "12345.7")] {
+            assert_eq!(figures(x), said);
+        }
+        for (x, said) in [(1.5e9, "1.50 G"), (2e6, "2.00 M"), (3e3, "3.00 k"), (4.0, "4.00  ")] {
+            assert_eq!(scaled(x), said);
+        }
+    }
+}
