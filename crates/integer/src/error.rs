@@ -90,6 +90,27 @@ pub enum IntegerError {
         /// Their width.
         width: Width,
     },
+    /// More numbers than a device takes at once.
+    #[error("{count} integers are more than the {most} of a batch on a device")]
+    TooMany {
+        /// Integers.
+        count: usize,
+        /// The most there may be.
+        most: u32,
+    },
+    /// Factors for which a device has no method.
+    #[error(
+        "the device {device} has no method for a product of integers of {a} and of {b}: \
+         the CPU has"
+    )]
+    NoMethod {
+        /// Its name.
+        device: String,
+        /// The width of the one factor.
+        a: Width,
+        /// The width of the other.
+        b: Width,
+    },
     /// The threads could not be started.
     #[error("cannot start {threads} threads: {reason}")]
     Threads {

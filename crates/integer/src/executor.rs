@@ -6,6 +6,7 @@ use std::sync::Arc;
 use warpint_device::Device;
 
 use crate::IntegerError;
+use crate::gpu::Gpu;
 
 /// Where batches live and operations run. Cheap to clone.
 #[derive(Clone)]
@@ -14,6 +15,8 @@ pub struct Executor(Arc<Place>);
 enum Place {
     /// The host; without threads of its own, on rayon's.
     Host(Option<rayon::ThreadPool>),
+    /// A device, with the kernels that were needed so far.
+    Device(Gpu),
 }
 
 impl Executor {
@@ -33,6 +36,13 @@ impl Executor {
         Ok(Self(Arc::new(Place::Host(Some(pool)))))
     }
 
+    /// A device: a GPU, or the simulator. Kernels are compiled when they are first needed, and
+    /// operations do not wait for the device.
+    #[must_use]
+    pub fn on(device: Device) -> Self {
+        Self(Arc::new(Place::Device(Gpu::new(&device))))
+    }
+
     /// Whether it is the CPU.
     #[must_use]
     pub fn is_cpu(&self) -> bool {
@@ -44,6 +54,15 @@ impl Executor {
     pub fn device(&self) -> Option<&Device> {
         match &*self.0 {
             Place::Host(_) => None,
+            Place::Device(gpu) => Some(gpu.device()),
+        }
+    }
+
+    /// The operations of the device; on the CPU there is none.
+    pub(crate) fn gpu(&self) -> Result<&Gpu, IntegerError> {
+        match &*self.0 {
+            Place::Host(_) => Err(IntegerError::Places),
+            Place::Device(gpu) => Ok(gpu),
         }
     }
 
@@ -58,11 +77,11 @@ impl Executor {
         }
     }
 
-    /// Does work for the CPU on the threads chosen.
+    /// Does work for the CPU on the threads chosen; for a device's numbers on rayon's.
     pub(crate) fn on_threads<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &*self.0 {
             Place::Host(Some(pool)) => pool.install(work),
-            Place::Host(None) => work(),
+            Place::Host(None) | Place::Device(_) => work(),
         }
     }
 }
@@ -72,6 +91,7 @@ impl fmt::Debug for Executor {
         match &*self.0 {
             Place::Host(None) => write!(f, "cpu"),
             Place::Host(Some(pool)) => write!(f, "cpu ({} threads)", pool.current_num_threads()),
+            Place::Device(gpu) => write!(f, "{:?}", gpu.device()),
         }
     }
 }

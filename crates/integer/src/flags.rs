@@ -4,7 +4,7 @@ use crate::storage::Storage;
 use crate::{Executor, IntegerError, UintBatch, Width};
 
 /// One flag for each number of a batch: a carry, a borrow, lost bits. What happens to one number
-/// neither spoils nor hides the others.
+/// neither spoils nor hides the others. They are where their batch is until they are asked for.
 #[derive(Debug)]
 pub struct Flags {
     pub(crate) executor: Executor,
@@ -12,12 +12,14 @@ pub struct Flags {
 }
 
 impl Flags {
-    pub(crate) fn new(
+    /// Flags for `count` numbers of `width`, which an operation is to set or clear.
+    pub(crate) fn for_results(
         executor: &Executor,
         count: usize,
         width: Width,
     ) -> Result<Self, IntegerError> {
-        Ok(Self { executor: executor.clone(), data: Storage::zeros(executor, count, 1, width)? })
+        let data = Storage::for_results(executor, count, 1, width)?;
+        Ok(Self { executor: executor.clone(), data })
     }
 
     /// `count` flags, none set: to be filled by operations that take flags.
@@ -25,7 +27,8 @@ impl Flags {
     /// # Errors
     /// [`IntegerError::Memory`] or [`IntegerError::Device`] if there is no memory for them.
     pub fn zeros(executor: &Executor, count: usize) -> Result<Self, IntegerError> {
-        Self::new(executor, count, Width::of_limbs(1))
+        let data = Storage::zeros(executor, count, 1, Width::of_limbs(1))?;
+        Ok(Self { executor: executor.clone(), data })
     }
 
     /// Refuses flags that are not those of `batch`'s numbers.
@@ -42,9 +45,7 @@ impl Flags {
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        match &self.data {
-            Storage::Host(flags) => flags.len(),
-        }
+        self.data.len()
     }
 
     /// Whether there is none.
@@ -58,7 +59,7 @@ impl Flags {
     /// # Errors
     /// What a device reports.
     pub fn to_vec(&self) -> Result<Vec<u8>, IntegerError> {
-        self.data.to_vec()
+        self.data.with(<[u8]>::to_vec)
     }
 
     /// Whether any is set.
@@ -74,9 +75,6 @@ impl Flags {
     /// # Errors
     /// As [`Self::to_vec`].
     pub fn count(&self) -> Result<usize, IntegerError> {
-        let set = |flags: &[u8]| flags.iter().filter(|&&f| f != 0).count();
-        match &self.data {
-            Storage::Host(flags) => Ok(set(flags)),
-        }
+        self.data.with(|flags| flags.iter().filter(|&&flag| flag != 0).count())
     }
 }

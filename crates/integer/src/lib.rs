@@ -12,6 +12,7 @@ mod error;
 mod executor;
 mod flags;
 pub mod gpu;
+mod operation;
 mod storage;
 mod text;
 mod width;

@@ -2,18 +2,21 @@
 
 use std::cmp::Ordering;
 
+use bytemuck::Pod;
+use warpint_device::{Buffer, DeviceError};
+
 use super::operands::result_width;
-use crate::cpu::{self, Logic};
+use crate::gpu::Gpu;
+use crate::operation::{Bitwise, Extreme, Shift};
 use crate::storage::Storage;
-use crate::{Flags, IntegerError, UintBatch, Width};
+use crate::{Flags, IntegerError, UintBatch, Width, cpu};
 
 /// What is done to one number.
 #[derive(Debug, Clone, Copy)]
 enum Unary {
     Negate,
     Not,
-    ShiftLeft(u32),
-    ShiftRight(u32),
+    Shift(Shift, u32),
     /// Into a wider number.
     MultiplyWord(u64),
 }
@@ -21,9 +24,8 @@ enum Unary {
 /// What is done to two numbers, limb by limb.
 #[derive(Debug, Clone, Copy)]
 enum Binary {
-    /// The one that compares so with the other.
-    Choose(Ordering),
-    Logic(Logic),
+    Choose(Extreme),
+    Bitwise(Bitwise),
 }
 
 /// r ← the operation on each number of a.
@@ -34,11 +36,21 @@ fn unary(what: Unary, a: &UintBatch, r: &mut UintBatch) -> Result<(), IntegerErr
             a.executor.on_threads(|| match what {
                 Unary::Negate => cpu::neg(x, out),
                 Unary::Not => cpu::not(x, out),
-                Unary::ShiftLeft(bits) => cpu::shift_left(x, bits, out),
-                Unary::ShiftRight(bits) => cpu::shift_right(x, bits, out),
+                Unary::Shift(Shift::Left, bits) => cpu::shift_left(x, bits, out),
+                Unary::Shift(Shift::Right, bits) => cpu::shift_right(x, bits, out),
                 Unary::MultiplyWord(word) => cpu::mul_word(x, word, out, limbs),
             });
         }
+        (Storage::Device(x), Storage::Device(out)) => {
+            let (gpu, x, out) = (a.executor.gpu()?, a.on_device(x), r.width.results(out));
+            match what {
+                Unary::Negate => gpu.negate(x, a.count, out),
+                Unary::Not => gpu.not(x, a.count, out),
+                Unary::Shift(shift, bits) => gpu.shift(shift, u64::from(bits), x, a.count, out),
+                Unary::MultiplyWord(word) => gpu.multiply_by_word(x, word, a.count, out),
+            }?;
+        }
+        _ => return Err(IntegerError::Places),
     }
     Ok(())
 }
@@ -54,12 +66,33 @@ fn binary(
         (Storage::Host(x), Storage::Host(y), Storage::Host(out)) => {
             let (x, y, limbs) = (a.host(x), b.host(y), r.width.limbs());
             a.executor.on_threads(|| match what {
-                Binary::Choose(wanted) => cpu::choose(wanted, x, y, out, limbs),
-                Binary::Logic(logic) => cpu::logic(logic, x, y, out, limbs),
+                Binary::Choose(extreme) => cpu::choose(extreme, x, y, out, limbs),
+                Binary::Bitwise(operation) => cpu::bitwise(operation, x, y, out, limbs),
             });
         }
+        (Storage::Device(x), Storage::Device(y), Storage::Device(out)) => {
+            let (gpu, x, y) = (a.executor.gpu()?, a.on_device(x), b.on_device(y));
+            match what {
+                Binary::Choose(extreme) => gpu.extreme(extreme, x, y, r.count, out),
+                Binary::Bitwise(operation) => {
+                    gpu.bitwise(operation, x, y, r.count, r.width.results(out))
+                }
+            }?;
+        }
+        _ => return Err(IntegerError::Places),
     }
     Ok(())
+}
+
+/// One word for each of `count` numbers, made on a device and brought here.
+fn words<T: Pod>(
+    gpu: &Gpu,
+    count: usize,
+    work: impl FnOnce(&Buffer<T>) -> Result<(), DeviceError>,
+) -> Result<Vec<T>, IntegerError> {
+    let out = gpu.device().alloc(count)?;
+    work(&out)?;
+    Ok(out.download()?)
 }
 
 /// −1, 0 or 1 for each of `count` pairs.
@@ -70,6 +103,11 @@ fn compare(a: &UintBatch, b: &UintBatch, count: usize) -> Result<Vec<i8>, Intege
             a.executor.on_threads(|| cpu::compare(a.host(x), b.host(y), &mut out));
             Ok(out)
         }
+        (Storage::Device(x), Storage::Device(y)) => {
+            let gpu = a.executor.gpu()?;
+            words(gpu, count, |out| gpu.compare(a.on_device(x), b.on_device(y), count, out))
+        }
+        _ => Err(IntegerError::Places),
     }
 }
 
@@ -81,6 +119,10 @@ fn bit_lengths(a: &UintBatch) -> Result<Vec<u32>, IntegerError> {
             a.executor.on_threads(|| cpu::bit_lengths(a.host(x), &mut out));
             Ok(out)
         }
+        Storage::Device(x) => {
+            let gpu = a.executor.gpu()?;
+            words(gpu, a.count, |out| gpu.bit_lengths(a.on_device(x), a.count, out))
+        }
     }
 }
 
@@ -91,6 +133,11 @@ fn resize(a: &UintBatch, r: &mut UintBatch, lost: &mut Flags) -> Result<(), Inte
             let (x, limbs) = (a.host(x), r.width.limbs());
             a.executor.on_threads(|| cpu::resize(x, out, limbs, lost));
         }
+        (Storage::Device(x), Storage::Device(out), Storage::Device(lost)) => {
+            let out = r.width.results(out);
+            a.executor.gpu()?.resize(a.on_device(x), a.count, out, lost)?;
+        }
+        _ => return Err(IntegerError::Places),
     }
     Ok(())
 }
@@ -130,7 +177,7 @@ impl UintBatch {
     /// # Errors
     /// Those of every operation: see [`UintBatch`].
     pub fn min(&self, b: &Self) -> Result<Self, IntegerError> {
-        self.binary(b, Binary::Choose(Ordering::Less))
+        self.binary(b, Binary::Choose(Extreme::Minimum))
     }
 
     /// The larger of a and b, of the larger width.
@@ -138,7 +185,7 @@ impl UintBatch {
     /// # Errors
     /// Those of every operation: see [`UintBatch`].
     pub fn max(&self, b: &Self) -> Result<Self, IntegerError> {
-        self.binary(b, Binary::Choose(Ordering::Greater))
+        self.binary(b, Binary::Choose(Extreme::Maximum))
     }
 
     /// a·2^bits mod 2^width(a): 0 from the width on.
@@ -146,7 +193,7 @@ impl UintBatch {
     /// # Errors
     /// Those of every operation: see [`UintBatch`].
     pub fn shl(&self, bits: u32) -> Result<Self, IntegerError> {
-        self.unary(Unary::ShiftLeft(bits), self.width)
+        self.unary(Unary::Shift(Shift::Left, bits), self.width)
     }
 
     /// ⌊a/2^bits⌋: 0 from the width on.
@@ -154,7 +201,7 @@ impl UintBatch {
     /// # Errors
     /// Those of every operation: see [`UintBatch`].
     pub fn shr(&self, bits: u32) -> Result<Self, IntegerError> {
-        self.unary(Unary::ShiftRight(bits), self.width)
+        self.unary(Unary::Shift(Shift::Right, bits), self.width)
     }
 
     /// The bits of each number, 0 for 0 and ⌊log2 a⌋ + 1 else, in the memory of the host. Waits
@@ -171,7 +218,7 @@ impl UintBatch {
     /// # Errors
     /// Those of every operation: see [`UintBatch`].
     pub fn and(&self, b: &Self) -> Result<Self, IntegerError> {
-        self.binary(b, Binary::Logic(Logic::And))
+        self.binary(b, Binary::Bitwise(Bitwise::And))
     }
 
     /// The bits that either has, of the larger width.
@@ -179,7 +226,7 @@ impl UintBatch {
     /// # Errors
     /// Those of every operation: see [`UintBatch`].
     pub fn or(&self, b: &Self) -> Result<Self, IntegerError> {
-        self.binary(b, Binary::Logic(Logic::Or))
+        self.binary(b, Binary::Bitwise(Bitwise::Or))
     }
 
     /// The bits that one of them has, of the larger width.
@@ -187,7 +234,7 @@ impl UintBatch {
     /// # Errors
     /// Those of every operation: see [`UintBatch`].
     pub fn xor(&self, b: &Self) -> Result<Self, IntegerError> {
-        self.binary(b, Binary::Logic(Logic::Xor))
+        self.binary(b, Binary::Bitwise(Bitwise::Xor))
     }
 
     /// 2^width(a) − 1 − a: the bits that it has not.
@@ -222,7 +269,7 @@ impl UintBatch {
     /// Those of every operation: see [`UintBatch`].
     pub fn resized(&self, width: Width) -> Result<(Self, Flags), IntegerError> {
         let mut r = self.output(self.count, width)?;
-        let mut lost = Flags::new(&self.executor, self.count, width)?;
+        let mut lost = Flags::for_results(&self.executor, self.count, width)?;
         resize(self, &mut r, &mut lost)?;
         Ok((r, lost))
     }

@@ -23,7 +23,8 @@ use crate::{Executor, IntegerError, Width, cpu};
 ///
 /// [`IntegerError::Places`] if the batches are on different devices, [`IntegerError::Counts`] if
 /// their counts differ and none is 1, [`IntegerError::Memory`] or [`IntegerError::Device`] if
-/// there is no memory for the result, [`IntegerError::Output`] if a batch that was to take the
+/// there is no memory for the result, [`IntegerError::TooMany`] for more than 2^32 − 1 numbers on
+/// a device, [`IntegerError::Output`] if a batch that was to take the
 /// result has another count or width, [`IntegerError::Device`] for what a device reports.
 #[derive(Debug)]
 pub struct UintBatch {
@@ -68,8 +69,9 @@ impl UintBatch {
         if !len.is_multiple_of(width.limbs()) {
             return Err(IntegerError::Length { len, unit: "limbs of 32 bits", width });
         }
-        let data = Storage::from_vec(executor, limbs)?;
-        Ok(Self { executor: executor.clone(), count: len / width.limbs(), width, data })
+        let count = len / width.limbs();
+        let data = Storage::from_vec(executor, count, limbs)?;
+        Ok(Self { executor: executor.clone(), count, width, data })
     }
 
     /// The numbers whose limbs of 64 bits these are, the lowest first.
@@ -97,7 +99,7 @@ impl UintBatch {
     /// # Errors
     /// What a device reports.
     pub fn to_limbs(&self) -> Result<Vec<u32>, IntegerError> {
-        self.data.to_vec()
+        self.data.with(<[u32]>::to_vec)
     }
 
     /// All limbs of 64 bits.
@@ -116,14 +118,13 @@ impl UintBatch {
     pub fn as_limbs(&self) -> Option<&[u32]> {
         match &self.data {
             Storage::Host(limbs) => Some(limbs),
+            Storage::Device(_) => None,
         }
     }
 
     /// What `read` makes of all limbs, here or brought here.
     pub(crate) fn with_limbs<R>(&self, read: impl FnOnce(&[u32]) -> R) -> Result<R, IntegerError> {
-        match &self.data {
-            Storage::Host(limbs) => Ok(read(limbs)),
-        }
+        self.data.with(read)
     }
 
     /// The limbs of number i; `None` if there is none. On a device it costs as much as
@@ -167,9 +168,7 @@ impl UintBatch {
     /// # Errors
     /// No memory, or what a device reports.
     pub fn try_clone(&self) -> Result<Self, IntegerError> {
-        let data = match &self.data {
-            Storage::Host(limbs) => Storage::Host(limbs.clone()),
-        };
+        let data = self.data.try_clone(&self.executor)?;
         Ok(Self { executor: self.executor.clone(), data, ..*self })
     }
 
@@ -181,7 +180,7 @@ impl UintBatch {
         if self.executor.is_same_place(executor) {
             return Ok(Self { executor: executor.clone(), ..self });
         }
-        let data = Storage::from_vec(executor, self.data.into_vec()?)?;
+        let data = Storage::from_vec(executor, self.count, self.data.into_vec()?)?;
         Ok(Self { executor: executor.clone(), data, ..self })
     }
 }

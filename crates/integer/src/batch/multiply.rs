@@ -1,9 +1,11 @@
 //! Products and squares of numbers of a batch.
 
+use warpint_device::Buffer;
+
 use super::operands::{as_factor, result_width};
-use crate::cpu::{self, Part};
+use crate::operation::Part;
 use crate::storage::Storage;
-use crate::{Flags, IntegerError, UintBatch, Width};
+use crate::{Flags, IntegerError, UintBatch, Width, cpu};
 
 /// r ← the part of a·b; r has the width of that part.
 fn multiply(
@@ -17,6 +19,10 @@ fn multiply(
             let (x, y) = (a.host(x), b.host(y));
             a.executor.on_threads(|| cpu::multiply(part, x, y, out));
         }
+        (Storage::Device(x), Storage::Device(y), Storage::Device(out)) => {
+            on_device(part, a, x, Some((b, y)), r.count, out)?;
+        }
+        _ => return Err(IntegerError::Places),
     }
     Ok(())
 }
@@ -28,8 +34,29 @@ fn square(part: Part, a: &UintBatch, r: &mut UintBatch) -> Result<(), IntegerErr
             let x = a.host(x);
             a.executor.on_threads(|| cpu::square(part, x, out));
         }
+        (Storage::Device(x), Storage::Device(out)) => on_device(part, a, x, None, r.count, out)?,
+        _ => return Err(IntegerError::Places),
     }
     Ok(())
+}
+
+/// out ← the part of a·b, or of a², by the method that a device has for these widths.
+fn on_device(
+    part: Part,
+    a: &UintBatch,
+    x: &Buffer<u32>,
+    b: Option<(&UintBatch, &Buffer<u32>)>,
+    count: usize,
+    out: &Buffer<u32>,
+) -> Result<(), IntegerError> {
+    let gpu = a.executor.gpu()?;
+    let (x, y) = (a.on_device(x), b.map(|(b, y)| b.on_device(y)));
+    let method = gpu.method(x.limbs, y.map(|y| y.limbs)).ok_or_else(|| IntegerError::NoMethod {
+        device: gpu.device().info().name.clone(),
+        a: a.width,
+        b: b.map_or(a.width, |(b, _)| b.width),
+    })?;
+    Ok(gpu.multiply_by(method, part, x, y, count, out)?)
 }
 
 impl UintBatch {
@@ -37,7 +64,7 @@ impl UintBatch {
         let count = self.count_with(b)?;
         as_factor("a product", self.width)?;
         as_factor("a product", b.width)?;
-        let width = result_width("a product", part.limbs(self.width.limbs(), b.width.limbs()))?;
+        let width = result_width("a product", part.limbs(self.width.limbs(), b.width.limbs()).1)?;
         Ok((count, width))
     }
 
@@ -71,7 +98,8 @@ impl UintBatch {
     ///
     /// # Errors
     /// Those of every operation (see [`UintBatch`]); [`IntegerError::TooWide`] for factors of
-    /// more than 2^20 bits.
+    /// more than 2^20 bits, and [`IntegerError::NoMethod`] for wider ones than a device can multiply,
+    /// which depends on its shared memory: an H200 can up to 2^18 bits.
     pub fn mul(&self, b: &Self) -> Result<Self, IntegerError> {
         self.product(b, Part::Full)
     }

@@ -1,6 +1,9 @@
 //! Which batches go together.
 
-use crate::{IntegerError, UintBatch, Width, cpu};
+use warpint_device::Buffer;
+
+use crate::storage::Storage;
+use crate::{IntegerError, UintBatch, Width, cpu, gpu};
 
 impl UintBatch {
     /// How many numbers an operation on `self` and `other` gives.
@@ -30,12 +33,25 @@ impl UintBatch {
 
     /// A batch for a result, where `self` is.
     pub(super) fn output(&self, count: usize, width: Width) -> Result<Self, IntegerError> {
-        Self::zeros(&self.executor, count, width)
+        let data = Storage::for_results(&self.executor, count, width.limbs(), width)?;
+        Ok(Self { executor: self.executor.clone(), count, width, data })
     }
 
     /// As an operand for `count` numbers on the CPU.
     pub(super) fn host<'a>(&self, limbs: &'a [u32]) -> cpu::Operand<'a> {
         cpu::Operand::new(limbs, self.width.limbs(), self.count == 1)
+    }
+
+    /// As an operand on a device.
+    pub(super) fn on_device<'a>(&self, data: &'a Buffer<u32>) -> gpu::Operand<'a> {
+        gpu::Operand { data, limbs: self.width.limbs(), broadcast: self.count == 1 }
+    }
+}
+
+impl Width {
+    /// Memory of a device for results of this width.
+    pub(super) fn results(self, data: &Buffer<u32>) -> gpu::Results<'_> {
+        gpu::Results { data, limbs: self.limbs() }
     }
 }
 

@@ -1,8 +1,10 @@
 //! Sums and differences.
 
-use crate::cpu::{self, Sum};
+use warpint_device::Buffer;
+
+use crate::operation::Sum;
 use crate::storage::Storage;
-use crate::{Flags, IntegerError, UintBatch};
+use crate::{Flags, IntegerError, UintBatch, cpu, gpu};
 
 /// r ← a ± b mod 2^width(r), with the carries or borrows if they are asked for.
 fn sum(
@@ -12,14 +14,20 @@ fn sum(
     r: &mut UintBatch,
     carries: Option<&mut Flags>,
 ) -> Result<(), IntegerError> {
-    let carries = carries.map(|flags| &mut flags.data);
-    match (&a.data, &b.data, &mut r.data, carries) {
-        (Storage::Host(x), Storage::Host(y), Storage::Host(out), carries) => {
-            let carries = carries.map(|Storage::Host(flags)| &mut flags[..]);
+    let mut carries = carries.map(|flags| &mut flags.data);
+    match (&a.data, &b.data, &mut r.data) {
+        (Storage::Host(x), Storage::Host(y), Storage::Host(out)) => {
+            let carries = carries.as_deref_mut().map(host_flags).transpose()?;
             let limbs = r.width.limbs();
             let (x, y) = (a.host(x), b.host(y));
             a.executor.on_threads(|| cpu::sum(sum, x, y, out, limbs, carries));
         }
+        (Storage::Device(x), Storage::Device(y), Storage::Device(out)) => {
+            let carries = carries.as_deref().map(device_flags).transpose()?;
+            let (x, y, out) = (a.on_device(x), b.on_device(y), r.width.results(out));
+            a.executor.gpu()?.add(sum, x, y, r.count, out, carries)?;
+        }
+        _ => return Err(IntegerError::Places),
     }
     Ok(())
 }
@@ -28,21 +36,41 @@ fn sum(
 fn sum_assign(sum: Sum, a: &mut UintBatch, b: &UintBatch) -> Result<Flags, IntegerError> {
     let (count, width) = (a.count_with(b)?, a.width.max(b.width));
     b.fits(count, width, a)?;
-    let mut carries = Flags::new(&a.executor, a.count, a.width)?;
+    let mut carries = Flags::for_results(&a.executor, a.count, a.width)?;
     match (&mut a.data, &b.data, &mut carries.data) {
         (Storage::Host(out), Storage::Host(y), Storage::Host(carries)) => {
             let (limbs, y) = (a.width.limbs(), b.host(y));
             a.executor.on_threads(|| cpu::sum_assign(sum, out, y, limbs, carries));
         }
+        (Storage::Device(out), Storage::Device(y), Storage::Device(carries)) => {
+            let x = gpu::Operand { data: out, limbs: a.width.limbs(), broadcast: false };
+            let (y, out) = (b.on_device(y), a.width.results(out));
+            a.executor.gpu()?.add(sum, x, y, a.count, out, Some(carries))?;
+        }
+        _ => return Err(IntegerError::Places),
     }
     Ok(carries)
+}
+
+fn host_flags(flags: &mut Storage<u8>) -> Result<&mut [u8], IntegerError> {
+    match flags {
+        Storage::Host(flags) => Ok(flags),
+        Storage::Device(_) => Err(IntegerError::Places),
+    }
+}
+
+fn device_flags(flags: &Storage<u8>) -> Result<&Buffer<u8>, IntegerError> {
+    match flags {
+        Storage::Device(flags) => Ok(flags),
+        Storage::Host(_) => Err(IntegerError::Places),
+    }
 }
 
 impl UintBatch {
     fn sum_of(&self, b: &Self, what: Sum) -> Result<(Self, Flags), IntegerError> {
         let (count, width) = (self.count_with(b)?, self.width.max(b.width));
         let mut r = self.output(count, width)?;
-        let mut carries = Flags::new(&self.executor, count, width)?;
+        let mut carries = Flags::for_results(&self.executor, count, width)?;
         sum(what, self, b, &mut r, Some(&mut carries))?;
         Ok((r, carries))
     }

@@ -5,7 +5,8 @@ use std::cmp::Ordering;
 use rayon::prelude::*;
 
 use super::sum::accumulate;
-use super::{Operand, Sum, rows_at_a_time};
+use super::{Operand, rows_at_a_time};
+use crate::operation::{Bitwise, Extreme, Sum};
 
 /// Does `row(i, out_i)` for all rows of `each` elements, made of numbers of `limbs` limbs.
 fn for_rows<T: Send>(
@@ -48,8 +49,12 @@ fn compare_limbs(a: &[u32], b: &[u32]) -> Ordering {
     any(a_top).cmp(&any(b_top)).then_with(|| a.iter().rev().cmp(b.iter().rev()))
 }
 
-/// out_i ← the one of a_i and b_i that compares as `wanted` with the other, or either.
-pub(crate) fn choose(wanted: Ordering, a: Operand, b: Operand, out: &mut [u32], limbs: usize) {
+/// out_i ← the smaller or the larger one of a_i and b_i.
+pub(crate) fn choose(extreme: Extreme, a: Operand, b: Operand, out: &mut [u32], limbs: usize) {
+    let wanted = match extreme {
+        Extreme::Minimum => Ordering::Less,
+        Extreme::Maximum => Ordering::Greater,
+    };
     for_rows(out, limbs, limbs, |i, out| {
         let (a, b) = (a.row(i), b.row(i));
         resize_row(if compare_limbs(a, b) == wanted { a } else { b }, out);
@@ -116,16 +121,8 @@ pub(crate) fn bit_lengths(a: Operand, out: &mut [u32]) {
     });
 }
 
-/// An operation on the bits of two numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Logic {
-    And,
-    Or,
-    Xor,
-}
-
 /// out_i ← a_i and, or, xor b_i; missing limbs are zero.
-pub(crate) fn logic(operation: Logic, a: Operand, b: Operand, out: &mut [u32], limbs: usize) {
+pub(crate) fn bitwise(operation: Bitwise, a: Operand, b: Operand, out: &mut [u32], limbs: usize) {
     let with = |f: fn(u32, u32) -> u32, out: &mut [u32], b: &[u32]| {
         for (out, &b) in out.iter_mut().zip(b) {
             *out = f(*out, b);
@@ -135,12 +132,12 @@ pub(crate) fn logic(operation: Logic, a: Operand, b: Operand, out: &mut [u32], l
         resize_row(a.row(i), out);
         let b = b.row(i);
         match operation {
-            Logic::And => {
+            Bitwise::And => {
                 with(|a, b| a & b, out, b);
                 out[b.len()..].fill(0);
             }
-            Logic::Or => with(|a, b| a | b, out, b),
-            Logic::Xor => with(|a, b| a ^ b, out, b),
+            Bitwise::Or => with(|a, b| a | b, out, b),
+            Bitwise::Xor => with(|a, b| a ^ b, out, b),
         }
     });
 }

@@ -19,7 +19,7 @@ mod schoolbook;
 mod sum;
 
 pub(crate) use elementwise::{
-    Logic, bit_lengths, choose, compare, logic, mul_word, neg, not, resize, shift_left, shift_right,
+    bit_lengths, bitwise, choose, compare, mul_word, neg, not, resize, shift_left, shift_right,
 };
 pub(crate) use multiply::{multiply, square};
 pub(crate) use product::{FastProducts, Products};
@@ -27,33 +27,6 @@ pub(crate) use sum::{sum, sum_assign};
 
 /// Bytes of results that are worth handing to another core.
 const CHUNK_BYTES: usize = 1 << 14;
-
-/// Which of the two.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sum {
-    Add,
-    Subtract,
-}
-
-/// Which part of a product. With m the limbs of the longer factor: all of it, it mod 2^(32·m),
-/// or ⌊it/2^(32·m)⌋.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
-    Full,
-    Low,
-    High,
-}
-
-impl Part {
-    /// Limbs of that part of a product of a and b limbs.
-    pub(crate) fn limbs(self, a: usize, b: usize) -> usize {
-        match self {
-            Self::Full => a + b,
-            Self::Low => a.max(b),
-            Self::High => a.min(b),
-        }
-    }
-}
 
 /// An operand: numbers of `width` limbs of 32 bits, row-major, or one such number for all.
 #[derive(Debug, Clone, Copy)]

@@ -2,13 +2,14 @@
 
 use rayon::prelude::*;
 
-use super::{Operand, Part, Products, load, rows_at_a_time, store};
+use super::{Operand, Products, load, rows_at_a_time, store};
+use crate::operation::Part;
 
 /// out_i ← the part of a_i·b_i.
 pub(crate) fn multiply(part: Part, a: Operand, b: Operand, out: &mut [u32]) {
     let longest = a.width().max(b.width());
     let space = || Space::new(part, a.width(), b.width());
-    for_rows(out, part.limbs(a.width(), b.width()), space, |space, i, out| {
+    for_rows(out, part.limbs(a.width(), b.width()).1, space, |space, i, out| {
         let Space { a: x, b: y, product, products } = space;
         load(x, a.row(i));
         load(y, b.row(i));
@@ -25,7 +26,7 @@ pub(crate) fn multiply(part: Part, a: Operand, b: Operand, out: &mut [u32]) {
 pub(crate) fn square(part: Part, a: Operand, out: &mut [u32]) {
     let width = a.width();
     let space = || Space::new(part, width, width);
-    for_rows(out, part.limbs(width, width), space, |space, i, out| {
+    for_rows(out, part.limbs(width, width).1, space, |space, i, out| {
         let Space { a: x, product, products, .. } = space;
         load(x, a.row(i));
         match part {

@@ -2,7 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::{Operand, Sum, join, rows_at_a_time};
+use super::{Operand, join, rows_at_a_time};
+use crate::operation::Sum;
 
 /// out_i ← a_i ± b_i mod 2^(32·limbs), limbs at least those of a and of b; carries_i ← whether
 /// 2^(32·limbs) was lost or borrowed.

@@ -86,17 +86,15 @@ impl Method {
 
 impl Gpu {
     /// The method that [`Self::multiply`] takes for numbers of a and b limbs (no b: that of
-    /// [`Self::square`] for those of a): of the possible ones the cheapest by an estimate.
-    ///
-    /// # Errors
-    /// If no method can do it.
-    pub fn method(&self, a_limbs: usize, b_limbs: Option<usize>) -> Result<Method, DeviceError> {
+    /// [`Self::square`] for those of a): of the possible ones the cheapest by an estimate; `None`
+    /// if there is none.
+    #[must_use]
+    pub fn method(&self, a_limbs: usize, b_limbs: Option<usize>) -> Option<Method> {
         let shared_memory = self.device().info().shared_memory_per_block;
         Method::possible(a_limbs, b_limbs, shared_memory)
             .filter_map(|method| Some((method, method.price(a_limbs, b_limbs, shared_memory)?)))
             .min_by(|(_, a), (_, b)| a.total_cmp(b))
             .map(|(method, _)| method)
-            .ok_or_else(|| impossible("no method is for factors of this size"))
     }
 
     /// `out_i` = the limbs of a_i·b_i that `part` asks for. `out` may be the memory of a or b where
@@ -112,7 +110,7 @@ impl Gpu {
         count: usize,
         out: &Buffer<u32>,
     ) -> Result<(), DeviceError> {
-        let method = self.method(a.limbs, Some(b.limbs))?;
+        let method = self.method(a.limbs, Some(b.limbs)).ok_or_else(no_method)?;
         self.multiply_by(method, part, a, Some(b), count, out)
     }
 
@@ -127,7 +125,7 @@ impl Gpu {
         count: usize,
         out: &Buffer<u32>,
     ) -> Result<(), DeviceError> {
-        let method = self.method(a.limbs, None)?;
+        let method = self.method(a.limbs, None).ok_or_else(no_method)?;
         self.multiply_by(method, part, a, None, count, out)
     }
 
@@ -159,6 +157,10 @@ impl Gpu {
             }
         }
     }
+}
+
+fn no_method() -> DeviceError {
+    impossible("no method is for factors of this size")
 }
 
 fn impossible(why: &str) -> DeviceError {

@@ -9,14 +9,15 @@ mod sum;
 mod tests;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source};
 
 pub use karatsuba::Karatsuba;
 pub use method::{Method, NoMethod};
 pub use ntt::Ntt;
-pub use sum::Sum;
+
+pub use crate::operation::{Part, Sum};
 
 /// An operand: `count` numbers of `limbs` limbs of 32 bits, row-major, little-endian, or
 /// one such number for all.
@@ -43,30 +44,6 @@ impl Operand<'_> {
     /// Limbs from one instance's number to the next one's.
     fn stride(&self) -> u64 {
         if self.broadcast { 0 } else { self.limbs as u64 }
-    }
-}
-
-/// Which limbs of a product are wanted. With w the limbs of the wider factor:
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Part {
-    /// All limbs of both factors together.
-    Full,
-    /// The product mod 2^(32·w).
-    Low,
-    /// ⌊product / 2^(32·w)⌋.
-    High,
-}
-
-impl Part {
-    /// The first limb of the product that is wanted, and how many follow.
-    #[must_use]
-    pub fn limbs(self, a_limbs: usize, b_limbs: usize) -> (usize, usize) {
-        let (wide, narrow) = (a_limbs.max(b_limbs), a_limbs.min(b_limbs));
-        match self {
-            Self::Full => (0, wide + narrow),
-            Self::Low => (0, wide),
-            Self::High => (wide, narrow),
-        }
     }
 }
 
@@ -121,15 +98,14 @@ impl Gpu {
     /// A kernel, compiled if it is needed for the first time.
     fn kernel(&self, shape: &dyn Shape) -> Result<Kernel, DeviceError> {
         let key = format!("{shape:?}");
-        let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(kernel) = kernels.get(&key) {
+        if let Some(kernel) = lock(&self.kernels).get(&key) {
             return Ok(kernel.clone());
         }
+        // Others may compile theirs meanwhile; the same one twice does no harm.
         let source = shape.source()?;
         let name = source.kernels()[0];
         let kernel = self.device.program(&source)?.kernel(name, shape.shared_bytes())?;
-        kernels.insert(key, kernel.clone());
-        Ok(kernel)
+        Ok(lock(&self.kernels).entry(key).or_insert(kernel).clone())
     }
 
     /// A table of roots, made if it is needed for the first time.
@@ -138,7 +114,7 @@ impl Gpu {
         key: (usize, usize),
         make: impl FnOnce() -> Result<Vec<[f64; 2]>, DeviceError>,
     ) -> Result<Roots, DeviceError> {
-        let mut tables = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tables = lock(&self.roots);
         if let Some(table) = tables.get(&key) {
             return Ok(table.clone());
         }
@@ -186,4 +162,8 @@ impl Gpu {
         let args: Vec<Arg> = args.iter().copied().chain([Arg::U32(instances)]).collect();
         self.kernel(shape)?.launch(launch, &args)
     }
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,16 +2,7 @@
 
 use warpint_device::{Arg, Buffer, DeviceError, Source, common};
 
-use super::{Gpu, Operand, Results, Shape};
-
-/// What is done with two numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Sum {
-    /// a + b.
-    Add,
-    /// a − b.
-    Subtract,
-}
+use super::{Gpu, Operand, Results, Shape, Sum};
 
 /// How `sum.cu` is specialised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,8 +23,9 @@ const WINDOWS: [usize; 6] = [4, 2, 3, 1, 6, 8];
 const THREADS: [usize; 7] = [128, 256, 192, 320, 384, 512, 1024];
 
 impl SumShape {
-    /// The blocks with the smallest part of idle threads, up to a thirty-second.
-    fn new(sum: Sum, a_limbs: usize, b_limbs: usize, out_limbs: usize) -> Self {
+    /// The blocks with the smallest part of idle threads, up to a thirty-second; `None` for
+    /// numbers that no block holds.
+    fn new(sum: Sum, a_limbs: usize, b_limbs: usize, out_limbs: usize) -> Option<Self> {
         let all = a_limbs | b_limbs | out_limbs;
         let chunk = 1 << all.trailing_zeros().min(2);
         let chunks = out_limbs / chunk;
@@ -44,15 +36,13 @@ impl SumShape {
             let numbers = threads * windows / chunks;
             (numbers, numbers * chunks * 32 / (threads * windows))
         };
-        let (threads, windows) = shapes
-            .filter(|&shape| full(shape).0 > 0)
-            .max_by_key(|&(threads, windows)| {
+        let (threads, windows) =
+            shapes.filter(|&shape| full(shape).0 > 0).max_by_key(|&(threads, windows)| {
                 let wide = usize::from(windows > most);
                 (full((threads, windows)).1, std::cmp::Reverse((wide, threads)), windows)
-            })
-            .unwrap_or((1024, 8));
-        let numbers = (threads * windows / chunks).max(1);
-        Self { sum, a_limbs, b_limbs, out_limbs, chunk, numbers, windows, threads }
+            })?;
+        let numbers = threads * windows / chunks;
+        Some(Self { sum, a_limbs, b_limbs, out_limbs, chunk, numbers, windows, threads })
     }
 }
 
@@ -99,7 +89,9 @@ impl Gpu {
         out: Results<'_>,
         carries: Option<&Buffer<u8>>,
     ) -> Result<(), DeviceError> {
-        let shape = SumShape::new(sum, a.limbs, b.limbs, out.limbs);
+        let Some(shape) = SumShape::new(sum, a.limbs, b.limbs, out.limbs) else {
+            return self.long_sum(sum, a, b, count, out, carries);
+        };
         let args = [
             a.data.into(),
             b.data.into(),

@@ -5,6 +5,7 @@ mod arithmetic;
 mod check;
 mod elementwise;
 mod patterns;
+mod simulator;
 
 use warpint_integer::Executor;
 

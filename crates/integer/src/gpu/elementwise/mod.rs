@@ -6,37 +6,10 @@ mod tests;
 
 use warpint_device::{Arg, Buffer, DeviceError, Source};
 
-use super::{Gpu, Operand, Results};
+pub use super::Results;
+use super::{Gpu, Operand, Sum};
+pub use crate::operation::{Bitwise, Extreme, Shift};
 use shape::{GroupShape, Kernel};
-
-/// What is done with the bits of two numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bitwise {
-    /// Bits that are 1 in both.
-    And,
-    /// Bits that are 1 in one or both.
-    Or,
-    /// Bits that are 1 in one of them.
-    Xor,
-}
-
-/// Which of two numbers is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Extreme {
-    /// The smaller one.
-    Minimum,
-    /// The larger one.
-    Maximum,
-}
-
-/// Where bits move.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shift {
-    /// To the left: times a power of two.
-    Left,
-    /// To the right: divided by one, rounded down.
-    Right,
-}
 
 /// The sources of these operations, by chunks of every size and groups of every kind.
 #[must_use]
@@ -78,9 +51,20 @@ impl Gpu {
     ) -> Result<(), DeviceError> {
         operands_fit(count, &[a, b])?;
         has(out.len(), count, 1)?;
+        self.compare_bytes(a, b, count, out.into())
+    }
+
+    /// [`Self::compare`] into bytes, of which there are enough.
+    fn compare_bytes(
+        &self,
+        a: Operand<'_>,
+        b: Operand<'_>,
+        count: usize,
+        out: Arg,
+    ) -> Result<(), DeviceError> {
         let limbs = a.limbs.max(b.limbs);
         let shape = GroupShape::new(Kernel::Compare, &[a.limbs, b.limbs]);
-        let more = [out.into(), Arg::U32(limbs as u32)];
+        let more = [out, Arg::U32(limbs as u32)];
         self.launch(&shape, count, &[&operand(a)[..], &operand(b), &more].concat())
     }
 
@@ -153,9 +137,60 @@ impl Gpu {
         fits(count, &[a], out)?;
         let shape = GroupShape::new(Kernel::Bitwise, &[a.limbs, out.limbs]);
         // a xor nothing xor all ones.
-        let nothing = [Arg::Pointer(0), Arg::U64(0), Arg::U32(0)];
         let masks = [0, u32::MAX, u32::MAX].map(Arg::U32);
-        self.launch(&shape, count, &[&operand(a)[..], &nothing, &masks, &results(out)].concat())
+        self.launch(&shape, count, &[&operand(a)[..], &NOTHING, &masks, &results(out)].concat())
+    }
+
+    /// `out_i = a_i mod 2^(32·limbs)`; `lost[i]` is 1 where that is not `a_i`, else 0. Results have
+    /// memory of their own.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn resize(
+        &self,
+        a: Operand<'_>,
+        count: usize,
+        out: Results<'_>,
+        lost: &mut Buffer<u8>,
+    ) -> Result<(), DeviceError> {
+        fits(count, &[a], out)?;
+        has(lost.len(), count, 1)?;
+        let shape = GroupShape::new(Kernel::Bitwise, &[a.limbs, out.limbs]);
+        // a xor nothing.
+        let masks = [0, u32::MAX, 0].map(Arg::U32);
+        self.launch(&shape, count, &[&operand(a)[..], &NOTHING, &masks, &results(out)].concat())?;
+        if out.limbs >= a.limbs {
+            return lost.clear();
+        }
+        // What is kept is never more than all: the order is 0 or 1.
+        let kept = Operand { data: out.data, limbs: out.limbs, broadcast: false };
+        self.compare_bytes(a, kept, count, (&*lost).into())
+    }
+
+    /// `out_i = a_i ± b_i mod 2^(32·limbs)`; `carries[i]` is 1 where a carry or borrow leaves the
+    /// highest limb, else 0. Operands have no more limbs than results. [`Self::add`] uses it for
+    /// numbers that no block holds in registers.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn long_sum(
+        &self,
+        sum: Sum,
+        a: Operand<'_>,
+        b: Operand<'_>,
+        count: usize,
+        out: Results<'_>,
+        carries: Option<&Buffer<u8>>,
+    ) -> Result<(), DeviceError> {
+        fits(count, &[a, b], out)?;
+        has(out.limbs, 1, a.limbs.max(b.limbs))?;
+        carries.map_or(Ok(()), |carries| has(carries.len(), count, 1))?;
+        let shape = GroupShape::new(Kernel::LongSum, &[a.limbs, b.limbs, out.limbs]);
+        let subtract = Arg::U32(u32::from(sum == Sum::Subtract));
+        let carries = carries.map_or(Arg::Pointer(0), Arg::from);
+        let more = [subtract, carries];
+        let args = [&operand(a)[..], &operand(b), &more, &results(out)].concat();
+        self.launch(&shape, count, &args)
     }
 
     /// `out_i` = `a_i`·2^bits mod 2^(32·limbs), or ⌊`a_i`/2^bits⌋. Results have memory of their own.
@@ -200,6 +235,9 @@ impl Gpu {
 
 /// Limbs that a number may have; kernels count them in 32 bits.
 const MOST_LIMBS: usize = 1 << 20;
+
+/// A kernel's parameters of an operand that has no limbs.
+const NOTHING: [Arg; 3] = [Arg::Pointer(0), Arg::U64(0), Arg::U32(0)];
 
 /// A kernel's parameters of an operand.
 fn operand(a: Operand<'_>) -> [Arg; 3] {

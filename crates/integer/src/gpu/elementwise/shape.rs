@@ -14,11 +14,12 @@ pub(super) enum Kernel {
     Bitwise,
     Shift,
     MultiplyByWord,
+    LongSum,
 }
 
 impl Kernel {
     /// All.
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Negate,
         Self::Compare,
         Self::Extreme,
@@ -26,6 +27,7 @@ impl Kernel {
         Self::Bitwise,
         Self::Shift,
         Self::MultiplyByWord,
+        Self::LongSum,
     ];
 
     /// The name of its file, its text, and the kernel's name.
@@ -47,6 +49,7 @@ impl Kernel {
             Self::Bitwise => file!("bitwise"),
             Self::Shift => file!("shift"),
             Self::MultiplyByWord => file!("multiply_by_word"),
+            Self::LongSum => file!("long_sum"),
         }
     }
 }

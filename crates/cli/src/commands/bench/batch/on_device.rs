@@ -1,5 +1,6 @@
 //! Batches on a device.
 
+use anyhow::Context;
 use std::time::{Duration, Instant};
 
 use warpint::device::{Buffer, CopyRate, Device, DeviceError, Effort, copies};
@@ -111,6 +112,9 @@ impl Place for OnDevice {
             return Ok(work.method);
         }
         let b_limbs = work.operation.is_of_two().then_some(work.limbs);
-        Ok(Some(self.gpu.method(work.limbs, b_limbs)?))
+        let method = self.gpu.method(work.limbs, b_limbs);
+        Ok(Some(method.with_context(|| {
+            format!("no method of this device multiplies {} bits", 32 * work.limbs)
+        })?))
     }
 }

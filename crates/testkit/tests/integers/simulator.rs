@@ -1,0 +1,54 @@
+//! The same on the kernel simulator, at few widths: each compiles kernels of its own.
+
+use warpint_device::Device;
+use warpint_integer::Executor;
+
+use crate::{arithmetic, elementwise};
+
+fn simulator() -> Executor {
+    Executor::on(Device::simulator().unwrap())
+}
+
+/// A limb and less than a chunk, one thread a number, and some levels of Karatsuba's identity.
+#[test]
+fn equal_widths_on_the_simulator() {
+    let executor = simulator();
+    for limbs in [1, 2, 5, 8, 31, 64, 127] {
+        arithmetic::equal_widths(&executor, limbs);
+    }
+}
+
+#[test]
+fn unequal_widths_on_the_simulator() {
+    let executor = simulator();
+    for (a, b) in [(1, 2), (5, 3), (33, 64), (129, 40)] {
+        arithmetic::two_widths(&executor, a, b);
+    }
+}
+
+/// Long products and sums, by transforms and by segments.
+#[test]
+fn wide_on_the_simulator() {
+    let executor = simulator();
+    for (a, b) in [(320, 320), (500, 900), (2048, 2048)] {
+        arithmetic::a_few(&executor, a, b);
+    }
+    arithmetic::products_once(&executor, 8192);
+}
+
+#[test]
+fn broadcast_on_the_simulator() {
+    let executor = simulator();
+    for (a, b) in [(1, 1), (33, 32)] {
+        arithmetic::broadcast(&executor, a, b);
+    }
+}
+
+#[test]
+fn limb_by_limb_on_the_simulator() {
+    let executor = simulator();
+    for (a, b) in [(1, 1), (3, 2), (8, 20), (40, 33), (120, 128)] {
+        elementwise::all(&executor, a, b);
+    }
+    elementwise::long_text(&executor, 100);
+}
