@@ -167,7 +167,13 @@ DEVICE void forward_stages(double (&x)[HOLDS], F50 f, const Factor* roots, u32 t
 #pragma unroll
             for (u32 i = 0; i < HALF; i++) {
                 u32 at = v * SIZE + c * 2 * HALF + i;
-                double a = x[at], b = by_one ? x[at + HALF] : mul_by(f, x[at + HALF], w);
+                double a = x[at], b = x[at + HALF];
+                if (!by_one) {
+                    b = mul_by(f, b, w);
+                } else if (r > 0 && 2 * BOUND > after_forward(BOUND)) {
+                    // Not multiplied, it may be too large for the bound.
+                    b = reduce(f, b);
+                }
                 x[at] = COPIES ? a : a + b;
                 x[at + HALF] = COPIES ? a : a - b;
             }
@@ -276,7 +282,11 @@ DEVICE void take_digits(double (&x)[HOLDS], const u32* number, u32 limbs, F50 f,
         if constexpr (PARTS == 1) {
             x[t] = HALF_EMPTY && t % SIZE >= SIZE / 2 ? 0.0 : digit(point);
         } else {
-            x[t] = digit(point % PART) + mul_by(f, digit(point % PART + PART), upper);
+            // The first of all points that are at this place of a unit.
+            constexpr u32 MOST = digits(A_LIMBS > B_LIMBS ? A_LIMBS : B_LIMBS);
+            bool none = t % SIZE * (PART / SIZE) + PART >= MOST;
+            x[t] = digit(point % PART);
+            if (!none) x[t] += mul_by(f, digit(point % PART + PART), upper);
         }
     }
 }

@@ -59,8 +59,8 @@ impl Method {
         Self::all().filter(move |method| method.price(a_limbs, b_limbs, shared_memory).is_some())
     }
 
-    /// A price for a product, `None` if it cannot be had, by which methods are compared where nothing is measured: about
-    /// nanoseconds on an H200 (`warpint bench batch`).
+    /// A price for a product, `None` if it cannot be had, by which methods are compared: about
+    /// nanoseconds on an H200, fitted to what `warpint bench batch --method all` measured there.
     fn price(self, a_limbs: usize, b_limbs: Option<usize>, shared_memory: u32) -> Option<f64> {
         match self {
             Self::Karatsuba(levels) => {
@@ -69,16 +69,13 @@ impl Method {
                     return None;
                 }
                 let leaf = shape.leaf() as f64;
-                let leaves = 3_f64.powi(levels as i32);
-                let products = leaf * leaf * if b_limbs.is_none() { 0.6 } else { 1.0 };
-                Some(leaves * (products + 8.0 * leaf * f64::from(levels)) * 1.3e-4)
+                let products = leaf * leaf * if b_limbs.is_none() { 0.55 } else { 1.0 };
+                let sums = 8.0 * leaf * f64::from(levels);
+                Some(3_f64.powi(levels as i32) * (products + sums) * 1.45e-4)
             }
             Self::Ntt(primes) => {
                 let shape = Ntt::new(Part::Full, a_limbs, b_limbs, primes, shared_memory)?;
-                let points = shape.points() as f64;
-                let transforms = if b_limbs.is_none() { 2.0 } else { 3.0 };
-                let primes = primes as f64;
-                Some(points * primes * (transforms * points.log2() * 4.0e-4 + primes * 4.0e-4))
+                Some(shape.price())
             }
         }
     }

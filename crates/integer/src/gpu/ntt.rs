@@ -66,6 +66,20 @@ impl Ntt {
         (shape.shared_bytes() <= shared_memory).then_some(shape)
     }
 
+    /// About nanoseconds of a product on an H200, as it was measured there: a point costs more in
+    /// longer transforms, where there are more primes to mix, in three parts, and with residues in
+    /// global memory.
+    pub(super) fn price(&self) -> f64 {
+        let points = self.points() as f64;
+        let log = points.log2();
+        let of_point = 0.0100 + 0.0015 * (log - 8.0) + if log > 12.0 { 0.0040 } else { 0.0 };
+        let mixing = 1.0 + 0.38 * (self.primes - 3) as f64;
+        let parts = if self.parts == 1 { 1.0 } else { 1.25 };
+        let wide = if self.wide { 1.3 } else { 1.0 };
+        let square = if self.b_limbs.is_none() { 0.75 } else { 1.0 };
+        points * self.primes as f64 * of_point * mixing * parts * wide * square
+    }
+
     /// The numbers of primes that there are.
     pub fn primes() -> impl Iterator<Item = usize> {
         DIGITS.iter().map(|&(primes, _)| primes)

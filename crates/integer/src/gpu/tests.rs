@@ -119,8 +119,15 @@ fn check_ntt(gpu: &Gpu, part: Part, a_limbs: usize, b_limbs: usize, primes: usiz
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     let (a, mut b) = (numbers(&mut rng, count, a_limbs), numbers(&mut rng, count, b_limbs));
     b.rotate_left(count / 3);
-    // All ones squared are there too.
+    // All ones squared are there too; and digits whose elements are as large as they can be.
     b[0].fill(u32::MAX);
+    let p = warpint_arith::f50::PRIMES[0].0;
+    let digit = (p << 13) + p / 2;
+    for x in a.iter_mut().zip(b.iter_mut()).skip(1).take(1).flat_map(|(a, b)| [a, b]) {
+        for (j, limb) in x.iter_mut().enumerate() {
+            *limb = (digit >> (j % 2 * 32)) as u32;
+        }
+    }
     let shared_memory = gpu.device().info().shared_memory_per_block;
     let shape = Ntt::new(part, a_limbs, Some(b_limbs), primes, shared_memory).unwrap();
     let (first, out_limbs) = part.limbs(a_limbs, b_limbs);
