@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod batch;
+#[cfg(test)]
 mod bench;
 #[cfg(test)]
 mod checked;

@@ -106,4 +106,8 @@ fn memory_is_counted_and_limited() {
     let error = device.alloc::<u64>(1 << 40).unwrap_err();
     assert!(matches!(error, DeviceError::OutOfMemory { .. }), "{error}");
     assert_eq!(device.alloc::<u64>(0).unwrap().download().unwrap(), [0; 0]);
+    let buffer = device.upload(&[3u32, 1, 4, 1, 5]).unwrap();
+    assert_eq!(buffer.download_part(1..4).unwrap(), [1, 4, 1]);
+    assert_eq!(buffer.download_part(4..5).unwrap(), [5]);
+    assert_eq!(buffer.download_part(5..5).unwrap(), [0; 0]);
 }

@@ -67,15 +67,16 @@ impl fmt::Display for Work {
 
 /// Where batches are computed.
 trait Place {
-    /// Prepares the work, does it once and waits; the time from submission to result.
-    fn first(&mut self, work: &Work, operands: &Operands) -> anyhow::Result<Duration>;
+    /// Prepares the work, does it once and waits. How long that took, by the host's clock, where a
+    /// kernel is compiled for it.
+    fn first(&mut self, work: &Work, operands: &Operands) -> anyhow::Result<Option<Duration>>;
     /// The limbs of the result of an instance.
     fn result(&self, work: &Work, i: usize) -> anyhow::Result<Vec<u32>>;
     /// The times of some more runs.
     fn times(&mut self, work: &Work) -> anyhow::Result<Vec<Duration>>;
     /// Bytes read and written a second by copies that touch so many.
     fn copy_rate(&mut self, bytes: u64) -> f64;
-    /// How it multiplies, where there are several ways.
+    /// The method of a product, where there are several.
     fn method(&self, work: &Work) -> anyhow::Result<Option<Method>>;
 }
 
@@ -163,7 +164,8 @@ impl Measured {
         };
         say(&format!("{}\n\n{}", self.place(), Row::HEADER))?;
         for work in works {
-            let row = measure(work, operands, place).with_context(|| work.to_string())?;
+            let work = Work { method: place.method(work)?, ..*work };
+            let row = measure(&work, operands, place).with_context(|| work.to_string())?;
             say(&row.line())?;
             self.rows.push(row);
         }
@@ -202,11 +204,10 @@ impl Measured {
 }
 
 fn measure(work: &Work, operands: &Operands, place: &mut impl Place) -> anyhow::Result<Row> {
-    let method = place.method(work)?;
     let first = place.first(work, operands)?;
     operands.check(work, |i| place.result(work, i))?;
     let times = place.times(work)?;
-    Ok(Row::new(work, method, first, times, place.copy_rate(work.bytes())))
+    Ok(Row::new(work, first, times, place.copy_rate(work.bytes())))
 }
 
 /// The middle one; of an even number the longer of two.

@@ -72,14 +72,21 @@ impl Operands {
             .into_iter()
             .map(|i| Ok((i, result(i)?)))
             .collect::<anyhow::Result<_>>()?;
-        let wrong = found.par_iter().find_first(|(i, found)| {
+        let wrong = found.par_iter().find_map_first(|(i, found)| {
             let of = |operand| Self::instance(operand, *i, work.limbs);
-            *found != work.operation.expected(of(&self.a), of(&self.b))
+            let expected = work.operation.expected(of(&self.a), of(&self.b));
+            let differs =
+                expected.iter().zip(found).position(|(expected, found)| expected != found);
+            match differs {
+                None if expected.len() == found.len() => None,
+                None => Some(format!("instance {i} has a result of {} limbs", found.len())),
+                Some(j) => Some(format!(
+                    "the result of instance {i} is wrong: limb {j} is {:#010x}, not {:#010x}",
+                    found[j], expected[j]
+                )),
+            }
         });
-        match wrong {
-            None => Ok(()),
-            Some((i, _)) => anyhow::bail!("{work}: the result of instance {i} is wrong"),
-        }
+        wrong.map_or(Ok(()), |wrong| Err(anyhow::anyhow!(wrong)))
     }
 }
 
@@ -135,7 +142,11 @@ mod tests {
                 Ok(result)
             };
             let said = operands.check(&work(5), spoiled).unwrap_err().to_string();
-            assert_eq!(said, format!("add of 64 bits: the result of instance {bad} is wrong"));
+            let (wrong, expected) = (right(bad)[1] ^ 1 << 31, right(bad)[1]);
+            let limbs = format!("limb 1 is {wrong:#010x}, not {expected:#010x}");
+            assert_eq!(said, format!("the result of instance {bad} is wrong: {limbs}"));
         }
+        let short = operands.check(&work(5), |i| Ok(right(i)[..1].to_vec())).unwrap_err();
+        assert_eq!(short.to_string(), "instance 0 has a result of 1 limbs");
     }
 }

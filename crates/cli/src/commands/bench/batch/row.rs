@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use warpint::integer::gpu::Method;
 
 use super::{Work, median};
 use crate::commands::bench::optional;
@@ -36,16 +35,15 @@ pub(super) struct Row {
     /// The bytes at that rate, and their part of the time.
     pub(super) floor_ns: f64,
     share_of_floor: f64,
-    /// The first run, by the host's clock: compiles the kernel.
-    compile_s: f64,
+    /// Of a device, the first run by the host's clock: it compiles the kernel, or loads it.
+    compile_s: Option<f64>,
 }
 
 impl Row {
     /// `copy_rate` in bytes a second.
     pub(super) fn new(
         work: &Work,
-        method: Option<Method>,
-        first: Duration,
+        first: Option<Duration>,
         times: Vec<Duration>,
         copy_rate: f64,
     ) -> Self {
@@ -61,7 +59,7 @@ impl Row {
             operation: work.operation.name(),
             bits: work.bits(),
             count: work.count,
-            method: method.map(|method| method.to_string()),
+            method: work.method.map(|method| method.to_string()),
             ns_per_operation: ns,
             ns_fastest_run: each(fastest.unwrap_or_default()),
             ns_slowest_run: each(slowest.unwrap_or_default()),
@@ -73,7 +71,7 @@ impl Row {
             copy_gb_per_second: copy_rate / 1e9,
             floor_ns: floor,
             share_of_floor: floor / ns,
-            compile_s: first.as_secs_f64(),
+            compile_s: first.map(|time| time.as_secs_f64()),
         }
     }
 
@@ -118,12 +116,14 @@ fn scaled(x: f64) -> String {
 mod tests {
     use super::*;
     use crate::args::Operation;
+    use warpint::integer::gpu::Method;
 
     #[test]
     fn figures_are_those_of_the_median_run() {
-        let work = Work { operation: Operation::Mul, limbs: 32, count: 1000, method: None };
+        let method = Some(Method::Ntt(3));
+        let work = Work { operation: Operation::Mul, limbs: 32, count: 1000, method };
         let times = [4, 2, 3].map(Duration::from_micros).to_vec();
-        let row = Row::new(&work, Some(Method::Ntt(3)), Duration::from_secs(2), times, 512e9);
+        let row = Row::new(&work, Some(Duration::from_secs(2)), times, 512e9);
         let near = |x: f64, y: f64| assert!((x / y - 1.0).abs() < 1e-12, "{x} {y}");
         near(row.ns_per_operation, 3.0);
         near(row.ns_fastest_run, 2.0);
@@ -133,7 +133,7 @@ mod tests {
         near(row.gu32ops_per_second.unwrap(), 1024.0 / 3.0);
         near(row.floor_ns, 1.0);
         near(row.share_of_floor, 1.0 / 3.0);
-        assert_eq!((row.bits, row.runs, row.compile_s), (1024, 3, 2.0));
+        assert_eq!((row.bits, row.runs, row.compile_s), (1024, 3, Some(2.0)));
         assert_eq!(
             row.line(),
             "mul      1024       1000  ntt3               3.000  333.33 M    170.7     341.3   33 %"
@@ -142,9 +142,9 @@ mod tests {
 
     #[test]
     fn columns_stand_below_their_names() {
-        let work = Work { operation: Operation::Mullo, limbs: 8192, count: 1 << 25, method: None };
         let method = Some(Method::Karatsuba(5));
-        let row = Row::new(&work, method, Duration::ZERO, vec![Duration::from_secs(9000)], 1e12);
+        let work = Work { operation: Operation::Mullo, limbs: 8192, count: 1 << 25, method };
+        let row = Row::new(&work, None, vec![Duration::from_secs(9000)], 1e12);
         let (line, header) = (row.line(), Row::HEADER);
         assert_eq!(line.chars().count(), header.chars().count(), "{line}\n{header}");
         for (x, said) in [(0.012_341, "0.01234"), (1.0, "1.000"), (12_345.67, "12345.7")] {
