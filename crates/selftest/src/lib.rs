@@ -5,6 +5,7 @@
 //! * [`cases`]: what every engine must do, one function a case;
 //! * [`oracle`]: the family `limbs`, schoolbook arithmetic;
 //! * [`agreement`]: two families against each other at lengths beyond the oracle;
+//! * [`batches`]: batches of integers, on the CPU and on devices;
 //! * [`elementwise`]: operations of batches on a device, limb by limb;
 //! * [`faults`]: what goes wrong on unreliable machines, made on purpose;
 //! * [`field`]: the field arithmetic of the kernels, one function at a time;
@@ -15,6 +16,7 @@
 //! * [`engine_suite!`]: one `#[test]` for every case.
 
 pub mod agreement;
+pub mod batches;
 pub mod cases;
 pub mod elementwise;
 pub mod faults;
@@ -32,6 +34,7 @@ pub mod vectors;
 use std::time::{Duration, Instant};
 
 use warpint_device::Device;
+use warpint_integer::Executor;
 use warpint_mersenne::EngineFamily;
 use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks, places};
 
@@ -142,6 +145,24 @@ pub fn run_kernels(
     for (case, of_batches) in elementwise::CASES {
         let work = || of_batches(device, SEED, &elementwise::widths());
         run.one(&format!("elementwise@{}", device.info().id), case, &work);
+    }
+    run.summary
+}
+
+/// Runs the cases of [`batches`] where an executor works, as [`run`] does those of families:
+/// `batch::sums` on the CPU, `batch@cuda:0::sums` and so on elsewhere.
+pub fn run_batches(
+    executor: &Executor,
+    sizes: &batches::Sizes,
+    filter: Option<&str>,
+    report: &mut dyn FnMut(&CaseReport),
+) -> Summary {
+    let place = executor.device().map(|device| format!("@{}", device.info().id));
+    let family = format!("batch{}", place.unwrap_or_default());
+    let mut run = Running { filter, report, summary: Summary::default() };
+    let of_devices = if executor.is_cpu() { &[] } else { batches::CASES_OF_DEVICES };
+    for (case, of_batches) in batches::CASES.iter().chain(of_devices) {
+        run.one(&family, case, &|| of_batches(executor, SEED, sizes));
     }
     run.summary
 }

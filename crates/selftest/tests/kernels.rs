@@ -2,7 +2,11 @@
 #![cfg(test)]
 
 use warpint_device::Device;
-use warpint_selftest::{CaseReport, Summary, elementwise, field, field50, run_kernels};
+use warpint_integer::Executor;
+use warpint_selftest::batches::{self, Sizes};
+use warpint_selftest::{
+    CaseReport, Summary, elementwise, field, field50, run_batches, run_kernels,
+};
 
 /// Runs the cases whose names hold a word.
 fn passes(filter: &str, cases: usize) {
@@ -25,4 +29,26 @@ fn the_field_arithmetic_is_that_of_the_cpu() {
 #[test]
 fn operations_of_batches_are_exact() {
     passes("elementwise@", elementwise::CASES.len());
+}
+
+/// All cases of an executor, at few sizes.
+fn batches_pass(executor: &Executor, cases: usize) {
+    let mut failures = vec![];
+    let summary =
+        run_batches(executor, &Sizes::few(), None, &mut |CaseReport { case, result, .. }| {
+            failures.extend(result.as_ref().err().map(|why| format!("{case}: {why}")));
+        });
+    assert_eq!(failures, Vec::<String>::new());
+    assert_eq!(summary, Summary { passed: cases, failed: 0 });
+}
+
+#[test]
+fn batches_are_exact_on_a_device() {
+    let cases = batches::CASES.len() + batches::CASES_OF_DEVICES.len();
+    batches_pass(&Executor::on(Device::simulator().unwrap()), cases);
+}
+
+#[test]
+fn batches_are_exact_on_the_cpu() {
+    batches_pass(&Executor::cpu(), batches::CASES.len());
 }

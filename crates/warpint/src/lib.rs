@@ -28,7 +28,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A million products of numbers of 1,024 bits, on all cores:
+//! A million products of numbers of 1,024 bits, on all cores; with
+//! `Executor::on(Device::open("cuda")?)` in place of `Executor::cpu()` on a GPU:
 //!
 //! ```
 //! use warpint::integer::{Executor, UintBatch, Width};

@@ -1,8 +1,10 @@
 //! `warpint selftest [FILTER] [--device …]`
 
+use warpint::integer::Executor;
 use warpint::mersenne::engine::places::{Families, device_on, families_on_cpu};
 use warpint::mersenne::{DeviceChoice, PlanRequest};
-use warpint_selftest::{CaseReport, Summary};
+use warpint_selftest::batches::Sizes;
+use warpint_selftest::{CaseReport, Summary, run_batches, run_kernels};
 
 use crate::exit::{BadRequest, Exit};
 use crate::report;
@@ -19,14 +21,19 @@ pub(crate) fn run(device: DeviceChoice, filter: Option<&str>) -> anyhow::Result<
             printed = written;
         }
     };
-    let mut summary = Summary::default();
+    let mut summaries = vec![];
     if let DeviceChoice::On(id) = request.device {
-        summary = warpint_selftest::run_kernels(&device_on(id)?, filter, &mut print);
+        let device = device_on(id)?;
+        summaries.push(run_kernels(&device, filter, &mut print));
+        summaries.push(run_batches(&Executor::on(device), &Sizes::usual(), filter, &mut print));
     }
-    let of_families = warpint_selftest::run(&families, filter, &mut print);
+    if matches!(device, DeviceChoice::Auto | DeviceChoice::Cpu) {
+        summaries.push(run_batches(&Executor::cpu(), &Sizes::usual(), filter, &mut print));
+    }
+    summaries.push(warpint_selftest::run(&families, filter, &mut print));
     printed?;
-    let passed = summary.passed + of_families.passed;
-    let failed = summary.failed + of_families.failed;
+    let passed = summaries.iter().map(|summary| summary.passed).sum();
+    let failed = summaries.iter().map(|summary| summary.failed).sum();
     conclude(&Summary { passed, failed }, filter)
 }
 

@@ -6,27 +6,31 @@
 
 #ifdef WARPINT_SIM
 
-// Threads change places at barriers only, never within a chain.
+// Threads change places at barriers only, never within a chain. Atomic for ThreadSanitizer, which
+// takes fibers for threads that run side by side.
 static u32 CHAIN_CARRY;
 
+DEVICE u32 chain_carry() { return __atomic_load_n(&CHAIN_CARRY, __ATOMIC_RELAXED); }
+DEVICE void chain_hand_on(u32 carry) { __atomic_store_n(&CHAIN_CARRY, carry, __ATOMIC_RELAXED); }
+
 DEVICE u32 chain_link(u64 sum) {
-    CHAIN_CARRY = (u32)(sum >> 32) & 1;
+    chain_hand_on((u32)(sum >> 32) & 1);
     return (u32)sum;
 }
 DEVICE u32 add_first(u32 a, u32 b) { return chain_link((u64)a + b); }
-DEVICE u32 add_carried(u32 a, u32 b) { return chain_link((u64)a + b + CHAIN_CARRY); }
-DEVICE u32 add_last(u32 a, u32 b) { return a + b + CHAIN_CARRY; }
+DEVICE u32 add_carried(u32 a, u32 b) { return chain_link((u64)a + b + chain_carry()); }
+DEVICE u32 add_last(u32 a, u32 b) { return a + b + chain_carry(); }
 DEVICE u32 sub_first(u32 a, u32 b) { return chain_link((u64)a - b); }
-DEVICE u32 sub_carried(u32 a, u32 b) { return chain_link((u64)a - b - CHAIN_CARRY); }
-DEVICE u32 sub_last(u32 a, u32 b) { return a - b - CHAIN_CARRY; }
+DEVICE u32 sub_carried(u32 a, u32 b) { return chain_link((u64)a - b - chain_carry()); }
+DEVICE u32 sub_last(u32 a, u32 b) { return a - b - chain_carry(); }
 
 DEVICE void chain_product(u32& lo, u32& hi, u32 a, u32 b, u32 carry) {
     unsigned __int128 t = (unsigned __int128)((u64)a * b) + join(lo, hi) + carry;
-    lo = (u32)t, hi = (u32)(t >> 32), CHAIN_CARRY = (u32)(t >> 64);
+    lo = (u32)t, hi = (u32)(t >> 32), chain_hand_on((u32)(t >> 64));
 }
 DEVICE void multiply_add_first(u32& lo, u32& hi, u32 a, u32 b) { chain_product(lo, hi, a, b, 0); }
 DEVICE void multiply_add_carried(u32& lo, u32& hi, u32 a, u32 b) {
-    chain_product(lo, hi, a, b, CHAIN_CARRY);
+    chain_product(lo, hi, a, b, chain_carry());
 }
 
 #else

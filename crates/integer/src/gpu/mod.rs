@@ -4,6 +4,7 @@ pub mod elementwise;
 mod karatsuba;
 mod method;
 mod ntt;
+mod shipped;
 mod sum;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source};
 pub use karatsuba::Karatsuba;
 pub use method::{Method, NoMethod};
 pub use ntt::Ntt;
+pub use shipped::sources;
 
 pub use crate::operation::{Part, Sum};
 

@@ -6,7 +6,7 @@ use super::{Gpu, Operand, Results, Shape, Sum};
 
 /// How `sum.cu` is specialised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct SumShape {
+pub(super) struct SumShape {
     sum: Sum,
     a_limbs: usize,
     b_limbs: usize,
@@ -25,7 +25,7 @@ const THREADS: [usize; 7] = [128, 256, 192, 320, 384, 512, 1024];
 impl SumShape {
     /// The blocks with the smallest part of idle threads, up to a thirty-second; `None` for
     /// numbers that no block holds.
-    fn new(sum: Sum, a_limbs: usize, b_limbs: usize, out_limbs: usize) -> Option<Self> {
+    pub(super) fn new(sum: Sum, a_limbs: usize, b_limbs: usize, out_limbs: usize) -> Option<Self> {
         let all = a_limbs | b_limbs | out_limbs;
         let chunk = 1 << all.trailing_zeros().min(2);
         let chunks = out_limbs / chunk;

@@ -2,7 +2,7 @@
 //! sides of every change of how numbers are divided among lanes, with carries that run through all
 //! limbs or from any one on.
 
-mod oracle;
+pub(crate) mod oracle;
 
 use std::cmp::Ordering;
 

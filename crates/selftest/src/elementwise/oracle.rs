@@ -7,7 +7,7 @@ use rand::RngExt;
 use crate::sample::Random;
 
 /// Numbers that are hard on carries and comparisons: runs of zeros and ones that end at a limb.
-pub(super) fn hard(rng: &mut Random, limbs: usize) -> Vec<Vec<u32>> {
+pub(crate) fn hard(rng: &mut Random, limbs: usize) -> Vec<Vec<u32>> {
     let run = |from: usize, below: u32, at: u32, above: u32| {
         let limb = |j: usize| match j.cmp(&from) {
             Ordering::Less => below,
@@ -31,19 +31,19 @@ pub(super) fn hard(rng: &mut Random, limbs: usize) -> Vec<Vec<u32>> {
 }
 
 /// Limb j, or 0 where there is none.
-pub(super) fn limb(a: &[u32], j: usize) -> u32 {
+pub(crate) fn limb(a: &[u32], j: usize) -> u32 {
     a.get(j).copied().unwrap_or(0)
 }
 
 /// The order of two numbers.
-pub(super) fn compare(a: &[u32], b: &[u32]) -> Ordering {
+pub(crate) fn compare(a: &[u32], b: &[u32]) -> Ordering {
     let limbs = a.len().max(b.len());
     let differ = (0..limbs).rev().find(|&j| limb(a, j) != limb(b, j));
     differ.map_or(Ordering::Equal, |j| limb(a, j).cmp(&limb(b, j)))
 }
 
 /// −a mod 2^(32·limbs).
-pub(super) fn negative(a: &[u32], limbs: usize) -> Vec<u32> {
+pub(crate) fn negative(a: &[u32], limbs: usize) -> Vec<u32> {
     let mut carry = true;
     let limb = |j| {
         let (sum, over) = (!limb(a, j)).overflowing_add(u32::from(carry));
@@ -54,7 +54,7 @@ pub(super) fn negative(a: &[u32], limbs: usize) -> Vec<u32> {
 }
 
 /// ⌊a·2^by⌋ mod 2^(32·limbs), bit after bit.
-pub(super) fn shifted(a: &[u32], by: i128, limbs: usize) -> Vec<u32> {
+pub(crate) fn shifted(a: &[u32], by: i128, limbs: usize) -> Vec<u32> {
     let bit = |k: i128| match usize::try_from(k) {
         Ok(k) => limb(a, k / 32) >> (k % 32) & 1,
         Err(_) => 0,
@@ -64,7 +64,7 @@ pub(super) fn shifted(a: &[u32], by: i128, limbs: usize) -> Vec<u32> {
 }
 
 /// a·w mod 2^(32·limbs).
-pub(super) fn times(a: &[u32], w: u64, limbs: usize) -> Vec<u32> {
+pub(crate) fn times(a: &[u32], w: u64, limbs: usize) -> Vec<u32> {
     let mut carry = 0;
     let word = |j| {
         let t = u128::from(limb(a, j)) * u128::from(w) + carry;

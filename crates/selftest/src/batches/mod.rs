@@ -1,0 +1,132 @@
+//! Batches where an executor works, against the slow and obvious: every operation of
+//! [`warpint_integer::UintBatch`], with carries that run through all limbs, of numbers of one width
+//! and of two, one number with many, in place and into other batches; and a device against the
+//! CPU, bit for bit.
+
+mod bits;
+mod numbers;
+mod places;
+mod products;
+mod sums;
+
+use rayon::prelude::*;
+use warpint_integer::Executor;
+use warpint_integer::gpu::{Gpu, Method};
+
+use crate::sample::{Random, random};
+use numbers::{Failure, Numbers};
+
+/// A case: an executor, a seed and sizes in, a message out if it fails.
+pub type Run = fn(&Executor, u64, &Sizes) -> Result<(), String>;
+
+/// Every case, by name.
+pub const CASES: &[(&str, Run)] = &[
+    ("sums", |executor, seed, sizes| for_all(executor, seed, sizes, sums::all)),
+    ("products", |executor, seed, sizes| for_all(executor, seed, sizes, products::all)),
+    ("squares", |executor, seed, sizes| for_all(executor, seed, sizes, products::squares)),
+    ("sums_of_products", |executor, seed, sizes| {
+        for_all(executor, seed, sizes, products::with_sums)
+    }),
+    ("limb_by_limb", |executor, seed, sizes| for_all(executor, seed, sizes, bits::all)),
+    ("places", |executor, seed, _| places::moves(executor, seed).map_err(|e| e.to_string())),
+];
+
+/// Those that are of a device alone.
+pub const CASES_OF_DEVICES: &[(&str, Run)] = &[("methods", methods), ("as_the_cpu", as_the_cpu)];
+
+/// Which numbers are tried.
+#[derive(Debug, Clone)]
+pub struct Sizes {
+    /// Limbs of the numbers of two batches.
+    pub widths: Vec<(usize, usize)>,
+    /// At most so many limbs in all of a batch of the above, but at least three numbers.
+    pub limbs: usize,
+    /// Limbs of factors that every method is to multiply.
+    pub methods: Vec<usize>,
+    /// Limbs and count of drawn numbers for the comparison with the CPU.
+    pub large: Vec<(usize, usize)>,
+}
+
+impl Sizes {
+    /// For the CPU and for GPUs, where kernels are compiled in some tenths of a second each: all
+    /// ways to a product, and widths at the ends of each.
+    #[must_use]
+    pub fn usual() -> Self {
+        let equal = [
+            1, 2, 3, 4, 5, 8, 12, 16, 17, 31, 32, 33, 48, 64, 65, 100, 128, 129, 255, 256, 320,
+            512, 1000, 1024, 2048, 4096, 8192,
+        ];
+        let unequal = [(1, 2), (5, 3), (32, 33), (128, 1), (40, 120), (300, 64), (700, 1024)];
+        let large = vec![
+            (1, 1 << 20),
+            (32, 1 << 16),
+            (128, 1 << 14),
+            (256, 1 << 12),
+            (1024, 600),
+            (8192, 30),
+        ];
+        let widths = equal.map(|limbs| (limbs, limbs)).into_iter().chain(unequal).collect();
+        Self { widths, limbs: 1 << 13, methods: vec![7, 32, 100, 300, 1000], large }
+    }
+
+    /// For the simulator, which compiles a kernel in a second: one width of each way.
+    #[must_use]
+    pub fn few() -> Self {
+        let widths = vec![(3, 3), (33, 33), (320, 320), (4, 66)];
+        let large = vec![(2, 999), (33, 40), (300, 5)];
+        Self { widths, limbs: 1 << 11, methods: vec![7, 100], large }
+    }
+
+    /// For recordings that sanitizers replay: sums within a warp and over several, and products of
+    /// numbers that all but the simplest method take.
+    #[must_use]
+    pub fn least() -> Self {
+        Self { widths: vec![(3, 3), (600, 600)], limbs: 60, methods: vec![5, 34], large: vec![] }
+    }
+
+    /// Numbers in a batch of so many limbs each.
+    fn count(&self, limbs: usize) -> usize {
+        (self.limbs / limbs).clamp(3, 200)
+    }
+}
+
+/// Two batches and a source of more, and what to do with them.
+type OfPair = fn(&mut Random, &Numbers, &Numbers) -> Result<(), Failure>;
+
+/// A case at all widths, as many at a time as there are cores: kernels are compiled meanwhile.
+fn for_all(executor: &Executor, seed: u64, sizes: &Sizes, case: OfPair) -> Result<(), String> {
+    sizes.widths.par_iter().try_for_each(|&(x, y)| {
+        let mut rng = random(seed + (x << 20 | y) as u64);
+        let count = sizes.count(x.max(y));
+        let mut work = || {
+            let a = Numbers::hard(executor, &mut rng, x, count)?;
+            let b = Numbers::hard(executor, &mut rng, y, count)?;
+            case(&mut rng, &a, &b)
+        };
+        work().map_err(|why| format!("{count} numbers of {x} limbs with {y}: {why}"))
+    })
+}
+
+/// Products and squares by every method that a device has for their width.
+fn methods(executor: &Executor, seed: u64, sizes: &Sizes) -> Result<(), String> {
+    let Some(device) = executor.device() else { return Err("it is no device".into()) };
+    let gpu = Gpu::new(device);
+    let most = device.info().shared_memory_per_block;
+    let of = |&limbs: &usize| {
+        Method::possible(limbs, Some(limbs), most).map(move |m| (m, limbs)).collect::<Vec<_>>()
+    };
+    let all: Vec<(Method, usize)> = sizes.methods.iter().flat_map(of).collect();
+    all.into_par_iter().try_for_each(|(method, limbs)| {
+        let rng = &mut random(seed + limbs as u64);
+        products::by(&gpu, method, rng, limbs, sizes.count(limbs))
+            .map_err(|why| format!("{method} of {limbs} limbs: {why}"))
+    })
+}
+
+/// Larger batches of drawn numbers on a device and on the CPU.
+fn as_the_cpu(executor: &Executor, seed: u64, sizes: &Sizes) -> Result<(), String> {
+    sizes.large.iter().try_for_each(|&(limbs, count)| {
+        places::agree(executor, &mut random(seed + limbs as u64), limbs, count)
+            .map_err(|why| format!("{count} numbers of {limbs} limbs: {why}"))
+    })
+}

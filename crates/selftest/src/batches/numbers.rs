@@ -1,0 +1,158 @@
+//! Batches with their numbers, and the comparison with what is expected.
+
+use rand::RngExt;
+use warpint_arith::limbs;
+use warpint_integer::{Executor, Flags, IntegerError, UintBatch, Width};
+
+use crate::elementwise::oracle;
+use crate::sample::Random;
+
+/// Why a case failed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    /// An operation was refused.
+    #[error(transparent)]
+    Refused(#[from] IntegerError),
+    /// A result is wrong.
+    #[error("{0}")]
+    Wrong(String),
+}
+
+/// A batch, and its numbers limb by limb.
+#[derive(Debug)]
+pub(super) struct Numbers {
+    pub(super) batch: UintBatch,
+    pub(super) limbs: usize,
+    rows: Vec<Vec<u32>>,
+}
+
+impl Numbers {
+    /// Numbers of `limbs` limbs each.
+    pub(super) fn new(
+        executor: &Executor,
+        limbs: usize,
+        rows: Vec<Vec<u32>>,
+    ) -> Result<Self, Failure> {
+        let batch = UintBatch::from_vec(executor, width(limbs)?, rows.concat())?;
+        Ok(Self { batch, limbs, rows })
+    }
+
+    /// Those of [`drawn`].
+    pub(super) fn hard(
+        executor: &Executor,
+        rng: &mut Random,
+        limbs: usize,
+        count: usize,
+    ) -> Result<Self, Failure> {
+        Self::new(executor, limbs, drawn(rng, limbs, count))
+    }
+
+    /// Number i alone, to meet all others.
+    pub(super) fn single(&self, i: usize) -> Result<Self, Failure> {
+        Self::new(self.batch.executor(), self.limbs, vec![self.row(i).to_vec()])
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Number i, or the one that there is.
+    pub(super) fn row(&self, i: usize) -> &[u32] {
+        let i = if self.rows.len() == 1 { 0 } else { i };
+        self.rows.get(i).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// All ones first, then numbers that are hard on carries, in an order that is drawn, with drawn
+/// ones.
+pub(super) fn drawn(rng: &mut Random, limbs: usize, count: usize) -> Vec<Vec<u32>> {
+    let mut rows = oracle::hard(rng, limbs);
+    while rows.len() < count {
+        rows.push((0..limbs).map(|_| rng.random()).collect());
+    }
+    for i in 0..rows.len() {
+        let j = rng.random_range(0..rows.len());
+        rows.swap(i, j);
+    }
+    rows.truncate(count);
+    if let Some(first) = rows.first_mut() {
+        first.fill(u32::MAX);
+    }
+    rows
+}
+
+pub(super) fn width(limbs: usize) -> Result<Width, IntegerError> {
+    Width::new(u32::try_from(32 * limbs).unwrap_or(u32::MAX))
+}
+
+/// a·b in as many limbs as both have.
+pub(super) fn product(a: &[u32], b: &[u32]) -> Vec<u32> {
+    let wide = |x: &[u32]| -> Vec<u64> {
+        let limb = |pair: &[u32]| pair.iter().rev().fold(0, |x, &half| x << 32 | u64::from(half));
+        x.chunks(2).map(limb).collect()
+    };
+    let product = limbs::mul(&wide(a), &wide(b));
+    let halves = product.into_iter().flat_map(|limb| [limb as u32, (limb >> 32) as u32]);
+    let mut halves: Vec<u32> = halves.collect();
+    halves.resize(a.len() + b.len(), 0);
+    halves
+}
+
+/// Fails unless the batch has `limbs` limbs and its number i is `expected(i)`, for `count` of them.
+pub(super) fn check(
+    what: &str,
+    found: &UintBatch,
+    limbs: usize,
+    count: usize,
+    expected: impl Fn(usize) -> Vec<u32>,
+) -> Result<(), Failure> {
+    let shape = (found.count(), found.width().limbs());
+    if shape != (count, limbs) {
+        let shape = format!("{what}: {shape:?} numbers and limbs, not {:?}", (count, limbs));
+        return Err(Failure::Wrong(shape));
+    }
+    for (i, found) in found.to_limbs()?.chunks(limbs).enumerate() {
+        let expected = expected(i);
+        if let Some(j) = (0..limbs).find(|&j| found.get(j) != expected.get(j)) {
+            let expected = oracle::limb(&expected, j);
+            return Err(Failure::Wrong(format!(
+                "{what}: limb {j} of number {i} is {:#x}, not {expected:#x}",
+                found[j]
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The same for flags.
+pub(super) fn check_flags(
+    what: &str,
+    found: &Flags,
+    expected: impl Iterator<Item = bool>,
+) -> Result<(), Failure> {
+    let expected: Vec<u8> = expected.map(u8::from).collect();
+    let all = found.to_vec()?;
+    let set = expected.iter().filter(|&&flag| flag == 1).count();
+    if all != expected || found.count()? != set || found.any()? != (set > 0) {
+        let i = (0..expected.len()).find(|&i| all.get(i) != expected.get(i)).unwrap_or(0);
+        return Err(Failure::Wrong(format!(
+            "{what}: the flags are wrong, first that of number {i}"
+        )));
+    }
+    Ok(())
+}
+
+/// The same for one value of each number.
+pub(super) fn check_values<T: PartialEq + std::fmt::Debug>(
+    what: &str,
+    found: &[T],
+    expected: impl Iterator<Item = T>,
+) -> Result<(), Failure> {
+    let expected: Vec<T> = expected.collect();
+    if found == expected {
+        return Ok(());
+    }
+    let i = (0..expected.len()).find(|&i| found.get(i) != expected.get(i)).unwrap_or(0);
+    let (found, expected) = (found.get(i), expected.get(i));
+    Err(Failure::Wrong(format!("{what}: of number {i} it is {found:?}, not {expected:?}")))
+}

@@ -1,0 +1,75 @@
+//! Sums and differences, with what is carried and borrowed.
+
+use rand::RngExt;
+use warpint_integer::Flags;
+
+use super::numbers::{Failure, Numbers, check, check_flags};
+use crate::elementwise::oracle::limb;
+use crate::sample::Random;
+
+/// a ± b mod 2^(32·limbs), limb by limb, and whether a carry or borrow leaves it.
+fn sum(a: &[u32], b: &[u32], sign: i64, limbs: usize) -> (Vec<u32>, bool) {
+    let mut carry = 0;
+    let word = |j| {
+        let total = i64::from(limb(a, j)) + sign * i64::from(limb(b, j)) + carry;
+        carry = total >> 32;
+        total as u32
+    };
+    let words = (0..limbs).map(word).collect();
+    (words, carry != 0)
+}
+
+/// Both orders, and one number of each with all of the other.
+pub(super) fn all(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
+    let any = rng.random_range(0..a.count());
+    for (a, b) in [
+        (a, b),
+        (b, a),
+        (a, &b.single(any)?),
+        (&a.single(any)?, b),
+        // All ones for all, then one number with itself.
+        (a, &b.single(0)?),
+        (&a.single(any)?, &b.single(any)?),
+    ] {
+        of(a, b)?;
+        if a.limbs >= b.limbs && a.count() >= b.count() {
+            in_place(a, b)?;
+        }
+    }
+    Ok(())
+}
+
+fn of(a: &Numbers, b: &Numbers) -> Result<(), Failure> {
+    let (limbs, count) = (a.limbs.max(b.limbs), a.count().max(b.count()));
+    let expected = |sign| move |i| sum(a.row(i), b.row(i), sign, limbs).0;
+    let flags = |sign| (0..count).map(move |i| sum(a.row(i), b.row(i), sign, limbs).1);
+    let (sums, carries) = a.batch.add(&b.batch)?;
+    check("a + b", &sums, limbs, count, expected(1))?;
+    check_flags("a + b", &carries, flags(1))?;
+    let (mut into, mut borrows) = a.batch.sub(&b.batch)?;
+    check("a − b", &into, limbs, count, expected(-1))?;
+    check_flags("a − b", &borrows, flags(-1))?;
+    check("a + b, wrapping", &a.batch.wrapping_add(&b.batch)?, limbs, count, expected(1))?;
+    check("a − b, wrapping", &a.batch.wrapping_sub(&b.batch)?, limbs, count, expected(-1))?;
+    // Where something else was.
+    a.batch.add_into(&b.batch, &mut into, Some(&mut borrows))?;
+    check("a + b into", &into, limbs, count, expected(1))?;
+    check_flags("a + b into", &borrows, flags(1))?;
+    a.batch.sub_into(&b.batch, &mut into, None)?;
+    check("a − b into", &into, limbs, count, expected(-1))?;
+    let mut fresh = Flags::zeros(a.batch.executor(), count)?;
+    a.batch.sub_into(&b.batch, &mut into, Some(&mut fresh))?;
+    check_flags("a − b into", &fresh, flags(-1))
+}
+
+fn in_place(a: &Numbers, b: &Numbers) -> Result<(), Failure> {
+    let flags = |sign| (0..a.count()).map(move |i| sum(a.row(i), b.row(i), sign, a.limbs).1);
+    let mut x = a.batch.try_clone()?;
+    let carries = x.add_assign(&b.batch)?;
+    check("a += b", &x, a.limbs, a.count(), |i| sum(a.row(i), b.row(i), 1, a.limbs).0)?;
+    check_flags("a += b", &carries, flags(1))?;
+    let mut x = a.batch.try_clone()?;
+    let borrows = x.sub_assign(&b.batch)?;
+    check("a −= b", &x, a.limbs, a.count(), |i| sum(a.row(i), b.row(i), -1, a.limbs).0)?;
+    check_flags("a −= b", &borrows, flags(-1))
+}
