@@ -400,6 +400,7 @@ DEVICE void product(const u32* a, const u32* b, u32* out, const Factor* roots, d
 #pragma unroll 1
         for (u32 factor = 0; factor < FACTORS; factor++) {
             double y[HOLDS];
+            if (PARTS > 1) thread = anew(thread);
             take_digits(y, factor == 0 ? a : b, factor == 0 ? A_LIMBS : B_LIMBS, f, RAISE[k], upper,
                         thread);
             // Wait until all have taken the points of a. Elsewhere a transform begins with the
@@ -413,6 +414,7 @@ DEVICE void product(const u32* a, const u32* b, u32* out, const Factor* roots, d
                 x[t] = SQUARE ? mul(f, y[t], y[t]) : factor == 0 ? y[t] : mul(f, x[t], y[t]);
             }
         }
+        if (PARTS > 1) thread = anew(thread);
         inverse(x, buffer, f, forth + POINTS, thread);
         put<0>(planes + k * PLACES, x, thread);
         if constexpr (PARTS > 1) {

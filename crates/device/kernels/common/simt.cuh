@@ -9,6 +9,15 @@ typedef long long i64;
 
 #define DEVICE __device__ __forceinline__
 
+// x, of which the compiler knows nothing: in a loop it finds anew what depends on it, and keeps no
+// registers for that.
+DEVICE u32 anew(u32 x) {
+#ifndef WARPINT_SIM
+    asm volatile("mov.u32 %0, %0;" : "+r"(x));
+#endif
+    return x;
+}
+
 #ifndef WARPINT_SIM
 // The dynamic shared memory of a block, as an array of T.
 #define DYNAMIC_SHARED(T, name) extern __shared__ __align__(16) T name[]
