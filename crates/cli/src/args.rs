@@ -1,8 +1,8 @@
 //! The command line: its grammar, its help, and what it says of a value that makes no sense.
 
 mod arithmetic;
-mod batch;
 mod bench;
+mod bench_batch;
 mod machine;
 mod proof;
 mod test;
@@ -12,8 +12,8 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use arithmetic::EngineName;
 use arithmetic::{DeviceArgs, engine_parser};
-pub(crate) use batch::{BenchBatchArgs, Methods, Operation};
 pub(crate) use bench::{Bench, BenchArgs, BenchChecksArgs, BenchDeviceArgs, BenchJacobiArgs};
+pub(crate) use bench_batch::{BenchBatchArgs, Methods, Operation};
 pub(crate) use machine::{StressArgs, TuneArgs};
 use proof::proof_power;
 pub(crate) use proof::{Proof, ProofVerifyArgs};

@@ -38,7 +38,7 @@ pub(crate) enum Bench {
     /// one (which compiles the kernel) some results of which are compared with products or sums
     /// limb by limb on the CPU; a difference is an error. On the CPU it is the median of 5 runs on
     /// all cores. The floor is the time in which as many bytes as are read and written are copied.
-    #[command(after_help = super::batch::EXAMPLES)]
+    #[command(after_help = super::bench_batch::EXAMPLES)]
     Batch(BenchBatchArgs),
     /// Measure what checks and checkpoints cost a PRP test: the time of its squarings, without and
     /// with checkpoints, beside that of bare ones before and after it.

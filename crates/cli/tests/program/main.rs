@@ -3,9 +3,9 @@
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
-mod batch;
-#[cfg(test)]
 mod bench;
+#[cfg(test)]
+mod bench_batch;
 #[cfg(test)]
 mod checked;
 #[cfg(test)]

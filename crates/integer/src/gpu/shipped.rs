@@ -7,11 +7,12 @@ use super::sum::SumShape;
 use super::{Karatsuba, Ntt, Part, Shape, Sum, elementwise};
 
 /// The sources of all kernels, one of each kind: sums in chunks of every size, products by every
-/// number of levels at leaves of all sizes, transforms of every length.
+/// number of levels at leaves of all sizes, transforms of every kind of length. Blocks of the device
+/// have so many bytes of shared memory.
 ///
 /// # Errors
 /// If constants cannot be found.
-pub fn sources() -> Result<Vec<Source>, DeviceError> {
+pub fn sources(shared_memory: u32) -> Result<Vec<Source>, DeviceError> {
     let mut shapes: Vec<Box<dyn Shape>> = vec![];
     for sum in [Sum::Add, Sum::Subtract] {
         for (a, b) in [(33, 33), (34, 34), (36, 36), (64, 32), (8192, 8192)] {
@@ -28,11 +29,12 @@ pub fn sources() -> Result<Vec<Source>, DeviceError> {
             shapes.extend(product(Part::Low, Some(limbs)).filter(|_| levels == 0));
         }
     }
-    // Full transforms modulo three primes, then one each of four and five.
-    let lengths = (8..=13).map(|log| (1 << log, 3)).chain([(368, 4), (456, 5)]);
-    for (limbs, primes) in lengths {
+    // Full transforms modulo three primes, of one part and of three; then more primes.
+    let lengths = (8..=13).map(|log| (1 << log, 3));
+    let others = [(384, 3), (1536, 3), (368, 4), (456, 5), (16_384, 6), (24_576, 8), (32_768, 11)];
+    for (limbs, primes) in lengths.chain(others) {
         for b in [Some(limbs), None] {
-            shapes.extend(boxed(Ntt::new(Part::Full, limbs, b, primes)));
+            shapes.extend(boxed(Ntt::new(Part::Full, limbs, b, primes, shared_memory)));
         }
     }
     let more = shapes.iter().map(|shape| shape.source());
