@@ -9,8 +9,8 @@ use std::cmp::Ordering;
 use bytemuck::Pod;
 use rand::RngExt;
 use warpint_device::{Buffer, Device, DeviceError};
-use warpint_integer::gpu::elementwise::{Bitwise, Extreme, Results, Shift};
-use warpint_integer::gpu::{Gpu, Operand};
+use warpint_integer::gpu::elementwise::{Bitwise, Extreme, Shift};
+use warpint_integer::gpu::{Gpu, Operand, Results};
 
 use crate::sample::{Random, random};
 use oracle::{compare, hard, limb, negative, shifted, times};
