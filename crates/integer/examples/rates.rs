@@ -44,7 +44,11 @@ fn main() {
                 }
                 "ntt" | "nsq" => {
                     let primes: usize = f[2].parse().unwrap();
-                    let Some(shape) = Ntt::new(Part::Full, limbs, (f[0] == "ntt").then_some(limbs), primes) else { return Err(DeviceError::NoDevice("no shape".into())) };
+                    let Some(shape) =
+                        Ntt::new(Part::Full, limbs, (f[0] == "ntt").then_some(limbs), primes)
+                    else {
+                        return Err(DeviceError::NoDevice("no shape".into()));
+                    };
                     gpu.ntt(&shape, oa, (f[0] == "ntt").then_some(ob), count, &out)
                 }
                 _ => panic!(),
