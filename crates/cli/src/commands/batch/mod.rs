@@ -1,6 +1,8 @@
 //! `warpint batch`: operations on the numbers of files, pair by pair.
 
 mod check;
+#[cfg(test)]
+mod fuzz;
 mod lines;
 mod npy;
 mod operation;
