@@ -1,6 +1,7 @@
 //! The command line: its grammar, its help, and what it says of a value that makes no sense.
 
 mod arithmetic;
+mod batch;
 mod bench;
 mod bench_batch;
 mod machine;
@@ -12,6 +13,7 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use arithmetic::EngineName;
 use arithmetic::{DeviceArgs, engine_parser};
+pub(crate) use batch::{Batch, BatchArgs, Format};
 pub(crate) use bench::{Bench, BenchArgs, BenchChecksArgs, BenchDeviceArgs, BenchJacobiArgs};
 pub(crate) use bench_batch::{BenchBatchArgs, Methods, Operation};
 pub(crate) use machine::{StressArgs, TuneArgs};
@@ -34,6 +36,7 @@ Examples:
   warpint prp 216091            is 2^216091 − 1 a probable prime?
   warpint ll 44497              is 2^44497 − 1 prime?
   warpint work                  do the assignments of warpint-work/worktodo.txt
+  warpint batch mul A B -o OUT  multiply the numbers of two files, pair by pair
   warpint bench mersenne        time a squaring for exponents of several sizes
 
 A test that was stopped, by Ctrl-C or by a power cut, goes on with the same command.
@@ -89,6 +92,16 @@ pub(crate) enum Command {
     /// Say what the workers of a directory do, and how many assignments are left.
     #[command(after_help = "Examples:\n  warpint status\n  warpint status gimps --json")]
     Status(StatusArgs),
+    /// Add, subtract, multiply or square the numbers of files, pair by pair.
+    ///
+    /// A file has a number a line, decimal or hexadecimal, or is a NumPy array or raw bytes. Results
+    /// go to OUT in the order of the numbers; one that there is none of, for want of a number or
+    /// since a < b, is told of and leaves an empty line or zeros, and the exit code is 2.
+    #[command(after_help = batch::BATCH_EXAMPLES)]
+    Batch {
+        #[command(subcommand)]
+        what: Batch,
+    },
     /// Check proofs that a probable-prime test was done.
     Proof {
         #[command(subcommand)]

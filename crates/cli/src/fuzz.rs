@@ -40,6 +40,12 @@ fn word() -> impl Strategy<Value = String> {
     let known = prop::sample::select(vec![
         "prp",
         "ll",
+        "batch",
+        "mul",
+        "-o",
+        "--bits",
+        "--format",
+        "--check",
         "bench",
         "mersenne",
         "batch",

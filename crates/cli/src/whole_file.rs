@@ -1,6 +1,7 @@
 //! A file that holds what came of long work: looked at before it, written after it.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::{io, process};
 
@@ -37,7 +38,14 @@ impl WholeFile {
         let written = fs::write(&aside, text)
             .and_then(|()| fs::rename(&aside, &self.path))
             .inspect_err(|_| drop(fs::remove_file(&aside)));
-        written.map_err(|e: io::Error| anyhow::anyhow!("cannot write {}: {e}", self.path.display()))
+        written.map_err(|e| unwritten(&self.path, &e))
+    }
+
+    /// Begins to write piece by piece, beside its place.
+    pub(crate) fn begin(&self) -> anyhow::Result<Unfinished> {
+        let aside = self.aside();
+        let file = File::create(&aside).map_err(|e| unwritten(&self.path, &e))?;
+        Ok(Unfinished { file, aside, path: self.path.clone(), done: false })
     }
 
     /// Beside the path, a name that no other process uses.
@@ -46,6 +54,40 @@ impl WholeFile {
         name.push(format!(".{}.tmp", process::id()));
         self.path.with_file_name(name)
     }
+}
+
+/// A file that is not yet in its place; it is gone unless [`Self::finish`] puts it there.
+pub(crate) struct Unfinished {
+    file: File,
+    aside: PathBuf,
+    path: PathBuf,
+    done: bool,
+}
+
+impl Unfinished {
+    /// Writes the next bytes, straight to the file.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        self.file.write_all(bytes).map_err(|e| unwritten(&self.path, &e))
+    }
+
+    /// Moves it to its place once it is on the disk: whoever looks finds it whole.
+    pub(crate) fn finish(mut self) -> anyhow::Result<()> {
+        let moved = self.file.sync_all().and_then(|()| fs::rename(&self.aside, &self.path));
+        self.done = moved.is_ok();
+        moved.map_err(|e| unwritten(&self.path, &e))
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if !self.done {
+            drop(fs::remove_file(&self.aside));
+        }
+    }
+}
+
+fn unwritten(path: &Path, error: &io::Error) -> anyhow::Error {
+    anyhow::anyhow!("cannot write {}: {error}", path.display())
 }
 
 /// Whether a path is written as that of a folder.
@@ -75,6 +117,27 @@ mod tests {
         file.write("new").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
         assert_eq!(names(dir.path()), ["speed.svg"]);
+    }
+
+    #[test]
+    fn pieces_replace_what_is_there_at_the_end_or_never() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("r.txt");
+        fs::write(&path, "old").unwrap();
+        let file = WholeFile::new(&path).unwrap();
+        for (finish, expected) in [(false, "old"), (true, "a new one")] {
+            let mut unfinished = file.begin().unwrap();
+            unfinished.write(b"a new").unwrap();
+            unfinished.write(b" one").unwrap();
+            assert_eq!(fs::read(&path).unwrap(), b"old");
+            if finish {
+                unfinished.finish().unwrap();
+            } else {
+                drop(unfinished);
+            }
+            assert_eq!(fs::read_to_string(&path).unwrap(), expected);
+            assert_eq!(names(dir.path()), ["r.txt"]);
+        }
     }
 
     #[test]

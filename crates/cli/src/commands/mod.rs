@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod batch;
 mod bench;
 mod bench_device;
 mod completions;
@@ -22,6 +23,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Prp { test, factors, proof } => prp::run(&test, &factors, proof),
         Command::Ll { start, verify_with, test } => ll::run(start, verify_with, &test),
         Command::Proof { what: Proof::Verify(args) } => proof::verify(&args),
+        Command::Batch { what } => batch::run(&what),
         Command::Bench { what: Bench::Mersenne(args) } => bench::mersenne(&args),
         Command::Bench { what: Bench::Batch(args) } => bench::batch::run(&args),
         Command::Bench { what: Bench::Checks(args) } => bench::checks::run(&args),

@@ -3,6 +3,10 @@
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod batch;
+#[cfg(test)]
+mod batch_trouble;
+#[cfg(test)]
 mod bench;
 #[cfg(test)]
 mod bench_batch;

@@ -1,0 +1,160 @@
+//! `batch` and its operations.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use warpint::integer::Width;
+use warpint::mersenne::DeviceChoice;
+
+use super::arithmetic::threads;
+use super::at_least_one;
+
+pub(super) const BATCH_EXAMPLES: &str = "\
+Examples:
+  warpint batch mul a.txt b.txt -o products.txt
+  warpint batch sqr a.npy -o squares.npy --device cuda
+  warpint batch add a.bin b.hex --bits 4096 -o sums.txt --check 1000";
+
+/// What is done to each pair of numbers.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Batch {
+    /// a + b, exactly; in npy and raw files 32 bits wider than the wider of the two.
+    Add(PairArgs),
+    /// a − b; where a < b there is no result, and the line is told of.
+    Sub(PairArgs),
+    /// a·b, exactly; in npy and raw files as wide as both together.
+    Mul(PairArgs),
+    /// a·b mod 2^w, w the wider of the two widths.
+    Mullo(PairArgs),
+    /// a², exactly; in npy and raw files of twice the width.
+    Sqr(SquareArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PairArgs {
+    /// The file of the numbers a.
+    #[arg(value_name = "A")]
+    pub(crate) a: PathBuf,
+
+    /// The file of the numbers b: as many as there are of a, or one for all of them.
+    #[arg(value_name = "B")]
+    pub(crate) b: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) rest: BatchArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SquareArgs {
+    /// The file of the numbers a.
+    #[arg(value_name = "A")]
+    pub(crate) a: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) rest: BatchArgs,
+}
+
+/// What all operations share.
+#[derive(Debug, Args)]
+pub(crate) struct BatchArgs {
+    /// The file of the results, replaced if it is there, and only when all is done. It may be A or B.
+    #[arg(short, long = "output", value_name = "OUT")]
+    pub(crate) out: PathBuf,
+
+    /// The format of A and B: dec, hex, npy or raw [default: by the ends of their names, .txt or
+    /// .dec, .hex, .npy, .bin or .raw].
+    #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true)]
+    pub(crate) format: Option<Format>,
+
+    /// The format of OUT [default: by the end of its name, else that of A].
+    #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true)]
+    pub(crate) out_format: Option<Format>,
+
+    /// The width of the numbers, a multiple of 32 up to 1048576: that of both, or N,M for that of a
+    /// and that of b. Needed for raw files [default of text: the widest number there is].
+    #[arg(long, value_name = "N[,M]", value_parser = bits)]
+    pub(crate) bits: Option<Bits>,
+
+    /// Where to compute: auto (a GPU if there is one that works, otherwise the CPU), cpu, cuda or
+    /// cuda:N.
+    #[arg(long, value_name = "DEVICE", default_value_t)]
+    pub(crate) device: DeviceChoice,
+
+    /// Threads of the CPU [default: one for each core].
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
+
+    /// Work on so many numbers at a time [default: what 256 MiB of memory hold].
+    #[arg(long, value_name = "COUNT", value_parser = at_least_one)]
+    pub(crate) chunk: Option<u64>,
+
+    /// Write nothing unless every number has a result.
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    /// Compute so many results, drawn at random, once more by slow arithmetic from what was read,
+    /// and compare with what is written.
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub(crate) check: Option<u64>,
+
+    /// Draw them by this seed [default: another one each time].
+    #[arg(long, value_name = "SEED", requires = "check")]
+    pub(crate) seed: Option<u64>,
+
+    /// Print one JSON object, and no progress.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How numbers stand in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// A line of decimal digits each.
+    #[value(name = "dec")]
+    Decimal,
+    /// A line of hexadecimal digits each.
+    Hex,
+    /// A NumPy array of shape (count, limbs) of uint32 or uint64, the lowest limb first.
+    Npy,
+    /// width/8 bytes each, the lowest first.
+    Raw,
+}
+
+/// The widths that were asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Bits {
+    pub(crate) a: Width,
+    pub(crate) b: Width,
+}
+
+fn bits(text: &str) -> Result<Bits, String> {
+    let width = |text: &str| {
+        let bits = text.parse().map_err(|_| format!("'{text}' is not a number of bits"))?;
+        Width::new(bits).map_err(|e| e.to_string())
+    };
+    let (a, b) = text.split_once(',').unwrap_or((text, text));
+    Ok(Bits { a: width(a)?, b: width(b)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn widths_are_of_both_or_of_each() {
+        let of = |text| bits(text).map(|bits| (bits.a.bits(), bits.b.bits()));
+        assert_eq!(of("64"), Ok((64, 64)));
+        assert_eq!(of("64,1048576"), Ok((64, 1_048_576)));
+        for (text, says) in [
+            ("", "'' is not a number of bits"),
+            ("64,", "'' is not a number of bits"),
+            ("64,32,32", "'32,32' is not a number of bits"),
+            ("-32", "'-32' is not a number of bits"),
+            ("0", "0 bits: a width must be a multiple of 32 from 32 to 1048576"),
+            ("33", "33 bits: a width must be a multiple of 32 from 32 to 1048576"),
+            ("1048608", "1048608 bits: a width must be a multiple of 32 from 32 to 1048576"),
+        ] {
+            assert_eq!(of(text), Err(says.to_owned()), "{text}");
+        }
+    }
+}

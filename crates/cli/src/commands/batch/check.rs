@@ -1,0 +1,217 @@
+//! Results computed once more, from what was read to what is written, by slow and obvious
+//! arithmetic that shares no code with that of batches.
+
+use std::cmp::Ordering;
+
+use warpint::arith::limbs;
+use warpint::integer::Width;
+
+use super::operation::Operation;
+use crate::args::Format;
+
+/// Draws `wanted` of `left` numbers, every choice as likely as any other (Knuth, *The Art of
+/// Computer Programming* 2, 3.4.2, algorithm S).
+#[derive(Debug)]
+pub(crate) struct Sample {
+    pub(crate) seed: u64,
+    wanted: u64,
+    left: u64,
+    random: u64,
+}
+
+impl Sample {
+    pub(crate) fn new(wanted: u64, of: u64, seed: u64) -> Self {
+        Self { seed, wanted: wanted.min(of), left: of, random: seed }
+    }
+
+    /// Whether the next number is drawn.
+    pub(crate) fn draw(&mut self) -> bool {
+        if self.wanted == 0 {
+            return false;
+        }
+        // SplitMix64 (Steele and others 2014).
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.random;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^= z >> 31;
+        // ⌊left·z/2^64⌋, one of 0 … left − 1.
+        let drawn = (u128::from(self.left) * u128::from(z)) >> 64 < u128::from(self.wanted);
+        self.left = self.left.saturating_sub(1);
+        self.wanted -= u64::from(drawn);
+        drawn
+    }
+}
+
+/// A number as it stands in a file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Written<'a> {
+    pub(crate) format: Format,
+    pub(crate) bytes: &'a [u8],
+}
+
+impl Written<'_> {
+    /// Its limbs, digit by digit; `None` if it is no number.
+    fn limbs(&self) -> Option<Vec<u64>> {
+        let digits = |digits: &[u8], base: u32, at_a_time: usize| {
+            let mut number = vec![];
+            for group in digits.chunks(at_a_time) {
+                let (mut scale, mut value) = (1, 0);
+                for &digit in group {
+                    scale *= u64::from(base);
+                    value = value * u64::from(base) + u64::from(char::from(digit).to_digit(base)?);
+                }
+                let carry = limbs::mul_small_assign(&mut number, scale);
+                number.push(carry);
+                limbs::add_assign(&mut number, &[value]);
+                limbs::trim(&mut number);
+            }
+            (!digits.is_empty()).then_some(number)
+        };
+        match self.format {
+            // 10^19 and 16^15 fit a limb.
+            Format::Decimal => digits(self.bytes, 10, 19),
+            Format::Hex => {
+                let prefixed = self.bytes.starts_with(b"0x") || self.bytes.starts_with(b"0X");
+                digits(&self.bytes[if prefixed { 2 } else { 0 }..], 16, 15)
+            }
+            Format::Npy | Format::Raw => {
+                let limb = |bytes: &[u8]| {
+                    bytes.iter().rev().fold(0, |limb, &byte| limb << 8 | u64::from(byte))
+                };
+                Some(self.bytes.chunks(8).map(limb).collect())
+            }
+        }
+    }
+}
+
+/// What there should be, for a of `widths.0` and b of `widths.1`; `None` if there is no result.
+fn result(operation: Operation, a: Vec<u64>, b: &[u64], width: Width) -> Option<Vec<u64>> {
+    let mut number = a;
+    match operation {
+        Operation::Add => {
+            number.resize(number.len().max(b.len()) + 1, 0);
+            limbs::add_assign(&mut number, b);
+        }
+        Operation::Subtract => {
+            if limbs::compare(&number, b) == Ordering::Less {
+                return None;
+            }
+            limbs::sub_assign(&mut number, limbs::trimmed(b));
+        }
+        Operation::Multiply => number = limbs::mul(&number, b),
+        Operation::Square => number = limbs::mul(&number, &number),
+        Operation::MultiplyLow => {
+            number = limbs::mul(&number, b);
+            number.resize(width.limbs().div_ceil(2), 0);
+            if let (1, Some(top)) = (width.limbs() % 2, number.last_mut()) {
+                *top &= u64::from(u32::MAX);
+            }
+        }
+    }
+    Some(number)
+}
+
+/// What is wrong with a written result of numbers a and b, if anything is. `width` is that of
+/// results.
+pub(crate) fn wrong(
+    operation: Operation,
+    a: Written<'_>,
+    b: Option<Written<'_>>,
+    found: Written<'_>,
+    width: Width,
+) -> Option<String> {
+    let numbers = || Some((a.limbs()?, b.map_or_else(|| Some(vec![]), |b| b.limbs())?));
+    let Some(expected) = numbers().and_then(|(a, b)| result(operation, a, &b, width)) else {
+        return Some("there should be no result".into());
+    };
+    let Some(found) = found.limbs() else { return Some("what is written is no number".into()) };
+    if limbs::compare(&found, &expected) == Ordering::Equal {
+        return None;
+    }
+    let limb = |number: &[u64], i| number.get(i).copied().unwrap_or(0);
+    let differ = |&i: &usize| limb(&found, i) != limb(&expected, i);
+    let i = (0..found.len().max(expected.len())).find(differ).unwrap_or(0);
+    let (found, expected) = (limb(&found, i), limb(&expected, i));
+    Some(format!("bits {} to {} are {found:016x}, not {expected:016x}", 64 * i, 64 * i + 63))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_have_their_size_and_depend_on_the_seed() {
+        let draw = |wanted, of, seed| {
+            let mut sample = Sample::new(wanted, of, seed);
+            (0..of).filter(|_| sample.draw()).collect::<Vec<u64>>()
+        };
+        for (wanted, of) in [(0, 5), (1, 1), (5, 5), (9, 5), (7, 1000), (999, 1000), (3, 0)] {
+            assert_eq!(draw(wanted, of, 7).len() as u64, wanted.min(of));
+        }
+        assert_eq!(draw(7, 1000, 1), draw(7, 1000, 1));
+        assert_ne!(draw(7, 1000, 1), draw(7, 1000, 2));
+        // Each of ten is drawn about 300 times of 1000 (standard deviation 14.5).
+        let mut times = [0; 10];
+        (0..1000).flat_map(|seed| draw(3, 10, seed)).for_each(|i| times[i as usize] += 1);
+        assert!(times.iter().all(|n| (200..400).contains(n)), "{times:?}");
+    }
+
+    fn said(operation: Operation, a: &str, b: &str, found: &str) -> Option<String> {
+        fn written(text: &str) -> Written<'_> {
+            Written { format: Format::Decimal, bytes: text.as_bytes() }
+        }
+        let width = Width::new(96).unwrap();
+        wrong(operation, written(a), Some(written(b)), written(found), width)
+    }
+
+    #[test]
+    fn a_wrong_result_is_found_and_said() {
+        use Operation::{Add, Multiply, MultiplyLow, Subtract};
+        let limb = u128::from(u64::MAX);
+        for a in [0, 1, 12_345, limb, limb + 1, u128::from(u32::MAX) << 64] {
+            for b in [0, 1, 77, u128::from(u32::MAX), limb] {
+                let low = |x: u128| x & ((1 << 96) - 1);
+                for (operation, r) in [
+                    (Add, Some(a + b)),
+                    (Subtract, a.checked_sub(b)),
+                    (Multiply, a.checked_mul(b)),
+                    (MultiplyLow, Some(low(a.wrapping_mul(b)))),
+                ] {
+                    let text = |x: u128| x.to_string();
+                    let of = |r: u128| said(operation, &text(a), &text(b), &text(r));
+                    match r {
+                        Some(r) => {
+                            assert_eq!(of(r), None, "{operation:?} {a} {b}");
+                            assert!(of(r ^ 1).unwrap().starts_with("bits 0 to 63 are "));
+                            assert!(of(r ^ 1 << 80).unwrap().starts_with("bits 64 to 127 are "));
+                        }
+                        None if operation == Subtract => {
+                            assert_eq!(of(0).as_deref(), Some("there should be no result"));
+                        }
+                        None => {}
+                    }
+                }
+            }
+        }
+        let line = said(Add, "16", "1", "18").unwrap();
+        assert_eq!(line, "bits 0 to 63 are 0000000000000012, not 0000000000000011");
+        assert_eq!(said(Add, "1", "1", "").as_deref(), Some("what is written is no number"));
+    }
+
+    #[test]
+    fn every_format_is_read() {
+        let number = (1u128 << 80) + 17;
+        let limbs = Some(vec![17, 1 << 16]);
+        for (format, bytes) in [
+            (Format::Decimal, number.to_string().into_bytes()),
+            (Format::Decimal, format!("{number:050}").into_bytes()),
+            (Format::Hex, format!("{number:x}").into_bytes()),
+            (Format::Hex, format!("0X{number:040X}").into_bytes()),
+            (Format::Raw, number.to_le_bytes()[..12].to_vec()),
+            (Format::Npy, number.to_le_bytes().to_vec()),
+        ] {
+            assert_eq!(Written { format, bytes: &bytes }.limbs(), limbs, "{format:?}");
+        }
+    }
+}

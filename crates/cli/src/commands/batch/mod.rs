@@ -1,0 +1,140 @@
+//! `warpint batch`: operations on the numbers of files, pair by pair.
+
+mod check;
+#[cfg(test)]
+mod fuzz;
+mod lines;
+mod npy;
+mod operation;
+mod pipeline;
+mod place;
+mod report;
+mod sink;
+mod source;
+mod view;
+
+use std::hash::{BuildHasher, RandomState};
+use std::path::Path;
+use std::time::Instant;
+
+use check::Sample;
+use npy::Item;
+use operation::Operation;
+use pipeline::Job;
+use report::BatchReport;
+use sink::Form;
+use source::{Source, bytes_each, format_of};
+use view::View;
+
+use crate::args::{Batch, BatchArgs, Format};
+use crate::exit::{BadRequest, Exit};
+use crate::report::{notice, print};
+use crate::signals::Signals;
+use crate::units;
+use crate::whole_file::WholeFile;
+
+pub(crate) fn run(what: &Batch) -> anyhow::Result<Exit> {
+    match what {
+        Batch::Add(args) => files(Operation::Add, &args.a, Some(&args.b), &args.rest),
+        Batch::Sub(args) => files(Operation::Subtract, &args.a, Some(&args.b), &args.rest),
+        Batch::Mul(args) => files(Operation::Multiply, &args.a, Some(&args.b), &args.rest),
+        Batch::Mullo(args) => files(Operation::MultiplyLow, &args.a, Some(&args.b), &args.rest),
+        Batch::Sqr(args) => files(Operation::Square, &args.a, None, &args.rest),
+    }
+}
+
+fn files(
+    operation: Operation,
+    a: &Path,
+    b: Option<&Path>,
+    args: &BatchArgs,
+) -> anyhow::Result<Exit> {
+    let signals = Signals::install()?;
+    let begin = Instant::now();
+    let (executor, device) = place::executor(args.device, args.threads)?;
+    let out = WholeFile::new(&args.out)?;
+    let a = Source::look(a, args.format, args.bits.map(|bits| bits.a))?;
+    let b = b.map(|b| Source::look(b, args.format, args.bits.map(|bits| bits.b))).transpose()?;
+    if let Some(b) = b.as_ref().filter(|b| b.count != a.count && b.count != 1) {
+        return Err(BadRequest(format!(
+            "{} and {}: {} and {}: there must be as many, or one of the latter",
+            a.path.display(),
+            b.path.display(),
+            units::count(a.count, "number"),
+            units::count(b.count, "number"),
+        ))
+        .into());
+    }
+    let form = form(operation, &a, b.as_ref(), args)?;
+    let chunk = args.chunk.unwrap_or_else(|| default_chunk(&a, b.as_ref(), form));
+    let seed = args.check.map(|_| args.seed.unwrap_or_else(|| RandomState::new().hash_one(0)));
+    let sample = Sample::new(args.check.unwrap_or(0), a.count, seed.unwrap_or(0));
+    let job = Job { operation, executor, a, b, form, chunk };
+
+    // From here on a file is written, which must not be left behind.
+    let stop = signals.save_first();
+    let mut file = form.open(&out, job.a.count)?;
+    let mut view = View::new(job.a.count, args.json);
+    let ended = job.run(&mut file, sample, stop, &mut |news| view.take(news));
+    view.end();
+    let tally = ended?;
+    if tally.done < job.a.count {
+        notice(&format!(
+            "stopped after {} of {}: nothing is written",
+            tally.done,
+            units::count(job.a.count, "number")
+        ));
+        return Ok(Exit::Stopped);
+    }
+    let written = tally.malformed == 0 || !args.strict;
+    if written {
+        file.finish()?;
+    } else {
+        drop(file);
+    }
+    let report = BatchReport::new(&job, &args.out, tally, begin.elapsed(), device, seed);
+    if written || args.json {
+        print(&report, args.json)?;
+    }
+    if tally.malformed == 0 {
+        return Ok(Exit::Done);
+    }
+    let what = match (written, form.format) {
+        (false, _) => "nothing is written",
+        (true, Format::Decimal | Format::Hex) => "their lines are empty",
+        (true, Format::Npy | Format::Raw) => "zeros stand for them",
+    };
+    Err(BadRequest(format!(
+        "{} of {} have no result: {what}",
+        tally.malformed,
+        units::count(job.a.count, "number")
+    ))
+    .into())
+}
+
+/// How results are written.
+fn form(
+    operation: Operation,
+    a: &Source,
+    b: Option<&Source>,
+    args: &BatchArgs,
+) -> anyhow::Result<Form> {
+    let width = operation.width(a.width, b.map_or(a.width, |b| b.width))?;
+    let format = args.out_format.or_else(|| format_of(&args.out)).unwrap_or(a.format);
+    let given = a.item == Some(Item::U64) || b.is_some_and(|b| b.item == Some(Item::U64));
+    let item = if given && width.limbs().is_multiple_of(2) { Item::U64 } else { Item::U32 };
+    Ok(Form { format, width, item })
+}
+
+/// So many numbers as this much memory holds.
+const MEMORY: u64 = 256 << 20;
+/// More at a time are no faster.
+const MOST: u64 = 1 << 16;
+
+/// Numbers at a time: some are read, some wait, some are computed, some are written.
+fn default_chunk(a: &Source, b: Option<&Source>, form: Form) -> u64 {
+    const STAGES: u64 = 4;
+    let each =
+        a.bytes_each() + b.map_or(0, Source::bytes_each) + bytes_each(form.format, form.width);
+    (MEMORY / (STAGES * each)).clamp(1, MOST)
+}

@@ -1,0 +1,104 @@
+//! How far it is, on standard error, and which numbers have no result.
+
+use std::io::{self, IsTerminal};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::pipeline::News;
+use crate::report::notice;
+use crate::units;
+
+/// Without a terminal, a line this often.
+const LINE_EVERY: Duration = Duration::from_secs(10);
+/// Numbers that are told of, of those without a result.
+const MOST_PROBLEMS: u64 = 20;
+
+/// A bar on a terminal, lines elsewhere.
+pub(crate) struct View {
+    bar: Option<ProgressBar>,
+    silent: bool,
+    total: u64,
+    begin: Instant,
+    last_line: Instant,
+    problems: u64,
+}
+
+impl View {
+    pub(crate) fn new(total: u64, silent: bool) -> Self {
+        let bar = (!silent && io::stderr().is_terminal()).then(|| {
+            let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template("[{bar:24}] {msg}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar
+        });
+        let begin = Instant::now();
+        Self { bar, silent, total, begin, last_line: begin, problems: 0 }
+    }
+
+    pub(crate) fn take(&mut self, news: News) {
+        match news {
+            News::Done(done) => self.progress(done),
+            News::Problem(line) => {
+                self.problems += 1;
+                if self.problems <= MOST_PROBLEMS {
+                    self.say(&line);
+                }
+            }
+        }
+    }
+
+    fn progress(&mut self, done: u64) {
+        if self.bar.is_none() && (self.silent || self.last_line.elapsed() < LINE_EVERY) {
+            return;
+        }
+        let line = progress_line(done, self.total, self.begin.elapsed());
+        if let Some(bar) = &self.bar {
+            bar.set_position(done);
+            bar.set_message(line);
+        } else {
+            notice(&line);
+            self.last_line = Instant::now();
+        }
+    }
+
+    fn say(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| notice(line)),
+            None => notice(line),
+        }
+    }
+
+    pub(crate) fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+        if let Some(more) = self.problems.checked_sub(MOST_PROBLEMS).filter(|&more| more > 0) {
+            notice(&format!("… and {more} more"));
+        }
+    }
+}
+
+/// `12000 of 1000000 numbers (1.20 %), 85000/s, ETA 0:11`
+fn progress_line(done: u64, total: u64, time: Duration) -> String {
+    let percent = 100.0 * done as f64 / total.max(1) as f64;
+    let rate = done as f64 / time.as_secs_f64().max(1e-9);
+    let left = total.saturating_sub(done) as f64 / rate;
+    let eta = units::clock(Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX));
+    format!("{done} of {total} numbers ({percent:.2} %), {rate:.0}/s, ETA {eta}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_progress_line_says_all() {
+        let said = |done, total, seconds| progress_line(done, total, Duration::from_secs(seconds));
+        assert_eq!(
+            said(12_000, 1_000_000, 2),
+            "12000 of 1000000 numbers (1.20 %), 6000/s, ETA 2:44"
+        );
+        assert_eq!(said(7, 7, 0), "7 of 7 numbers (100.00 %), 7000000000/s, ETA 0:00");
+    }
+}

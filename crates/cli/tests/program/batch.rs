@@ -1,0 +1,277 @@
+//! `batch`: every operation from every format and into it.
+
+use std::fs;
+use std::path::Path;
+
+use num_bigint::BigUint;
+
+use crate::common::{Ran, warpint};
+
+const OPERATIONS: [&str; 5] = ["add", "sub", "mul", "mullo", "sqr"];
+/// The ends of file names, one of each format.
+const FORMATS: [&str; 4] = ["txt", "hex", "npy", "bin"];
+
+/// What there should be, of numbers of up to `bits` bits; `None` for a < b.
+fn expected(operation: &str, a: &BigUint, b: &BigUint, bits: u32) -> Option<BigUint> {
+    match operation {
+        "add" => Some(a + b),
+        "sub" => (a >= b).then(|| a - b),
+        "mul" => Some(a * b),
+        "mullo" => Some((a * b) % (BigUint::from(1u8) << bits)),
+        _ => Some(a * a),
+    }
+}
+
+/// Limbs of a result of numbers of so many limbs.
+fn result_limbs(operation: &str, a: usize, b: usize) -> usize {
+    match operation {
+        "add" => a.max(b) + 1,
+        "mul" => a + b,
+        "sqr" => 2 * a,
+        _ => a.max(b),
+    }
+}
+
+/// Writes numbers of so many limbs of 32 bits in a format.
+fn write(path: &Path, format: &str, numbers: &[BigUint], limbs: usize) {
+    let lines = |text: fn(&BigUint) -> String| -> Vec<u8> {
+        numbers.iter().flat_map(|n| (text(n) + "\n").into_bytes()).collect()
+    };
+    let bytes = |n: &BigUint| {
+        let mut bytes = n.to_bytes_le();
+        bytes.resize(4 * limbs, 0);
+        bytes
+    };
+    let raw = || numbers.iter().flat_map(bytes).collect::<Vec<u8>>();
+    let file = match format {
+        "txt" => lines(BigUint::to_string),
+        "hex" => lines(|n| format!("0x{n:X}")),
+        // As NumPy writes it.
+        "npy" => {
+            let (count, data) = (numbers.len(), raw());
+            let header = format!(
+                "{{'descr': '<u4', 'fortran_order': False, 'shape': ({count}, {limbs}), }}"
+            );
+            [b"\x93NUMPY\x01\x00\x76\x00", format!("{header:117}\n").as_bytes(), &data].concat()
+        }
+        _ => raw(),
+    };
+    fs::write(path, file).unwrap();
+}
+
+/// The numbers of a file of results of so many limbs; `None` for a line without one.
+fn read(path: &Path, format: &str, limbs: usize) -> Vec<Option<BigUint>> {
+    let file = fs::read(path).unwrap();
+    let radix = if format == "hex" { 16 } else { 10 };
+    match format {
+        "txt" | "hex" => {
+            let text = String::from_utf8(file).unwrap();
+            assert!(text.is_empty() || text.ends_with('\n'));
+            text.lines().map(|line| BigUint::parse_bytes(line.as_bytes(), radix)).collect()
+        }
+        _ => {
+            let (header, data) = file.split_at(if format == "npy" { 128 } else { 0 });
+            if format == "npy" {
+                let shape = format!("'shape': ({}, {limbs})", data.len() / (4 * limbs));
+                assert!(String::from_utf8_lossy(header).contains(&shape));
+            }
+            data.chunks(4 * limbs).map(|number| Some(BigUint::from_bytes_le(number))).collect()
+        }
+    }
+}
+
+/// Numbers of up to so many limbs, with the hard ones first.
+fn numbers(count: usize, limbs: usize, seed: u64) -> Vec<BigUint> {
+    let ones = (BigUint::from(1u8) << (32 * limbs)) - 1u8;
+    let mut state = seed;
+    let mut random = move || {
+        // Knuth's MMIX generator; the high half.
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 32) as u32
+    };
+    let hard = [BigUint::ZERO, ones.clone(), BigUint::from(1u8), &ones - 1u8, &ones >> 1u8];
+    let rest = (hard.len()..count)
+        .map(|i| BigUint::new((0..limbs - i % limbs.min(3)).map(|_| random()).collect()));
+    hard.into_iter().take(count).chain(rest.collect::<Vec<_>>()).collect()
+}
+
+fn sound(ran: &Ran) {
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
+}
+
+#[test]
+fn every_operation_reads_and_writes_every_format() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    let (m, n) = (3, 2);
+    let (a, b) = (numbers(50, m, 1), numbers(50, n, 2));
+    for format in FORMATS {
+        write(&at(&format!("a.{format}")), format, &a, m);
+        write(&at(&format!("b.{format}")), format, &b, n);
+    }
+    for operation in OPERATIONS {
+        // With a − b ≥ 0, as far as that goes.
+        let pair = |i: usize| expected(operation, &a[i], &b[i], 96);
+        let results: Vec<_> = (0..50).map(pair).collect();
+        let none = results.iter().filter(|r| r.is_none()).count();
+        for (i, from) in FORMATS.iter().enumerate() {
+            for (j, to) in FORMATS.iter().enumerate() {
+                let second = match operation {
+                    "sqr" => String::new(),
+                    _ => format!(" b.{}", FORMATS[(i + j) % 4]),
+                };
+                // Text tells the width by itself, arrays have one.
+                let bits = if *from == "bin" || second == " b.bin" { " --bits 96,64" } else { "" };
+                let line = format!(
+                    "batch {operation} a.{from}{second} -o r.{to}{bits} --chunk 7 --check 20 --json"
+                );
+                let ran = warpint(dir.path(), &line);
+                assert_eq!(ran.code, Some(if none == 0 { 0 } else { 2 }), "{line}: {ran:?}");
+                let json = ran.json();
+                assert_eq!((&json["count"], &json["malformed"]), (&50.into(), &none.into()));
+                assert_eq!(
+                    (&json["operation"], &json["device"]),
+                    (&operation.into(), &"cpu".into())
+                );
+                let limbs = result_limbs(operation, m, n);
+                assert_eq!(
+                    (&json["a-bits"], &json["out-bits"]),
+                    (&96.into(), &(32 * limbs).into())
+                );
+                let checked = json["checked"].as_u64().unwrap();
+                assert!(if none == 0 { checked == 20 } else { (1..=20).contains(&checked) });
+                let zero = |r: &Option<BigUint>| Some(r.clone().unwrap_or_default());
+                let found = read(&at(&format!("r.{to}")), to, limbs);
+                if *to == "npy" || *to == "bin" {
+                    assert_eq!(found, results.iter().map(zero).collect::<Vec<_>>(), "{line}");
+                } else {
+                    assert_eq!(found, results, "{line}");
+                }
+            }
+        }
+    }
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 12, "nothing else is left");
+}
+
+#[test]
+fn ten_thousand_lines_of_2048_bits() {
+    let dir = tempfile::tempdir().unwrap();
+    let (a, b) = (numbers(10_000, 64, 3), numbers(10_000, 64, 4));
+    write(&dir.path().join("a.txt"), "txt", &a, 64);
+    write(&dir.path().join("b.hex"), "hex", &b, 64);
+    for operation in OPERATIONS {
+        let second = if operation == "sqr" { "" } else { " b.hex" };
+        let ran = warpint(dir.path(), &format!("batch {operation} a.txt{second} -o r.txt --json"));
+        let results = a.iter().zip(&b).map(|(a, b)| expected(operation, a, b, 2048));
+        let results: Vec<_> = results.collect();
+        let found = read(&dir.path().join("r.txt"), "txt", 0);
+        let wrong = (0..10_000).find(|&i| found.get(i) != results.get(i));
+        assert_eq!((wrong, found.len()), (None, 10_000), "{operation}");
+        let json = ran.json();
+        assert_eq!(json["a-bits"], 2048);
+        assert_eq!(json["malformed"], results.iter().filter(|r| r.is_none()).count());
+    }
+}
+
+#[test]
+fn one_number_meets_all() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a.txt"), "1\n2\n3\n4\n5\n").unwrap();
+    fs::write(dir.path().join("b.hex"), "100000000000000000\n").unwrap();
+    let line = "batch mul a.txt b.hex -o r.txt --chunk 2 --check 5 --seed 9";
+    let ran = warpint(dir.path(), line);
+    sound(&ran);
+    assert!(
+        ran.out.starts_with("r.txt: 5 results of 128 bits (mul, 32 and 96 bits) in "),
+        "{ran:?}"
+    );
+    assert!(ran.out.ends_with("/s on cpu, 5 checked (seed 9)\n"), "{ran:?}");
+    let expected: String = (1..=5u128).map(|i| format!("{}\n", i << 68)).collect();
+    assert_eq!(fs::read_to_string(dir.path().join("r.txt")).unwrap(), expected);
+    // The wider number is that of b.
+    sound(&warpint(dir.path(), "batch add a.txt b.hex -o s.hex"));
+    let sums = fs::read_to_string(dir.path().join("s.hex")).unwrap();
+    assert_eq!(sums.lines().last(), Some("100000000000000005"));
+    // One of a and one of b; not one of a for all of b.
+    sound(&warpint(dir.path(), "batch add b.hex b.hex -o s.dec"));
+    let ran = warpint(dir.path(), "batch mul b.hex a.txt -o no.txt");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    let says =
+        "b.hex and a.txt: 1 number and 5 numbers: there must be as many, or one of the latter";
+    assert_eq!(ran.error(), says);
+}
+
+#[test]
+fn a_file_can_be_replaced_by_its_results() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.txt");
+    fs::write(&path, "3\r\n5\r\n").unwrap();
+    sound(&warpint(dir.path(), "batch mul a.txt a.txt -o a.txt"));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "9\n25\n");
+    sound(&warpint(dir.path(), "batch sqr a.txt -o ./a.txt"));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "81\n625\n");
+}
+
+#[test]
+fn empty_files_have_empty_results() {
+    let dir = tempfile::tempdir().unwrap();
+    for file in ["a.txt", "a.hex", "a.bin"] {
+        fs::write(dir.path().join(file), "").unwrap();
+    }
+    fs::write(dir.path().join("one.txt"), "7").unwrap();
+    fs::write(dir.path().join("blank.dec"), "\r\n").unwrap();
+    for (line, size) in [
+        ("mul a.txt a.hex -o r.txt", 0),
+        ("add a.bin one.txt -o r.txt --bits 64", 0),
+        ("sqr blank.dec -o r.bin", 0),
+        ("sqr a.txt -o r.npy --check 3", 128),
+    ] {
+        let ran = warpint(dir.path(), &format!("batch {line} --json"));
+        sound(&ran);
+        assert_eq!((&ran.json()["count"], &ran.json()["checked"]), (&0.into(), &0.into()));
+        let out = line.split(' ').find(|word| word.starts_with("r.")).unwrap();
+        assert_eq!(fs::metadata(dir.path().join(out)).unwrap().len(), size, "{line}");
+    }
+    sound(&warpint(dir.path(), "batch sqr r.npy -o s.npy"));
+}
+
+#[test]
+fn arrays_of_64_bit_limbs_stay_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let header = "{'descr': '<u8', 'fortran_order': False, 'shape': (2, 1), }";
+    let numbers = [7u64, u64::MAX];
+    let data: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
+    // Version 2.0 has a longer length, and the header may be of any size.
+    for (begin, length) in
+        [(&b"\x93NUMPY\x01\x00\x3b\x00"[..], 59), (b"\x93NUMPY\x02\x00\x3b\x00\x00\x00", 59)]
+    {
+        assert_eq!(header.len(), length);
+        let file = [begin, header.as_bytes(), &data].concat();
+        fs::write(dir.path().join("a.npy"), file).unwrap();
+        sound(&warpint(dir.path(), "batch sqr a.npy -o r"));
+        let squares = fs::read(dir.path().join("r")).unwrap();
+        assert!(String::from_utf8_lossy(&squares).contains("'<u8'"));
+        let (of, shape) = (numbers.map(|n| u128::from(n).pow(2)), "(2, 2)");
+        assert!(String::from_utf8_lossy(&squares).contains(shape));
+        let of: Vec<u8> = of.iter().flat_map(|n| n.to_le_bytes()).collect();
+        assert_eq!(squares[128..], of);
+        // 96 bits are no limbs of 64.
+        sound(&warpint(dir.path(), "batch add a.npy a.npy -o s.npy"));
+        let sums = fs::read(dir.path().join("s.npy")).unwrap();
+        let text = String::from_utf8_lossy(&sums);
+        assert!(text.contains("'<u4'") && text.contains("(2, 3)"), "{text}");
+    }
+}
+
+#[test]
+fn names_do_not_matter_where_formats_are_given() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a.txt"), "ff\n").unwrap();
+    sound(&warpint(dir.path(), "batch sqr a.txt -o r --format hex"));
+    assert_eq!(fs::read_to_string(dir.path().join("r")).unwrap(), "fe01\n");
+    sound(&warpint(dir.path(), "batch sqr a.txt -o r.hex --format hex --out-format dec"));
+    assert_eq!(fs::read_to_string(dir.path().join("r.hex")).unwrap(), "65025\n");
+    sound(&warpint(dir.path(), "batch add a.txt a.txt -o r.BIN --format hex --threads 1"));
+    assert_eq!(fs::read(dir.path().join("r.BIN")).unwrap(), [0xfe, 1, 0, 0, 0, 0, 0, 0]);
+}

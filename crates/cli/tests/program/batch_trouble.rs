@@ -1,0 +1,213 @@
+//! `batch`: what is wrong with a file, a line or a request, and what is left then.
+
+use std::fs;
+#[cfg(unix)]
+use std::process::{Command, Stdio};
+
+use crate::common::warpint;
+#[cfg(unix)]
+use crate::common::{Ran, WARPINT, command};
+
+#[test]
+fn bad_lines_are_told_of_and_leave_empty_ones() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    fs::write(at("a.txt"), "1\r\n\r\n3x\r\n-4\r\n5\r\n18446744073709551616\r\n7\n8").unwrap();
+    fs::write(at("b.hex"), "0x1\n1\n1\nzz\n0x\n1\n8\n8\n\n").unwrap();
+    let told = "\
+a.txt: line 2: no digits
+a.txt: line 3: 'x' at position 1 is no decimal digit
+a.txt: line 4: '-' at position 0 is no decimal digit
+b.hex: line 4: 'z' at position 0 is no hexadecimal digit
+b.hex: line 5: no digits
+a.txt: line 6: more than 64 bits
+";
+    for chunk in ["", " --chunk 1", " --chunk 3"] {
+        let line = format!("batch mul a.txt b.hex -o r.txt --bits 64{chunk}");
+        let ran = warpint(dir.path(), &line);
+        let end = "error: 5 of 8 numbers have no result: their lines are empty\n";
+        assert_eq!((ran.code, ran.err), (Some(2), format!("{told}{end}")));
+        assert!(ran.out.starts_with("r.txt: 3 results of 128 bits"), "{}", ran.out);
+        assert_eq!(fs::read_to_string(at("r.txt")).unwrap(), "1\n\n\n\n\n\n56\n64\n");
+    }
+    let ran = warpint(dir.path(), "batch sub a.txt b.hex -o r.bin --bits 64 --json --check 8");
+    let end = "a.txt: line 7: a < b\nerror: 6 of 8 numbers have no result: zeros stand for them\n";
+    assert_eq!((ran.code, &ran.err), (Some(2), &format!("{told}{end}")));
+    assert_eq!((&ran.json()["malformed"], &ran.json()["checked"]), (&6.into(), &2.into()));
+    assert_eq!(fs::read(at("r.bin")).unwrap(), [0; 64]);
+
+    // Nothing comes of it, and what was there stays.
+    let ran = warpint(dir.path(), "batch mul a.txt b.hex -o r.txt --bits 64 --strict");
+    let end = "error: 5 of 8 numbers have no result: nothing is written\n";
+    assert_eq!((ran.code, ran.out.as_str(), &ran.err), (Some(2), "", &format!("{told}{end}")));
+    assert_eq!(fs::read_to_string(at("r.txt")).unwrap(), "1\n\n\n\n\n\n56\n64\n");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 4, "nothing else is left");
+    let ran = warpint(dir.path(), "batch sqr a.txt -o new.txt --strict --json");
+    assert_eq!((ran.code, &ran.json()["malformed"]), (Some(2), &3.into()), "{ran:?}");
+    assert!(!at("new.txt").exists());
+}
+
+#[test]
+fn the_widest_sound_line_is_the_width() {
+    let dir = tempfile::tempdir().unwrap();
+    let digits = |n: usize| "9".repeat(n);
+    // 2^(2^20) has 315653 digits and begins with 674.
+    let file = format!("x\n{}\n{}\n0{}\n8\n", digits(400_000), digits(315_653), digits(20));
+    fs::write(dir.path().join("a.txt"), file).unwrap();
+    let ran = warpint(dir.path(), "batch sqr a.txt -o r.txt --json");
+    assert_eq!((ran.code, &ran.json()["a-bits"]), (Some(2), &96.into()), "{:?}", ran.code);
+    assert!(
+        ran.err.contains("line 2: more than 4154 bytes\na.txt: line 3: more than"),
+        "{}",
+        ran.err
+    );
+    // (10^20 − 1)² = 10^40 − 2·10^20 + 1.
+    let expected = format!("\n\n\n{}8{}1\n64\n", digits(19), "0".repeat(19));
+    assert_eq!(fs::read_to_string(dir.path().join("r.txt")).unwrap(), expected);
+    // The widest there may be.
+    fs::write(dir.path().join("a.hex"), format!("{}\n", "F".repeat(1 << 18))).unwrap();
+    let ran = warpint(dir.path(), "batch add a.hex a.hex -o r.hex --check 1 --json");
+    assert_eq!((ran.code, &ran.json()["a-bits"]), (Some(0), &1_048_576.into()));
+    let sum = format!("1{}e\n", "f".repeat((1 << 18) - 1));
+    assert!(fs::read_to_string(dir.path().join("r.hex")).unwrap() == sum);
+}
+
+#[test]
+fn only_the_first_bad_lines_are_shown() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a.txt"), "x\n".repeat(120)).unwrap();
+    let ran = warpint(dir.path(), "batch sqr a.txt -o r.txt --chunk 50");
+    let lines: Vec<&str> = ran.err.lines().collect();
+    assert_eq!((ran.code, lines.len()), (Some(2), 22), "{ran:?}");
+    assert_eq!(lines[19], "a.txt: line 20: 'x' at position 0 is no decimal digit");
+    assert_eq!(lines[20], "… and 100 more");
+    assert_eq!(lines[21], "error: 120 of 120 numbers have no result: their lines are empty");
+    assert_eq!(fs::read_to_string(dir.path().join("r.txt")).unwrap(), "\n".repeat(120));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_before_anything_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    fs::create_dir(at("folder.txt")).unwrap();
+    fs::write(at("a.txt"), "1\n2\n").unwrap();
+    fs::write(at("b.txt"), "1\n2\n3\n").unwrap();
+    fs::write(at("bad.txt"), "x\n").unwrap();
+    fs::write(at("numbers"), "1\n").unwrap();
+    fs::write(at("five.bin"), "12345").unwrap();
+    fs::write(at("no.npy"), "12345").unwrap();
+    let npy = |descr, shape: &str, data: &str| {
+        let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+        let header = format!("{header:118}");
+        let file = [b"\x93NUMPY\x01\x00\x76\x00", header.as_bytes(), data.as_bytes()];
+        fs::write(at(&format!("{}.npy", data.len())), file.concat()).unwrap();
+    };
+    npy("<u4", "(1, 3)", "12 bytes....");
+    npy("<u4", "(1, 3)", "13 bytes.....");
+    npy("<u4", "(1, 3)", "9 bytes..");
+    npy("<f8", "(1, 1)", "8 bytes.");
+    npy("<u4", "(0, 40000)", "");
+    let before = fs::read_dir(dir.path()).unwrap().count();
+    for (line, says) in [
+        ("mul a.txt b.txt -o r.txt", "a.txt and b.txt: 2 numbers and 3 numbers: there must be"),
+        ("mul a.txt bad.txt -o r.txt", "bad.txt: line 1: 'x' at position 0 is no decimal digit"),
+        ("mul a.txt none.txt -o r.txt", "cannot read none.txt: No such file"),
+        ("sqr folder.txt -o r.txt", "folder.txt: is not a file"),
+        ("sqr numbers -o r.txt", "numbers: its name does not tell its format: give --format"),
+        ("sqr five.bin -o r.txt", "five.bin: raw files do not tell how wide numbers are"),
+        ("sqr five.bin -o r.txt --bits 32", "five.bin: 5 bytes are no whole numbers of 32 bits"),
+        ("sqr a.txt -o r.txt --bits 33", "--bits: 33 bits: a width must be a multiple of 32"),
+        ("sqr a.txt -o r.txt --format csv", "--format: 'csv' is none of dec, hex, npy, raw"),
+        ("sqr a.txt -o r.txt --chunk 0", "--chunk: '0' is not a number from 1 up"),
+        ("sqr a.txt -o none/r.txt", "cannot write none/r.txt: No such file"),
+        ("sqr a.txt -o folder.txt", "cannot write folder.txt: it is not a file"),
+        ("sqr a.txt -o r.txt --device gpu", "--device: 'gpu' is none of auto, cpu"),
+        ("sqr a.txt -o r.txt --device cuda:63", ""),
+        ("sqr no.npy -o r.npy", "no.npy: is no npy file"),
+        ("sqr 13.npy -o r.npy", "13.npy: has 13 bytes for 1 numbers of 96 bits"),
+        ("sqr 9.npy -o r.npy", "9.npy: has 9 bytes for 1 numbers of 96 bits"),
+        ("sqr 8.npy -o r.npy", "8.npy: holds elements '<f8': '<u4' or '<u8' are needed"),
+        ("sqr 0.npy -o r.npy", "0.npy: numbers of 40000 limbs of 32 bits: there may be 32 to"),
+        ("sqr 12.npy -o r.npy --bits 64", "12.npy: has numbers of 96 bits, not 64 bits"),
+    ] {
+        let ran = warpint(dir.path(), &format!("batch {line}"));
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{line}: {ran:?}");
+        assert!(ran.error().starts_with(says), "{line}: {ran:?}");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), before, "{line}");
+    }
+    for line in [
+        "mul a.txt -o r.txt",
+        "sqr a.txt b.txt -o r.txt",
+        "sqr a.txt",
+        "sqr a.txt -o r.txt --seed 3",
+    ] {
+        let ran = warpint(dir.path(), &format!("batch {line}"));
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{line}: {ran:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_one_line_and_leaves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a.txt"), "123456789123456789\n".repeat(4000)).unwrap();
+    fs::write(dir.path().join("r.txt"), "old").unwrap();
+    // Files may have 8 KiB: a write beyond fails as on a disk that is full.
+    let script = "trap '' XFSZ; ulimit -f 16; exec \"$0\" batch sqr a.txt -o r.txt --chunk 100";
+    let ran = Command::new("sh").args(["-c", script, WARPINT]).current_dir(dir.path()).output();
+    let ran = Ran::from(ran.unwrap());
+    assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{ran:?}");
+    assert!(ran.error().starts_with("cannot write r.txt: File too large"), "{ran:?}");
+    assert_eq!(fs::read_to_string(dir.path().join("r.txt")).unwrap(), "old");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "nothing else is left");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_unwritable_folder_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a.txt"), "1\n").unwrap();
+    let folder = dir.path().join("locked");
+    fs::create_dir(&folder).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o555)).unwrap();
+    // Whom permissions do not bind has nothing to see here.
+    if fs::write(folder.join("probe"), "").is_ok() {
+        return;
+    }
+    let ran = warpint(dir.path(), "batch sqr a.txt -o locked/r.txt");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{ran:?}");
+    assert!(ran.error().starts_with("cannot write locked/r.txt: Permission denied"), "{ran:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_stops_and_leaves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let number = "9".repeat(30_000);
+    fs::write(dir.path().join("a.txt"), format!("{number}\n").repeat(3000)).unwrap();
+    let args = "batch sqr a.txt -o r.txt --chunk 10 --check 3000 --threads 1";
+    let child = command(dir.path(), args.split(' '))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let begin = std::time::Instant::now();
+    let names =
+        || fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect::<Vec<_>>();
+    let begun = || {
+        let at = names().into_iter().find(|name| name.to_string_lossy().ends_with(".tmp"));
+        at.is_some_and(|name| fs::metadata(dir.path().join(name)).is_ok_and(|file| file.len() > 0))
+    };
+    while !begun() {
+        assert!(begin.elapsed().as_secs() < 60, "nothing is written");
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert_eq!((ran.code, ran.out.as_str()), (Some(3), ""), "{ran:?}");
+    assert!(ran.err.starts_with("stopped after ") && ran.err.lines().count() == 1, "{ran:?}");
+    assert_eq!(names(), ["a.txt"]);
+}
