@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use rayon::prelude::*;
 use warpint_device::sim::{Sanitizer, SimOptions, replay};
 use warpint_device::{Device, DeviceError};
+use warpint_integer::Executor;
 use warpint_mersenne::engine::fp64_gpu::Fp64On;
 use warpint_mersenne::engine::goldilocks_gpu::GoldilocksOn;
 use warpint_mersenne::{BuildOptions, EngineFamily, Shift, Step};
@@ -40,6 +41,7 @@ const SUITES: &[Suite] = &[
     ("field", field),
     ("field50", field50),
     ("elementwise", elementwise),
+    ("batches", batches),
     ("goldilocks-64", |device| goldilocks(device, 1279, 64)),
     ("goldilocks-320", |device| goldilocks(device, 4423, 320)),
     ("goldilocks-1024", |device| goldilocks(device, 21_701, 1024)),
@@ -69,6 +71,19 @@ fn elementwise(device: &Device) -> Result<()> {
     for (name, case) in warpint_selftest::elementwise::CASES {
         let widths = [3, 132, 1030];
         case(device, warpint_selftest::SEED, &widths).map_err(anyhow::Error::msg).context(*name)?;
+    }
+    Ok(())
+}
+
+/// Sums of batches within a warp and over several, and small products by every method.
+fn batches(device: &Device) -> Result<()> {
+    use warpint_selftest::batches::{CASES, CASES_OF_DEVICES, Sizes};
+    let executor = Executor::on(device.clone());
+    for (name, case) in CASES.iter().chain(CASES_OF_DEVICES) {
+        if matches!(*name, "sums" | "methods") {
+            let done = case(&executor, warpint_selftest::SEED, &Sizes::least());
+            done.map_err(anyhow::Error::msg).context(*name)?;
+        }
     }
     Ok(())
 }
