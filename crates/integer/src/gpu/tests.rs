@@ -117,7 +117,7 @@ fn products_by_the_identity() {
 
 fn check_ntt(gpu: &Gpu, part: Part, a_limbs: usize, b_limbs: usize, primes: usize, count: usize) {
     let mut rng = ChaCha8Rng::seed_from_u64(7);
-    let (a, mut b) = (numbers(&mut rng, count, a_limbs), numbers(&mut rng, count, b_limbs));
+    let (mut a, mut b) = (numbers(&mut rng, count, a_limbs), numbers(&mut rng, count, b_limbs));
     b.rotate_left(count / 3);
     // All ones squared are there too; and digits whose elements are as large as they can be.
     b[0].fill(u32::MAX);

@@ -7,7 +7,7 @@ mod lines;
 mod npy;
 mod operation;
 mod pipeline;
-mod place;
+pub(crate) mod place;
 mod report;
 mod sink;
 mod source;

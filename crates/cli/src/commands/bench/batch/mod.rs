@@ -13,8 +13,8 @@ use std::time::Duration;
 use anyhow::Context;
 use serde::Serialize;
 use warpint::integer::gpu::Method;
+use warpint::mersenne::DeviceChoice;
 use warpint::mersenne::engine::places::{cpu_name, device_on};
-use warpint::mersenne::{DeviceChoice, PlanRequest};
 
 use self::on_cpu::OnCpu;
 use self::on_device::OnDevice;
@@ -23,9 +23,9 @@ use self::row::Row;
 use super::chart::{Chart, Labels};
 use super::cores;
 use crate::args::{BenchBatchArgs, Operation};
+use crate::commands::batch::place::settled;
 use crate::exit::Exit;
 use crate::report;
-use crate::run::settle_for_any;
 use crate::units;
 use crate::whole_file::WholeFile;
 
@@ -98,7 +98,7 @@ struct Measured {
 pub(crate) fn run(args: &BenchBatchArgs) -> anyhow::Result<Exit> {
     // What cannot be written is no reason to measure for minutes.
     let chart = args.plot.as_deref().map(WholeFile::new).transpose()?;
-    let mut measured = match place(args.device)? {
+    let mut measured = match settled(args.device)? {
         DeviceChoice::On(id) => {
             let device = device_on(id)?;
             let works = works::on_device(args, &device, id)?;
@@ -137,17 +137,6 @@ pub(crate) fn run(args: &BenchBatchArgs) -> anyhow::Result<Exit> {
         file.write(&measured.chart(args.method.is_some()).to_string())?;
     }
     Ok(Exit::Done)
-}
-
-/// A device that is named, or what `auto` comes to.
-fn place(choice: DeviceChoice) -> anyhow::Result<DeviceChoice> {
-    match choice {
-        DeviceChoice::Auto => {
-            let request = PlanRequest { device: choice, ..PlanRequest::default() };
-            Ok(settle_for_any(&request)?.device)
-        }
-        DeviceChoice::Cpu | DeviceChoice::On(_) => Ok(choice),
-    }
 }
 
 impl Measured {
