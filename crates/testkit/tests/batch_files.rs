@@ -40,7 +40,7 @@ fn write_numbers(path: &Path, seed: u64) {
     file.into_inner().unwrap();
 }
 
-fn numbers(path: &Path) -> impl Iterator<Item = Option<Integer>> {
+fn numbers(path: &Path) -> impl Iterator<Item = Option<Integer>> + use<> {
     // An empty line is no number.
     BufReader::new(File::open(path).unwrap()).lines().map(|line| line.unwrap().parse().ok())
 }
