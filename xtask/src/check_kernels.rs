@@ -55,6 +55,15 @@ pub(crate) struct Options {
     /// Only these lengths, in words
     #[arg(long, value_name = "N", value_delimiter = ',')]
     lengths: Vec<usize>,
+    /// Only kernels whose folder holds this in its name
+    #[arg(long, value_name = "FOLDER", default_value = "")]
+    only: String,
+}
+
+impl Options {
+    fn has(&self, folder: &Folder) -> bool {
+        folder.budgets.contains(&self.only)
+    }
 }
 
 /// The kernels of a crate, or of one of its families.
@@ -66,7 +75,7 @@ struct Folder {
     /// Without `--all`.
     few_lengths: &'static [usize],
     all_lengths: fn() -> Vec<usize>,
-    sources: fn(lengths: &[usize], shared_memory: u32) -> Vec<Source>,
+    sources: fn(lengths: &[usize], shared_memory: u32) -> Result<Vec<Source>>,
 }
 
 const FOLDERS: [Folder; 5] = [
@@ -75,7 +84,7 @@ const FOLDERS: [Folder; 5] = [
         by: &["RADIX"],
         few_lengths: &[],
         all_lengths: Vec::new,
-        sources: |_, _| warpint_device::own_sources(),
+        sources: |_, _| Ok(warpint_device::own_sources()),
     },
     Folder {
         budgets: "crates/mersenne/kernels/budgets.toml",
@@ -84,7 +93,7 @@ const FOLDERS: [Folder; 5] = [
         all_lengths: || goldilocks_gpu::all_lengths().collect(),
         sources: |lengths, shared_memory| {
             let of = |&length| goldilocks_gpu::sources(length, shared_memory);
-            lengths.iter().flat_map(of).collect()
+            Ok(lengths.iter().flat_map(of).collect())
         },
     },
     Folder {
@@ -107,15 +116,26 @@ const FOLDERS: [Folder; 5] = [
             let of = |&length| fp64_gpu::sources(length, shared_memory);
             // The sums of registers are in the folder above.
             let own = |source: &Source| source.kernels() != ["combine"];
-            lengths.iter().flat_map(of).filter(own).collect()
+            Ok(lengths.iter().flat_map(of).filter(own).collect())
         },
     },
     Folder {
         budgets: "crates/integer/kernels/budgets.toml",
-        by: &["VECTOR", "LONG"],
+        by: &[
+            "VECTOR",
+            "LONG",
+            "CHUNK",
+            "WINDOWS",
+            "LEVELS",
+            "LEAF",
+            "LOW",
+            "LOG_POINTS",
+            "PRIMES",
+            "SQUARE",
+        ],
         few_lengths: &[],
         all_lengths: Vec::new,
-        sources: |_, _| warpint_integer::gpu::elementwise::sources(),
+        sources: |_, _| Ok(warpint_integer::gpu::sources()?),
     },
     Folder {
         budgets: "crates/selftest/kernels/budgets.toml",
@@ -123,7 +143,7 @@ const FOLDERS: [Folder; 5] = [
         few_lengths: &[],
         all_lengths: Vec::new,
         sources: |_, _| {
-            vec![warpint_selftest::field::source(), warpint_selftest::field50::source()]
+            Ok(vec![warpint_selftest::field::source(), warpint_selftest::field50::source()])
         },
     },
 ];
@@ -166,8 +186,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         .map(|folder| Budgets::read(&root.join(folder.budgets), folder.by))
         .collect::<Result<Vec<_>>>()?;
 
-    let tasks = tasks(options);
-    ensure!(!tasks.is_empty(), "there is no such length or architecture");
+    let tasks = tasks(options)?;
+    ensure!(!tasks.is_empty(), "there is no such length, architecture or folder");
     println!("{} translation units, NVRTC {major}.{minor}", tasks.len());
     let found: Vec<_> =
         tasks.par_iter().map(|task| compiled(&nvrtc, task, &budgets)).collect::<Result<_>>()?;
@@ -194,7 +214,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 }
 
 /// What is to be compiled; each text with the same constants once.
-fn tasks(options: &Options) -> Vec<Task> {
+fn tasks(options: &Options) -> Result<Vec<Task>> {
     let chosen = |architecture: u32| match &options.architectures[..] {
         [] => options.all || FEW_ARCHITECTURES.contains(&architecture),
         some => some.contains(&architecture),
@@ -209,14 +229,14 @@ fn tasks(options: &Options) -> Vec<Task> {
         if !chosen(architecture) {
             continue;
         }
-        for (folder, of) in FOLDERS.iter().enumerate() {
+        for (folder, of) in FOLDERS.iter().enumerate().filter(|(_, of)| options.has(of)) {
             let mut seen = std::collections::HashSet::new();
-            let sources = (of.sources)(&lengths_of(of), shared_memory).into_iter();
+            let sources = (of.sources)(&lengths_of(of), shared_memory)?.into_iter();
             let new = sources.filter(|source| seen.insert(source.clone()));
             tasks.extend(new.map(|source| Task { folder, source, architecture }));
         }
     }
-    tasks
+    Ok(tasks)
 }
 
 fn compiled(nvrtc: &Nvrtc, task: &Task, budgets: &[Budgets]) -> Result<Vec<Found>> {
@@ -265,6 +285,9 @@ fn told(limits: Limits) -> String {
 fn update(found: &[Found], budgets: &mut [Budgets], options: &Options) -> Result<()> {
     let all = options.all && options.architectures.is_empty() && options.lengths.is_empty();
     for (folder, budgets) in budgets.iter_mut().enumerate() {
+        if !FOLDERS.get(folder).is_some_and(|of| options.has(of)) {
+            continue;
+        }
         let mut measured: BTreeMap<Key, Limits> = BTreeMap::new();
         for kernel in found.iter().filter(|kernel| kernel.folder == folder) {
             let limits = measured.entry(kernel.key.clone()).or_default();
