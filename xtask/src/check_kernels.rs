@@ -122,20 +122,12 @@ const FOLDERS: [Folder; 5] = [
     Folder {
         budgets: "crates/integer/kernels/budgets.toml",
         by: &[
-            "VECTOR",
-            "LONG",
-            "CHUNK",
-            "WINDOWS",
-            "LEVELS",
-            "LEAF",
-            "LOW",
-            "LOG_POINTS",
-            "PRIMES",
-            "SQUARE",
+            "VECTOR", "LONG", "CHUNK", "WINDOWS", "LEVELS", "LEAF", "LOW", "PARTS", "LOG_PART",
+            "PRIMES", "WIDE", "SQUARE",
         ],
         few_lengths: &[],
         all_lengths: Vec::new,
-        sources: |_, _| Ok(warpint_integer::gpu::sources()?),
+        sources: |_, shared_memory| Ok(warpint_integer::gpu::sources(shared_memory)?),
     },
     Folder {
         budgets: "crates/selftest/kernels/budgets.toml",

@@ -37,7 +37,7 @@ impl Karatsuba {
         let leaves = 3_usize.pow(levels);
         // Registers of a thread, as the compiler needs them; of a multiprocessor there are 65,536.
         let registers = match leaf {
-            0..=8 => 40,
+            0..=8 => 48,
             9..=16 => 64,
             17..=24 => 96,
             25..=32 => 128,

@@ -20,7 +20,7 @@ pub fn sources(shared_memory: u32) -> Result<Vec<Source>, DeviceError> {
         }
     }
     for levels in 0..=MAX_LEVELS {
-        for leaf in [4, 8, 16, 24, 32] {
+        for leaf in [4, 16, 32, 40] {
             let limbs = leaf << levels;
             let product = |part, b| boxed(Karatsuba::new(part, limbs, b, levels));
             shapes.extend(product(Part::Full, Some(limbs)));
@@ -30,9 +30,9 @@ pub fn sources(shared_memory: u32) -> Result<Vec<Source>, DeviceError> {
         }
     }
     // Full transforms modulo three primes, of one part and of three; then more primes.
-    let lengths = (8..=13).map(|log| (1 << log, 3));
-    let others = [(384, 3), (1536, 3), (368, 4), (456, 5), (16_384, 6), (24_576, 8), (32_768, 11)];
-    for (limbs, primes) in lengths.chain(others) {
+    let lengths = [(256, 3), (2048, 3), (8192, 3), (384, 3), (1536, 3)];
+    let others = [(368, 4), (456, 5), (24_576, 8), (32_768, 11)];
+    for (limbs, primes) in lengths.into_iter().chain(others) {
         for b in [Some(limbs), None] {
             shapes.extend(boxed(Ntt::new(Part::Full, limbs, b, primes, shared_memory)));
         }
