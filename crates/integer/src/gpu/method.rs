@@ -1,4 +1,5 @@
-//! Which way a product goes.
+//! Which way a product goes. (Honda 2017, chapter 3, compares such ways on an earlier GPU: one thread,
+//! or the lanes of a warp, a number, and Toom-k above them.)
 
 use std::fmt;
 use std::str::FromStr;
