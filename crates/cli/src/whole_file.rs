@@ -19,6 +19,11 @@ impl WholeFile {
         let refused = |reason: &dyn std::fmt::Display| {
             BadRequest(format!("cannot write {}: {reason}", path.display()))
         };
+        // A name such as /dev/stdout leads to a file, but is none that may be replaced.
+        let real = fs::canonicalize(path.parent().unwrap_or(path)).unwrap_or_default();
+        if real.starts_with("/dev") && !real.starts_with("/dev/shm") || real.starts_with("/proc") {
+            return Err(refused(&"it is a place of the system, not of files"));
+        }
         match fs::metadata(path) {
             Ok(found) if !found.is_file() => return Err(refused(&"it is not a file")),
             _ if path.file_name().is_none() || ends_as_folder(path) => {
@@ -142,6 +147,8 @@ mod tests {
 
     #[test]
     fn a_path_that_cannot_be_written_is_refused() {
+        let said = WholeFile::new(Path::new("/dev/stdout")).err().unwrap().to_string();
+        assert_eq!(said, "cannot write /dev/stdout: it is a place of the system, not of files");
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("folder")).unwrap();
         for (path, says) in [

@@ -61,8 +61,9 @@ constexpr bool HALF_EMPTY =
 // Bounds of elements as multiples of p/64. A word is within p/2 + 2^12, and times a factor within
 // (1/2 + 1/15)·p, as is any integer below 2^50.
 constexpr u32 DIGIT_BOUND = 33 + 37 * (PIECES - 1);
-// With three parts a digit and i times another are added.
-constexpr u32 FIRST_BOUND = PARTS == 1 ? DIGIT_BOUND : DIGIT_BOUND + 40;
+// With three parts a digit and i times another are added, which is at most 33 + bound/16.
+constexpr u32 UPPER_BOUND = DIGIT_BOUND <= 112 ? 40 : 33 + DIGIT_BOUND / 16;
+constexpr u32 FIRST_BOUND = PARTS == 1 ? DIGIT_BOUND : DIGIT_BOUND + UPPER_BOUND;
 // a ± w·b for a, b within `bound`, at most 4p.
 __host__ __device__ constexpr u32 after_forward(u32 bound) { return bound + 33 + bound / 16; }
 // The bound before a forward stage, before it is reduced if need be. (p/2 + 2 is less than 33/64·p.)

@@ -39,7 +39,7 @@ pub(crate) struct BenchBatchArgs {
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) count: Option<usize>,
 
-    /// How a device multiplies: single, karatsuba1 … karatsuba5, ntt3 … ntt5, or all, a row for each
+    /// How a device multiplies: single, karatsuba1 … karatsuba5, ntt3 … ntt11, or all, a row for each
     /// that is possible [default: what the library takes].
     #[arg(long, value_name = "METHOD", value_parser = methods)]
     pub(crate) method: Option<Methods>,

@@ -99,7 +99,7 @@ impl UintBatch {
     /// # Errors
     /// Those of every operation (see [`UintBatch`]); [`IntegerError::TooWide`] for factors of
     /// more than 2^20 bits, and [`IntegerError::NoMethod`] for wider ones than a device can multiply,
-    /// which depends on its shared memory: an H200 can up to 2^18 bits.
+    /// which depends on its shared memory: with 68 KiB a block it can up to 2^20 bits.
     pub fn mul(&self, b: &Self) -> Result<Self, IntegerError> {
         self.product(b, Part::Full)
     }

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use warpint_arith::limbs;
 use warpint_device::{Buffer, Device};
 
-use super::{Gpu, Karatsuba, Ntt, Operand, Part, Results, Sum};
+use super::{Gpu, Karatsuba, Method, Ntt, Operand, Part, Results, Sum};
 
 fn gpu() -> Gpu {
     Gpu::new(&Device::simulator().unwrap())
@@ -148,6 +148,16 @@ fn check_ntt(gpu: &Gpu, part: Part, a_limbs: usize, b_limbs: usize, primes: usiz
             assert!(found == &product(a, a)[first..first + out_limbs], "{shape:?}, square");
         }
     }
+}
+
+#[test]
+fn the_widest_products_need_some_shared_memory() {
+    let possible = |bits: usize, memory: u32| {
+        Method::possible(bits / 32, Some(bits / 32), memory).collect::<Vec<_>>()
+    };
+    assert_eq!(possible(1 << 20, 227 << 10), [Method::Ntt(11)]);
+    assert_eq!(possible(1 << 20, 48 << 10), []);
+    assert!(possible(1 << 15, 48 << 10).contains(&Method::Ntt(3)));
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Results computed once more, from what was read to what is written, by slow and obvious
-//! arithmetic that shares no code with that of batches.
+//! arithmetic: no product and no conversion of batches.
 
 use std::cmp::Ordering;
 
