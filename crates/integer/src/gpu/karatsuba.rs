@@ -101,7 +101,7 @@ impl Gpu {
     ///
     /// # Errors
     /// The device fails, or cannot compile the kernel.
-    pub fn karatsuba(
+    pub(super) fn karatsuba(
         &self,
         shape: &Karatsuba,
         a: Operand<'_>,

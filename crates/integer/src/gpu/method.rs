@@ -7,7 +7,8 @@ use std::str::FromStr;
 use warpint_device::{Buffer, DeviceError};
 
 use super::karatsuba::MAX_LEVELS;
-use super::{Gpu, Karatsuba, Ntt, Operand, Part, Shape};
+use super::memory::fits;
+use super::{Gpu, Karatsuba, Ntt, Operand, Part, Results, Shape};
 
 /// A way to multiply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -99,7 +100,8 @@ impl Gpu {
     /// that has as many limbs and is not broadcast. Nothing waits for the device.
     ///
     /// # Errors
-    /// The device fails, cannot compile the kernel, or has no method for such numbers.
+    /// A buffer is too short, the device fails, cannot compile the kernel, or has no method for such
+    /// numbers.
     pub fn multiply(
         &self,
         part: Part,
@@ -141,6 +143,8 @@ impl Gpu {
         out: &Buffer<u32>,
     ) -> Result<(), DeviceError> {
         let b_limbs = b.map(|b| b.limbs);
+        let (_, limbs) = part.limbs(a.limbs, b_limbs.unwrap_or(a.limbs));
+        fits(count, &[a, b.unwrap_or(a)], Results { data: out, limbs })?;
         let none = || impossible(&format!("{method} is not for factors of this size"));
         match method {
             Method::Karatsuba(levels) => {

@@ -2,6 +2,7 @@
 
 pub mod elementwise;
 mod karatsuba;
+mod memory;
 mod method;
 mod ntt;
 mod shipped;

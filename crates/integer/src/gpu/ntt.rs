@@ -266,7 +266,7 @@ impl Gpu {
     ///
     /// # Errors
     /// The device fails, cannot compile the kernel, or has not enough shared memory.
-    pub fn ntt(
+    pub(super) fn ntt(
         &self,
         shape: &Ntt,
         a: Operand<'_>,

@@ -2,6 +2,7 @@
 
 use warpint_device::{Arg, Buffer, DeviceError, Source, common};
 
+use super::memory::{fits, has};
 use super::{Gpu, Operand, Results, Shape, Sum};
 
 /// How `sum.cu` is specialised.
@@ -79,7 +80,8 @@ impl Gpu {
     /// of a or b where that has as many limbs and is not broadcast. Cost: one pass over memory.
     ///
     /// # Errors
-    /// The device fails, or cannot compile the kernel.
+    /// A buffer is too short, `out` has fewer limbs than an operand, the device fails, or it cannot
+    /// compile the kernel.
     pub fn add(
         &self,
         sum: Sum,
@@ -89,6 +91,12 @@ impl Gpu {
         out: Results<'_>,
         carries: Option<&Buffer<u8>>,
     ) -> Result<(), DeviceError> {
+        fits(count, &[a, b], out)?;
+        if let Some(carries) = carries {
+            has(carries.len(), count, 1)?;
+        }
+        // Operands have no more limbs than the sum.
+        has(out.limbs, 1, a.limbs.max(b.limbs))?;
         let Some(shape) = SumShape::new(sum, a.limbs, b.limbs, out.limbs) else {
             return self.long_sum(sum, a, b, count, out, carries);
         };

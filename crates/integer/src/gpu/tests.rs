@@ -151,6 +151,22 @@ fn check_ntt(gpu: &Gpu, part: Part, a_limbs: usize, b_limbs: usize, primes: usiz
 }
 
 #[test]
+fn memory_that_is_too_short_is_refused() {
+    let gpu = gpu();
+    let [short, long] = [7, 8].map(|len| gpu.device().alloc::<u32>(len).unwrap());
+    let of = |data| Operand { data, limbs: 2, broadcast: false };
+    let multiply = |a, b, out| gpu.multiply(Part::Low, of(a), of(b), 4, out);
+    assert!(multiply(&long, &long, &long).is_ok());
+    assert!(multiply(&short, &long, &long).is_err() && multiply(&long, &short, &long).is_err());
+    assert!(multiply(&long, &long, &short).is_err());
+    let add =
+        |a, data, limbs| gpu.add(Sum::Add, of(a), of(&long), 4, Results { data, limbs }, None);
+    assert!(add(&long, &long, 2).is_ok());
+    assert!(add(&short, &long, 2).is_err() && add(&long, &short, 2).is_err());
+    assert!(add(&long, &long, 1).is_err(), "a sum of fewer limbs");
+}
+
+#[test]
 fn the_widest_products_need_some_shared_memory() {
     let possible = |bits: usize, memory: u32| {
         Method::possible(bits / 32, Some(bits / 32), memory).collect::<Vec<_>>()

@@ -7,6 +7,7 @@ mod tests;
 use warpint_device::{Arg, Buffer, DeviceError, Source};
 
 pub use super::Results;
+use super::memory::{MOST_LIMBS, fits, has, operands_fit};
 use super::{Gpu, Operand, Sum};
 pub use crate::operation::{Bitwise, Extreme, Shift};
 use shape::{GroupShape, Kernel};
@@ -233,9 +234,6 @@ impl Gpu {
     }
 }
 
-/// Limbs that a number may have; kernels count them in 32 bits.
-const MOST_LIMBS: usize = 1 << 20;
-
 /// A kernel's parameters of an operand that has no limbs.
 const NOTHING: [Arg; 3] = [Arg::Pointer(0), Arg::U64(0), Arg::U32(0)];
 
@@ -247,28 +245,4 @@ fn operand(a: Operand<'_>) -> [Arg; 3] {
 /// A kernel's parameters of its results.
 fn results(out: Results<'_>) -> [Arg; 2] {
     [out.data.into(), Arg::U32(out.limbs as u32)]
-}
-
-fn fits(count: usize, operands: &[Operand<'_>], out: Results<'_>) -> Result<(), DeviceError> {
-    operands_fit(count, operands)?;
-    has(out.data.len(), count, out.limbs)
-}
-
-fn operands_fit(count: usize, operands: &[Operand<'_>]) -> Result<(), DeviceError> {
-    operands.iter().try_for_each(|a| {
-        let numbers = if a.broadcast { count.min(1) } else { count };
-        has(a.data.len(), numbers, a.limbs)
-    })
-}
-
-/// Whether memory of `len` words holds so many numbers.
-fn has(len: usize, count: usize, limbs: usize) -> Result<(), DeviceError> {
-    let needed = count.checked_mul(limbs).filter(|_| (1..=MOST_LIMBS).contains(&limbs));
-    if needed.is_some_and(|needed| needed <= len) {
-        return Ok(());
-    }
-    Err(DeviceError::Failed {
-        what: "an operation on a batch".into(),
-        message: format!("{count} numbers of {limbs} limbs are not in memory of {len} words"),
-    })
 }
