@@ -122,7 +122,7 @@ const FOLDERS: [Folder; 5] = [
     Folder {
         budgets: "crates/integer/kernels/budgets.toml",
         by: &[
-            "VECTOR", "LONG", "CHUNK", "WINDOWS", "LEVELS", "LEAF", "LOW", "PARTS", "LOG_PART",
+            "VECTOR", "LONG", "CHUNK", "WINDOWS", "LEVELS", "LEAF", "LOW", "LOG_HEAD", "SHARE",
             "PRIMES", "WIDE", "SQUARE",
         ],
         few_lengths: &[],

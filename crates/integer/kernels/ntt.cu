@@ -1,16 +1,19 @@
-// Products of numbers by convolution of their digits modulo PRIMES primes of 50 bits.
+// Products of numbers by convolution of their digits modulo PRIMES primes below 2^BITS.
 //
 //   A_LIMBS, B_LIMBS   limbs of the factors
 //   FIRST, OUT_LIMBS   the limbs of the product that are written
 //   SQUARE             whether a = b: b is not read
-//   PARTS, LOG_PART    1 or 3 parts of 2^LOG_PART points of a transform, 16 a thread
-//   RADICES            stages of the passes over shared memory: at most 4 each, LOG_PART in all
+//   LOG_HEAD, SHARE    points of a transform, 16 a thread: a head of 2^LOG_HEAD, and unless SHARE is 0 a
+//                      tail of 2^(LOG_HEAD − SHARE)
+//   RADICES            stages of the passes over shared memory: at most 4 each, LOG_HEAD in all; the
+//                      tail leaves out the first SHARE, fewer than the first pass has
 //   DIGIT_BITS         even, at least 64; the digits of a and b together are no more than points
-//   PRIMES             their product is more than 2^(2·DIGIT_BITS) times the digits of the shorter factor
+//   PRIMES, BITS       the primes' product is more than 2^(2·DIGIT_BITS) times the digits of the shorter
+//                      factor
 //   FIELDS             p and RN(1/p) of each
 //   RAISED             2^64, 2^128, … mod p of each, a Factor for each 64 bits of a digit beyond 64
-//   MIXED              for k, i < k: −M_i/M_k mod p_k, M_i = p_0·…·p_(i−1), and 1/(S·M_k) mod p_k with
-//                      S = 2^LOG_PART, four times that for 3 parts
+//   MIXED              for k, i < k: −M_i/M_k mod p_k, M_i = p_0·…·p_(i−1), and 1/(2^LOG_HEAD·M_k) mod p_k
+//   JOINED             w and w^i/2 mod p of each, i < 2^SHARE, w the root of the tail
 //   PRODUCTS           products of a block, BLOCKS blocks of a multiprocessor
 //   WIDE               whether residues are in global memory, `scratch`, as shared memory has no room for
 //                      those modulo all primes; then PRODUCTS = 1, and blocks make many products each
@@ -19,10 +22,14 @@
 // differences and sums a ± w·b are with the same w, a root of unity whose exponent is β with its
 // bits reversed. The result is in reversed order, products are made there, and the inverse stages go
 // back. (This form is that of FLINT's fft_small.) A pass has a table of roots of its own, in which
-// those of neighbouring blocks stand side by side.
+// those of blocks that threads have at a time stand side by side.
 //
-// Three parts are a product mod (x^(2M) − 1)(x^M − i), M = 2^LOG_PART, i² = −1: its blocks 0, 1
-// and 2 of M points. A factor has at most 2M digits.
+// After the first pass blocks are so small that one warp has all points of a block: only there the
+// whole team meets.
+//
+// With a tail the product is one mod (x^H − 1)(x^T − w), H = 2^LOG_HEAD, T = H/2^SHARE, w^(H/T) = −1: that
+// of the blocks 0 … 2^SHARE of T points. A factor has at most H digits. The threads of tails stand
+// behind those of all heads of a block of threads, so that a warp has one way through the first pass.
 //
 // Digits are never carried before the end: what a point has after the inverse transforms, modulo
 // all primes, is one integer below their product, given by mixed radices (Garner). These overlap;
@@ -31,66 +38,97 @@
 #include "f50.cuh"
 #include "ptx.cuh"
 
+constexpr u32 PIECES = (DIGIT_BITS + 63) / 64;
 // Not __constant__: what comes from there through an index is moved anew for each use.
 __device__ const F50 FIELD[PRIMES] = FIELDS;
-constexpr u32 PIECES = (DIGIT_BITS + 63) / 64;
 __device__ const Factor RAISE[PRIMES][PIECES] = RAISED;
 __constant__ Factor MIX[PRIMES][PRIMES] = MIXED;
+[[maybe_unused]] __device__ const Factor JOIN[PRIMES][1 + (1 << SHARE)] = JOINED;
 
-constexpr u32 PART = 1 << LOG_PART, POINTS = PARTS * PART;
-constexpr u32 HOLDS = 16, TEAM = POINTS / HOLDS, PART_TEAM = PART / HOLDS;
+constexpr u32 HEAD = 1 << LOG_HEAD, TAIL = HEAD >> SHARE, POINTS = SHARE == 0 ? HEAD : HEAD + TAIL;
+// The head is one tree of blocks, the tail another.
+constexpr u32 TREES = SHARE == 0 ? 1 : 2;
+constexpr u32 HOLDS = 16, TEAM = POINTS / HOLDS, HEAD_TEAM = HEAD / HOLDS, TAIL_TEAM = TAIL / HOLDS;
 constexpr u32 THREADS = TEAM * PRODUCTS, FACTORS = SQUARE ? 1 : 2;
 constexpr u32 PASS_STAGES[] = {RADICES};
-constexpr u32 PASSES = sizeof(PASS_STAGES) / sizeof(PASS_STAGES[0]);
+constexpr u32 PASSES = sizeof(PASS_STAGES) / sizeof(PASS_STAGES[0]), FIRST_STAGES = PASS_STAGES[0];
+static_assert(HEAD >> FIRST_STAGES <= 32 * HOLDS, "a warp has all points of a block then");
 constexpr u32 RUN_WORDS = HOLDS * DIGIT_BITS / 32;
-
-__host__ __device__ constexpr u32 stages_before(u32 pass) {
-    u32 stages = 0;
-    for (u32 i = 0; i < pass; i++) stages += PASS_STAGES[i];
-    return stages;
-}
 
 // Digits of a factor.
 __host__ __device__ constexpr u32 digits(u32 limbs) {
     return (32 * limbs + DIGIT_BITS - 1) / DIGIT_BITS;
 }
-// Both factors end in the lower half: the first stage finds nothing in the upper one.
-constexpr bool HALF_EMPTY =
-    PARTS == 1 && digits(A_LIMBS) <= POINTS / 2 && (SQUARE || digits(B_LIMBS) <= POINTS / 2);
+constexpr u32 MOST_DIGITS = digits(A_LIMBS > B_LIMBS ? A_LIMBS : B_LIMBS);
+// The first stage of the head finds nothing in its upper half.
+constexpr bool HALF_EMPTY = MOST_DIGITS <= HEAD / 2;
 
-// Bounds of elements as multiples of p/64. A word is within p/2 + 2^12, and times a factor within
-// (1/2 + 1/15)·p, as is any integer below 2^50.
-constexpr u32 DIGIT_BOUND = 33 + 37 * (PIECES - 1);
-// With three parts a digit and i times another are added, which is at most 33 + bound/16.
-constexpr u32 UPPER_BOUND = DIGIT_BOUND <= 112 ? 40 : 33 + DIGIT_BOUND / 16;
-constexpr u32 FIRST_BOUND = PARTS == 1 ? DIGIT_BOUND : DIGIT_BOUND + UPPER_BOUND;
-// a ± w·b for a, b within `bound`, at most 4p.
-__host__ __device__ constexpr u32 after_forward(u32 bound) { return bound + 33 + bound / 16; }
-// The bound before a forward stage, before it is reduced if need be. (p/2 + 2 is less than 33/64·p.)
-__host__ __device__ constexpr u32 forward_bound(u32 stage) {
-    u32 bound = FIRST_BOUND;
-    for (u32 s = 0; s < stage; s++) {
-        if (bound > 4 * 64) bound = 33;
-        bound = s > 0 || PARTS > 1 ? after_forward(bound) : HALF_EMPTY ? bound : 2 * bound;
+// A pass is R stages after S others, which is how it is told from the rest. That of the tail in place
+// of the first pass begins after SHARE stages.
+__host__ __device__ constexpr bool is_tail(u32 stage) {
+    return 0 < stage && stage < FIRST_STAGES;
+}
+
+// Bounds of elements as multiples of p/64; p is below 2^BITS. A word is within p/2 + 2^12, which is less
+// than 33/64·p.
+constexpr u32 LIMIT = 64 << (52 - BITS);
+// A product of an element within `bound` by a factor, for bounds up to the limit.
+__host__ __device__ constexpr u32 times_factor(u32 bound) { return 33 + (bound >> (54 - BITS)); }
+// A product of elements within two bounds, whose product is up to 64·LIMIT/2.
+__host__ __device__ constexpr u32 times(u32 a, u32 b) { return 33 + (a * b / 64 >> (52 - BITS)); }
+constexpr u32 PRODUCT_LIMIT = 64 * (LIMIT / 2) / 33 - 1;
+// The words of a digit, all but the first of them times a factor: as any word below 2^50.
+constexpr u32 DIGIT_BOUND = 33 + times_factor(64 << (50 - BITS)) * (PIECES - 1);
+// A digit, and w times a sum of digits.
+__host__ __device__ constexpr u32 tail_bound() {
+    u32 bound = DIGIT_BOUND;
+    for (u32 i = 1; i < 1 << SHARE; i++) bound = DIGIT_BOUND + times_factor(bound);
+    return bound;
+}
+static_assert(tail_bound() <= LIMIT, "factors of a product by a root are within the limit");
+// a ± w·b for a, b within `bound`, which is up to the limit.
+__host__ __device__ constexpr u32 after_forward(u32 bound) { return bound + times_factor(bound); }
+// The bound before a forward stage, before it is reduced if need be, from `begin` on, where it is
+// `bound`.
+__host__ __device__ constexpr u32 bound_after(u32 begin, u32 bound, u32 stage) {
+    for (u32 s = begin; s < stage; s++) {
+        if (bound > LIMIT) bound = 33;
+        bound = s > 0 ? after_forward(bound) : HALF_EMPTY ? bound : 2 * bound;
     }
     return bound;
 }
-// The bound before the inverse of a stage. Sums above 2p are reduced.
+// The same in the pass after S stages.
+__host__ __device__ constexpr u32 forward_bound(u32 S, u32 stage) {
+    if (is_tail(S)) return bound_after(S, tail_bound(), stage);
+    u32 head = bound_after(0, DIGIT_BOUND, stage);
+    if (SHARE == 0 || S == 0) return head;
+    // All that both do is one code.
+    u32 tail = bound_after(SHARE, tail_bound(), FIRST_STAGES);
+    u32 first = bound_after(0, DIGIT_BOUND, FIRST_STAGES);
+    return bound_after(FIRST_STAGES, tail > first ? tail : first, stage);
+}
+// Of products one factor is within p/2 + 2, the other one within this.
+constexpr u32 LAST_BOUND = forward_bound(FIRST_STAGES, LOG_HEAD);
+constexpr bool BOTH_REDUCED = SQUARE || LAST_BOUND > PRODUCT_LIMIT;
+// The bound before the inverse of a stage. Sums above half of the limit are reduced.
 __host__ __device__ constexpr u32 inverse_bound(u32 stage) {
-    // A product of an element within 4p and one within p/2 + 2.
-    u32 bound = 64 + 1;
-    for (u32 s = LOG_PART; s-- > stage + 1;) {
-        u32 difference = 33 + 2 * bound / 16;
-        u32 sum = 2 * bound > 2 * 64 ? 33 : 2 * bound;
+    u32 bound = times(33, BOTH_REDUCED ? 33 : LAST_BOUND);
+    for (u32 s = LOG_HEAD; s-- > stage + 1;) {
+        u32 difference = times_factor(2 * bound), sum = 2 * bound > LIMIT / 2 ? 33 : 2 * bound;
         bound = sum > difference ? sum : difference;
     }
     return bound;
 }
 
-// Where threads that exchange points meet.
+// Whether each warp has threads of one product, all of the head or all of the tail.
+constexpr bool OWN_WARPS = HEAD_TEAM % 32 == 0 && (SHARE == 0 || TAIL_TEAM % 32 == 0);
+
+// Where the threads of a product meet.
 DEVICE void meet() {
-    if constexpr (32 % TEAM == 0) {
+    if constexpr (SHARE == 0 && 32 % TEAM == 0) {
         __syncwarp();
+    } else if constexpr (OWN_WARPS && PRODUCTS > 1) {
+        team_barrier<TEAM>();
     } else {
         __syncthreads();
     }
@@ -100,39 +138,43 @@ DEVICE void meet() {
 __host__ __device__ constexpr u32 place(u32 point) { return point + point / 16; }
 constexpr u32 PLACES = place(POINTS);
 
-// The first point of unit v of a thread in a pass, of the whole. Point i of the unit is i·2^LOG_STRIDE further; what
-// the two are beyond multiples of 16 is below 16 together, so the places are place(i·2^LOG_STRIDE) apart.
-template <u32 PASS>
-DEVICE u32 first_point(u32 thread, u32 v) {
-    constexpr u32 R = PASS_STAGES[PASS], LOG_STRIDE = LOG_PART - stages_before(PASS) - R;
-    u32 unit = thread % PART_TEAM + v * PART_TEAM, part = thread / PART_TEAM;
-    return part * PART + ((unit >> LOG_STRIDE) << (LOG_STRIDE + R)) + (unit & ((1 << LOG_STRIDE) - 1));
-}
-template <u32 PASS>
-DEVICE u32 block_of(u32 thread, u32 v) {
-    constexpr u32 LOG_STRIDE = LOG_PART - stages_before(PASS) - PASS_STAGES[PASS];
-    u32 unit = thread % PART_TEAM + v * PART_TEAM, part = thread / PART_TEAM;
-    return (part << stages_before(PASS)) + (unit >> LOG_STRIDE);
-}
+// Units of 2^R points, 2^LOG_STRIDE apart, that a thread has in a pass. Those of a block are spread
+// over its threads; blocks of less than 16 points are all of a thread.
+template <u32 S, u32 R>
+struct Pass {
+    static constexpr u32 SIZE = 1 << R, UNITS = HOLDS / SIZE, LOG_STRIDE = LOG_HEAD - S - R;
+    static constexpr u32 LOG_BLOCK = LOG_HEAD - S, LOG_TEAM = LOG_BLOCK < 4 ? 0 : LOG_BLOCK - 4;
+    static constexpr bool SMALL = LOG_BLOCK < 4;
 
-template <u32 PASS>
+    DEVICE static u32 block(u32 thread, u32 v) {
+        return SMALL ? thread * UNITS + v : thread >> LOG_TEAM;
+    }
+    // The first point of unit v. What it and i·2^LOG_STRIDE are beyond multiples of 16 is below 16
+    // together, so the places of a unit's points are place(i·2^LOG_STRIDE) apart.
+    DEVICE static u32 first_point(u32 thread, u32 v) {
+        u32 unit = SMALL ? 0 : thread % (1 << LOG_TEAM) + (v << LOG_TEAM);
+        return (block(thread, v) << LOG_BLOCK) + unit;
+    }
+};
+
+template <u32 S, u32 R>
 DEVICE void put(double* buffer, const double (&x)[HOLDS], u32 thread) {
-    constexpr u32 R = PASS_STAGES[PASS], LOG_STRIDE = LOG_PART - stages_before(PASS) - R;
+    using P = Pass<S, R>;
 #pragma unroll
-    for (u32 v = 0; v < HOLDS >> R; v++) {
-        double* to = buffer + place(first_point<PASS>(thread, v));
+    for (u32 v = 0; v < P::UNITS; v++) {
+        double* to = buffer + place(P::first_point(thread, v));
 #pragma unroll
-        for (u32 i = 0; i < 1 << R; i++) to[place(i << LOG_STRIDE)] = x[(v << R) + i];
+        for (u32 i = 0; i < P::SIZE; i++) to[place(i << P::LOG_STRIDE)] = x[v * P::SIZE + i];
     }
 }
-template <u32 PASS>
+template <u32 S, u32 R>
 DEVICE void take(const double* buffer, double (&x)[HOLDS], u32 thread) {
-    constexpr u32 R = PASS_STAGES[PASS], LOG_STRIDE = LOG_PART - stages_before(PASS) - R;
+    using P = Pass<S, R>;
 #pragma unroll
-    for (u32 v = 0; v < HOLDS >> R; v++) {
-        const double* from = buffer + place(first_point<PASS>(thread, v));
+    for (u32 v = 0; v < P::UNITS; v++) {
+        const double* from = buffer + place(P::first_point(thread, v));
 #pragma unroll
-        for (u32 i = 0; i < 1 << R; i++) x[(v << R) + i] = from[place(i << LOG_STRIDE)];
+        for (u32 i = 0; i < P::SIZE; i++) x[v * P::SIZE + i] = from[place(i << P::LOG_STRIDE)];
     }
 }
 
@@ -141,93 +183,135 @@ DEVICE void reduce_all(F50 f, double (&x)[HOLDS]) {
     for (u32 t = 0; t < HOLDS; t++) x[t] = reduce(f, x[t]);
 }
 
-// The root of block c of those into which stage r of a pass takes a block apart.
-template <u32 PASS>
-DEVICE Factor root(const Factor* roots, u32 r, u32 c, u32 block) {
-    constexpr u32 NUMBER = PARTS << stages_before(PASS);
-    // The tables of the passes before have PARTS·(1 + 2 + 4 + …) roots, PARTS less than NUMBER.
-    u32 entry = NUMBER - PARTS + ((1 << r) - 1 + c) * NUMBER + block;
+// The root of block c of those into which stage r of a pass takes unit v's block apart.
+template <u32 S, u32 R>
+DEVICE Factor root(const Factor* roots, u32 r, u32 c, u32 v, u32 thread) {
+    using P = Pass<S, R>;
+    u32 entry = (1 << r) - 1 + c;
+    if constexpr (is_tail(S)) {
+        entry += (1 << FIRST_STAGES) - 1;
+    } else if constexpr (S > 0) {
+        // The tables of the passes before have a root less than there are blocks, for each tree.
+        constexpr u32 NUMBER = POINTS >> P::LOG_BLOCK;
+        u32 block = P::SMALL ? thread + v * (NUMBER / P::UNITS) : P::block(thread, v);
+        entry = NUMBER - TREES + entry * NUMBER + block;
+    }
     double2 factor = __ldg((const double2*)&roots[entry]);
     return {factor.x, factor.y};
 }
 
-// Stage r of a pass, and those after it, on the points that a thread holds.
-template <u32 PASS, u32 r = 0>
-DEVICE void forward_stages(double (&x)[HOLDS], F50 f, const Factor* roots, u32 thread) {
-    constexpr u32 R = PASS_STAGES[PASS], SIZE = 1 << R, HALF = SIZE >> (r + 1), BLOCKS_HERE = 1 << r;
-    constexpr u32 BOUND = forward_bound(stages_before(PASS) + r);
-    constexpr bool COPIES = PASS == 0 && r == 0 && HALF_EMPTY;
-    if constexpr (BOUND > 4 * 64) reduce_all(f, x);
+// The roots of stage r of a pass: BLOCKS_HERE for each unit.
+template <u32 S, u32 R, u32 r>
+struct StageRoots {
+    static constexpr u32 UNITS = S >= FIRST_STAGES && Pass<S, R>::SMALL ? Pass<S, R>::UNITS : 1;
+    Factor of[UNITS << r];
+
+    DEVICE StageRoots(const Factor* roots, u32 thread) {
 #pragma unroll
-    for (u32 v = 0; v < HOLDS / SIZE; v++) {
-        u32 block = PASS == 0 && PARTS == 1 ? 0 : block_of<PASS>(thread, v);
+        for (u32 v = 0; v < UNITS; v++) {
+#pragma unroll
+            for (u32 c = S == 0 ? 1 : 0; c < 1 << r; c++) {
+                of[(v << r) + c] = root<S, R>(roots, r, c, v, thread);
+            }
+        }
+    }
+    DEVICE Factor at(u32 v, u32 c) const { return of[(v % UNITS << r) + c]; }
+};
+
+// Stage r of a pass, and those after it, on the points that a thread holds. The roots of a stage are
+// loaded before the stage before.
+template <u32 S, u32 R, u32 r>
+DEVICE void forward_stage(double (&x)[HOLDS], F50 f, const Factor* roots, u32 thread,
+                          const StageRoots<S, R, r>& w) {
+    using P = Pass<S, R>;
+    constexpr u32 HALF = P::SIZE >> (r + 1), BLOCKS_HERE = 1 << r, BOUND = forward_bound(S, S + r);
+    constexpr u32 NEXT = r + 1 < R ? r + 1 : r;
+    StageRoots<S, R, NEXT> next(roots, thread);
+    if constexpr (BOUND > LIMIT) reduce_all(f, x);
+#pragma unroll
+    for (u32 v = 0; v < P::UNITS; v++) {
 #pragma unroll
         for (u32 c = 0; c < BLOCKS_HERE; c++) {
-            bool by_one = PASS == 0 && PARTS == 1 && c == 0;
-            Factor w = by_one ? Factor{1.0, 0.0} : root<PASS>(roots, r, c, block);
+            bool by_one = S == 0 && c == 0;
 #pragma unroll
             for (u32 i = 0; i < HALF; i++) {
-                u32 at = v * SIZE + c * 2 * HALF + i;
+                u32 at = v * P::SIZE + c * 2 * HALF + i;
                 double a = x[at], b = x[at + HALF];
                 if (!by_one) {
-                    b = mul_by(f, b, w);
+                    b = mul_by(f, b, w.at(v, c));
                 } else if (r > 0 && 2 * BOUND > after_forward(BOUND)) {
                     // Not multiplied, it may be too large for the bound.
                     b = reduce(f, b);
                 }
-                x[at] = COPIES ? a : a + b;
-                x[at + HALF] = COPIES ? a : a - b;
+                bool none = S == 0 && r == 0 && (i + HALF) << P::LOG_STRIDE >= MOST_DIGITS;
+                x[at] = none ? a : a + b;
+                x[at + HALF] = none ? a : a - b;
             }
         }
     }
-    if constexpr (r + 1 < R) forward_stages<PASS, r + 1>(x, f, roots, thread);
+    if constexpr (r + 1 < R) forward_stage<S, R, r + 1>(x, f, roots, thread, next);
+}
+template <u32 S, u32 R>
+DEVICE void forward_stages(double (&x)[HOLDS], F50 f, const Factor* roots, u32 thread) {
+    forward_stage<S, R, 0>(x, f, roots, thread, StageRoots<S, R, 0>(roots, thread));
 }
 
-template <u32 PASS, u32 r>
-DEVICE void inverse_stages(double (&x)[HOLDS], F50 f, const Factor* roots, u32 thread) {
-    constexpr u32 SIZE = 1 << PASS_STAGES[PASS], HALF = SIZE >> (r + 1), BLOCKS_HERE = 1 << r;
-    constexpr bool REDUCES = 2 * inverse_bound(stages_before(PASS) + r) > 2 * 64;
+template <u32 S, u32 R, u32 r>
+DEVICE void inverse_stage(double (&x)[HOLDS], F50 f, const Factor* roots, u32 thread,
+                          const StageRoots<S, R, r>& w) {
+    using P = Pass<S, R>;
+    constexpr u32 HALF = P::SIZE >> (r + 1), BLOCKS_HERE = 1 << r;
+    constexpr bool REDUCES = 2 * inverse_bound(S + r) > LIMIT / 2;
+    constexpr u32 NEXT = r > 0 ? r - 1 : 0;
+    StageRoots<S, R, NEXT> next(roots, thread);
 #pragma unroll
-    for (u32 v = 0; v < HOLDS / SIZE; v++) {
-        u32 block = PASS == 0 && PARTS == 1 ? 0 : block_of<PASS>(thread, v);
+    for (u32 v = 0; v < P::UNITS; v++) {
 #pragma unroll
         for (u32 c = 0; c < BLOCKS_HERE; c++) {
-            bool by_one = PASS == 0 && PARTS == 1 && c == 0;
-            Factor w = by_one ? Factor{1.0, 0.0} : root<PASS>(roots, r, c, block);
+            bool by_one = S == 0 && c == 0;
 #pragma unroll
             for (u32 i = 0; i < HALF; i++) {
-                u32 at = v * SIZE + c * 2 * HALF + i;
+                u32 at = v * P::SIZE + c * 2 * HALF + i;
                 double sum = x[at] + x[at + HALF], difference = x[at] - x[at + HALF];
                 x[at] = REDUCES ? reduce(f, sum) : sum;
-                x[at + HALF] = !by_one   ? mul_by(f, difference, w)
+                x[at + HALF] = !by_one   ? mul_by(f, difference, w.at(v, c))
                                : REDUCES ? reduce(f, difference)
                                          : difference;
             }
         }
     }
-    if constexpr (r > 0) inverse_stages<PASS, r - 1>(x, f, roots, thread);
+    if constexpr (r > 0) inverse_stage<S, R, r - 1>(x, f, roots, thread, next);
+}
+template <u32 S, u32 R>
+DEVICE void inverse_stages(double (&x)[HOLDS], F50 f, const Factor* roots, u32 thread) {
+    inverse_stage<S, R, R - 1>(x, f, roots, thread, StageRoots<S, R, R - 1>(roots, thread));
 }
 
-template <u32 PASS = 0>
+// The passes after the first, which has put its points.
+template <u32 PASS = 1, u32 S = FIRST_STAGES>
 DEVICE void forward(double (&x)[HOLDS], double* buffer, F50 f, const Factor* roots, u32 thread) {
-    forward_stages<PASS>(x, f, roots, thread);
+    constexpr u32 R = PASS_STAGES[PASS];
+    take<S, R>(buffer, x, thread);
+    forward_stages<S, R>(x, f, roots, thread);
     if constexpr (PASS + 1 < PASSES) {
         // Each thread puts points where it took points from.
-        put<PASS>(buffer, x, thread);
-        meet();
-        take<PASS + 1>(buffer, x, thread);
-        forward<PASS + 1>(x, buffer, f, roots, thread);
+        put<S, R>(buffer, x, thread);
+        __syncwarp();
+        forward<PASS + 1, S + R>(x, buffer, f, roots, thread);
     }
 }
 
-template <u32 PASS = PASSES - 1>
+// Back to where `forward` begins.
+template <u32 PASS = PASSES - 1, u32 S = LOG_HEAD - PASS_STAGES[PASSES - 1]>
 DEVICE void inverse(double (&x)[HOLDS], double* buffer, F50 f, const Factor* roots, u32 thread) {
-    inverse_stages<PASS, PASS_STAGES[PASS] - 1>(x, f, roots, thread);
-    if constexpr (PASS > 0) {
-        put<PASS>(buffer, x, thread);
-        meet();
-        take<PASS - 1>(buffer, x, thread);
-        inverse<PASS - 1>(x, buffer, f, roots, thread);
+    constexpr u32 R = PASS_STAGES[PASS];
+    inverse_stages<S, R>(x, f, roots, thread);
+    put<S, R>(buffer, x, thread);
+    if constexpr (PASS > 1) {
+        constexpr u32 R_BEFORE = PASS_STAGES[PASS - 1];
+        __syncwarp();
+        take<S - R_BEFORE, R_BEFORE>(buffer, x, thread);
+        inverse<PASS - 1, S - R_BEFORE>(x, buffer, f, roots, thread);
     }
 }
 
@@ -271,71 +355,119 @@ DEVICE double element(const u32* number, u32 limbs, u32 position, F50 f, const F
     return sum;
 }
 
-// The digits of a number that belong to the points of the first pass.
-DEVICE void take_digits(double (&x)[HOLDS], const u32* number, u32 limbs, F50 f,
-                        const Factor* factors, Factor upper, u32 thread) {
-    constexpr u32 SIZE = 1 << PASS_STAGES[0];
-    // Beyond the end of a number there are zeros.
-    auto digit = [&](u32 d) { return element(number, limbs, d * DIGIT_BITS, f, factors); };
+// A number's digits as the points that a thread of the head has in the first pass, and with a tail
+// its points to the buffer.
+DEVICE void take_digits(double (&x)[HOLDS], const u32* number, u32 limbs, double* buffer, F50 f,
+                        const Factor* factors, Factor w, u32 thread) {
+    using P = Pass<0, FIRST_STAGES>;
 #pragma unroll
     for (u32 t = 0; t < HOLDS; t++) {
-        u32 point = first_point<0>(thread, t / SIZE) + t % SIZE * (PART / SIZE);
-        if constexpr (PARTS == 1) {
-            x[t] = HALF_EMPTY && t % SIZE >= SIZE / 2 ? 0.0 : digit(point);
-        } else {
-            // The first of all points that are at this place of a unit.
-            constexpr u32 MOST = digits(A_LIMBS > B_LIMBS ? A_LIMBS : B_LIMBS);
-            bool none = t % SIZE * (PART / SIZE) + PART >= MOST;
-            x[t] = digit(point % PART);
-            if (!none) x[t] += mul_by(f, digit(point % PART + PART), upper);
+        // Beyond the end of a number there are zeros.
+        u32 least = t % P::SIZE << P::LOG_STRIDE, point = P::first_point(thread, t / P::SIZE) + least;
+        x[t] = 0.0;
+        if (least < MOST_DIGITS) x[t] = element(number, limbs, point * DIGIT_BITS, f, factors);
+    }
+    if constexpr (SHARE > 0) {
+        // x^T is w.
+        constexpr u32 APART = P::SIZE >> SHARE;
+#pragma unroll
+        for (u32 t = 0; t < HOLDS; t++) {
+            if (t % P::SIZE >= APART) continue;
+            double sum = 0.0;
+            bool is_first = true;
+#pragma unroll
+            for (u32 i = 1 << SHARE; i-- > 0;) {
+                u32 at = t + i * APART;
+                if (at % P::SIZE << P::LOG_STRIDE >= MOST_DIGITS) continue;
+                sum = is_first ? x[at] : mul_by(f, sum, w) + x[at];
+                is_first = false;
+            }
+            u32 point = P::first_point(thread, t / P::SIZE) + HEAD;
+            buffer[place(point) + place(t % P::SIZE << P::LOG_STRIDE)] = sum;
         }
     }
 }
 
-// The residues u0, u1, u2 of a polynomial c mod x^M − 1, x^M + 1 and x^M − i become its points,
-// times 4, within 3p. With c = L + H·x^M + q·(x^(2M) − 1): u0 + u1 = 2L, u0 − u1 = 2H, and
-// u2 = L + i·H − 2q.
-DEVICE void join_parts(double* residues, F50 f, Factor i, u32 thread) {
-    for (u32 point = thread; point < PART; point += TEAM) {
-        double* at = residues + place(point);
-        double u0 = at[0], u1 = at[place(PART)], u2 = at[2 * place(PART)];
-        double lower = reduce(f, u0 + u1), upper = reduce(f, u0 - u1);
-        double top = lower + mul_by(f, upper, i) - reduce(f, 2.0 * u2);
-        at[0] = 2.0 * lower - top, at[place(PART)] = 2.0 * upper, at[2 * place(PART)] = top;
+// The transform of a number's digits. It must meet first where others may still take points from the
+// buffer.
+DEVICE void transform(double (&x)[HOLDS], const u32* number, u32 limbs, double* buffer, F50 f,
+                      const Factor* factors, Factor w, const Factor* roots, u32 thread,
+                      bool must_meet) {
+    constexpr u32 R_TAIL = FIRST_STAGES - SHARE;
+    bool in_tail = SHARE > 0 && thread >= HEAD_TEAM;
+    if (SHARE > 0 && must_meet) meet();
+    if (!in_tail) take_digits(x, number, limbs, buffer, f, factors, w, thread);
+    if (SHARE > 0) meet();
+    if (!in_tail) {
+        forward_stages<0, FIRST_STAGES>(x, f, roots, thread);
+        if (SHARE == 0 && must_meet) meet();
+        put<0, FIRST_STAGES>(buffer, x, thread);
+    } else {
+        take<SHARE, R_TAIL>(buffer, x, thread);
+        forward_stages<SHARE, R_TAIL>(x, f, roots, thread);
+        put<SHARE, R_TAIL>(buffer, x, thread);
     }
+    meet();
+    forward(x, buffer, f, roots, thread);
 }
 
-// v·m + x, in W words of 64 bits of which x uses one less.
-template <u32 W>
-DEVICE void multiply_add_word(u64 (&x)[W], u64 m, u64 v) {
-    u64 carry = v;
+// The last pass back, of the head (S = 0) or the tail (S = SHARE), from the buffer to the plane.
+template <u32 S>
+DEVICE void last_pass(double* plane, const double* buffer, F50 f, const Factor* roots, u32 thread) {
+    double x[HOLDS];
+    take<S, FIRST_STAGES - S>(buffer, x, thread);
+    inverse_stages<S, FIRST_STAGES - S>(x, f, roots, thread);
+    put<S, FIRST_STAGES - S>(plane, x, thread);
+}
+
+// In all planes, from u, the product mod x^H − 1 times H, and v, that mod x^T − w times T, to the product
+// times H, within 3p. It is u + (x^H − 1)·q, and q = (u mod (x^T − w) − v·H/T) / 2.
+DEVICE void join(double* planes, u32 thread) {
+#pragma unroll 1
+    for (u32 point = thread; point < TAIL; point += TEAM) {
+        double* at = planes + place(point);
 #pragma unroll
-    for (u32 i = 0; i < W; i++) {
-        u64 lo = x[i] * m + carry;
-        carry = __umul64hi(x[i], m) + (lo < carry);
-        x[i] = lo;
+        for (u32 k = 0; k < PRIMES; k++) {
+            F50 f = FIELD[k];
+            double *u = at + k * PLACES, *v = u + place(HEAD);
+            double q = reduce(f, -0.5 * (1 << SHARE) * *v);
+#pragma unroll
+            for (u32 i = 0; i < 1 << SHARE; i++) q += mul_by(f, u[place(i * TAIL)], JOIN[k][1 + i]);
+            q = reduce(f, q);
+            *u -= q;
+            *v = q;
+        }
     }
 }
 
-// The integer with residues x[k] (times S) modulo all primes.
+// The integer c ≥ 0 with residues x[k] (times S) modulo all primes, at most 2^52 in size. With digits
+// |d_k| < p_k in c = d_0 + p_0·(d_1 + p_1·(d_2 + …)) each of these sums is an integer above −1; so the
+// last digit is no negative one.
 DEVICE void mix(u64 (&words)[PRIMES], const double (&x)[PRIMES]) {
     double digits[PRIMES];
-    u64 integers[PRIMES];
 #pragma unroll
     for (u32 k = 0; k < PRIMES; k++) {
         double sum = mul_by(FIELD[k], x[k], MIX[k][k]);
 #pragma unroll
         for (u32 i = 0; i < k; i++) sum += mul_by(FIELD[k], digits[i], MIX[k][i]);
-        integers[k] = canonical(FIELD[k], sum);
-        // Below 2^50: exact.
-        digits[k] = (double)(i64)integers[k];
+        digits[k] = k == 0 ? sum : reduce(FIELD[k], sum);
     }
-    // ((v_2·p_1 + v_1)·p_0 + v_0 and so on.
 #pragma unroll
     for (u32 i = 0; i < PRIMES; i++) words[i] = 0;
-    words[0] = integers[PRIMES - 1];
+    double last = digits[PRIMES - 1];
+    words[0] = to_integer(last < 0.0 ? last + FIELD[PRIMES - 1].p : last);
 #pragma unroll
-    for (u32 k = PRIMES - 1; k-- > 0;) multiply_add_word(words, (u64)FIELD[k].p, integers[k]);
+    for (u32 k = PRIMES - 1; k-- > 0;) {
+        u64 carry = to_integer(digits[k]);
+#pragma unroll
+        for (u32 i = 0; i < PRIMES - 1 - k; i++) {
+            // The carry is −1 or more, once it is not the digit itself.
+            u64 beyond = (i64)carry >> 63, p = (u64)FIELD[k].p, lo = words[i] * p + carry;
+            carry = __umul64hi(words[i], p) + beyond + (lo < carry);
+            words[i] = lo;
+        }
+        words[PRIMES - 1 - k] = carry;
+    }
 }
 
 // Where word w of a product is: the runs of threads begin in different banks.
@@ -384,46 +516,92 @@ DEVICE u32 add_digits(const u64* integers, u32 thread, Put put) {
     return low(carry);
 }
 
-// The product of a and b to `out`. Planes: PRIMES numbers for each point, and for a wide product the
-// words after them. Buffer: where the threads of a team exchange points; without WIDE the last plane.
-DEVICE void product(const u32* a, const u32* b, u32* out, const Factor* roots, double* planes,
-                    double* buffer, u32 thread) {
+// The arguments of a launch.
+struct Batch {
+    const u32 *a, *b;
+    u32* out;
+    const Factor* roots;
+    double* scratch;
+    u64 a_stride, b_stride;
+    u32 count;
+};
+
+// What a thread works on. With tails registers are short: then it is found again and again.
+struct Task {
+    // The product; beyond the last one teams do that again, and write nothing.
+    u64 number;
+    // Among the threads of the product.
+    u32 thread;
+    // PRIMES numbers for each point, and for a wide product the words after them.
+    double* planes;
+};
+
+DEVICE Task find_task(const Batch& batch, double* shared, u64 wide) {
+    u32 of_block = SHARE > 0 ? anew(threadIdx.x) : threadIdx.x;
+    u32 team = of_block / TEAM, thread = of_block % TEAM;
+    if constexpr (!OWN_WARPS) {
+        // First the threads of all heads: nearly every warp has one way through the first pass.
+        constexpr u32 HEADS = PRODUCTS * HEAD_TEAM;
+        bool in_tail = SHARE > 0 && of_block >= HEADS;
+        u32 of_tails = of_block - HEADS;
+        team = in_tail ? of_tails / TAIL_TEAM : of_block / HEAD_TEAM;
+        thread = in_tail ? HEAD_TEAM + of_tails % TAIL_TEAM : of_block % HEAD_TEAM;
+    }
+    if (WIDE) return {wide, thread, batch.scratch + (u64)blockIdx.x * SCRATCH};
+    return {(u64)blockIdx.x * PRODUCTS + team, thread, shared + team * PRIMES * PLACES};
+}
+
+// A product of a batch; a wide one is told. Its threads exchange points in `shared`, those of others in
+// planes that are free.
+DEVICE void product(const Batch& batch, double* shared, u64 wide) {
+    Task task = find_task(batch, shared, wide);
+    auto& [number, thread, planes] = task;
+    auto again = [&] { task = find_task(batch, shared, wide); };
     double x[HOLDS];
 #pragma unroll 1
     for (u32 k = 0; k < PRIMES; k++) {
         F50 f = FIELD[k];
-        const Factor* forth = roots + k * 2 * POINTS;
-        Factor i = PARTS > 1 ? root<0>(forth, 0, 0, 1) : Factor{};
-        // x^M is 1, −1 and i in the three parts.
-        Factor upper = thread / PART_TEAM == 2 ? i : Factor{1.0, f.inverse};
-        if (thread / PART_TEAM == 1) upper = {-1.0, -f.inverse};
+        const Factor* forth = batch.roots + k * 2 * POINTS;
+        const Factor* back = forth + POINTS;
         // A loop, so that the compiler does not keep the roots of one factor for the other.
 #pragma unroll 1
         for (u32 factor = 0; factor < FACTORS; factor++) {
             double y[HOLDS];
-            if (PARTS > 1) thread = anew(thread);
-            take_digits(y, factor == 0 ? a : b, factor == 0 ? A_LIMBS : B_LIMBS, f, RAISE[k], upper,
-                        thread);
-            // Wait until all have taken the points of a. Elsewhere a transform begins with the
-            // points that the last one has ended with, in every thread.
-            if (factor == 1) meet();
-            forward(y, buffer, f, forth, thread);
-            // A product takes one factor within p/2 + 2 and one within 250/64·p.
-            if (SQUARE || factor == 0 || forward_bound(LOG_PART) > 250) reduce_all(f, y);
+            if constexpr (SHARE > 0) again();
+            u64 of = min(number, (u64)batch.count - 1);
+            const u32* from = factor == 0 ? batch.a + of * batch.a_stride : batch.b + of * batch.b_stride;
+            // The second transform has the next plane, if there is one: nobody waits until all have
+            // taken the last points of the first. What is in `shared` begins with the points that a
+            // thread has ended with, but for those of the tail.
+            double* buffer = WIDE ? shared : planes + min(k + factor, PRIMES - 1u) * PLACES;
+            bool must_meet = factor == 1 && (WIDE || k == PRIMES - 1);
+            if (WIDE && SHARE > 0) must_meet = k + factor > 0;
+            transform(y, from, factor == 0 ? A_LIMBS : B_LIMBS, buffer, f, RAISE[k], JOIN[k][0], forth,
+                      thread, must_meet);
+            if (BOTH_REDUCED || factor == 0) reduce_all(f, y);
 #pragma unroll
             for (u32 t = 0; t < HOLDS; t++) {
                 x[t] = SQUARE ? mul(f, y[t], y[t]) : factor == 0 ? y[t] : mul(f, x[t], y[t]);
             }
         }
-        if (PARTS > 1) thread = anew(thread);
-        inverse(x, buffer, f, forth + POINTS, thread);
-        put<0>(planes + k * PLACES, x, thread);
-        if constexpr (PARTS > 1) {
-            meet();
-            join_parts(planes + k * PLACES, f, i, thread);
+        if constexpr (SHARE > 0) again();
+        double* plane = planes + k * PLACES;
+        double* buffer = WIDE ? shared : plane;
+        inverse(x, buffer, f, back, thread);
+        meet();
+        if (SHARE == 0 || thread < HEAD_TEAM) {
+            last_pass<0>(plane, buffer, f, back, thread);
+        } else {
+            last_pass<SHARE>(plane, buffer, f, back, thread);
         }
     }
-    if constexpr (PARTS > 1) meet();
+    if constexpr (SHARE > 0) {
+        again();
+        meet();
+        join(planes, thread);
+        meet();
+        again();
+    }
 
     u64* integers = (u64*)planes;
 #pragma unroll 1
@@ -470,7 +648,8 @@ DEVICE void product(const u32* a, const u32* b, u32* out, const Factor* roots, d
         carries[round % 2 * TEAM + thread] = carry;
     } while (__syncthreads_or(carry != 0));
 
-    if (out == nullptr) return;
+    if (number >= batch.count) return;
+    u32* out = batch.out + number * OUT_LIMBS;
     for (u32 w = thread; w < OUT_LIMBS; w += TEAM) out[w] = words[place_of_word(FIRST + w)];
 }
 
@@ -478,21 +657,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     ntt(const u32* a, const u32* b, u32* out, const Factor* roots, double* scratch, u64 a_stride,
         u64 b_stride, u32 count) {
     DYNAMIC_SHARED(double, shared);
-    u32 team = threadIdx.x / TEAM, thread = threadIdx.x % TEAM;
+    Batch batch = {a, b, out, roots, scratch, a_stride, b_stride, count};
     if constexpr (WIDE) {
-        double* planes = scratch + (u64)blockIdx.x * SCRATCH;
         for (u64 number = blockIdx.x; number < count; number += gridDim.x) {
-            product(a + number * a_stride, b + number * b_stride, out + number * OUT_LIMBS, roots,
-                    planes, shared, thread);
+            product(batch, shared, number);
             // All have read the words.
             __syncthreads();
         }
     } else {
-        // A team without a product does the last one again, and writes nothing.
-        u64 number = (u64)blockIdx.x * PRODUCTS + team;
-        u64 of = min(number, (u64)count - 1);
-        double* planes = shared + team * PRIMES * PLACES;
-        product(a + of * a_stride, b + of * b_stride, number < count ? out + of * OUT_LIMBS : nullptr,
-                roots, planes, planes + (PRIMES - 1) * PLACES, thread);
+        product(batch, shared, 0);
     }
 }

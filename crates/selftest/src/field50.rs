@@ -1,10 +1,10 @@
-//! The fields of 50-bit primes in kernels (`f50.cuh`), one function at a time: bit for bit what
+//! The fields of primes of 47 and 50 bits in kernels (`f50.cuh`), one function at a time: bit for bit what
 //! `warpint_arith::f50` gives, and right by 128-bit integers, at the ends of all bounds, at
 //! quotients half-way between two integers, and on drawn values.
 
 use bytemuck::Pod;
 use rand::RngExt;
-use warpint_arith::f50::{F50, Factor, PRIMES};
+use warpint_arith::f50::{F50, Factor, NARROW, PRIMES};
 use warpint_arith::primes::{mul_mod, pow_mod};
 use warpint_device::{Arg, Buffer, Device, DeviceError, Launch, Program, Source, common};
 
@@ -23,8 +23,8 @@ pub const CASES: &[(&str, Run)] = &[
     ("products_by_factors", products_by_factors),
 ];
 
-/// A million in the eight fields.
-pub const DRAWN: usize = 125_000;
+/// About a million in all fields.
+pub const DRAWN: usize = 70_000;
 
 /// The kernels.
 #[must_use]
@@ -37,6 +37,9 @@ pub fn source() -> Source {
 
 /// 2^53, to which all integers are numbers of type `f64`.
 const MOST: f64 = 9_007_199_254_740_992.0;
+
+/// 2^52, the most that a product by a factor takes.
+const FACTOR_LIMIT: f64 = MOST / 2.0;
 
 /// Integers up to a bound, around everything at which something could change.
 fn corners(p: f64, bound: f64) -> Vec<f64> {
@@ -65,19 +68,25 @@ fn numbers(field: F50, rng: &mut Random, count: usize) -> Vec<f64> {
     x
 }
 
-/// Pairs (a, w) with |a| ≤ 4p, |w| ≤ p/2, of which a twentieth have a·w ≡ (p ± 1)/2: the quotient
+/// Pairs (a, w) with |a| ≤ 2^52, |w| ≤ p/2, of which a twentieth have a·w ≡ (p ± 1)/2: the quotient
 /// by p is then as near as can be to half-way between two integers.
 fn pairs(field: F50, rng: &mut Random, count: usize) -> Vec<(f64, f64)> {
     let modulus = field.modulus();
     let p = modulus as f64;
     let narrow = corners(p, p / 2.0);
-    let mut pairs: Vec<(f64, f64)> =
-        corners(p, 4.0 * p).into_iter().flat_map(|a| narrow.iter().map(move |&w| (a, w))).collect();
-    pairs.extend((0..count).map(|_| (drawn(rng, 4.0 * p), drawn(rng, p / 2.0))));
+    let mut pairs: Vec<(f64, f64)> = corners(p, FACTOR_LIMIT)
+        .into_iter()
+        .flat_map(|a| narrow.iter().map(move |&w| (a, w)))
+        .collect();
+    pairs.extend((0..count).map(|_| (drawn(rng, FACTOR_LIMIT), drawn(rng, p / 2.0))));
     for _ in 0..count.div_ceil(160) {
         let w = rng.random_range(1..=modulus / 2);
         let half = mul_mod(modulus.div_ceil(2), pow_mod(w, modulus - 2, modulus), modulus);
-        for a in (0..4).flat_map(|k| [half + k * modulus, (k + 1) * modulus - half]) {
+        let most = FACTOR_LIMIT as u64 / modulus;
+        for a in [0, 1, 2, most - 1]
+            .into_iter()
+            .flat_map(|k| [half + k * modulus, (k + 1) * modulus - half])
+        {
             let sign = if rng.random() { -1.0 } else { 1.0 };
             pairs.push((sign * a as f64, w as f64));
         }
@@ -119,7 +128,7 @@ fn in_every_field(
 ) -> Result<(), String> {
     let program = &device.program(&source()).map_err(|e| e.to_string())?;
     let rng = &mut random(seed);
-    for (p, ..) in PRIMES {
+    for (p, ..) in PRIMES.into_iter().chain(NARROW) {
         let field = F50::new(p).map_err(|e| e.to_string())?;
         let checked = case(&Bench { device, program, field }, rng).map_err(|e| e.to_string())?;
         checked.map_err(|why| format!("{why} (p = {p})"))?;
@@ -207,22 +216,22 @@ fn products(device: &Device, seed: u64, count: usize) -> Result<(), String> {
     in_every_field(device, seed, |bench, rng| {
         let field = bench.field;
         let p = field.modulus();
-        let both = |_| (drawn(rng, 1.4 * p as f64), drawn(rng, 1.4 * p as f64));
+        // √(2^51·p) squared is the limit.
+        let root = (MOST / 4.0 * p as f64).sqrt();
+        let both = |_| (drawn(rng, root), drawn(rng, root));
         let mut all: Vec<(f64, f64)> = (0..count).map(both).collect();
         all.extend(pairs(field, rng, count));
-        // |a·b| ≤ 2p², exactly.
-        let most = 2 * u128::from(p).pow(2);
+        let most = ((1 << 51) - 2) * u128::from(p);
         all.retain(|&(a, b)| (a as i128 * b as i128).unsigned_abs() <= most);
         let (a, b): (Vec<f64>, Vec<f64>) = all.iter().copied().unzip();
         let inputs = [device.upload(&a)?, device.upload(&b)?];
         let found: Vec<f64> =
             bench.map("any_products", &inputs.each_ref().map(Arg::from), all.len())?;
-        let p = p as f64;
         Ok(all.iter().zip(found).try_for_each(|(&(a, b), r)| {
             let what = || format!("{a}·{b}");
             same(what, r, field.mul(a, b))?;
             // The bound itself is exact; this one is rounded.
-            let bound = (0.5 + (a / p * (b / p)).abs() / 4.0) * p + 1.0;
+            let bound = p as f64 / 2.0 + (a * b).abs() / FACTOR_LIMIT + 1.0;
             stands_for(what, r, a as i128 * b as i128, bound, field)
         }))
     })
@@ -242,7 +251,7 @@ fn products_by_factors(device: &Device, seed: u64, count: usize) -> Result<(), S
         Ok(all.iter().zip(&factors).zip(found).try_for_each(|((&(a, w), &factor), r)| {
             let what = || format!("{a}·{w}, a factor,");
             same(what, r, field.mul_by(a, factor))?;
-            let bound = (0.5 + (a / p).abs() / 16.0) * p + 1.0;
+            let bound = p / 2.0 + a.abs() / FACTOR_LIMIT * (p / 4.0) + 1.0;
             stands_for(what, r, a as i128 * w as i128, bound, field)
         }))
     })

@@ -1,14 +1,15 @@
-//! Fields Z/pZ, 2^49 < p < 2^50, on numbers of type `f64`.
+//! Fields Z/pZ, 2^46 < p < 2^50, on numbers of type `f64`.
 //!
 //! On GPUs with FP64 at full rate a product mod p takes six operations, and a sum one (van der
 //! Hoeven, Lecerf and Quintin 2016, *Modular SIMD arithmetic in Mathemagix*, for products mod p by
-//! fused multiply-adds; the library FLINT has its fast products from such fields).
+//! fused multiply-adds; the library FLINT has its fast products from such fields). Smaller primes hold
+//! fewer bits, and let sums of more terms wait for their reduction.
 //!
 //! # Representation
 //!
-//! An element is any integer that is congruent to it, as an `f64` of at most 2^53 in size. What a
-//! function takes and returns is told as a multiple of p: sums and differences of such numbers are
-//! plain `+` and `-`, exact as long as they stay within 2^53, which is more than 8p.
+//! An element is any integer that is congruent to it, as an `f64` of at most 2^53 in size: sums and
+//! differences of such numbers are plain `+` and `-`, exact as long as they stay within 2^53, which
+//! is more than 8p.
 //!
 //! # Why every step is exact
 //!
@@ -18,19 +19,21 @@
 //! *The nearest integer.* For |x| ≤ 2^51 is 2^52 ≤ x + M ≤ 2^53, where an `f64` has steps of one.
 //! So fma(a, u, M) − M is an integer within ½ of a·u, if |a·u| ≤ 2^51.
 //!
-//! *A product with a fixed w* ([`F50::mul_by`]). Let |a| ≤ kp, k ≤ 4, |w| ≤ p/2, u = RN(w/p),
-//! h = RN(a·w) and q = fma(a, u, M) − M. As u is wrong by at most |w/p|·2^−53, a·u is wrong by at
-//! most |a·w/p|·2^−53 ≤ (k/2)·p·2^−53 < k/16, and |a·u| ≤ 2p < 2^51. So
-//! r = a·w − q·p has |r| ≤ (½ + k/16)·p. The error e = a·w − h is an integer, and since
-//! |a·w| ≤ 2p² < 2^101, |e| ≤ 2^47: fma(a, w, −h) is e. And h − q·p = r − e is an integer
-//! below 2^50 in size: fma(−q, p, h) is that. Their sum is r.
+//! *A product with a fixed w* ([`F50::mul_by`]). Let |a| ≤ 2^52, |w| ≤ p/2, u = RN(w/p),
+//! h = RN(a·w) and q = fma(a, u, M) − M. As p is odd |w/p| < ½, hence |u| ≤ ½ and |a·u| ≤ 2^51, and u is
+//! wrong by at most 2^−54·(1 − 1/p) < 2^−54, a·u by less than |a|·2^−54. So r = a·w − q·p has
+//! |r| ≤ p/2 + |a|·p·2^−54: for |a| = kp and p < 2^50 at most (½ + k/16)·p, for p < 2^47 at most
+//! (½ + k/128)·p. The error e = a·w − h is an integer, and since |a·w| < 2^101, |e| ≤ 2^47:
+//! fma(a, w, −h) is e. And h − q·p = r − e is an integer below 2^53 in size, because |r| < 3p/4:
+//! fma(−q, p, h) is that. Their sum is r.
 //!
-//! *Any product* ([`F50::mul`]). Let |a·b| ≤ kp², k ≤ 2, P = RN(1/p), h = RN(a·b) and
-//! q = fma(h, P, M) − M. Here h·P is wrong by at most |a·b/p|·(2^−52 + 2^−106) < k/4, and
-//! |h·P| < 2^51. So |r| ≤ (½ + k/4)·p; the rest is as before.
+//! *Any product* ([`F50::mul`]). Let |a·b| ≤ (2^51 − 2)·p, P = RN(1/p), h = RN(a·b) and
+//! q = fma(h, P, M) − M. Here h·P is wrong by at most |a·b/p|·(2^−52 + 2^−106), which is below ½, and
+//! |h·P| ≤ 2^51. So |r| ≤ p/2 + |a·b|·(2^−52 + 2^−106): for |a·b| = kp² and p < 2^50 at most
+//! (½ + k/4)·p, k ≤ 2, for p < 2^47 at most (½ + k/32)·p, k ≤ 15. The rest is as before.
 //!
-//! *A sum* ([`F50::reduce`]). For |x| ≤ 2^53, x·P is wrong by at most |x/p|·2^−53 ≤ 2^−49, so
-//! r = x − q·p has |r| ≤ p/2 + 2, and fma(−q, p, x) is r.
+//! *A sum* ([`F50::reduce`]). For |x| ≤ 2^53, x·P is wrong by at most |x/p|·2^−53 ≤ 1/p, so
+//! r = x − q·p has |r| ≤ p/2 + 1, and fma(−q, p, x) is r.
 
 #[cfg(test)]
 mod tests;
@@ -57,6 +60,10 @@ pub const PRIMES: [(u64, u32, u64); 12] = [
     (1_124_903_474_429_953, 35, 5),
 ];
 
+/// The same below 2^47, m ≥ 30: a product by a factor takes any number within 32p.
+pub const NARROW: [(u64, u32, u64); 3] =
+    [(140_713_866_035_201, 31, 3), (140_700_981_133_313, 31, 3), (140_674_137_587_713, 30, 13)];
+
 /// One of these fields.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct F50 {
@@ -74,16 +81,16 @@ pub struct Factor {
 
 /// Why there is no such field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{0} is no prime between 2^49 and 2^50")]
+#[error("{0} is no prime between 2^46 and 2^50")]
 pub struct NoField(pub u64);
 
 impl F50 {
     /// Z/pZ.
     ///
     /// # Errors
-    /// p must be a prime between 2^49 and 2^50. Cost: a test of that, some microseconds.
+    /// p must be a prime between 2^46 and 2^50. Cost: a test of that, some microseconds.
     pub fn new(p: u64) -> Result<Self, NoField> {
-        if !(1 << 49..1 << 50).contains(&p) || !primes::is_prime(p) {
+        if !(1 << 46..1 << 50).contains(&p) || !primes::is_prime(p) {
             return Err(NoField(p));
         }
         // Below 2^53: exact.
@@ -128,7 +135,8 @@ impl F50 {
         (-q).mul_add(self.p, x)
     }
 
-    /// a·b, at most (½ + k/4)·p in size, for |a·b| ≤ kp², k ≤ 2.
+    /// a·b, at most p/2 + |a·b|·(2^−52 + 2^−106) in size, for |a·b| ≤ (2^51 − 2)·p: (½ + k/4)·p for
+    /// |a·b| ≤ kp², k ≤ 2.
     #[inline]
     #[must_use]
     pub fn mul(&self, a: f64, b: f64) -> f64 {
@@ -151,7 +159,7 @@ impl F50 {
         Factor { w, ratio: w / self.p }
     }
 
-    /// a·w, at most (½ + k/16)·p in size, for |a| ≤ kp, k ≤ 4.
+    /// a·w, at most p/2 + |a|·p·2^−54 in size, for |a| ≤ 2^52: (½ + k/16)·p for |a| ≤ kp, k ≤ 4.
     #[inline]
     #[must_use]
     pub fn mul_by(&self, a: f64, factor: Factor) -> f64 {

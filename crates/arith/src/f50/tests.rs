@@ -7,17 +7,21 @@ use rand_chacha::ChaCha8Rng;
 
 fn fields() -> impl Iterator<Item = F50> {
     // Beside the usual primes the smallest and the largest that there are.
-    let smallest = (1u64 << 49..).find(|&p| is_prime(p)).unwrap();
+    let smallest = (1u64 << 46..).find(|&p| is_prime(p)).unwrap();
     let largest = (0..1u64 << 50).rev().find(|&p| is_prime(p)).unwrap();
-    let usual = PRIMES.iter().map(|&(p, ..)| p);
+    let usual = PRIMES.iter().chain(&NARROW).map(|&(p, ..)| p);
     usual.chain([smallest, largest]).map(|p| F50::new(p).unwrap())
 }
+
+/// 2^52, the most that a product by a factor takes.
+const FACTOR_LIMIT: f64 = 4_503_599_627_370_496.0;
 
 /// Integers up to a bound, around everything at which something could change.
 fn corners(p: f64, bound: f64) -> Vec<f64> {
     let mut centres = vec![0.0, bound];
     centres.extend((0..=53).map(|k| (1u64 << k) as f64));
     centres.extend((1..=16).map(|k| (f64::from(k) * p / 4.0).floor()));
+    centres.extend((5..=64).map(|k| (f64::from(k) * p).floor()));
     let near = |c: f64| (-3..=3).map(move |d| c + f64::from(d));
     let mut all: Vec<f64> = centres.into_iter().flat_map(near).flat_map(|x| [x, -x]).collect();
     all.retain(|x| x.abs() <= bound);
@@ -40,12 +44,11 @@ fn check_reduce(field: F50, x: f64) {
 
 fn check_mul(field: F50, a: f64, b: f64) {
     let p = field.p;
-    let k = (a / p) * (b / p);
     let product = a as i128 * b as i128;
-    if product.unsigned_abs() <= 2 * (p as u128).pow(2) {
+    if product.unsigned_abs() <= ((1 << 51) - 2) * p as u128 {
         let r = field.mul(a, b);
-        // The bound itself is exact; k is rounded.
-        let bound = (0.5 + k.abs() / 4.0) * p + 1.0;
+        // The bound itself is exact; this one is rounded.
+        let bound = p / 2.0 + (a * b).abs() / (1u64 << 52) as f64 + 1.0;
         assert!(stands_for(r, product, bound, field), "{a}·{b} mod {p}: {r}");
     }
 }
@@ -55,13 +58,13 @@ fn check_mul_by(field: F50, a: f64, w: f64) {
     let factor = field.factor(w);
     assert!(factor.w.abs() <= p / 2.0 && stands_for(factor.w, w as i128, p, field));
     let r = field.mul_by(a, factor);
-    let bound = (0.5 + (a / p).abs() / 16.0) * p + 1.0;
+    let bound = p / 2.0 + a.abs() * p / (1u64 << 54) as f64 + 1.0;
     assert!(stands_for(r, a as i128 * w as i128, bound, field), "{a}·{w} mod {p}: {r}");
 }
 
 #[test]
 fn primes_are_prime_and_have_the_roots_that_they_are_chosen_for() {
-    for (p, m, generator) in PRIMES {
+    for (p, m, generator) in PRIMES.into_iter().chain(NARROW) {
         let field = F50::new(p).unwrap();
         assert_eq!((p - 1).trailing_zeros(), m, "{p}");
         // A generator has no power of a smaller order.
@@ -89,10 +92,10 @@ fn primes_are_prime_and_have_the_roots_that_they_are_chosen_for() {
 }
 
 #[test]
-fn what_is_no_prime_of_fifty_bits_has_no_field() {
-    let below = (0..1u64 << 49).rev().find(|&p| is_prime(p)).unwrap();
+fn what_is_no_prime_of_this_size_has_no_field() {
+    let below = (0..1u64 << 46).rev().find(|&p| is_prime(p)).unwrap();
     let above = (1u64 << 50..).find(|&p| is_prime(p)).unwrap();
-    for p in [0, 2, below, above, 1 << 49, (1 << 50) - 1, u64::MAX] {
+    for p in [0, 2, below, above, 1 << 46, (1 << 50) - 1, u64::MAX] {
         assert_eq!(F50::new(p), Err(NoField(p)));
     }
 }
@@ -104,7 +107,7 @@ fn corners_of_reductions_and_products() {
         for x in corners(p, 9_007_199_254_740_992.0) {
             check_reduce(field, x);
         }
-        let (wide, narrow) = (corners(p, 4.0 * p), corners(p, p));
+        let (wide, narrow) = (corners(p, FACTOR_LIMIT), corners(p, p));
         for &a in &wide {
             for &b in &narrow {
                 check_mul(field, a, b);
@@ -124,7 +127,8 @@ fn products_half_way_between_multiples_of_the_modulus() {
             // a·w ≡ (p ± 1)/2, for a near its bound.
             let w = random.random_range(1..=p / 2);
             let half = mul_mod(p.div_ceil(2), pow_mod(w, p - 2, p), p);
-            for (k, half) in (0..4).flat_map(|k| [(k, half), (k, p - half)]) {
+            let most = FACTOR_LIMIT as u64 / p;
+            for (k, half) in (0..most).flat_map(|k| [(k, half), (k, p - half)]) {
                 let a = (half + k * p) as f64;
                 for a in [a, -a] {
                     check_mul_by(field, a, w as f64);
@@ -142,7 +146,7 @@ fn random_products(count: u64, seed: u64) {
         let field = fields[(i % fields.len() as u64) as usize];
         let p = field.modulus() as i64;
         let mut pick = |bound: i64| random.random_range(-bound..=bound) as f64;
-        let (a, b) = (pick(4 * p), pick(p / 2));
+        let (a, b) = (pick(FACTOR_LIMIT as i64), pick(p / 2));
         check_mul_by(field, a, b);
         check_mul(field, a, b);
         let (a, b) = (pick(p), pick(p));

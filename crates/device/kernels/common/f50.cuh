@@ -1,4 +1,4 @@
-// Fields Z/pZ, 2^49 < p < 2^50, on numbers of type double: the functions of
+// Fields Z/pZ, 2^46 < p < 2^50, on numbers of type double: the functions of
 // crates/arith/src/f50/mod.rs, where the proof stands that every step is exact.
 //
 // An element is any integer congruent to it, of at most 2^53 in size. Sums and differences are
@@ -39,16 +39,16 @@ DEVICE double reduce(F50 f, double x) {
     return fma(-q, f.p, x);
 }
 
-// a·b, at most (1/2 + k/4)·p in size, for |a·b| ≤ k·p², k ≤ 2.
+// a·b, at most p/2 + |a·b|·2^−52·(1 + 2^−52) in size, for |a·b| ≤ (2^51 − 2)·p.
 DEVICE double mul(F50 f, double a, double b) {
-    double h = within(a * b, 2.0 * f.p * f.p);
+    double h = within(a * b, 2251799813685246.0 * f.p);
     double q = rounded_product(h, f.inverse);
     return fma(-q, f.p, h) + fma(a, b, -h);
 }
 
-// a·w, at most (1/2 + k/16)·p in size, for |a| ≤ k·p, k ≤ 4.
+// a·w, at most p/2 + |a|·p·2^−54 in size, for |a| ≤ 2^52.
 DEVICE double mul_by(F50 f, double a, Factor w) {
-    a = within(a, 4.0 * f.p);
+    a = within(a, 4503599627370496.0);
     double h = a * w.w;
     double q = rounded_product(a, w.ratio);
     return fma(-q, f.p, h) + fma(a, w.w, -h);
@@ -60,6 +60,12 @@ DEVICE u64 canonical(F50 f, double x) {
     // |r| < p, so 2^52 plus r or r + p is from 2^52 to 2^53: its low bits are the integer.
     double t = r + (r < 0.0 ? 4503599627370496.0 + f.p : 4503599627370496.0);
     return (u64)__double_as_longlong(t) & 0xfffffffffffffull;
+}
+
+// x as an integer, for an integer |x| ≤ 2^51.
+DEVICE i64 to_integer(double x) {
+    // 3·2^51 + x is from 2^52 to 2^53: its bits are those of 3·2^51, and x more.
+    return __double_as_longlong(x + TO_INTEGER) - __double_as_longlong(TO_INTEGER);
 }
 
 // x, at most p/2 + 2^12 in size, for any x. The first two of the six operations are the same for

@@ -1,8 +1,8 @@
-//! Products on a device by convolution modulo primes of 50 bits.
+//! Products on a device by convolution modulo primes of 47 or 50 bits.
 
 use std::fmt::Write;
 
-use warpint_arith::f50::{F50, Factor, PRIMES};
+use warpint_arith::f50::{F50, Factor, NARROW, PRIMES};
 use warpint_device::{Arg, Buffer, DeviceError, Source, common};
 
 use super::{Gpu, Operand, Part, Shape};
@@ -15,9 +15,9 @@ pub struct Ntt {
     b_limbs: Option<usize>,
     part: Part,
     primes: usize,
-    /// 1 or 3.
-    parts: usize,
-    log_part: u32,
+    log_head: u32,
+    /// 0, or the tail has the head's points divided by 2^share.
+    share: u32,
     digit_bits: usize,
     /// Residues are in the device's memory.
     wide: bool,
@@ -26,13 +26,24 @@ pub struct Ntt {
 /// Points that a thread holds.
 const HOLDS: usize = 16;
 
-/// Parts, and the logarithm of the points of each: 2^k and 3·2^k points, at most 2^13. A block's
-/// shared memory and threads set the limit.
-const LENGTHS: [(usize, u32); 11] =
-    [(1, 8), (3, 7), (1, 9), (3, 8), (1, 10), (3, 9), (1, 11), (3, 10), (1, 12), (3, 11), (1, 13)];
+/// The logarithm of the head's points, and the share of a tail: 2^k, 5/4·2^k and 3/2·2^k points, at
+/// most 2^13. A block's shared memory and threads set the limit.
+#[rustfmt::skip]
+const LENGTHS: [(u32, u32); 16] = [
+    (8, 0), (8, 2), (8, 1), (9, 0), (9, 2), (9, 1), (10, 0), (10, 2), (10, 1), (11, 0), (11, 2), (11, 1),
+    (12, 0), (12, 2), (12, 1), (13, 0),
+];
+
+/// Points of head and tail of all lengths.
+#[cfg(test)]
+pub(super) fn lengths() -> impl Iterator<Item = (usize, usize)> {
+    LENGTHS
+        .into_iter()
+        .map(|(log, share)| (1 << log, if share == 0 { 0 } else { 1 << log >> share }))
+}
 
 /// Primes, and the bits of a digit: two of them, and 12 for the number of terms, are less than what
-/// the primes have together (149.99, 199.98, 249.97, 299.97, 399.97, 549.96).
+/// the primes have together (140.998, 199.98, 249.97, 299.97, 399.97, 549.96).
 const DIGITS: [(usize, usize); 6] = [(3, 64), (4, 92), (5, 114), (6, 142), (8, 192), (11, 268)];
 
 impl Ntt {
@@ -54,30 +65,36 @@ impl Ntt {
         let &(_, digit_bits) = DIGITS.iter().find(|&&(number, _)| number == primes)?;
         let digits = |limbs: usize| (32 * limbs).div_ceil(digit_bits);
         let (a_digits, b_digits) = (digits(a_limbs), digits(b_limbs.unwrap_or(a_limbs)));
-        // Of three parts a factor has no more than two.
-        let fits = |parts: usize, log: u32| {
-            let most = if parts == 1 { 1 } else { 2 } << log;
-            a_digits + b_digits <= parts << log && a_digits.max(b_digits) <= most
+        let narrow = |(log_head, share)| Self {
+            a_limbs,
+            b_limbs,
+            part,
+            primes,
+            log_head,
+            share,
+            digit_bits,
+            wide: false,
         };
-        let (parts, log_part) = LENGTHS.into_iter().find(|&(parts, log)| fits(parts, log))?;
-        let narrow =
-            Self { a_limbs, b_limbs, part, primes, parts, log_part, digit_bits, wide: false };
+        // A factor has no more digits than the head has points.
+        let narrow = LENGTHS.into_iter().map(narrow).find(|shape| {
+            a_digits + b_digits <= shape.points() && a_digits.max(b_digits) <= shape.head()
+        })?;
         let shape = Self { wide: narrow.shared_bytes() > shared_memory, ..narrow };
         (shape.shared_bytes() <= shared_memory).then_some(shape)
     }
 
     /// About nanoseconds of a product on an H200, as it was measured there: a point costs more in
-    /// longer transforms, where there are more primes to mix, in three parts, and with residues in
-    /// global memory.
+    /// longer transforms, where there are more primes to mix, with a tail, and with residues in global
+    /// memory.
     pub(super) fn price(&self) -> f64 {
         let points = self.points() as f64;
         let log = points.log2();
-        let of_point = 0.0100 + 0.0015 * (log - 8.0) + if log > 12.0 { 0.0040 } else { 0.0 };
+        let of_point = 0.0100 + 0.0011 * (log - 8.0) + if log > 12.0 { 0.0015 } else { 0.0 };
         let mixing = 1.0 + 0.38 * (self.primes - 3) as f64;
-        let parts = if self.parts == 1 { 1.0 } else { 1.25 };
+        let tail = [1.0, 1.18, 1.28][self.share as usize];
         let wide = if self.wide { 1.3 } else { 1.0 };
         let square = if self.b_limbs.is_none() { 0.75 } else { 1.0 };
-        points * self.primes as f64 * of_point * mixing * parts * wide * square
+        points * self.primes as f64 * of_point * mixing * tail * wide * square
     }
 
     /// The numbers of primes that there are.
@@ -85,19 +102,31 @@ impl Ntt {
         DIGITS.iter().map(|&(primes, _)| primes)
     }
 
+    fn head(&self) -> usize {
+        1 << self.log_head
+    }
+
+    fn tail(&self) -> usize {
+        if self.share == 0 { 0 } else { self.head() >> self.share }
+    }
+
     /// Points of a transform.
     #[must_use]
     pub fn points(&self) -> usize {
-        self.parts << self.log_part
+        self.head() + self.tail()
     }
 
     fn team(&self) -> usize {
         self.points() / HOLDS
     }
 
-    /// Products of a block, to have about 128 threads.
+    /// Products of a block, to have about 128 threads; the threads of tails fill a warp.
     fn products(&self) -> usize {
-        if self.wide { 1 } else { (128 / self.team()).max(1) }
+        if self.wide {
+            return 1;
+        }
+        let warp_of_tails = if self.share == 0 { 1 } else { (32 * HOLDS / self.tail()).max(1) };
+        (128 / self.team() / warp_of_tails).max(1) * warp_of_tails
     }
 
     /// Blocks of a multiprocessor: a thread has 128 of its 65,536 registers.
@@ -120,26 +149,31 @@ impl Ntt {
         self.team() * self.products()
     }
 
-    /// Stages of the passes. In the last one the points of a thread are neighbours, in the one
-    /// before a multiple of 8 apart: then what threads do at a time is in different banks.
+    /// Stages of the passes. The first one leaves blocks of at most 512 points, those of a warp.
     fn radices(&self) -> &'static [u32] {
-        match self.log_part {
-            7 => &[4, 3],
+        match self.log_head {
             8 => &[4, 4],
-            9 => &[3, 3, 3],
-            10 => &[4, 3, 3],
-            11 => &[4, 4, 3],
+            9 => &[3, 2, 4],
+            10 => &[3, 3, 4],
+            11 => &[4, 3, 4],
             12 => &[4, 4, 4],
-            _ => &[4, 3, 3, 3],
+            _ => &[4, 3, 2, 4],
         }
     }
 
-    fn fields(&self) -> Result<Vec<F50>, DeviceError> {
-        PRIMES.iter().take(self.primes).map(|&(p, ..)| F50::new(p).map_err(failed)).collect()
+    /// Bits of the primes. Three narrow ones hold the digits of 64 bits, and hardly a sum has to be
+    /// reduced modulo them.
+    fn bits(&self) -> u32 {
+        if self.primes == NARROW.len() { 47 } else { 50 }
     }
 
-    /// What `ntt.cu` wants as FIELDS, RAISED and MIXED.
-    fn constants(&self) -> Result<[String; 3], DeviceError> {
+    fn fields(&self) -> Result<Vec<F50>, DeviceError> {
+        let primes = if self.primes == NARROW.len() { &NARROW[..] } else { &PRIMES[..self.primes] };
+        primes.iter().map(|&(p, ..)| F50::new(p).map_err(failed)).collect()
+    }
+
+    /// What `ntt.cu` wants as FIELDS, RAISED, MIXED and JOINED.
+    fn constants(&self) -> Result<[String; 4], DeviceError> {
         let fields = self.fields()?;
         let pieces = self.digit_bits.div_ceil(64) as u64;
         let raised = fields.iter().map(|f| {
@@ -154,27 +188,38 @@ impl Ntt {
             let row = (0..fields.len()).map(|i| match i.cmp(&k) {
                 std::cmp::Ordering::Less => f.factor(-f.mul(below(i), inverse)),
                 std::cmp::Ordering::Equal => {
-                    let scale = if self.parts == 1 { 1 } else { 4 } << self.log_part;
-                    f.factor(f.mul(inverse, f.inverse(f.from_u64(scale))))
+                    f.factor(f.mul(inverse, f.inverse(f.from_u64(1 << self.log_head))))
                 }
                 std::cmp::Ordering::Greater => f.factor(0.0),
             });
             list(row.map(|factor| pair(factor.constants())))
         });
+        let joined = fields.iter().map(|f| {
+            // Its power with exponent 2^share is −1.
+            let w = f.root_of_unity(self.share + 1).ok_or_else(|| failed("no root"))?;
+            let half = f.inverse(2.0);
+            let powers = (0..1 << self.share).map(|i| f.mul(f.pow(w, i), half));
+            let factors = std::iter::once(w).chain(powers);
+            Ok(list(factors.map(|x| pair(f.factor(x).constants()))))
+        });
+        let joined = joined.collect::<Result<Vec<_>, DeviceError>>()?;
         Ok([
             list(fields.iter().map(|f| pair(f.constants()))),
             list(raised),
-            list(mixed.collect::<Vec<_>>().into_iter()),
+            list(mixed),
+            list(joined.into_iter()),
         ])
     }
 
     /// For each prime the tables of all passes, POINTS roots, then the same of their inverses.
     ///
-    /// The root of block x is the power with exponent x, in log2(M) + 1 bits and reversed, of a
-    /// root of unity of order 4M, M the points of a part. A pass of R stages on B blocks has the
-    /// roots of their parts 2^r·β + c for r < R, c < 2^r, β < B, the last index innermost.
+    /// The root of block x is the power with exponent x, in log2(HEAD) bits and reversed, of a root of
+    /// unity of order 2·HEAD. A pass of R stages on B blocks has the roots of their parts 2^r·β + c for
+    /// r < R, c < 2^r, β < B, the last index innermost; in the first pass those of the head come before
+    /// those of the tail, and in a last pass whose threads have V blocks each those blocks β are
+    /// innermost that are the same mod V.
     fn roots(&self) -> Result<Vec<[f64; 2]>, DeviceError> {
-        let bits = self.log_part + 1;
+        let bits = self.log_head;
         let mut roots = Vec::with_capacity(2 * self.primes * self.points());
         for field in self.fields()? {
             let root = field.root_of_unity(bits + 1).ok_or_else(|| failed("no root"))?;
@@ -183,15 +228,30 @@ impl Ntt {
                 let powers = std::iter::successors(Some(1.0), |&x| Some(field.mul_by(x, root)));
                 let powers: Vec<Factor> = powers.take(1 << bits).map(|x| field.factor(x)).collect();
                 let of_block = |x: usize| powers[x.reverse_bits() >> (usize::BITS - bits)];
-                let mut blocks = self.parts;
-                for stages in self.radices() {
-                    for (r, c) in (0..*stages).flat_map(|r| (0..1 << r).map(move |c| (r, c))) {
-                        roots.extend((0..blocks).map(|x| of_block((x << r) + c).constants()));
+                let mut add = |blocks: &[usize], stages: u32| {
+                    for (r, c) in (0..stages).flat_map(|r| (0..1 << r).map(move |c| (r, c))) {
+                        roots.extend(blocks.iter().map(|x| of_block((x << r) + c).constants()));
                     }
-                    blocks <<= stages;
+                };
+                let (first, others) = self.radices().split_first().unwrap_or((&0, &[]));
+                add(&[0], *first);
+                if self.share > 0 {
+                    add(&[1 << self.share], first - self.share);
                 }
-                // There are as many roots less than points as there are parts.
-                roots.extend(std::iter::repeat_n(field.factor(1.0).constants(), self.parts));
+                let mut before = *first;
+                for stages in others {
+                    let size = self.head() >> before;
+                    let of_thread = (HOLDS / size).max(1);
+                    let blocks = 0..self.points() / size;
+                    let blocks: Vec<usize> = (0..of_thread)
+                        .flat_map(|v| blocks.clone().skip(v).step_by(of_thread))
+                        .collect();
+                    add(&blocks, *stages);
+                    before += stages;
+                }
+                // There is a root less than points in the head, and one in the tail.
+                let trees = if self.share == 0 { 1 } else { 2 };
+                roots.extend(std::iter::repeat_n(field.factor(1.0).constants(), trees));
             }
         }
         Ok(roots)
@@ -224,7 +284,7 @@ impl Shape for Ntt {
     fn source(&self) -> Result<Source, DeviceError> {
         let b_limbs = self.b_limbs.unwrap_or(self.a_limbs);
         let (first, out_limbs) = self.part.limbs(self.a_limbs, b_limbs);
-        let [fields, raised, mixed] = self.constants()?;
+        let [fields, raised, mixed, joined] = self.constants()?;
         let radices: Vec<_> = self.radices().iter().map(ToString::to_string).collect();
         Ok(Source::new("ntt.cu", include_str!("../../kernels/ntt.cu"), &["ntt"])
             .headers(common::HEADERS)
@@ -233,17 +293,19 @@ impl Shape for Ntt {
             .define("FIRST", first)
             .define("OUT_LIMBS", out_limbs)
             .define("SQUARE", u32::from(self.b_limbs.is_none()))
-            .define("PARTS", self.parts)
-            .define("LOG_PART", self.log_part)
+            .define("LOG_HEAD", self.log_head)
+            .define("SHARE", self.share)
             .define("RADICES", radices.join(","))
             .define("DIGIT_BITS", self.digit_bits)
             .define("PRIMES", self.primes)
+            .define("BITS", self.bits())
             .define("PRODUCTS", self.products())
             .define("BLOCKS", self.blocks())
             .define("WIDE", u32::from(self.wide))
             .define("FIELDS", fields)
             .define("RAISED", raised)
-            .define("MIXED", mixed))
+            .define("MIXED", mixed)
+            .define("JOINED", joined))
     }
 
     fn shared_bytes(&self) -> u32 {

@@ -29,8 +29,8 @@ pub fn sources(shared_memory: u32) -> Result<Vec<Source>, DeviceError> {
             shapes.extend(product(Part::Low, Some(limbs)).filter(|_| levels == 0));
         }
     }
-    // Full transforms modulo three primes, of one part and of three; then more primes.
-    let lengths = [(256, 3), (2048, 3), (8192, 3), (384, 3), (1536, 3)];
+    // Full transforms modulo three primes, of a head alone and with tails; then more primes.
+    let lengths = [(256, 3), (2048, 3), (8192, 3), (320, 3), (384, 3), (1280, 3), (1536, 3)];
     let others = [(368, 4), (456, 5), (24_576, 8), (32_768, 11)];
     for (limbs, primes) in lengths.into_iter().chain(others) {
         for b in [Some(limbs), None] {
