@@ -112,7 +112,7 @@ impl Place for OnDevice {
             return Ok(work.method);
         }
         let b_limbs = work.operation.is_of_two().then_some(work.limbs);
-        let method = self.gpu.method(work.limbs, b_limbs);
+        let method = self.gpu.choice(work.limbs, b_limbs).map(|choice| choice.method);
         Ok(Some(method.with_context(|| {
             format!("no method of this device multiplies {} bits", 32 * work.limbs)
         })?))
