@@ -10,13 +10,14 @@ mod test;
 mod work;
 
 use clap::{Parser, Subcommand};
+use warpint::mersenne::{DeviceChoice, DeviceId};
 
 pub(crate) use arithmetic::EngineName;
 use arithmetic::{DeviceArgs, engine_parser};
 pub(crate) use batch::{Batch, BatchArgs, Format};
 pub(crate) use bench::{Bench, BenchArgs, BenchChecksArgs, BenchDeviceArgs, BenchJacobiArgs};
 pub(crate) use bench_batch::{BenchBatchArgs, Methods, Operation};
-pub(crate) use machine::{StressArgs, TuneArgs};
+pub(crate) use machine::{StressArgs, Tune, TuneArgs, TuneBatchArgs};
 use proof::proof_power;
 pub(crate) use proof::{Proof, ProofVerifyArgs};
 use test::TEST_EXAMPLES;
@@ -116,9 +117,10 @@ pub(crate) enum Command {
     ///
     /// Times every engine of the device at every length worth trying and in every variant. Tests
     /// choose by the stored times from then on, which hold for all exponents that need the same
-    /// lengths; without them a test begins with a short measurement.
+    /// lengths; without them a test begins with a short measurement. `tune batch` is for batches of
+    /// integers.
     #[command(
-        after_help = "Examples:\n  warpint tune\n  warpint tune 82589933 136279841 --device cuda"
+        after_help = "Examples:\n  warpint tune\n  warpint tune 82589933 136279841 --device cuda\n  warpint tune batch"
     )]
     Tune(TuneArgs),
     /// Keep a GPU or CPU busy with squarings whose results are checked.
@@ -174,6 +176,13 @@ fn at_least_one(text: &str) -> Result<u64, String> {
         .ok()
         .filter(|&n| n > 0)
         .ok_or_else(|| format!("'{text}' is not a number from 1 up"))
+}
+
+fn gpu(text: &str) -> Result<DeviceId, String> {
+    match text.parse() {
+        Ok(DeviceChoice::On(id)) => Ok(id),
+        _ => Err(format!("'{text}' is no GPU: give cuda, or cuda:1 for the second")),
+    }
 }
 
 #[cfg(test)]

@@ -51,6 +51,7 @@ fn word() -> impl Strategy<Value = String> {
         "batch",
         "device",
         "tune",
+        "--again",
         "stress",
         "selftest",
         "devices",

@@ -37,10 +37,11 @@ impl Executor {
     }
 
     /// A device: a GPU, or the simulator. Kernels are compiled when they are first needed, and
-    /// operations do not wait for the device.
+    /// operations do not wait for the device. Products go by methods that an estimate chooses; an
+    /// executor made of a [`Gpu`] with prices takes those measured as the fastest.
     #[must_use]
     pub fn on(device: Device) -> Self {
-        Self(Arc::new(Place::Device(Gpu::new(&device))))
+        Gpu::new(&device).into()
     }
 
     /// Whether it is the CPU.
@@ -83,6 +84,13 @@ impl Executor {
             Place::Host(Some(pool)) => pool.install(work),
             Place::Host(None) | Place::Device(_) => work(),
         }
+    }
+}
+
+/// On its device, by its prices.
+impl From<Gpu> for Executor {
+    fn from(gpu: Gpu) -> Self {
+        Self(Arc::new(Place::Device(gpu)))
     }
 }
 

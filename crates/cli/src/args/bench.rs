@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use warpint::mersenne::engine::places::DeviceId;
-use warpint::mersenne::{DeviceChoice, Exponent};
+use warpint::mersenne::{DeviceId, Exponent};
 
-use super::BenchBatchArgs;
 use super::arithmetic::{ArithmeticArgs, threads};
+use super::{BenchBatchArgs, gpu};
 use crate::units;
 
 const BENCH_EXAMPLES: &str = "\
@@ -143,11 +142,4 @@ pub(crate) struct BenchChecksArgs {
 fn checks(text: &str) -> Result<usize, String> {
     let n = text.parse().ok().filter(|n| (1..=1_000).contains(n));
     n.ok_or_else(|| format!("'{text}' is not a number of checks from 1 to 1000"))
-}
-
-fn gpu(text: &str) -> Result<DeviceId, String> {
-    match text.parse() {
-        Ok(DeviceChoice::On(id)) => Ok(id),
-        _ => Err(format!("'{text}' is no GPU: give cuda, or cuda:1 for the second")),
-    }
 }

@@ -40,7 +40,8 @@ pub(crate) struct BenchBatchArgs {
     pub(crate) count: Option<usize>,
 
     /// How a device multiplies: single, karatsuba1 … karatsuba5, ntt3 … ntt11, or all, a row for each
-    /// that is possible [default: what the library takes].
+    /// that is possible [default: what the library takes, by what tune batch measured or an
+    /// estimate].
     #[arg(long, value_name = "METHOD", value_parser = methods)]
     pub(crate) method: Option<Methods>,
 

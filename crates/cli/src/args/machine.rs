@@ -4,15 +4,19 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
-use warpint::mersenne::Exponent;
+use clap::{Args, Subcommand};
+use warpint::mersenne::{DeviceId, Exponent};
 
 use super::arithmetic::ArithmeticArgs;
-use super::at_least_one;
+use super::{at_least_one, gpu};
 use crate::units;
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct TuneArgs {
+    #[command(subcommand)]
+    pub(crate) what: Option<Tune>,
+
     /// Exponents whose transform lengths are to be timed [default: of several sizes].
     #[arg(value_name = "P", allow_negative_numbers = true)]
     pub(crate) exponents: Vec<Exponent>,
@@ -33,6 +37,36 @@ pub(crate) struct TuneArgs {
     pub(crate) table: Option<PathBuf>,
 
     /// Print one JSON object, with all that was timed.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What else can be tuned.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Tune {
+    /// Measure which method multiplies integers of which width fastest on a GPU, for batches.
+    ///
+    /// Without it methods are chosen by a formula that was fitted on an NVIDIA H200. Of each width
+    /// those methods are timed that may be the fastest by what is known so far. A price is stored
+    /// when it is measured: Ctrl-C loses none, and the same command measures what is left. The numbers
+    /// that a batch computes are the same by all methods.
+    #[command(
+        after_help = "Examples:\n  warpint tune batch\n  warpint tune batch --device cuda:1 --again --json"
+    )]
+    Batch(TuneBatchArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TuneBatchArgs {
+    /// The GPU: cuda or cuda:N.
+    #[arg(long, value_name = "DEVICE", default_value = "cuda", value_parser = gpu)]
+    pub(crate) device: DeviceId,
+
+    /// Measure anew what is stored.
+    #[arg(long)]
+    pub(crate) again: bool,
+
+    /// Print one JSON object, with all that was measured.
     #[arg(long)]
     pub(crate) json: bool,
 }

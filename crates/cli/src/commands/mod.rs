@@ -13,9 +13,10 @@ mod selftest_faults;
 mod status;
 mod stress;
 mod tune;
+mod tune_batch;
 mod work;
 
-use crate::args::{Bench, Command, Proof};
+use crate::args::{Bench, Command, Proof, Tune, TuneArgs};
 use crate::exit::Exit;
 
 pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
@@ -37,6 +38,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         }
         Command::Work(args) => work::run(&args),
         Command::Status(args) => status::run(&args),
+        Command::Tune(TuneArgs { what: Some(Tune::Batch(args)), .. }) => tune_batch::run(&args),
         Command::Tune(args) => tune::run(&args),
         Command::Stress(args) => stress::run(&args),
         Command::Devices { json } => devices::run(json),

@@ -6,6 +6,7 @@ use warpint::mersenne::{DeviceChoice, PlanRequest};
 use warpint_selftest::batches::Sizes;
 use warpint_selftest::{CaseReport, Summary, run_batches, run_kernels};
 
+use super::batch::place::gpu;
 use crate::exit::{BadRequest, Exit};
 use crate::report;
 use crate::run::settle_for_any;
@@ -25,7 +26,7 @@ pub(crate) fn run(device: DeviceChoice, filter: Option<&str>) -> anyhow::Result<
     if let DeviceChoice::On(id) = request.device {
         let device = device_on(id)?;
         summaries.push(run_kernels(&device, filter, &mut print));
-        summaries.push(run_batches(&Executor::on(device), &Sizes::usual(), filter, &mut print));
+        summaries.push(run_batches(&gpu(id)?.into(), &Sizes::usual(), filter, &mut print));
     }
     if matches!(device, DeviceChoice::Auto | DeviceChoice::Cpu) {
         summaries.push(run_batches(&Executor::cpu(), &Sizes::usual(), filter, &mut print));

@@ -32,4 +32,6 @@ mod results;
 #[cfg(test)]
 mod sittings;
 #[cfg(test)]
+mod tune_batch;
+#[cfg(test)]
 mod work;

@@ -15,6 +15,7 @@ fn a_device_that_is_not_there_is_refused_and_nothing_is_touched() {
         "bench device",
         "selftest",
         "tune",
+        "tune batch",
         "tune 216091",
         "stress --time 1",
     ] {

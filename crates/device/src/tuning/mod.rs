@@ -3,6 +3,7 @@
 //! One JSON file, written anew under a lock and then renamed. What this
 //! version does not know in it stays as it is.
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
@@ -131,15 +132,24 @@ impl TuningStore {
     /// # Errors
     /// The file cannot be read. That there is none is no error.
     pub fn get(&self, key: &TuningKey) -> Result<Warned<Option<Tuning>>, TuningError> {
-        let (content, warning) = match self.read()? {
-            Content::Sound(content) => (content, None),
-            // It may have been replaced since; and two must not set it aside.
-            Content::Corrupt => match self.lock() {
-                Ok(_lock) => self.read_or_set_aside()?,
-                Err(_) => (Map::new(), Some(self.unreadable("it is not used"))),
-            },
+        let Warned { value, warning } = self.content()?;
+        let value = entries(&value).iter().find_map(|entry| stored(entry, key));
+        Ok(Warned { value, warning })
+    }
+
+    /// What was stored of a device by this version of the program, by subject: as [`Self::get`]
+    /// finds it.
+    ///
+    /// # Errors
+    /// As [`Self::get`].
+    pub fn all(&self, info: &DeviceInfo) -> Result<Warned<HashMap<String, Tuning>>, TuningError> {
+        let Warned { value, warning } = self.content()?;
+        let of_device = |entry: &Value| {
+            let subject = TuningKey::deserialize(entry).ok()?.subject;
+            Some((subject.clone(), stored(entry, &TuningKey::new(info, subject))?))
         };
-        let value = entries(&content).iter().find_map(|entry| stored(entry, key));
+        // Of two with one subject the first is found.
+        let value = entries(&value).iter().rev().filter_map(of_device).collect();
         Ok(Warned { value, warning })
     }
 
@@ -161,6 +171,19 @@ impl TuningStore {
         }
         self.write(&content).map_err(|e| self.error("write", e))?;
         Ok(Warned { value: (), warning })
+    }
+
+    /// What the file holds; one that is corrupt is set aside.
+    fn content(&self) -> Result<Warned<Map<String, Value>>, TuningError> {
+        let (value, warning) = match self.read()? {
+            Content::Sound(content) => (content, None),
+            // It may have been replaced since; and two must not set it aside.
+            Content::Corrupt => match self.lock() {
+                Ok(_lock) => self.read_or_set_aside()?,
+                Err(_) => (Map::new(), Some(self.unreadable("it is not used"))),
+            },
+        };
+        Ok(Warned { value, warning })
     }
 
     fn read(&self) -> Result<Content, TuningError> {

@@ -53,6 +53,47 @@ fn timings_are_kept_by_device_driver_program_and_subject() {
 }
 
 #[test]
+fn all_timings_of_a_device_are_found_at_once() {
+    let (_dir, store) = store();
+    let info = DeviceInfo {
+        id: "cuda:0".into(),
+        name: "NVIDIA H200".into(),
+        compute_capability: (9, 0),
+        multiprocessors: 132,
+        memory: 1 << 37,
+        shared_memory_per_block: 227 << 10,
+        shared_memory_per_multiprocessor: 228 << 10,
+        clock_khz: 1_980_000,
+        driver: "580.159.04 (CUDA 13.0)".into(),
+    };
+    let all = || store.all(&info).unwrap().value;
+    assert!(all().is_empty() && !store.path().exists(), "asking writes nothing");
+    let of_device = |subject: &str| TuningKey::new(&info, subject);
+    put(&store, &of_device("a"), &tuning("x", 1.0));
+    put(&store, &of_device("b"), &tuning("y", 2.0));
+    put(&store, &TuningKey { device: "NVIDIA A100".into(), ..of_device("c") }, &tuning("z", 3.0));
+    put(&store, &TuningKey { driver: "590.1".into(), ..of_device("d") }, &tuning("z", 3.0));
+    put(&store, &TuningKey { program: "0.0.1".into(), ..of_device("e") }, &tuning("z", 3.0));
+    let expected = [("a", tuning("x", 1.0)), ("b", tuning("y", 2.0))];
+    assert_eq!(all(), expected.map(|(subject, tuning)| (subject.to_owned(), tuning)).into());
+
+    // What makes no sense is left out, and of two the same is found as by `get`.
+    let mut content: Value = serde_json::from_slice(&fs::read(store.path()).unwrap()).unwrap();
+    let entries = content[ENTRIES].as_array_mut().unwrap();
+    let mut twice = entries[0].clone();
+    twice["microseconds"] = json!(9.0);
+    entries[1]["microseconds"] = json!(-2.0);
+    entries.extend([twice, json!(5)]);
+    fs::write(store.path(), content.to_string()).unwrap();
+    assert_eq!(all(), [("a".to_owned(), tuning("x", 1.0))].into());
+    assert_eq!(get(&store, &of_device("a")), Some(tuning("x", 1.0)));
+
+    fs::write(store.path(), "{").unwrap();
+    let Warned { value, warning } = store.all(&info).unwrap();
+    assert!(value.is_empty() && warning.unwrap().contains("tuning.json.bad"));
+}
+
+#[test]
 fn a_corrupt_file_is_set_aside_with_a_warning() {
     for text in ["", "{", "[]", "{\"entries\": 5}", "\u{0}\u{1}"] {
         let (_dir, store) = store();

@@ -51,12 +51,12 @@ fn on_device(
 ) -> Result<(), IntegerError> {
     let gpu = a.executor.gpu()?;
     let (x, y) = (a.on_device(x), b.map(|(b, y)| b.on_device(y)));
-    let method = gpu.method(x.limbs, y.map(|y| y.limbs)).ok_or_else(|| IntegerError::NoMethod {
+    let choice = gpu.choice(x.limbs, y.map(|y| y.limbs)).ok_or_else(|| IntegerError::NoMethod {
         device: gpu.device().info().name.clone(),
         a: a.width,
         b: b.map_or(a.width, |(b, _)| b.width),
     })?;
-    Ok(gpu.multiply_by(method, part, x, y, count, out)?)
+    Ok(gpu.multiply_by(choice.method, part, x, y, count, out)?)
 }
 
 impl UintBatch {

@@ -8,7 +8,7 @@ use warpint_device::{Buffer, DeviceError};
 
 use super::karatsuba::MAX_LEVELS;
 use super::memory::fits;
-use super::{Gpu, Karatsuba, Ntt, Operand, Part, Results, Shape};
+use super::{Gpu, Karatsuba, Ntt, Operand, Part, Results, Shape, Way};
 
 /// A way to multiply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -51,6 +51,11 @@ impl Method {
         (0..=MAX_LEVELS).map(Self::Karatsuba).chain(Ntt::primes().map(Self::Ntt))
     }
 
+    /// Whether it goes by transforms.
+    pub(super) fn is_transform(self) -> bool {
+        matches!(self, Self::Ntt(_))
+    }
+
     /// Those that can multiply numbers of a and b limbs (no b: square those of a) on a device whose
     /// blocks have so much shared memory.
     pub fn possible(
@@ -58,13 +63,19 @@ impl Method {
         b_limbs: Option<usize>,
         shared_memory: u32,
     ) -> impl Iterator<Item = Self> {
-        Self::all().filter(move |method| method.price(a_limbs, b_limbs, shared_memory).is_some())
+        Self::all().filter(move |method| method.way(a_limbs, b_limbs, shared_memory).is_some())
     }
 
-    /// A price for a product, `None` if it cannot be had, by which methods are compared: about
-    /// nanoseconds on an H200, fitted to what `warpint bench batch --method all` measured there.
-    fn price(self, a_limbs: usize, b_limbs: Option<usize>, shared_memory: u32) -> Option<f64> {
-        match self {
+    /// What a product is by this method, and an estimate of its price: about nanoseconds on an
+    /// H200, fitted to what `warpint bench batch --method all` measured there. `None` if it cannot
+    /// be had.
+    pub(super) fn way(
+        self,
+        a_limbs: usize,
+        b_limbs: Option<usize>,
+        shared_memory: u32,
+    ) -> Option<(Way, f64)> {
+        let (size, estimate) = match self {
             Self::Karatsuba(levels) => {
                 let shape = Karatsuba::new(Part::Full, a_limbs, b_limbs, levels)?;
                 if shape.shared_bytes() > shared_memory {
@@ -73,27 +84,46 @@ impl Method {
                 let leaf = shape.leaf() as f64;
                 let products = leaf * leaf * if b_limbs.is_none() { 0.55 } else { 1.0 };
                 let sums = 8.0 * leaf * f64::from(levels);
-                Some(3_f64.powi(levels as i32) * (products + sums) * 1.45e-4)
+                let leaves = 3_f64.powi(levels as i32);
+                (shape.leaf(), leaves * (products + sums) * 1.45e-4)
             }
             Self::Ntt(primes) => {
                 let shape = Ntt::new(Part::Full, a_limbs, b_limbs, primes, shared_memory)?;
-                Some(shape.price())
+                (shape.points(), shape.price())
             }
-        }
+        };
+        Some((Way { method: self, size, square: b_limbs.is_none() }, estimate))
     }
+}
+
+/// Which method a product is done by, and why.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Choice {
+    /// The method.
+    pub method: Method,
+    /// Nanoseconds of a product in a large batch, about.
+    pub price: f64,
+    /// Whether the price was measured; otherwise it is an estimate.
+    pub measured: bool,
 }
 
 impl Gpu {
     /// The method that [`Self::multiply`] takes for numbers of a and b limbs (no b: that of
-    /// [`Self::square`] for those of a): of the possible ones the cheapest by an estimate; `None`
-    /// if there is none.
+    /// [`Self::square`] for those of a): of the possible ones the cheapest by [`Prices`], of equal
+    /// ones the first; `None` if there is none. The numbers are the same by all of them.
+    ///
+    /// [`Prices`]: super::Prices
     #[must_use]
-    pub fn method(&self, a_limbs: usize, b_limbs: Option<usize>) -> Option<Method> {
+    pub fn choice(&self, a_limbs: usize, b_limbs: Option<usize>) -> Option<Choice> {
         let shared_memory = self.device().info().shared_memory_per_block;
-        Method::possible(a_limbs, b_limbs, shared_memory)
-            .filter_map(|method| Some((method, method.price(a_limbs, b_limbs, shared_memory)?)))
-            .min_by(|(_, a), (_, b)| a.total_cmp(b))
-            .map(|(method, _)| method)
+        Method::all()
+            .filter_map(|method| {
+                let (way, estimate) = method.way(a_limbs, b_limbs, shared_memory)?;
+                let measured = self.prices().measured(way);
+                let price = measured.unwrap_or_else(|| self.prices().scaled(way, estimate));
+                Some(Choice { method, price, measured: measured.is_some() })
+            })
+            .min_by(|a, b| a.price.total_cmp(&b.price))
     }
 
     /// `out_i` = the limbs of a_i·b_i that `part` asks for. `out` may be the memory of a or b where
@@ -110,8 +140,8 @@ impl Gpu {
         count: usize,
         out: &Buffer<u32>,
     ) -> Result<(), DeviceError> {
-        let method = self.method(a.limbs, Some(b.limbs)).ok_or_else(no_method)?;
-        self.multiply_by(method, part, a, Some(b), count, out)
+        let choice = self.choice(a.limbs, Some(b.limbs)).ok_or_else(no_method)?;
+        self.multiply_by(choice.method, part, a, Some(b), count, out)
     }
 
     /// `out_i` = the limbs of a_i² that `part` asks for: as [`Self::multiply`].
@@ -125,8 +155,8 @@ impl Gpu {
         count: usize,
         out: &Buffer<u32>,
     ) -> Result<(), DeviceError> {
-        let method = self.method(a.limbs, None).ok_or_else(no_method)?;
-        self.multiply_by(method, part, a, None, count, out)
+        let choice = self.choice(a.limbs, None).ok_or_else(no_method)?;
+        self.multiply_by(choice.method, part, a, None, count, out)
     }
 
     /// [`Self::multiply`], or without a b [`Self::square`], by a method.

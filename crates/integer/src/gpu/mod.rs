@@ -5,10 +5,12 @@ mod karatsuba;
 mod memory;
 mod method;
 mod ntt;
+mod prices;
 mod shipped;
 mod sum;
 #[cfg(test)]
 mod tests;
+mod timer;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,9 +18,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source};
 
 pub use karatsuba::Karatsuba;
-pub use method::{Method, NoMethod};
+pub use method::{Choice, Method, NoMethod};
 pub use ntt::Ntt;
+pub use prices::{Prices, Step, Way, steps};
 pub use shipped::sources;
+pub use timer::ProductTimer;
 
 pub use crate::operation::{Part, Sum};
 
@@ -78,10 +82,12 @@ pub struct Gpu {
     roots: Arc<Mutex<HashMap<(usize, usize), Roots>>>,
     /// What the blocks of wide products work in; one launch after the other.
     scratch: Arc<Mutex<Option<Arc<Buffer<f64>>>>>,
+    /// By which methods are chosen.
+    prices: Arc<Prices>,
 }
 
 impl Gpu {
-    /// Nothing is compiled yet.
+    /// Nothing is compiled yet, and all prices are estimates.
     #[must_use]
     pub fn new(device: &Device) -> Self {
         Self {
@@ -89,7 +95,20 @@ impl Gpu {
             kernels: Arc::default(),
             roots: Arc::default(),
             scratch: Arc::default(),
+            prices: Arc::default(),
         }
+    }
+
+    /// The same kernels, chosen by these prices, which were measured on this device.
+    #[must_use]
+    pub fn with_prices(self, prices: Prices) -> Self {
+        Self { prices: Arc::new(prices), ..self }
+    }
+
+    /// By which methods are chosen.
+    #[must_use]
+    pub fn prices(&self) -> &Prices {
+        &self.prices
     }
 
     /// The device.

@@ -1,9 +1,12 @@
 //! Where batches are computed.
 
+use warpint::device::{DeviceError, TuningStore};
 use warpint::integer::Executor;
+use warpint::integer::gpu::{Gpu, Prices};
 use warpint::mersenne::engine::places::device_on;
-use warpint::mersenne::{DeviceChoice, PlanRequest};
+use warpint::mersenne::{DeviceChoice, DeviceId, PlanRequest};
 
+use crate::report;
 use crate::run::settle_for_any;
 
 /// A device that is named, or what `auto` comes to.
@@ -17,13 +20,25 @@ pub(crate) fn settled(choice: DeviceChoice) -> anyhow::Result<DeviceChoice> {
     }
 }
 
+/// The operations of a device, whose methods are chosen by what `warpint tune batch` has stored of
+/// it. What is wrong with the store is a matter of speed only.
+pub(crate) fn gpu(id: DeviceId) -> Result<Gpu, DeviceError> {
+    let gpu = Gpu::new(&device_on(id)?);
+    let stored = TuningStore::open().and_then(|store| Prices::stored(&store, gpu.device().info()));
+    let Ok(prices) = stored else { return Ok(gpu) };
+    if let Some(warning) = prices.warning {
+        report::notice(&format!("warning: {warning}"));
+    }
+    Ok(gpu.with_prices(prices.value))
+}
+
 /// Where to compute, and its name. Threads are those of the CPU.
 pub(crate) fn executor(
     choice: DeviceChoice,
     threads: Option<usize>,
 ) -> anyhow::Result<(Executor, String)> {
     match settled(choice)? {
-        DeviceChoice::On(id) => Ok((Executor::on(device_on(id)?), id.to_string())),
+        DeviceChoice::On(id) => Ok((gpu(id)?.into(), id.to_string())),
         DeviceChoice::Auto | DeviceChoice::Cpu => {
             let executor = match threads {
                 Some(threads) => Executor::cpu_with_threads(threads)?,

@@ -12,18 +12,19 @@ use std::time::Duration;
 
 use anyhow::Context;
 use serde::Serialize;
-use warpint::integer::gpu::Method;
+use warpint::integer::gpu::{Choice, Method};
 use warpint::mersenne::DeviceChoice;
-use warpint::mersenne::engine::places::{cpu_name, device_on};
+use warpint::mersenne::engine::places::cpu_name;
 
 use self::on_cpu::OnCpu;
 use self::on_device::OnDevice;
 use self::operands::Operands;
 use self::row::Row;
+pub(crate) use self::row::{chosen_by, figures};
 use super::chart::{Chart, Labels};
 use super::cores;
 use crate::args::{BenchBatchArgs, Operation};
-use crate::commands::batch::place::settled;
+use crate::commands::batch::place::{gpu, settled};
 use crate::exit::Exit;
 use crate::report;
 use crate::units;
@@ -76,8 +77,8 @@ trait Place {
     fn times(&mut self, work: &Work) -> anyhow::Result<Vec<Duration>>;
     /// Bytes read and written a second by copies that touch so many.
     fn copy_rate(&mut self, bytes: u64) -> f64;
-    /// The method of a product, where there are several.
-    fn method(&self, work: &Work) -> anyhow::Result<Option<Method>>;
+    /// What the library takes for a product, where there are several methods and none was named.
+    fn choice(&self, work: &Work) -> anyhow::Result<Option<Choice>>;
 }
 
 /// All that was measured.
@@ -100,15 +101,15 @@ pub(crate) fn run(args: &BenchBatchArgs) -> anyhow::Result<Exit> {
     let chart = args.plot.as_deref().map(WholeFile::new).transpose()?;
     let mut measured = match settled(args.device)? {
         DeviceChoice::On(id) => {
-            let device = device_on(id)?;
-            let works = works::on_device(args, &device, id)?;
+            let gpu = gpu(id)?;
+            let works = works::on_device(args, gpu.device(), id)?;
             let operands = works::operands(args, &works)?;
-            let mut place = OnDevice::new(&device, id, &operands, works::result_limbs(&works))?;
-            let info = device.info();
+            let info = gpu.device().info().clone();
+            let mut place = OnDevice::new(gpu, id, &operands, works::result_limbs(&works))?;
             let measured = Measured {
-                device: info.id.clone(),
-                name: info.name.clone(),
-                driver: Some(info.driver.clone()),
+                device: info.id,
+                name: info.name,
+                driver: Some(info.driver),
                 threads: None,
                 seed: operands.seed(),
                 rows: vec![],
@@ -153,8 +154,10 @@ impl Measured {
         };
         say(&format!("{}\n\n{}", self.place(), Row::HEADER))?;
         for work in works {
-            let work = Work { method: place.method(work)?, ..*work };
-            let row = measure(&work, operands, place).with_context(|| work.to_string())?;
+            let choice = place.choice(work)?;
+            let work = Work { method: choice.map(|c| c.method).or(work.method), ..*work };
+            let mut row = measure(&work, operands, place).with_context(|| work.to_string())?;
+            row.chosen_by = choice.map(chosen_by);
             say(&row.line())?;
             self.rows.push(row);
         }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use rayon::prelude::*;
-use warpint::integer::gpu::Method;
+use warpint::integer::gpu::Choice;
 use warpint::integer::{Executor, UintBatch, Width};
 
 use super::operands::Operands;
@@ -98,7 +98,7 @@ impl Place for OnCpu {
         16.0 * half as f64 / fastest.as_secs_f64().max(1e-9)
     }
 
-    fn method(&self, _: &Work) -> anyhow::Result<Option<Method>> {
+    fn choice(&self, _: &Work) -> anyhow::Result<Option<Choice>> {
         Ok(None)
     }
 }

@@ -4,7 +4,7 @@ use anyhow::Context;
 use std::time::{Duration, Instant};
 
 use warpint::device::{Buffer, CopyRate, Device, DeviceError, Effort, copies};
-use warpint::integer::gpu::{Gpu, Method, Operand, Part, Results, Sum};
+use warpint::integer::gpu::{Choice, Gpu, Method, Operand, Part, Results, Sum};
 use warpint::mersenne::DeviceId;
 
 use super::operands::Operands;
@@ -36,11 +36,12 @@ pub(super) fn possible(device: &Device, operation: Operation, limbs: usize) -> V
 impl OnDevice {
     /// Takes the operands there, with room for so many limbs of results.
     pub(super) fn new(
-        device: &Device,
+        gpu: Gpu,
         id: DeviceId,
         operands: &Operands,
         result_limbs: usize,
     ) -> Result<Self, DeviceError> {
+        let device = gpu.device();
         // The times of the simulator mean nothing.
         let (effort, runs) = match id {
             DeviceId::Cuda(_) => (Effort::Whole, 9),
@@ -49,11 +50,11 @@ impl OnDevice {
         Ok(Self {
             // First, for it needs room of its own.
             copies: copies(device, effort)?,
-            gpu: Gpu::new(device),
             a: device.upload(&operands.a)?,
             b: device.upload(&operands.b)?,
             out: device.alloc(result_limbs)?,
             runs,
+            gpu,
         })
     }
 
@@ -107,13 +108,13 @@ impl Place for OnDevice {
         nearest.map_or(0.0, |copy| copy.between)
     }
 
-    fn method(&self, work: &Work) -> anyhow::Result<Option<Method>> {
+    fn choice(&self, work: &Work) -> anyhow::Result<Option<Choice>> {
         if !work.operation.is_product() || work.method.is_some() {
-            return Ok(work.method);
+            return Ok(None);
         }
         let b_limbs = work.operation.is_of_two().then_some(work.limbs);
-        let method = self.gpu.method(work.limbs, b_limbs);
-        Ok(Some(method.with_context(|| {
+        let choice = self.gpu.choice(work.limbs, b_limbs);
+        Ok(Some(choice.with_context(|| {
             format!("no method of this device multiplies {} bits", 32 * work.limbs)
         })?))
     }

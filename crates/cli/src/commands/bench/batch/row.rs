@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::Serialize;
+use warpint::integer::gpu::Choice;
 
 use super::{Work, median};
 use crate::commands::bench::optional;
@@ -17,6 +18,8 @@ pub(super) struct Row {
     count: usize,
     /// Of products on a device.
     pub(super) method: Option<String>,
+    /// `measured` or `estimate`: by what price the library has chosen it.
+    pub(super) chosen_by: Option<&'static str>,
     /// The median run, and the fastest and the slowest.
     pub(super) ns_per_operation: f64,
     ns_fastest_run: f64,
@@ -60,6 +63,7 @@ impl Row {
             bits: work.bits(),
             count: work.count,
             method: work.method.map(|method| method.to_string()),
+            chosen_by: None,
             ns_per_operation: ns,
             ns_fastest_run: each(fastest.unwrap_or_default()),
             ns_slowest_run: each(slowest.unwrap_or_default()),
@@ -75,16 +79,17 @@ impl Row {
         }
     }
 
-    pub(super) const HEADER: &str = "op       bits      count  method      ns/operation      \
-                                     op/s     GB/s  Gu32op/s  floor";
+    pub(super) const HEADER: &str = "op       bits      count  method      chosen by  \
+                                     ns/operation      op/s     GB/s  Gu32op/s  floor";
 
     pub(super) fn line(&self) -> String {
         format!(
-            "{:<5} {:>7} {:>10}  {:<10} {:>13}  {:>8}  {:>7.1}  {:>8}  {:>3.0} %",
+            "{:<5} {:>7} {:>10}  {:<10}  {:<9}  {:>12}  {:>8}  {:>7.1}  {:>8}  {:>3.0} %",
             self.operation,
             self.bits,
             self.count,
             self.method.as_deref().unwrap_or("–"),
+            self.chosen_by.unwrap_or("–"),
             figures(self.ns_per_operation),
             scaled(self.operations_per_second),
             self.gb_per_second,
@@ -94,8 +99,13 @@ impl Row {
     }
 }
 
+/// By what a method was chosen.
+pub(crate) fn chosen_by(choice: Choice) -> &'static str {
+    if choice.measured { "measured" } else { "estimate" }
+}
+
 /// Four digits at least: `0.01234`, `1.234`, `12.34`, `12345.7`.
-fn figures(x: f64) -> String {
+pub(crate) fn figures(x: f64) -> String {
     let before = if x > 0.0 { x.log10().floor() as i32 } else { 0 };
     let after = (3 - before).clamp(1, 9) as usize;
     format!("{x:.after$}")
@@ -123,7 +133,7 @@ mod tests {
         let method = Some(Method::Ntt(3));
         let work = Work { operation: Operation::Mul, limbs: 32, count: 1000, method };
         let times = [4, 2, 3].map(Duration::from_micros).to_vec();
-        let row = Row::new(&work, Some(Duration::from_secs(2)), times, 512e9);
+        let mut row = Row::new(&work, Some(Duration::from_secs(2)), times, 512e9);
         let near = |x: f64, y: f64| assert!((x / y - 1.0).abs() < 1e-12, "{x} {y}");
         near(row.ns_per_operation, 3.0);
         near(row.ns_fastest_run, 2.0);
@@ -134,10 +144,11 @@ mod tests {
         near(row.floor_ns, 1.0);
         near(row.share_of_floor, 1.0 / 3.0);
         assert_eq!((row.bits, row.runs, row.compile_s), (1024, 3, Some(2.0)));
-        assert_eq!(
-            row.line(),
-            "mul      1024       1000  ntt3               3.000  333.33 M    170.7     341.3   33 %"
-        );
+        row.chosen_by = Some("measured");
+        let line = row.line();
+        let (what, figures) = line.split_at(49);
+        assert_eq!(what, "mul      1024       1000  ntt3        measured   ");
+        assert_eq!(figures, "       3.000  333.33 M    170.7     341.3   33 %");
     }
 
     #[test]
