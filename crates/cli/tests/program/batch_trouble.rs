@@ -57,13 +57,20 @@ fn the_widest_sound_line_is_the_width() {
     let ran = warpint(dir.path(), "batch sqr a.txt -o r.txt --json");
     assert_eq!((ran.code, &ran.json()["a-bits"]), (Some(2), &96.into()), "{:?}", ran.code);
     assert!(
-        ran.err.contains("line 2: more than 4154 bytes\na.txt: line 3: more than"),
+        ran.err.contains("line 2: more than 4154 bytes after leading zeros\na.txt: line 3: more"),
         "{}",
         ran.err
     );
     // (10^20 − 1)² = 10^40 − 2·10^20 + 1.
     let expected = format!("\n\n\n{}8{}1\n64\n", digits(19), "0".repeat(19));
     assert_eq!(fs::read_to_string(dir.path().join("r.txt")).unwrap(), expected);
+    // Zeros before a number are not width.
+    fs::write(dir.path().join("a.txt"), format!("{}7\n3\n", "0".repeat(1 << 20))).unwrap();
+    for bits in ["", " --bits 32"] {
+        let ran = warpint(dir.path(), &format!("batch sqr a.txt -o r.txt --check 2{bits} --json"));
+        assert_eq!((ran.code, &ran.json()["a-bits"]), (Some(0), &32.into()), "{ran:?}");
+        assert_eq!(fs::read_to_string(dir.path().join("r.txt")).unwrap(), "49\n9\n");
+    }
     // The widest there may be.
     fs::write(dir.path().join("a.hex"), format!("{}\n", "F".repeat(1 << 18))).unwrap();
     let ran = warpint(dir.path(), "batch add a.hex a.hex -o r.hex --check 1 --json");

@@ -138,8 +138,7 @@ impl Source {
         match (piece, &self.digits) {
             (Piece::Lines(lines), Some(digits)) => {
                 let all = (0..lines.len()).into_par_iter();
-                let texts: Vec<_> =
-                    all.map(|i| lines.get(i).and_then(|line| digits.of(line))).collect();
+                let texts: Vec<_> = all.map(|i| lines.digits(i, digits)).collect();
                 let bad = texts.iter().enumerate().filter_map(|(i, text)| Some((i, text.err()?)));
                 let bad = bad.collect();
                 let texts: Vec<&str> = texts.iter().map(|text| text.unwrap_or("0")).collect();
