@@ -96,7 +96,7 @@ pub(crate) enum Command {
     ///
     /// A file has a number a line, decimal or hexadecimal, or is a NumPy array or raw bytes. Results
     /// go to OUT in the order of the numbers; one that there is none of, for want of a number or
-    /// since a < b, is told of and leaves an empty line or zeros, and the exit code is 2.
+    /// since a < b, is told of, the line `none` or zeros stand for it, and the exit code is 2.
     #[command(after_help = batch::BATCH_EXAMPLES)]
     Batch {
         #[command(subcommand)]

@@ -59,7 +59,7 @@ fn write(path: &Path, format: &str, numbers: &[BigUint], limbs: usize) {
     fs::write(path, file).unwrap();
 }
 
-/// The numbers of a file of results of so many limbs; `None` for a line without one.
+/// The numbers of a file of results of so many limbs; `None` for a line that says so.
 fn read(path: &Path, format: &str, limbs: usize) -> Vec<Option<BigUint>> {
     let file = fs::read(path).unwrap();
     let radix = if format == "hex" { 16 } else { 10 };
@@ -67,7 +67,11 @@ fn read(path: &Path, format: &str, limbs: usize) -> Vec<Option<BigUint>> {
         "txt" | "hex" => {
             let text = String::from_utf8(file).unwrap();
             assert!(text.is_empty() || text.ends_with('\n'));
-            text.lines().map(|line| BigUint::parse_bytes(line.as_bytes(), radix)).collect()
+            let number = |line: &str| match line {
+                "none" => None,
+                digits => Some(BigUint::parse_bytes(digits.as_bytes(), radix).unwrap()),
+            };
+            text.lines().map(number).collect()
         }
         _ => {
             let (header, data) = file.split_at(if format == "npy" { 128 } else { 0 });

@@ -9,7 +9,7 @@ use crate::common::warpint;
 use crate::common::{Ran, WARPINT, command};
 
 #[test]
-fn bad_lines_are_told_of_and_leave_empty_ones() {
+fn bad_lines_are_told_of_and_have_no_result() {
     let dir = tempfile::tempdir().unwrap();
     let at = |name: &str| dir.path().join(name);
     fs::write(at("a.txt"), "1\r\n\r\n3x\r\n-4\r\n5\r\n18446744073709551616\r\n7\n8").unwrap();
@@ -25,13 +25,17 @@ a.txt: line 6: more than 64 bits
     for chunk in ["", " --chunk 1", " --chunk 3"] {
         let line = format!("batch mul a.txt b.hex -o r.txt --bits 64{chunk}");
         let ran = warpint(dir.path(), &line);
-        let end = "error: 5 of 8 numbers have no result: their lines are empty\n";
+        let end = "error: 5 of 8 numbers have no result: 'none' is written instead\n";
         assert_eq!((ran.code, ran.err), (Some(2), format!("{told}{end}")));
         assert!(ran.out.starts_with("r.txt: 3 results of 128 bits"), "{}", ran.out);
-        assert_eq!(fs::read_to_string(at("r.txt")).unwrap(), "1\n\n\n\n\n\n56\n64\n");
+        assert_eq!(
+            fs::read_to_string(at("r.txt")).unwrap(),
+            "1\nnone\nnone\nnone\nnone\nnone\n56\n64\n"
+        );
     }
     let ran = warpint(dir.path(), "batch sub a.txt b.hex -o r.bin --bits 64 --json --check 8");
-    let end = "a.txt: line 7: a < b\nerror: 6 of 8 numbers have no result: zeros stand for them\n";
+    let end =
+        "a.txt: line 7: a < b\nerror: 6 of 8 numbers have no result: zeros are written instead\n";
     assert_eq!((ran.code, &ran.err), (Some(2), &format!("{told}{end}")));
     assert_eq!((&ran.json()["malformed"], &ran.json()["checked"]), (&6.into(), &2.into()));
     assert_eq!(fs::read(at("r.bin")).unwrap(), [0; 64]);
@@ -40,11 +44,40 @@ a.txt: line 6: more than 64 bits
     let ran = warpint(dir.path(), "batch mul a.txt b.hex -o r.txt --bits 64 --strict");
     let end = "error: 5 of 8 numbers have no result: nothing is written\n";
     assert_eq!((ran.code, ran.out.as_str(), &ran.err), (Some(2), "", &format!("{told}{end}")));
-    assert_eq!(fs::read_to_string(at("r.txt")).unwrap(), "1\n\n\n\n\n\n56\n64\n");
+    assert_eq!(
+        fs::read_to_string(at("r.txt")).unwrap(),
+        "1\nnone\nnone\nnone\nnone\nnone\n56\n64\n"
+    );
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 4, "nothing else is left");
     let ran = warpint(dir.path(), "batch sqr a.txt -o new.txt --strict --json");
     assert_eq!((ran.code, &ran.json()["malformed"]), (Some(2), &3.into()), "{ran:?}");
     assert!(!at("new.txt").exists());
+}
+
+#[test]
+fn results_that_there_are_none_of_are_read_back_in_their_places() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a.txt"), "5\n1\n7\n0\n").unwrap();
+    fs::write(dir.path().join("b.txt"), "2\n2\n2\n2\n").unwrap();
+    for end in ["txt", "hex"] {
+        let ran = warpint(dir.path(), &format!("batch sub a.txt b.txt -o d.{end}"));
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        let ran = warpint(dir.path(), &format!("batch mul d.{end} b.txt -o p.txt --json"));
+        assert_eq!((ran.code, &ran.json()["count"]), (Some(2), &4.into()), "{ran:?}");
+        let told = [2, 4].map(|i| format!("d.{end}: line {i}: 'none' stands for no number\n"));
+        assert!(ran.err.starts_with(&told.concat()), "{ran:?}");
+        let products = fs::read_to_string(dir.path().join("p.txt")).unwrap();
+        assert_eq!(products, "6\nnone\n10\nnone\n");
+    }
+    fs::write(dir.path().join("a.txt"), "none\n").unwrap();
+    for (out, says) in [
+        ("r.txt", "1 of 1 number has no result: 'none' is written instead"),
+        ("r.bin", "1 of 1 number has no result: zeros are written instead"),
+        ("r.bin --strict", "1 of 1 number has no result: nothing is written"),
+    ] {
+        let ran = warpint(dir.path(), &format!("batch sqr a.txt -o {out}"));
+        assert_eq!(ran.err.lines().last(), Some(format!("error: {says}").as_str()), "{ran:?}");
+    }
 }
 
 #[test]
@@ -62,7 +95,7 @@ fn the_widest_sound_line_is_the_width() {
         ran.err
     );
     // (10^20 − 1)² = 10^40 − 2·10^20 + 1.
-    let expected = format!("\n\n\n{}8{}1\n64\n", digits(19), "0".repeat(19));
+    let expected = format!("none\nnone\nnone\n{}8{}1\n64\n", digits(19), "0".repeat(19));
     assert_eq!(fs::read_to_string(dir.path().join("r.txt")).unwrap(), expected);
     // Zeros before a number are not width.
     fs::write(dir.path().join("a.txt"), format!("{}7\n3\n", "0".repeat(1 << 20))).unwrap();
@@ -88,8 +121,8 @@ fn only_the_first_bad_lines_are_shown() {
     assert_eq!((ran.code, lines.len()), (Some(2), 22), "{ran:?}");
     assert_eq!(lines[19], "a.txt: line 20: 'x' at position 0 is no decimal digit");
     assert_eq!(lines[20], "… and 100 more");
-    assert_eq!(lines[21], "error: 120 of 120 numbers have no result: their lines are empty");
-    assert_eq!(fs::read_to_string(dir.path().join("r.txt")).unwrap(), "\n".repeat(120));
+    assert_eq!(lines[21], "error: 120 of 120 numbers have no result: 'none' is written instead");
+    assert_eq!(fs::read_to_string(dir.path().join("r.txt")).unwrap(), "none\n".repeat(120));
 }
 
 #[test]
@@ -122,7 +155,10 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
         ("sqr folder.txt -o r.txt", "folder.txt: is not a file"),
         ("sqr numbers -o r.txt", "numbers: its name does not tell its format: give --format"),
         ("sqr five.bin -o r.txt", "five.bin: raw files do not tell how wide numbers are"),
-        ("sqr five.bin -o r.txt --bits 32", "five.bin: 5 bytes are no whole numbers of 32 bits"),
+        (
+            "sqr five.bin -o r.txt --bits 32",
+            "five.bin: has 5 bytes, which is not whole numbers of 32 bits",
+        ),
         ("sqr a.txt -o r.txt --bits 33", "--bits: 33 bits: a width must be a multiple of 32"),
         ("sqr a.txt -o r.txt --format csv", "--format: 'csv' is none of dec, hex, npy, raw"),
         ("sqr a.txt -o r.txt --chunk 0", "--chunk: '0' is not a number from 1 up"),
@@ -131,8 +167,8 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
         ("sqr a.txt -o r.txt --device gpu", "--device: 'gpu' is none of auto, cpu"),
         ("sqr a.txt -o r.txt --device cuda:63", ""),
         ("sqr no.npy -o r.npy", "no.npy: is no npy file"),
-        ("sqr 13.npy -o r.npy", "13.npy: has 13 bytes for 1 numbers of 96 bits"),
-        ("sqr 9.npy -o r.npy", "9.npy: has 9 bytes for 1 numbers of 96 bits"),
+        ("sqr 13.npy -o r.npy", "13.npy: has 13 bytes for 1 number of 96 bits"),
+        ("sqr 9.npy -o r.npy", "9.npy: has 9 bytes for 1 number of 96 bits"),
         ("sqr 8.npy -o r.npy", "8.npy: holds elements '<f8': '<u4' or '<u8' are needed"),
         ("sqr 0.npy -o r.npy", "0.npy: numbers of 40000 limbs of 32 bits: there may be 32 to"),
         ("sqr 12.npy -o r.npy --bits 64", "12.npy: has numbers of 96 bits, not 64 bits"),

@@ -11,10 +11,16 @@ use crate::args::Format;
 /// Bytes that are read at a time.
 const BLOCK: usize = 1 << 18;
 
+/// The line of a result that there is none of. Read back, it is missing again, at the end of a file
+/// too, where a blank line is no line.
+pub(crate) const NONE: &str = "none";
+
 /// What is wrong with a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineProblem {
     Text(TextProblem),
+    /// It is [`NONE`].
+    Missing,
     /// No number of the width is so long, whatever zeros it begins with.
     TooLong {
         /// Bytes after the zeros.
@@ -26,6 +32,7 @@ impl fmt::Display for LineProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(problem) => problem.fmt(f),
+            Self::Missing => write!(f, "'{NONE}' stands for no number"),
             Self::TooLong { most } => write!(f, "more than {most} bytes after leading zeros"),
         }
     }
@@ -86,6 +93,9 @@ impl Digits {
         // Not `all`, which ends early and is therefore slower.
         let good = digits.iter().fold(true, |good, digit| good & is_digit(digit));
         let (true, Ok(text)) = (good, str::from_utf8(digits)) else {
+            if line == NONE.as_bytes() {
+                return Err(LineProblem::Missing);
+            }
             let text = String::from_utf8_lossy(digits);
             let no_digit = |c: &char| !u8::try_from(*c).is_ok_and(|byte| is_digit(&byte));
             let (i, character) =
@@ -384,6 +394,9 @@ mod tests {
             (&hex, "100000000", Err("more than 32 bits")),
             (&hex, "0x", Err("no digits")),
             (&hex, "0x12g", Err("'g' at position 4 is no hexadecimal digit")),
+            (&decimal, "none", Err("'none' stands for no number")),
+            (&hex, "none", Err("'none' stands for no number")),
+            (&hex, "0xnone", Err("'n' at position 2 is no hexadecimal digit")),
         ] {
             let found = digits.of(line.as_bytes()).map_err(|e| e.to_string());
             assert_eq!(found, says.map_err(str::to_owned), "{line}");

@@ -101,13 +101,14 @@ fn files(
     }
     let what = match (written, form.format) {
         (false, _) => "nothing is written",
-        (true, Format::Decimal | Format::Hex) => "their lines are empty",
-        (true, Format::Npy | Format::Raw) => "zeros stand for them",
+        (true, Format::Decimal | Format::Hex) => "'none' is written instead",
+        (true, Format::Npy | Format::Raw) => "zeros are written instead",
     };
     Err(BadRequest(format!(
-        "{} of {} have no result: {what}",
+        "{} of {} {} no result: {what}",
         tally.malformed,
-        units::count(job.a.count, "number")
+        units::count(job.a.count, "number"),
+        if tally.malformed == 1 { "has" } else { "have" },
     ))
     .into())
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use warpint::integer::{IntegerError, UintBatch, Width};
 
 use super::check::Written;
+use super::lines::NONE;
 use super::npy::{Header, Item};
 use crate::args::Format;
 use crate::whole_file::{Unfinished, WholeFile};
@@ -62,18 +63,17 @@ impl Results {
         Written { format, bytes: bytes.unwrap_or_default() }
     }
 
-    /// The bytes of the file, with nothing or zeros for those that are no results, in ascending
+    /// The bytes of the file, with [`NONE`] or zeros for those that are no results, in ascending
     /// order.
     pub(crate) fn into_bytes(self, none: &[usize]) -> Vec<u8> {
         match self {
             Self::Texts(texts) => {
-                let size = texts.iter().map(|text| text.len() + 1).sum();
+                let size = texts.iter().map(|text| text.len().max(NONE.len()) + 1).sum();
                 let mut bytes = Vec::with_capacity(size);
                 let mut none = none.iter().copied().peekable();
                 for (i, text) in texts.iter().enumerate() {
-                    if none.next_if_eq(&i).is_none() {
-                        bytes.extend_from_slice(text.as_bytes());
-                    }
+                    let text = if none.next_if_eq(&i).is_some() { NONE } else { text };
+                    bytes.extend_from_slice(text.as_bytes());
                     bytes.push(b'\n');
                 }
                 bytes

@@ -12,6 +12,7 @@ use super::lines::{Digits, LineProblem, LineReader, Lines, significant};
 use super::npy::{Header, Item};
 use crate::args::Format;
 use crate::exit::BadRequest;
+use crate::units;
 
 /// A file of `count` numbers of one width.
 #[derive(Debug)]
@@ -70,8 +71,9 @@ impl Source {
             let each = u64::from(width.bits() / 8);
             let expected = each.checked_mul(count).and_then(|bytes| bytes.checked_add(offset));
             if expected != Some(metadata.len()) {
-                let found = metadata.len() - offset;
-                let reason = format!("has {found} bytes for {count} numbers of {width}");
+                let found = units::count(metadata.len() - offset, "byte");
+                let reason =
+                    format!("has {found} for {} of {width}", units::count(count, "number"));
                 return Err(refused(&reason));
             }
             let path = path.to_owned();
@@ -84,8 +86,8 @@ impl Source {
                 })?;
                 let each = u64::from(width.bits() / 8);
                 if !metadata.len().is_multiple_of(each) {
-                    let reason =
-                        format!("{} bytes are no whole numbers of {width}", metadata.len());
+                    let found = units::count(metadata.len(), "byte");
+                    let reason = format!("has {found}, which is not whole numbers of {width}");
                     return Err(refused(&reason).into());
                 }
                 Ok(whole(None, 0, metadata.len() / each, width)?)
