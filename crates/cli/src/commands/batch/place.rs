@@ -1,5 +1,7 @@
 //! Where batches are computed.
 
+use anyhow::Context;
+use rayon::ThreadPoolBuilder;
 use warpint::integer::Executor;
 use warpint::mersenne::engine::places::device_on;
 use warpint::mersenne::{DeviceChoice, PlanRequest};
@@ -17,19 +19,18 @@ pub(crate) fn settled(choice: DeviceChoice) -> anyhow::Result<DeviceChoice> {
     }
 }
 
-/// Where to compute, and its name. Threads are those of the CPU.
+/// Where to compute, and its name. From now on rayon has so many threads: what is done on the CPU
+/// beside a device has them too. Once a process.
 pub(crate) fn executor(
     choice: DeviceChoice,
     threads: Option<usize>,
 ) -> anyhow::Result<(Executor, String)> {
-    match settled(choice)? {
-        DeviceChoice::On(id) => Ok((Executor::on(device_on(id)?), id.to_string())),
-        DeviceChoice::Auto | DeviceChoice::Cpu => {
-            let executor = match threads {
-                Some(threads) => Executor::cpu_with_threads(threads)?,
-                None => Executor::cpu(),
-            };
-            Ok((executor, DeviceChoice::Cpu.to_string()))
-        }
+    if let Some(threads) = threads {
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build_global();
+        pool.with_context(|| format!("cannot start {threads} threads"))?;
     }
+    Ok(match settled(choice)? {
+        DeviceChoice::On(id) => (Executor::on(device_on(id)?), id.to_string()),
+        DeviceChoice::Auto | DeviceChoice::Cpu => (Executor::cpu(), DeviceChoice::Cpu.to_string()),
+    })
 }
