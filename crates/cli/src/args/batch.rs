@@ -36,7 +36,8 @@ pub(crate) struct PairArgs {
     #[arg(value_name = "A")]
     pub(crate) a: PathBuf,
 
-    /// The file of the numbers b: as many as there are of a, or one for all of them.
+    /// The file of the numbers b: as many as there are of a. Either file may have one number for all
+    /// of the other.
     #[arg(value_name = "B")]
     pub(crate) b: PathBuf,
 

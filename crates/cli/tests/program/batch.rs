@@ -197,13 +197,46 @@ fn one_number_meets_all() {
     sound(&warpint(dir.path(), "batch add a.txt b.hex -o s.hex"));
     let sums = fs::read_to_string(dir.path().join("s.hex")).unwrap();
     assert_eq!(sums.lines().last(), Some("100000000000000005"));
-    // One of a and one of b; not one of a for all of b.
+    // One of a and one of b.
     sound(&warpint(dir.path(), "batch add b.hex b.hex -o s.dec"));
-    let ran = warpint(dir.path(), "batch mul b.hex a.txt -o no.txt");
-    assert_eq!(ran.code, Some(2), "{ran:?}");
-    let says =
-        "b.hex and a.txt: 1 number and 5 numbers: there must be as many, or one of the latter";
-    assert_eq!(ran.error(), says);
+    assert_eq!(fs::read_to_string(dir.path().join("s.dec")).unwrap(), format!("{}\n", 2u128 << 68));
+}
+
+#[test]
+fn one_number_of_either_file_meets_all_of_the_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    fs::write(at("one.txt"), "3\n").unwrap();
+    fs::write(at("all.hex"), "1\n2\n3\n4\nx\n").unwrap();
+    let bad = "all.hex: line 5: 'x' at position 0 is no hexadecimal digit\n";
+    for (operation, files, results, told) in [
+        ("add", "one.txt all.hex", "4\n5\n6\n7\n", ""),
+        ("mul", "one.txt all.hex", "3\n6\n9\n12\n", ""),
+        ("mullo", "one.txt all.hex", "3\n6\n9\n12\n", ""),
+        ("sub", "one.txt all.hex", "2\n1\n0\nnone\n", "all.hex: line 4: a < b\n"),
+        (
+            "sub",
+            "all.hex one.txt",
+            "none\nnone\n0\n1\n",
+            "all.hex: line 1: a < b\nall.hex: line 2: a < b\n",
+        ),
+    ] {
+        for chunk in [1, 3, 100] {
+            let line = format!(
+                "batch {operation} {files} -o r.txt --out-format dec --chunk {chunk} --check 9 --json"
+            );
+            let ran = warpint(dir.path(), &line);
+            assert_eq!((ran.code, &ran.json()["count"]), (Some(2), &5.into()), "{line}: {ran:?}");
+            assert!(ran.err.starts_with(&format!("{told}{bad}")), "{line}: {ran:?}");
+            assert_eq!(fs::read_to_string(at("r.txt")).unwrap(), format!("{results}none\n"));
+        }
+    }
+    // One number for none.
+    fs::write(at("none.txt"), "").unwrap();
+    for files in ["one.txt none.txt", "none.txt one.txt"] {
+        sound(&warpint(dir.path(), &format!("batch mul {files} -o r.txt")));
+        assert_eq!(fs::read_to_string(at("r.txt")).unwrap(), "");
+    }
 }
 
 #[test]

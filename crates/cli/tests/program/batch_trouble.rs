@@ -149,7 +149,10 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
     npy("<u4", "(0, 40000)", "");
     let before = fs::read_dir(dir.path()).unwrap().count();
     for (line, says) in [
-        ("mul a.txt b.txt -o r.txt", "a.txt and b.txt: 2 numbers and 3 numbers: there must be"),
+        (
+            "mul a.txt b.txt -o r.txt",
+            "a.txt and b.txt: 2 numbers and 3 numbers: there must be as many of both, or one of",
+        ),
         ("mul a.txt bad.txt -o r.txt", "bad.txt: line 1: 'x' at position 0 is no decimal digit"),
         ("mul a.txt none.txt -o r.txt", "cannot read none.txt: No such file"),
         ("sqr folder.txt -o r.txt", "folder.txt: is not a file"),
@@ -187,6 +190,51 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
         let ran = warpint(dir.path(), &format!("batch {line}"));
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{line}: {ran:?}");
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn more_at_a_time_than_memory_holds_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    // 2^43 bytes of nothing: more in memory than an address space has.
+    let file = fs::File::create(dir.path().join("a.bin")).unwrap();
+    file.set_len(1 << 43).unwrap();
+    for chunk in [1u64 << 41, u64::MAX] {
+        let line = format!("batch sqr a.bin -o r.bin --bits 32 --device cpu --chunk {chunk}");
+        let ran = warpint(dir.path(), &line);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{ran:?}");
+        let says = "no memory for 2199023255552 numbers at a time: give a smaller --chunk";
+        assert_eq!(ran.error(), says);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing else is left");
+    }
+    // No more than there are.
+    fs::write(dir.path().join("a.bin"), [0; 8]).unwrap();
+    let line = format!("batch sqr a.bin -o r.bin --bits 32 --device cpu --chunk {}", u64::MAX);
+    assert_eq!(warpint(dir.path(), &line).code, Some(0));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn all_work_is_on_the_threads_that_were_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let number = "9".repeat(10_000);
+    fs::write(dir.path().join("a.txt"), format!("{number}\n").repeat(1000)).unwrap();
+    let args = "batch sqr a.txt -o r.txt --chunk 10 --check 1000 --threads 2 --device cpu";
+    let mut child = command(dir.path(), args.split(' '))
+        // As many as rayon begins by itself.
+        .env("RAYON_NUM_THREADS", "64")
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut most = 0;
+    while child.try_wait().unwrap().is_none() {
+        let tasks = fs::read_dir(format!("/proc/{}/task", child.id()));
+        most = most.max(tasks.map_or(0, Iterator::count));
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    assert!(child.wait().unwrap().success());
+    // Beside these two: the main one, which waits for signals, which reads and which writes.
+    assert!((4..=6).contains(&most), "{most} threads");
 }
 
 #[cfg(unix)]

@@ -13,7 +13,7 @@ use crate::units;
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct BatchReport {
     operation: &'static str,
-    /// Numbers of a.
+    /// Of results, missing ones too.
     count: u64,
     a_bits: u32,
     /// `null` for squares.
@@ -45,13 +45,13 @@ impl BatchReport {
         let seconds = time.as_secs_f64();
         Self {
             operation: job.operation.name(),
-            count: job.a.count,
+            count: job.count,
             a_bits: job.a.width.bits(),
             b_bits: job.b.as_ref().map(|b| b.width.bits()),
             out_bits: job.form.width.bits(),
             malformed: tally.malformed,
             seconds,
-            numbers_per_second: job.a.count as f64 / seconds.max(1e-9),
+            numbers_per_second: job.count as f64 / seconds.max(1e-9),
             device,
             checked: tally.checked,
             seed,

@@ -154,9 +154,10 @@ impl Source {
         }
     }
 
-    /// What a number of this file is called: a line of text, else a number, both from 1.
-    pub(crate) fn unit(&self) -> &'static str {
-        if self.digits.is_some() { "line" } else { "number" }
+    /// Where number i stands, from 0: `FILE: line 1` of text, else `FILE: number 1`.
+    pub(crate) fn name_of(&self, i: u64) -> String {
+        let unit = if self.digits.is_some() { "line" } else { "number" };
+        format!("{}: {unit} {}", self.path.display(), i + 1)
     }
 
     /// About how many bytes of memory a number takes, as limbs and as it stands in the file.
@@ -228,7 +229,7 @@ fn survey(file: File, format: Format, wanted: bool) -> anyhow::Result<(u64, Widt
 
 /// A file that is being read.
 pub(crate) struct SourceReader<'a> {
-    source: &'a Source,
+    pub(crate) source: &'a Source,
     numbers: Numbers,
 }
 
@@ -250,7 +251,8 @@ impl SourceReader<'_> {
             }
             Numbers::Bytes(file) => {
                 let size = count * self.source.width.limbs() * 4;
-                let mut bytes = Vec::with_capacity(size);
+                let mut bytes = vec![];
+                bytes.try_reserve_exact(size).with_context(failed)?;
                 file.take(size as u64).read_to_end(&mut bytes).with_context(failed)?;
                 if bytes.len() == size { Ok(Piece::Bytes(bytes)) } else { Err(changed()) }
             }
