@@ -274,6 +274,21 @@ fn empty_files_have_empty_results() {
 }
 
 #[test]
+fn a_byte_order_mark_is_no_part_of_a_number() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a.txt"), "\u{feff}3\n5\n").unwrap();
+    fs::write(dir.path().join("b.hex"), "\u{feff}0xA\r\n").unwrap();
+    for bits in ["", " --bits 64"] {
+        let line = format!("batch mul a.txt b.hex -o r.txt --chunk 1 --check 2{bits}");
+        sound(&warpint(dir.path(), &line));
+        assert_eq!(fs::read_to_string(dir.path().join("r.txt")).unwrap(), "30\n50\n");
+    }
+    // And none is written.
+    sound(&warpint(dir.path(), "batch sqr a.txt -o a.txt"));
+    assert_eq!(fs::read_to_string(dir.path().join("a.txt")).unwrap(), "9\n25\n");
+}
+
+#[test]
 fn arrays_of_64_bit_limbs_stay_so() {
     let dir = tempfile::tempdir().unwrap();
     let header = "{'descr': '<u8', 'fortran_order': False, 'shape': (2, 1), }";

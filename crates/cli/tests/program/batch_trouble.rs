@@ -133,6 +133,8 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
     fs::write(at("a.txt"), "1\n2\n").unwrap();
     fs::write(at("b.txt"), "1\n2\n3\n").unwrap();
     fs::write(at("bad.txt"), "x\n").unwrap();
+    fs::write(at("mac.txt"), "1\r2\r").unwrap();
+    fs::write(at("utf16.txt"), b"\xff\xfe1\0\n\0").unwrap();
     fs::write(at("numbers"), "1\n").unwrap();
     fs::write(at("five.bin"), "12345").unwrap();
     fs::write(at("no.npy"), "12345").unwrap();
@@ -155,6 +157,8 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
         ),
         ("mul a.txt bad.txt -o r.txt", "bad.txt: line 1: 'x' at position 0 is no decimal digit"),
         ("mul a.txt none.txt -o r.txt", "cannot read none.txt: No such file"),
+        ("sqr mac.txt -o r.txt", "mac.txt: its lines end in CR alone: convert them to LF, by tr"),
+        ("mul a.txt utf16.txt -o r.txt", "utf16.txt: seems to be UTF-16: convert it to UTF-8, by"),
         ("sqr folder.txt -o r.txt", "folder.txt: is not a file"),
         ("sqr numbers -o r.txt", "numbers: its name does not tell its format: give --format"),
         ("sqr five.bin -o r.txt", "five.bin: raw files do not tell how wide numbers are"),

@@ -1,6 +1,7 @@
 //! `warpint batch`: operations on the numbers of files, pair by pair.
 
 mod check;
+mod encoding;
 #[cfg(test)]
 mod fuzz;
 mod lines;

@@ -8,6 +8,7 @@ use anyhow::Context;
 use rayon::prelude::*;
 use warpint::integer::{Executor, UintBatch, Width};
 
+use super::encoding::text_begins;
 use super::lines::{Digits, LineProblem, LineReader, Lines, significant};
 use super::npy::{Header, Item};
 use crate::args::Format;
@@ -110,11 +111,13 @@ impl Source {
             }
             Format::Decimal | Format::Hex => {
                 let failed = || format!("cannot read {}", path.display());
+                let offset = text_begins(&mut file).map_err(unread)?.map_err(refused)?;
+                file.seek(SeekFrom::Start(offset)).map_err(unread)?;
                 let (count, widest) = survey(file, format, width.is_none()).with_context(failed)?;
                 let width = width.unwrap_or(widest);
                 let digits = Some(Digits::new(format, width)?);
                 let path = path.to_owned();
-                Ok(Self { path, format, count, width, item: None, offset: 0, digits })
+                Ok(Self { path, format, count, width, item: None, offset, digits })
             }
         }
     }
