@@ -5,7 +5,7 @@ use std::path::Path;
 
 use num_bigint::BigUint;
 
-use crate::common::{Ran, warpint};
+use crate::common::{Ran, warpint, with_input};
 
 const OPERATIONS: [&str; 5] = ["add", "sub", "mul", "mullo", "sqr"];
 /// The ends of file names, one of each format.
@@ -286,6 +286,39 @@ fn a_byte_order_mark_is_no_part_of_a_number() {
     // And none is written.
     sound(&warpint(dir.path(), "batch sqr a.txt -o a.txt"));
     assert_eq!(fs::read_to_string(dir.path().join("a.txt")).unwrap(), "9\n25\n");
+}
+
+#[test]
+fn standard_input_and_output_are_files_too() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("b.hex"), "a\nb\n").unwrap();
+    for (line, input, out) in [
+        ("mul - b.hex -o -", "2\n3\n", "20\n33\n"),
+        ("mul b.hex - -o -", "2\n3\n", "14\n21\n"),
+        ("sub b.hex - -o - --out-format dec --chunk 1", "7\n", "3\n4\n"),
+        ("add - b.hex -o - --format hex", "ff\n", "109\n10a\n"),
+        ("sqr - -o - --format raw --bits 32", "\u{1}\0\0\0", "\u{1}\0\0\0\0\0\0\0"),
+        ("sqr - -o -", "", ""),
+    ] {
+        let ran = with_input(dir.path(), &format!("batch {line} --check 2"), input.as_bytes());
+        assert_eq!((ran.code, ran.out.as_str()), (Some(0), out), "{line}: {ran:?}");
+        assert!(
+            ran.err.starts_with("standard output: ") && ran.err.lines().count() == 1,
+            "{ran:?}"
+        );
+    }
+    let ran = with_input(dir.path(), "batch sqr - -o - --json", b"7\nx\n");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), "49\nnone\n"));
+    let told: Vec<&str> = ran.err.lines().collect();
+    assert_eq!(told[0], "standard input: line 2: 'x' at position 0 is no decimal digit");
+    assert!(told[1].starts_with("{\"operation\":\"sqr\",\"count\":2,"), "{told:?}");
+    assert_eq!(told[2], "error: 1 of 2 numbers has no result: 'none' is written instead");
+    // Nothing at all, or all.
+    let ran = with_input(dir.path(), "batch sqr - -o - --strict", b"7\nx\n");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
+    let ran = with_input(dir.path(), "batch mul - - -o r.txt", b"7\n");
+    assert_eq!((ran.code, ran.error()), (Some(2), "A and B cannot both be standard input"));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left");
 }
 
 #[test]

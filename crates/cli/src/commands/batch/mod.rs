@@ -12,6 +12,7 @@ pub(crate) mod place;
 mod report;
 mod sink;
 mod source;
+mod standard;
 mod view;
 
 use std::hash::{BuildHasher, RandomState};
@@ -23,16 +24,16 @@ use npy::Item;
 use operation::Operation;
 use pipeline::Job;
 use report::BatchReport;
-use sink::Form;
+use sink::{Form, Out};
 use source::{Source, bytes_each, format_of};
+use standard::is_standard;
 use view::View;
 
 use crate::args::{Batch, BatchArgs, Format};
 use crate::exit::{BadRequest, Exit};
-use crate::report::{notice, print};
+use crate::report::{notice, print, report_line};
 use crate::signals::Signals;
 use crate::units;
-use crate::whole_file::WholeFile;
 
 pub(crate) fn run(what: &Batch) -> anyhow::Result<Exit> {
     match what {
@@ -53,7 +54,10 @@ fn files(
     let signals = Signals::install()?;
     let begin = Instant::now();
     let (executor, device) = place::executor(args.device, args.threads)?;
-    let out = WholeFile::new(&args.out)?;
+    let out = Out::new(&args.out)?;
+    if is_standard(a) && b.is_some_and(is_standard) {
+        return Err(BadRequest("A and B cannot both be standard input".into()).into());
+    }
     let a = Source::look(a, args.format, args.bits.map(|bits| bits.a))?;
     let b = b.map(|b| Source::look(b, args.format, args.bits.map(|bits| bits.b))).transpose()?;
     let count = count(&a, b.as_ref())?;
@@ -84,9 +88,11 @@ fn files(
     } else {
         drop(file);
     }
-    let report = BatchReport::new(&job, &args.out, tally, begin.elapsed(), device, seed);
-    if written || args.json {
-        print(&report, args.json)?;
+    let report = BatchReport::new(&job, out.name(), tally, begin.elapsed(), device, seed);
+    match (written || args.json, is_standard(&args.out)) {
+        (false, _) => {}
+        (true, false) => print(&report, args.json)?,
+        (true, true) => notice(&report_line(&report, args.json)?),
     }
     if tally.malformed == 0 {
         return Ok(Exit::Done);

@@ -11,9 +11,8 @@ use warpint::mersenne::StopToken;
 
 use super::check::{Sample, Written, wrong};
 use super::operation::Operation;
-use super::sink::{Form, Results};
+use super::sink::{Draft, Form, Results};
 use super::source::{Piece, Source, SourceReader};
-use crate::whole_file::Unfinished;
 
 /// What is to be done.
 pub(crate) struct Job {
@@ -51,7 +50,7 @@ impl Job {
     /// way. A request to stop ends it early: then fewer are done than there are.
     pub(crate) fn run(
         &self,
-        file: &mut Unfinished,
+        file: &mut Draft,
         sample: Sample,
         stop: &StopToken,
         news: &mut dyn FnMut(News),
@@ -120,7 +119,7 @@ impl Job {
     }
 }
 
-fn write(file: &mut Unfinished, results: &Receiver<(Results, Vec<usize>)>) -> anyhow::Result<()> {
+fn write(file: &mut Draft, results: &Receiver<(Results, Vec<usize>)>) -> anyhow::Result<()> {
     for (results, none) in results {
         file.write(&results.into_bytes(&none))?;
     }

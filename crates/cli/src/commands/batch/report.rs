@@ -1,7 +1,6 @@
 //! What came of it.
 
 use std::fmt::{self, Display};
-use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -36,7 +35,7 @@ pub(crate) struct BatchReport {
 impl BatchReport {
     pub(crate) fn new(
         job: &Job,
-        out: &Path,
+        out: String,
         tally: Tally,
         time: Duration,
         device: String,
@@ -55,7 +54,7 @@ impl BatchReport {
             device,
             checked: tally.checked,
             seed,
-            out: out.display().to_string(),
+            out,
         }
     }
 }

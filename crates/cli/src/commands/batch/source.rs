@@ -11,6 +11,7 @@ use warpint::integer::{Executor, UintBatch, Width};
 use super::encoding::text_begins;
 use super::lines::{Digits, LineProblem, LineReader, Lines, significant};
 use super::npy::{Header, Item};
+use super::standard::{input, is_standard};
 use crate::args::Format;
 use crate::exit::BadRequest;
 use crate::units;
@@ -19,6 +20,8 @@ use crate::units;
 #[derive(Debug)]
 pub(crate) struct Source {
     pub(crate) path: PathBuf,
+    /// All of standard input.
+    kept: Option<File>,
     pub(crate) format: Format,
     pub(crate) count: u64,
     pub(crate) width: Width,
@@ -50,6 +53,14 @@ pub(crate) fn format_of(path: &Path) -> Option<Format> {
     }
 }
 
+/// A file to be read from its beginning on, unless standard input was kept in another one.
+fn opened(path: &Path, kept: Option<&File>) -> io::Result<File> {
+    let Some(kept) = kept else { return File::open(path) };
+    let mut file = kept.try_clone()?;
+    file.rewind()?;
+    Ok(file)
+}
+
 impl Source {
     /// Looks at a file: text is read once, to count its lines, and to find the widest of its
     /// numbers unless a width is given.
@@ -58,40 +69,33 @@ impl Source {
         format: Option<Format>,
         width: Option<Width>,
     ) -> anyhow::Result<Self> {
+        let format = format.or_else(|| format_of(path));
+        let (path, format, kept) = match is_standard(path) {
+            false => (path, format, None),
+            true => (Path::new("standard input"), format.or(Some(Format::Decimal)), Some(input()?)),
+        };
         let refused = |reason: &str| BadRequest(format!("{}: {reason}", path.display()));
-        let format = format.or_else(|| format_of(path)).ok_or_else(|| {
+        let format = format.ok_or_else(|| {
             refused("its name does not tell its format: give --format dec, hex, npy or raw")
         })?;
         let unread = |e: io::Error| BadRequest(format!("cannot read {}: {e}", path.display()));
-        let metadata = fs::metadata(path).map_err(unread)?;
-        if !metadata.is_file() {
-            return Err(refused("is not a file").into());
+        if kept.is_none() && !fs::metadata(path).map_err(unread)?.is_file() {
+            return Err(refused("is not a file; a pipe can be standard input, by -").into());
         }
-        let mut file = File::open(path).map_err(unread)?;
-        let whole = |item, offset, count, width: Width| {
-            let each = u64::from(width.bits() / 8);
-            let expected = each.checked_mul(count).and_then(|bytes| bytes.checked_add(offset));
-            if expected != Some(metadata.len()) {
-                let found = units::count(metadata.len() - offset, "byte");
-                let reason =
-                    format!("has {found} for {} of {width}", units::count(count, "number"));
-                return Err(refused(&reason));
-            }
-            let path = path.to_owned();
-            Ok(Self { path, format, count, width, item, offset, digits: None })
-        };
-        match format {
+        let mut file = opened(path, kept.as_ref()).map_err(unread)?;
+        let length = file.metadata().map_err(unread)?.len();
+        let (item, offset, count, width) = match format {
             Format::Raw => {
                 let width = width.ok_or_else(|| {
                     refused("raw files do not tell how wide numbers are: give --bits")
                 })?;
                 let each = u64::from(width.bits() / 8);
-                if !metadata.len().is_multiple_of(each) {
-                    let found = units::count(metadata.len(), "byte");
+                if !length.is_multiple_of(each) {
+                    let found = units::count(length, "byte");
                     let reason = format!("has {found}, which is not whole numbers of {width}");
                     return Err(refused(&reason).into());
                 }
-                Ok(whole(None, 0, metadata.len() / each, width)?)
+                (None, 0, length / each, width)
             }
             Format::Npy => {
                 let header = Header::read(&mut file).map_err(unread)?.map_err(|e| refused(&e))?;
@@ -107,25 +111,32 @@ impl Source {
                     return Err(refused(&format!("has numbers of {found}, not {width}")).into());
                 }
                 let offset = file.stream_position().map_err(unread)?;
-                Ok(whole(Some(header.item), offset, header.count, found)?)
+                let bytes = length.saturating_sub(offset);
+                if u64::from(found.bits() / 8).checked_mul(header.count) != Some(bytes) {
+                    let (bytes, count) =
+                        (units::count(bytes, "byte"), units::count(header.count, "number"));
+                    return Err(refused(&format!("has {bytes} for {count} of {found}")).into());
+                }
+                (Some(header.item), offset, header.count, found)
             }
             Format::Decimal | Format::Hex => {
                 let failed = || format!("cannot read {}", path.display());
                 let offset = text_begins(&mut file).map_err(unread)?.map_err(refused)?;
                 file.seek(SeekFrom::Start(offset)).map_err(unread)?;
                 let (count, widest) = survey(file, format, width.is_none()).with_context(failed)?;
-                let width = width.unwrap_or(widest);
-                let digits = Some(Digits::new(format, width)?);
-                let path = path.to_owned();
-                Ok(Self { path, format, count, width, item: None, offset, digits })
+                (None, offset, count, width.unwrap_or(widest))
             }
-        }
+        };
+        let is_text = matches!(format, Format::Decimal | Format::Hex);
+        let digits = is_text.then(|| Digits::new(format, width)).transpose()?;
+        let path = path.to_owned();
+        Ok(Self { path, kept, format, count, width, item, offset, digits })
     }
 
     /// Begins to read.
     pub(crate) fn open(&self) -> anyhow::Result<SourceReader<'_>> {
         let failed = || format!("cannot read {}", self.path.display());
-        let mut file = File::open(&self.path).with_context(failed)?;
+        let mut file = opened(&self.path, self.kept.as_ref()).with_context(failed)?;
         file.seek(SeekFrom::Start(self.offset)).with_context(failed)?;
         let numbers = match &self.digits {
             Some(digits) => Numbers::Lines(LineReader::new(file, digits.longest_line())),
