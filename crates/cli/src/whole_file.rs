@@ -37,14 +37,13 @@ impl WholeFile {
         }
         match fs::metadata(path) {
             Ok(found) if !found.is_file() => return Err(refused(&"it is not a file")),
-            Ok(found) if found.permissions().readonly() => {
-                return Err(refused(&"it is there and may not be changed"));
-            }
             _ if place.file_name().is_none() || ends_as_folder(&place) => {
                 return Err(refused(&"it names no file"));
             }
             Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(refused(&e)),
-            _ => {}
+            Err(_) => {}
+            // To replace a file takes no leave to change it, but ought to.
+            Ok(_) => drop(OpenOptions::new().append(true).open(path).map_err(|e| refused(&e))?),
         }
         let this = Self { path: path.to_owned(), place };
         let aside = this.aside();
@@ -220,9 +219,13 @@ mod tests {
         let mut only_read = fs::metadata(&kept).unwrap().permissions();
         only_read.set_readonly(true);
         fs::set_permissions(&kept, only_read).unwrap();
+        // Not of whom permissions do not bind.
+        if OpenOptions::new().append(true).open(&kept).is_err() {
+            let error = WholeFile::new(&kept).err().unwrap().to_string();
+            assert!(error.contains("kept: Permission denied"), "{error}");
+        }
         for (path, says) in [
             ("folder", "folder: it is not a file"),
-            ("kept", "kept: it is there and may not be changed"),
             ("kept/speed.svg", "kept/speed.svg: Not a directory"),
             ("nowhere/speed.svg", "nowhere/speed.svg: No such file"),
             ("..", "..: it is not a file"),

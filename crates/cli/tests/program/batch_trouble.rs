@@ -130,6 +130,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
     let dir = tempfile::tempdir().unwrap();
     let at = |name: &str| dir.path().join(name);
     fs::create_dir(at("folder.txt")).unwrap();
+    fs::create_dir(at("folder")).unwrap();
     fs::write(at("a.txt"), "1\n2\n").unwrap();
     fs::write(at("b.txt"), "1\n2\n3\n").unwrap();
     fs::write(at("bad.txt"), "x\n").unwrap();
@@ -159,7 +160,9 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
         ("mul a.txt none.txt -o r.txt", "cannot read none.txt: No such file"),
         ("sqr mac.txt -o r.txt", "mac.txt: its lines end in CR alone: convert them to LF, by tr"),
         ("mul a.txt utf16.txt -o r.txt", "utf16.txt: seems to be UTF-16: convert it to UTF-8, by"),
-        ("sqr folder.txt -o r.txt", "folder.txt: is not a file"),
+        ("sqr folder.txt -o r.txt", "folder.txt: is not a file; a pipe can be standard input"),
+        ("sqr folder -o r.txt", "folder: is not a file"),
+        ("sqr 12.npy -o r.txt --format hex", "12.npy: is an npy file: give --format npy"),
         ("sqr numbers -o r.txt", "numbers: its name does not tell its format: give --format"),
         ("sqr five.bin -o r.txt", "five.bin: raw files do not tell how wide numbers are"),
         (

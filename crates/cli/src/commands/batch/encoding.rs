@@ -2,9 +2,13 @@
 
 use std::io::{self, Read};
 
+use super::npy::MAGIC;
+
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Bytes that are looked at: there is the end of a line that is a number.
 const LOOKED_AT: u64 = 1 << 20;
+
+const UTF_16: &str = "seems to be UTF-16: convert it to UTF-8, by iconv -f UTF-16 -t UTF-8";
 
 /// Where the lines of a text begin: behind the byte order mark that some editors write. The inner
 /// error says of which kind the text is, if lines cannot be made of it.
@@ -12,9 +16,9 @@ pub(super) fn text_begins(file: &mut impl Read) -> io::Result<Result<u64, &'stat
     let mut begin = vec![];
     file.take(LOOKED_AT).read_to_end(&mut begin)?;
     Ok(match begin[..] {
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, _, ..] | [_, 0, ..] => {
-            Err("seems to be UTF-16: convert it to UTF-8, by iconv -f UTF-16 -t UTF-8")
-        }
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Err(UTF_16),
+        [c, 0, ..] | [0, c, ..] if c.is_ascii_graphic() || c.is_ascii_whitespace() => Err(UTF_16),
+        _ if begin.starts_with(MAGIC) => Err("is an npy file: give --format npy"),
         _ if ends_in_cr(&begin) => {
             Err("its lines end in CR alone: convert them to LF, by tr '\\r' '\\n'")
         }
@@ -48,6 +52,8 @@ mod tests {
             (b"\xef\xbb\xbf".to_vec(), Ok(3)),
             (b"1\r2".to_vec(), Err("its lines end in CR alone")),
             (b"\xef\xbb\xbf1\r2\r".to_vec(), Err("its lines end in CR alone")),
+            (b"\0\x01".to_vec(), Ok(0)),
+            (b"\x93NUMPY\x01\0".to_vec(), Err("is an npy file")),
             (utf16("1\n2\n"), Err("seems to be UTF-16")),
             (swapped("1\n2\n"), Err("seems to be UTF-16")),
             (utf16("\u{feff}1\n"), Err("seems to be UTF-16")),

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 
 use crate::units;
 
-const MAGIC: &[u8] = b"\x93NUMPY";
+pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 /// Of a header; NumPy writes some hundred bytes.
 const LONGEST: usize = 1 << 16;
 /// Array data begin at a multiple of this.

@@ -69,19 +69,18 @@ impl Source {
         format: Option<Format>,
         width: Option<Width>,
     ) -> anyhow::Result<Self> {
-        let format = format.or_else(|| format_of(path));
-        let (path, format, kept) = match is_standard(path) {
-            false => (path, format, None),
-            true => (Path::new("standard input"), format.or(Some(Format::Decimal)), Some(input()?)),
-        };
+        let standard = is_standard(path);
+        let of_name = if standard { Some(Format::Decimal) } else { format_of(path) };
+        let path = if standard { Path::new("standard input") } else { path };
         let refused = |reason: &str| BadRequest(format!("{}: {reason}", path.display()));
-        let format = format.ok_or_else(|| {
-            refused("its name does not tell its format: give --format dec, hex, npy or raw")
-        })?;
         let unread = |e: io::Error| BadRequest(format!("cannot read {}: {e}", path.display()));
-        if kept.is_none() && !fs::metadata(path).map_err(unread)?.is_file() {
+        if !standard && !fs::metadata(path).map_err(unread)?.is_file() {
             return Err(refused("is not a file; a pipe can be standard input, by -").into());
         }
+        let format = format.or(of_name).ok_or_else(|| {
+            refused("its name does not tell its format: give --format dec, hex, npy or raw")
+        })?;
+        let kept = standard.then(input).transpose()?;
         let mut file = opened(path, kept.as_ref()).map_err(unread)?;
         let length = file.metadata().map_err(unread)?.len();
         let (item, offset, count, width) = match format {
