@@ -61,9 +61,9 @@ pub(crate) struct SquareArgs {
 /// What all operations share.
 #[derive(Debug, Args)]
 pub(crate) struct BatchArgs {
-    /// The file of the results, replaced if it is there, of a link the file that it leads to, and
-    /// only when all is done. It may be A or B. By - they go to standard output, what is said of
-    /// them to standard error.
+    /// The file of the results. One that is there is replaced, through links, when all is done and
+    /// not before; it may be A or B. By - results go to standard output, and the report to standard
+    /// error.
     #[arg(short, long = "output", value_name = "OUT")]
     pub(crate) out: PathBuf,
 
