@@ -96,8 +96,8 @@ pub(crate) enum Command {
     /// Add, subtract, multiply or square the numbers of files, pair by pair.
     ///
     /// A file has a number a line, decimal or hexadecimal, or is a NumPy array or raw bytes. Results
-    /// go to OUT in the order of the numbers; one that there is none of, for want of a number or
-    /// since a < b, is told of and leaves an empty line or zeros, and the exit code is 2.
+    /// go to OUT in the order of the numbers. Where there is none, for want of a number or since a < b,
+    /// that is told, OUT has the line `none` or zeros, and the exit code is 2.
     #[command(after_help = batch::BATCH_EXAMPLES)]
     Batch {
         #[command(subcommand)]

@@ -6,6 +6,7 @@ mod exit;
 #[cfg(test)]
 mod fuzz;
 mod lengths;
+mod meter;
 mod misuse;
 mod no_result;
 mod progress;

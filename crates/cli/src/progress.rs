@@ -1,20 +1,16 @@
 //! A running test on standard error: a bar on a terminal, lines elsewhere;
 //! when quiet, only what goes wrong.
 
-use std::io::{self, IsTerminal};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use warpint::mersenne::{Event, RoundOff, StopToken};
 
-use crate::report::notice;
+use crate::meter::Meter;
 use crate::units;
 use crate::work::Watch;
 
-/// Without a terminal, a line this often.
-const LINE_EVERY: Duration = Duration::from_secs(10);
 /// A disk that stays full is told of this often.
 const SAVE_FAILED_EVERY: Duration = Duration::from_secs(600);
 /// How soon a request to stop is answered with a line.
@@ -44,38 +40,30 @@ pub(crate) fn show(
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             if stop.is_stopped() && !told && !quiet {
-                view.say("stopping: a checkpoint is being saved (a second Ctrl-C leaves at once)");
+                view.meter
+                    .say("stopping: a checkpoint is being saved (a second Ctrl-C leaves at once)");
                 told = true;
             }
         }
-        view.end();
+        view.meter.end();
     })
 }
 
 struct View {
-    p: u32,
-    /// `None` without a terminal, or when quiet.
-    bar: Option<ProgressBar>,
+    meter: Meter,
     news: News,
-    last_line: Instant,
     verified: Option<u64>,
 }
 
 impl View {
     fn new(p: u32, quiet: bool) -> Self {
-        let bar = (!quiet && io::stderr().is_terminal()).then(|| {
-            let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr());
-            let style = ProgressStyle::with_template("[{bar:24}] {msg}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-            bar
-        });
         let news = News { quiet, save_failed: None };
-        Self { p, bar, news, last_line: Instant::now(), verified: None }
+        Self { meter: Meter::new(format!("M{p}: "), quiet), news, verified: None }
     }
 
     fn take(&mut self, event: Event) {
         match event {
-            Event::Progress { iteration, total, per_iteration, round_off } if !self.news.quiet => {
+            Event::Progress { iteration, total, per_iteration, round_off } => {
                 self.progress(iteration, total, per_iteration, round_off);
             }
             Event::Verified { iteration, .. } => self.verified = Some(iteration),
@@ -87,7 +75,7 @@ impl View {
             _ => {}
         }
         if let Some(text) = self.news.line(&event, Instant::now()) {
-            self.say(&text);
+            self.meter.say(&text);
         }
     }
 
@@ -98,35 +86,14 @@ impl View {
         each: Duration,
         round_off: Option<RoundOff>,
     ) {
-        if self.bar.is_none() && self.last_line.elapsed() < LINE_EVERY {
-            return;
-        }
-        let mut line = progress_line(iteration, total, each, round_off);
-        if let Some(verified) = self.verified {
-            line += &format!(", verified to {verified}");
-        }
-        if let Some(bar) = &self.bar {
-            bar.set_length(total);
-            bar.set_position(iteration);
-            bar.set_message(line);
-        } else {
-            notice(&format!("M{}: {line}", self.p));
-            self.last_line = Instant::now();
-        }
-    }
-
-    fn say(&self, text: &str) {
-        let line = format!("M{}: {text}", self.p);
-        match &self.bar {
-            Some(bar) => bar.suspend(|| notice(&line)),
-            None => notice(&line),
-        }
-    }
-
-    fn end(self) {
-        if let Some(bar) = self.bar {
-            bar.finish_and_clear();
-        }
+        let verified = self.verified;
+        self.meter.show(iteration, total, || {
+            let line = progress_line(iteration, total, each, round_off);
+            match verified {
+                Some(verified) => format!("{line}, verified to {verified}"),
+                None => line,
+            }
+        });
     }
 }
 

@@ -11,7 +11,7 @@ use warpint::mersenne::engine::places::CPU;
 use warpint::mersenne::proof::sha3_256_text;
 use warpint::mersenne::{ErrorCounts, LlStart, Outcome, TestKind, Verdict};
 
-pub(crate) use output::{notice, print, write_out};
+pub(crate) use output::{notice, print, report_line, write_out};
 pub(crate) use text::engine_at;
 
 /// A finished test: all that is printed and stored of it.

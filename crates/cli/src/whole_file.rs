@@ -7,30 +7,45 @@ use std::{io, process};
 
 use crate::exit::BadRequest;
 
-/// A path that can be written; a file, or a link, that is there is replaced.
+/// A path that can be written; a file that is there is replaced, and of a link the file that it
+/// leads to.
 pub(crate) struct WholeFile {
-    path: PathBuf,
+    /// As it was given.
+    pub(crate) path: PathBuf,
+    /// Where links from there lead.
+    place: PathBuf,
 }
 
 impl WholeFile {
     /// Tries whether a file can be made there, and leaves nothing behind.
     pub(crate) fn new(path: &Path) -> Result<Self, BadRequest> {
-        let this = Self { path: path.to_owned() };
         let refused = |reason: &dyn std::fmt::Display| {
             BadRequest(format!("cannot write {}: {reason}", path.display()))
         };
-        // A name such as /dev/stdout leads to a file, but is none that may be replaced.
-        let real = fs::canonicalize(path.parent().unwrap_or(path)).unwrap_or_default();
-        if real.starts_with("/dev") && !real.starts_with("/dev/shm") || real.starts_with("/proc") {
-            return Err(refused(&"it is a place of the system, not of files"));
+        let mut place = path.to_owned();
+        // As many as Linux follows; links in a circle are an error below.
+        for _ in 0..40 {
+            // A name such as /dev/stdout leads to a file, but is none that may be replaced.
+            let real = fs::canonicalize(folder_of(&place)).unwrap_or_default();
+            if real.starts_with("/dev") && !real.starts_with("/dev/shm")
+                || real.starts_with("/proc")
+            {
+                return Err(refused(&"it is a place of the system, not of files"));
+            }
+            let Ok(target) = fs::read_link(&place) else { break };
+            place = folder_of(&place).join(target);
         }
         match fs::metadata(path) {
             Ok(found) if !found.is_file() => return Err(refused(&"it is not a file")),
-            _ if path.file_name().is_none() || ends_as_folder(path) => {
+            _ if place.file_name().is_none() || ends_as_folder(&place) => {
                 return Err(refused(&"it names no file"));
             }
-            _ => {}
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(refused(&e)),
+            Err(_) => {}
+            // To replace a file takes no leave to change it, but ought to.
+            Ok(_) => drop(OpenOptions::new().append(true).open(path).map_err(|e| refused(&e))?),
         }
+        let this = Self { path: path.to_owned(), place };
         let aside = this.aside();
         let made = OpenOptions::new().write(true).create_new(true).open(&aside);
         made.and_then(|_| fs::remove_file(&aside)).map_err(|e| refused(&e))?;
@@ -39,25 +54,28 @@ impl WholeFile {
 
     /// Writes the text beside its place, and moves it there: whoever looks finds it whole.
     pub(crate) fn write(&self, text: &str) -> anyhow::Result<()> {
-        let aside = self.aside();
-        let written = fs::write(&aside, text)
-            .and_then(|()| fs::rename(&aside, &self.path))
-            .inspect_err(|_| drop(fs::remove_file(&aside)));
-        written.map_err(|e| unwritten(&self.path, &e))
+        let mut file = self.begin()?;
+        file.write(text.as_bytes())?;
+        file.finish()
     }
 
     /// Begins to write piece by piece, beside its place.
     pub(crate) fn begin(&self) -> anyhow::Result<Unfinished> {
         let aside = self.aside();
         let file = File::create(&aside).map_err(|e| unwritten(&self.path, &e))?;
-        Ok(Unfinished { file, aside, path: self.path.clone(), done: false })
+        if let Ok(replaced) = fs::metadata(&self.place) {
+            // Who could read that can read this. Not every file system knows.
+            drop(file.set_permissions(replaced.permissions()));
+        }
+        let (path, place) = (self.path.clone(), self.place.clone());
+        Ok(Unfinished { file, aside, path, place, done: false })
     }
 
-    /// Beside the path, a name that no other process uses.
+    /// Beside the place, a name that no other process uses.
     fn aside(&self) -> PathBuf {
-        let mut name = self.path.file_name().unwrap_or_default().to_owned();
+        let mut name = self.place.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.tmp", process::id()));
-        self.path.with_file_name(name)
+        self.place.with_file_name(name)
     }
 }
 
@@ -66,6 +84,7 @@ pub(crate) struct Unfinished {
     file: File,
     aside: PathBuf,
     path: PathBuf,
+    place: PathBuf,
     done: bool,
 }
 
@@ -77,7 +96,7 @@ impl Unfinished {
 
     /// Moves it to its place once it is on the disk: whoever looks finds it whole.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
-        let moved = self.file.sync_all().and_then(|()| fs::rename(&self.aside, &self.path));
+        let moved = self.file.sync_all().and_then(|()| fs::rename(&self.aside, &self.place));
         self.done = moved.is_ok();
         moved.map_err(|e| unwritten(&self.path, &e))
     }
@@ -93,6 +112,15 @@ impl Drop for Unfinished {
 
 fn unwritten(path: &Path, error: &io::Error) -> anyhow::Error {
     anyhow::anyhow!("cannot write {}: {error}", path.display())
+}
+
+/// The folder that a path is in.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        Some(_) => Path::new("."),
+        None => path,
+    }
 }
 
 /// Whether a path is written as that of a folder.
@@ -145,14 +173,60 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn links_are_written_through() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::create_dir(at("disk")).unwrap();
+        fs::write(at("disk/r.txt"), "old").unwrap();
+        fs::set_permissions(at("disk/r.txt"), fs::Permissions::from_mode(0o640)).unwrap();
+        symlink("disk/r.txt", at("first")).unwrap();
+        symlink(at("first"), at("second")).unwrap();
+        symlink("disk/new.txt", at("to-none")).unwrap();
+        for (link, file) in [("second", "disk/r.txt"), ("to-none", "disk/new.txt")] {
+            WholeFile::new(&at(link)).unwrap().write("new").unwrap();
+            assert!(fs::symlink_metadata(at(link)).unwrap().is_symlink());
+            assert_eq!(fs::read_to_string(at(file)).unwrap(), "new");
+        }
+        let mode = fs::metadata(at("disk/r.txt")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o640, "as it was");
+        symlink("circle", at("circle")).unwrap();
+        symlink("/dev/stdout", at("out")).unwrap();
+        symlink("nowhere/r.txt", at("lost")).unwrap();
+        for (path, says) in [
+            ("circle", "circle: Too many levels of symbolic links"),
+            ("out", "out: it is a place of the system"),
+            ("lost", "lost: No such file"),
+        ] {
+            let error = WholeFile::new(&at(path)).err().unwrap().to_string();
+            assert!(error.contains(says), "{path}: {error}");
+        }
+        assert_eq!(names(&at("disk")), ["new.txt", "r.txt"]);
+        assert_eq!(names(dir.path()).len(), 7);
+    }
+
     #[test]
     fn a_path_that_cannot_be_written_is_refused() {
         let said = WholeFile::new(Path::new("/dev/stdout")).err().unwrap().to_string();
         assert_eq!(said, "cannot write /dev/stdout: it is a place of the system, not of files");
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("folder")).unwrap();
+        let kept = dir.path().join("kept");
+        fs::write(&kept, "old").unwrap();
+        let mut only_read = fs::metadata(&kept).unwrap().permissions();
+        only_read.set_readonly(true);
+        fs::set_permissions(&kept, only_read).unwrap();
+        // Not of whom permissions do not bind.
+        if OpenOptions::new().append(true).open(&kept).is_err() {
+            let error = WholeFile::new(&kept).err().unwrap().to_string();
+            assert!(error.contains("kept: Permission denied"), "{error}");
+        }
         for (path, says) in [
             ("folder", "folder: it is not a file"),
+            ("kept/speed.svg", "kept/speed.svg: Not a directory"),
             ("nowhere/speed.svg", "nowhere/speed.svg: No such file"),
             ("..", "..: it is not a file"),
             ("none/..", "none/..: it names no file"),
@@ -160,6 +234,6 @@ mod tests {
             let error = WholeFile::new(&dir.path().join(path)).err().unwrap().to_string();
             assert!(error.contains(says), "{path}: {error}");
         }
-        assert_eq!(names(dir.path()), ["folder"]);
+        assert_eq!(names(dir.path()), ["folder", "kept"]);
     }
 }

@@ -41,7 +41,7 @@ fn write_numbers(path: &Path, seed: u64) {
 }
 
 fn numbers(path: &Path) -> impl Iterator<Item = Option<Integer>> + use<> {
-    // An empty line is no number.
+    // `none` is no number.
     BufReader::new(File::open(path).unwrap()).lines().map(|line| line.unwrap().parse().ok())
 }
 

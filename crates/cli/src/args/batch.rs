@@ -13,7 +13,8 @@ pub(super) const BATCH_EXAMPLES: &str = "\
 Examples:
   warpint batch mul a.txt b.txt -o products.txt
   warpint batch sqr a.npy -o squares.npy --device cuda
-  warpint batch add a.bin b.hex --bits 4096 -o sums.txt --check 1000";
+  warpint batch add a.bin b.hex --bits 4096 -o sums.txt --check 1000
+  seq 100 | warpint batch sqr - -o - > squares.txt";
 
 /// What is done to each pair of numbers.
 #[derive(Debug, Subcommand)]
@@ -32,11 +33,13 @@ pub(crate) enum Batch {
 
 #[derive(Debug, Args)]
 pub(crate) struct PairArgs {
-    /// The file of the numbers a.
+    /// The file of the numbers a; - is standard input, which is read whole first, as lines of
+    /// decimal digits unless --format says otherwise.
     #[arg(value_name = "A")]
     pub(crate) a: PathBuf,
 
-    /// The file of the numbers b: as many as there are of a, or one for all of them.
+    /// The file of the numbers b, or -: as many as there are of a. Either file may have one number for all
+    /// of the other.
     #[arg(value_name = "B")]
     pub(crate) b: PathBuf,
 
@@ -46,7 +49,8 @@ pub(crate) struct PairArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct SquareArgs {
-    /// The file of the numbers a.
+    /// The file of the numbers a; - is standard input, which is read whole first, as lines of
+    /// decimal digits unless --format says otherwise.
     #[arg(value_name = "A")]
     pub(crate) a: PathBuf,
 
@@ -57,7 +61,9 @@ pub(crate) struct SquareArgs {
 /// What all operations share.
 #[derive(Debug, Args)]
 pub(crate) struct BatchArgs {
-    /// The file of the results, replaced if it is there, and only when all is done. It may be A or B.
+    /// The file of the results. One that is there is replaced, through links, when all is done and
+    /// not before; it may be A or B. By - results go to standard output, and the report to standard
+    /// error.
     #[arg(short, long = "output", value_name = "OUT")]
     pub(crate) out: PathBuf,
 

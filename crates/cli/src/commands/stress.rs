@@ -1,10 +1,8 @@
 //! `warpint stress`
 
 use std::fmt::{self, Display};
-use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use warpint::mersenne::engine::places::product;
 use warpint::mersenne::{Plan, PlanError, TunedTimes};
@@ -13,7 +11,8 @@ use warpint_selftest::stress::{News, Tally, stress};
 use crate::args::StressArgs;
 use crate::exit::Exit;
 use crate::lengths;
-use crate::report::{self, notice};
+use crate::meter::Meter;
+use crate::report;
 use crate::run::{exponents_for, settle, settle_for_any};
 use crate::signals::Signals;
 use crate::units;
@@ -23,9 +22,6 @@ const EXPONENTS: [u64; 4] = [6_972_593, 43_112_609, 82_589_933, 136_279_841];
 
 /// Laps of some seconds.
 const EXPONENTS_ON_CPU: [u64; 2] = [216_091, 1_257_787];
-
-/// Without a terminal, a line this often.
-const LINE_EVERY: Duration = Duration::from_secs(10);
 
 /// What came of it.
 #[derive(Serialize)]
@@ -60,23 +56,26 @@ pub(crate) fn run(args: &StressArgs) -> anyhow::Result<Exit> {
     let plans = plans(args)?;
     let stop = signals.save_first();
     let begin = Instant::now();
-    let mut view = View::new(args, begin);
+    let mut meter = Meter::new(String::new(), args.json);
+    let whole = args.time.as_millis() as u64;
     let mut failures = vec![];
     let mut tally = Tally::default();
     let done = || stop.is_stopped() || begin.elapsed() >= args.time;
     let ended = stress(&plans, &done, &mut |news| match news {
         News::Block(plan, so_far) => {
             tally = so_far;
-            view.show(plan, so_far);
+            let time = begin.elapsed();
+            let line = || progress_line(plan, time, so_far);
+            meter.show(time.as_millis() as u64, whole, line);
         }
         News::Mismatch(line) => {
-            view.say(&line);
+            meter.say(&line);
             if failures.len() < MOST_LINES {
                 failures.push(line);
             }
         }
     });
-    view.end();
+    meter.end();
     if let Ok(all) = &ended {
         tally = *all;
     }
@@ -151,60 +150,16 @@ impl Display for Report {
     }
 }
 
-/// A bar on a terminal, lines elsewhere.
-struct View {
-    bar: Option<ProgressBar>,
-    silent: bool,
-    begin: Instant,
-    last_line: Instant,
-}
-
-impl View {
-    fn new(args: &StressArgs, begin: Instant) -> Self {
-        let bar = (!args.json && io::stderr().is_terminal()).then(|| {
-            let length = Some(args.time.as_millis() as u64);
-            let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr());
-            let style = ProgressStyle::with_template("[{bar:24}] {msg}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-            bar
-        });
-        Self { bar, silent: args.json, begin, last_line: begin }
-    }
-
-    fn show(&mut self, plan: &Plan, tally: Tally) {
-        if self.bar.is_none() && (self.silent || self.last_line.elapsed() < LINE_EVERY) {
-            return;
+/// `M216091 by fp64 on cpu in 11520 words; 35.2 s: 700000 squarings, 70 checks, no mismatch`
+fn progress_line(plan: &Plan, time: Duration, tally: Tally) -> String {
+    format!(
+        "{plan:?}; {}: {}, {}, {}",
+        units::elapsed(time),
+        units::count(tally.squarings, "squaring"),
+        units::count(tally.checks, "check"),
+        match tally.mismatches {
+            0 => "no mismatch".to_owned(),
+            n => format!("{n} WRONG"),
         }
-        let time = self.begin.elapsed();
-        let line = format!(
-            "{plan:?}; {}: {}, {}, {}",
-            units::elapsed(time),
-            units::count(tally.squarings, "squaring"),
-            units::count(tally.checks, "check"),
-            match tally.mismatches {
-                0 => "no mismatch".to_owned(),
-                n => format!("{n} WRONG"),
-            }
-        );
-        if let Some(bar) = &self.bar {
-            bar.set_position(time.as_millis() as u64);
-            bar.set_message(line);
-        } else {
-            notice(&line);
-            self.last_line = Instant::now();
-        }
-    }
-
-    fn say(&self, line: &str) {
-        match &self.bar {
-            Some(bar) => bar.suspend(|| notice(line)),
-            None => notice(line),
-        }
-    }
-
-    fn end(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
+    )
 }

@@ -7,9 +7,15 @@ use serde::Serialize;
 
 /// Prints a report as a line for people or as one line of JSON.
 pub(crate) fn print(report: &(impl Display + Serialize), json: bool) -> anyhow::Result<()> {
-    let mut text = if json { serde_json::to_string(report)? } else { report.to_string() };
-    text.push('\n');
-    write_out(text.as_bytes())
+    write_out((report_line(report, json)? + "\n").as_bytes())
+}
+
+/// A report as one line, without its end.
+pub(crate) fn report_line(
+    report: &(impl Display + Serialize),
+    json: bool,
+) -> anyhow::Result<String> {
+    Ok(if json { serde_json::to_string(report)? } else { report.to_string() })
 }
 
 /// Writes to standard output; an error says so.

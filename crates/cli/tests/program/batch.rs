@@ -5,7 +5,7 @@ use std::path::Path;
 
 use num_bigint::BigUint;
 
-use crate::common::{Ran, warpint};
+use crate::common::{Ran, warpint, with_input};
 
 const OPERATIONS: [&str; 5] = ["add", "sub", "mul", "mullo", "sqr"];
 /// The ends of file names, one of each format.
@@ -59,7 +59,7 @@ fn write(path: &Path, format: &str, numbers: &[BigUint], limbs: usize) {
     fs::write(path, file).unwrap();
 }
 
-/// The numbers of a file of results of so many limbs; `None` for a line without one.
+/// The numbers of a file of results of so many limbs; `None` for a line that says so.
 fn read(path: &Path, format: &str, limbs: usize) -> Vec<Option<BigUint>> {
     let file = fs::read(path).unwrap();
     let radix = if format == "hex" { 16 } else { 10 };
@@ -67,7 +67,11 @@ fn read(path: &Path, format: &str, limbs: usize) -> Vec<Option<BigUint>> {
         "txt" | "hex" => {
             let text = String::from_utf8(file).unwrap();
             assert!(text.is_empty() || text.ends_with('\n'));
-            text.lines().map(|line| BigUint::parse_bytes(line.as_bytes(), radix)).collect()
+            let number = |line: &str| match line {
+                "none" => None,
+                digits => Some(BigUint::parse_bytes(digits.as_bytes(), radix).unwrap()),
+            };
+            text.lines().map(number).collect()
         }
         _ => {
             let (header, data) = file.split_at(if format == "npy" { 128 } else { 0 });
@@ -193,13 +197,46 @@ fn one_number_meets_all() {
     sound(&warpint(dir.path(), "batch add a.txt b.hex -o s.hex"));
     let sums = fs::read_to_string(dir.path().join("s.hex")).unwrap();
     assert_eq!(sums.lines().last(), Some("100000000000000005"));
-    // One of a and one of b; not one of a for all of b.
+    // One of a and one of b.
     sound(&warpint(dir.path(), "batch add b.hex b.hex -o s.dec"));
-    let ran = warpint(dir.path(), "batch mul b.hex a.txt -o no.txt");
-    assert_eq!(ran.code, Some(2), "{ran:?}");
-    let says =
-        "b.hex and a.txt: 1 number and 5 numbers: there must be as many, or one of the latter";
-    assert_eq!(ran.error(), says);
+    assert_eq!(fs::read_to_string(dir.path().join("s.dec")).unwrap(), format!("{}\n", 2u128 << 68));
+}
+
+#[test]
+fn one_number_of_either_file_meets_all_of_the_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    fs::write(at("one.txt"), "3\n").unwrap();
+    fs::write(at("all.hex"), "1\n2\n3\n4\nx\n").unwrap();
+    let bad = "all.hex: line 5: 'x' at position 0 is no hexadecimal digit\n";
+    for (operation, files, results, told) in [
+        ("add", "one.txt all.hex", "4\n5\n6\n7\n", ""),
+        ("mul", "one.txt all.hex", "3\n6\n9\n12\n", ""),
+        ("mullo", "one.txt all.hex", "3\n6\n9\n12\n", ""),
+        ("sub", "one.txt all.hex", "2\n1\n0\nnone\n", "all.hex: line 4: a < b\n"),
+        (
+            "sub",
+            "all.hex one.txt",
+            "none\nnone\n0\n1\n",
+            "all.hex: line 1: a < b\nall.hex: line 2: a < b\n",
+        ),
+    ] {
+        for chunk in [1, 3, 100] {
+            let line = format!(
+                "batch {operation} {files} -o r.txt --out-format dec --chunk {chunk} --check 9 --json"
+            );
+            let ran = warpint(dir.path(), &line);
+            assert_eq!((ran.code, &ran.json()["count"]), (Some(2), &5.into()), "{line}: {ran:?}");
+            assert!(ran.err.starts_with(&format!("{told}{bad}")), "{line}: {ran:?}");
+            assert_eq!(fs::read_to_string(at("r.txt")).unwrap(), format!("{results}none\n"));
+        }
+    }
+    // One number for none.
+    fs::write(at("none.txt"), "").unwrap();
+    for files in ["one.txt none.txt", "none.txt one.txt"] {
+        sound(&warpint(dir.path(), &format!("batch mul {files} -o r.txt")));
+        assert_eq!(fs::read_to_string(at("r.txt")).unwrap(), "");
+    }
 }
 
 #[test]
@@ -234,6 +271,54 @@ fn empty_files_have_empty_results() {
         assert_eq!(fs::metadata(dir.path().join(out)).unwrap().len(), size, "{line}");
     }
     sound(&warpint(dir.path(), "batch sqr r.npy -o s.npy"));
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_number() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a.txt"), "\u{feff}3\n5\n").unwrap();
+    fs::write(dir.path().join("b.hex"), "\u{feff}0xA\r\n").unwrap();
+    for bits in ["", " --bits 64"] {
+        let line = format!("batch mul a.txt b.hex -o r.txt --chunk 1 --check 2{bits}");
+        sound(&warpint(dir.path(), &line));
+        assert_eq!(fs::read_to_string(dir.path().join("r.txt")).unwrap(), "30\n50\n");
+    }
+    // And none is written.
+    sound(&warpint(dir.path(), "batch sqr a.txt -o a.txt"));
+    assert_eq!(fs::read_to_string(dir.path().join("a.txt")).unwrap(), "9\n25\n");
+}
+
+#[test]
+fn standard_input_and_output_are_files_too() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("b.hex"), "a\nb\n").unwrap();
+    for (line, input, out) in [
+        ("mul - b.hex -o -", "2\n3\n", "20\n33\n"),
+        ("mul b.hex - -o -", "2\n3\n", "14\n21\n"),
+        ("sub b.hex - -o - --out-format dec --chunk 1", "7\n", "3\n4\n"),
+        ("add - b.hex -o - --format hex", "ff\n", "109\n10a\n"),
+        ("sqr - -o - --format raw --bits 32", "\u{1}\0\0\0", "\u{1}\0\0\0\0\0\0\0"),
+        ("sqr - -o -", "", ""),
+    ] {
+        let ran = with_input(dir.path(), &format!("batch {line} --check 2"), input.as_bytes());
+        assert_eq!((ran.code, ran.out.as_str()), (Some(0), out), "{line}: {ran:?}");
+        assert!(
+            ran.err.starts_with("standard output: ") && ran.err.lines().count() == 1,
+            "{ran:?}"
+        );
+    }
+    let ran = with_input(dir.path(), "batch sqr - -o - --json", b"7\nx\n");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), "49\nnone\n"));
+    let told: Vec<&str> = ran.err.lines().collect();
+    assert_eq!(told[0], "standard input: line 2: 'x' at position 0 is no decimal digit");
+    assert!(told[1].starts_with("{\"operation\":\"sqr\",\"count\":2,"), "{told:?}");
+    assert_eq!(told[2], "error: 1 of 2 numbers has no result: 'none' is written instead");
+    // Nothing at all, or all.
+    let ran = with_input(dir.path(), "batch sqr - -o - --strict", b"7\nx\n");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
+    let ran = with_input(dir.path(), "batch mul - - -o r.txt", b"7\n");
+    assert_eq!((ran.code, ran.error()), (Some(2), "A and B cannot both be standard input"));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::common::warpint;
 use crate::common::{Ran, WARPINT, command};
 
 #[test]
-fn bad_lines_are_told_of_and_leave_empty_ones() {
+fn bad_lines_are_told_of_and_have_no_result() {
     let dir = tempfile::tempdir().unwrap();
     let at = |name: &str| dir.path().join(name);
     fs::write(at("a.txt"), "1\r\n\r\n3x\r\n-4\r\n5\r\n18446744073709551616\r\n7\n8").unwrap();
@@ -25,13 +25,17 @@ a.txt: line 6: more than 64 bits
     for chunk in ["", " --chunk 1", " --chunk 3"] {
         let line = format!("batch mul a.txt b.hex -o r.txt --bits 64{chunk}");
         let ran = warpint(dir.path(), &line);
-        let end = "error: 5 of 8 numbers have no result: their lines are empty\n";
+        let end = "error: 5 of 8 numbers have no result: 'none' is written instead\n";
         assert_eq!((ran.code, ran.err), (Some(2), format!("{told}{end}")));
         assert!(ran.out.starts_with("r.txt: 3 results of 128 bits"), "{}", ran.out);
-        assert_eq!(fs::read_to_string(at("r.txt")).unwrap(), "1\n\n\n\n\n\n56\n64\n");
+        assert_eq!(
+            fs::read_to_string(at("r.txt")).unwrap(),
+            "1\nnone\nnone\nnone\nnone\nnone\n56\n64\n"
+        );
     }
     let ran = warpint(dir.path(), "batch sub a.txt b.hex -o r.bin --bits 64 --json --check 8");
-    let end = "a.txt: line 7: a < b\nerror: 6 of 8 numbers have no result: zeros stand for them\n";
+    let end =
+        "a.txt: line 7: a < b\nerror: 6 of 8 numbers have no result: zeros are written instead\n";
     assert_eq!((ran.code, &ran.err), (Some(2), &format!("{told}{end}")));
     assert_eq!((&ran.json()["malformed"], &ran.json()["checked"]), (&6.into(), &2.into()));
     assert_eq!(fs::read(at("r.bin")).unwrap(), [0; 64]);
@@ -40,11 +44,40 @@ a.txt: line 6: more than 64 bits
     let ran = warpint(dir.path(), "batch mul a.txt b.hex -o r.txt --bits 64 --strict");
     let end = "error: 5 of 8 numbers have no result: nothing is written\n";
     assert_eq!((ran.code, ran.out.as_str(), &ran.err), (Some(2), "", &format!("{told}{end}")));
-    assert_eq!(fs::read_to_string(at("r.txt")).unwrap(), "1\n\n\n\n\n\n56\n64\n");
+    assert_eq!(
+        fs::read_to_string(at("r.txt")).unwrap(),
+        "1\nnone\nnone\nnone\nnone\nnone\n56\n64\n"
+    );
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 4, "nothing else is left");
     let ran = warpint(dir.path(), "batch sqr a.txt -o new.txt --strict --json");
     assert_eq!((ran.code, &ran.json()["malformed"]), (Some(2), &3.into()), "{ran:?}");
     assert!(!at("new.txt").exists());
+}
+
+#[test]
+fn results_that_there_are_none_of_are_read_back_in_their_places() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a.txt"), "5\n1\n7\n0\n").unwrap();
+    fs::write(dir.path().join("b.txt"), "2\n2\n2\n2\n").unwrap();
+    for end in ["txt", "hex"] {
+        let ran = warpint(dir.path(), &format!("batch sub a.txt b.txt -o d.{end}"));
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        let ran = warpint(dir.path(), &format!("batch mul d.{end} b.txt -o p.txt --json"));
+        assert_eq!((ran.code, &ran.json()["count"]), (Some(2), &4.into()), "{ran:?}");
+        let told = [2, 4].map(|i| format!("d.{end}: line {i}: 'none' stands for no number\n"));
+        assert!(ran.err.starts_with(&told.concat()), "{ran:?}");
+        let products = fs::read_to_string(dir.path().join("p.txt")).unwrap();
+        assert_eq!(products, "6\nnone\n10\nnone\n");
+    }
+    fs::write(dir.path().join("a.txt"), "none\n").unwrap();
+    for (out, says) in [
+        ("r.txt", "1 of 1 number has no result: 'none' is written instead"),
+        ("r.bin", "1 of 1 number has no result: zeros are written instead"),
+        ("r.bin --strict", "1 of 1 number has no result: nothing is written"),
+    ] {
+        let ran = warpint(dir.path(), &format!("batch sqr a.txt -o {out}"));
+        assert_eq!(ran.err.lines().last(), Some(format!("error: {says}").as_str()), "{ran:?}");
+    }
 }
 
 #[test]
@@ -57,13 +90,20 @@ fn the_widest_sound_line_is_the_width() {
     let ran = warpint(dir.path(), "batch sqr a.txt -o r.txt --json");
     assert_eq!((ran.code, &ran.json()["a-bits"]), (Some(2), &96.into()), "{:?}", ran.code);
     assert!(
-        ran.err.contains("line 2: more than 4154 bytes\na.txt: line 3: more than"),
+        ran.err.contains("line 2: more than 4154 bytes after leading zeros\na.txt: line 3: more"),
         "{}",
         ran.err
     );
     // (10^20 − 1)² = 10^40 − 2·10^20 + 1.
-    let expected = format!("\n\n\n{}8{}1\n64\n", digits(19), "0".repeat(19));
+    let expected = format!("none\nnone\nnone\n{}8{}1\n64\n", digits(19), "0".repeat(19));
     assert_eq!(fs::read_to_string(dir.path().join("r.txt")).unwrap(), expected);
+    // Zeros before a number are not width.
+    fs::write(dir.path().join("a.txt"), format!("{}7\n3\n", "0".repeat(1 << 20))).unwrap();
+    for bits in ["", " --bits 32"] {
+        let ran = warpint(dir.path(), &format!("batch sqr a.txt -o r.txt --check 2{bits} --json"));
+        assert_eq!((ran.code, &ran.json()["a-bits"]), (Some(0), &32.into()), "{ran:?}");
+        assert_eq!(fs::read_to_string(dir.path().join("r.txt")).unwrap(), "49\n9\n");
+    }
     // The widest there may be.
     fs::write(dir.path().join("a.hex"), format!("{}\n", "F".repeat(1 << 18))).unwrap();
     let ran = warpint(dir.path(), "batch add a.hex a.hex -o r.hex --check 1 --json");
@@ -81,8 +121,8 @@ fn only_the_first_bad_lines_are_shown() {
     assert_eq!((ran.code, lines.len()), (Some(2), 22), "{ran:?}");
     assert_eq!(lines[19], "a.txt: line 20: 'x' at position 0 is no decimal digit");
     assert_eq!(lines[20], "… and 100 more");
-    assert_eq!(lines[21], "error: 120 of 120 numbers have no result: their lines are empty");
-    assert_eq!(fs::read_to_string(dir.path().join("r.txt")).unwrap(), "\n".repeat(120));
+    assert_eq!(lines[21], "error: 120 of 120 numbers have no result: 'none' is written instead");
+    assert_eq!(fs::read_to_string(dir.path().join("r.txt")).unwrap(), "none\n".repeat(120));
 }
 
 #[test]
@@ -90,9 +130,12 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
     let dir = tempfile::tempdir().unwrap();
     let at = |name: &str| dir.path().join(name);
     fs::create_dir(at("folder.txt")).unwrap();
+    fs::create_dir(at("folder")).unwrap();
     fs::write(at("a.txt"), "1\n2\n").unwrap();
     fs::write(at("b.txt"), "1\n2\n3\n").unwrap();
     fs::write(at("bad.txt"), "x\n").unwrap();
+    fs::write(at("mac.txt"), "1\r2\r").unwrap();
+    fs::write(at("utf16.txt"), b"\xff\xfe1\0\n\0").unwrap();
     fs::write(at("numbers"), "1\n").unwrap();
     fs::write(at("five.bin"), "12345").unwrap();
     fs::write(at("no.npy"), "12345").unwrap();
@@ -109,13 +152,23 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
     npy("<u4", "(0, 40000)", "");
     let before = fs::read_dir(dir.path()).unwrap().count();
     for (line, says) in [
-        ("mul a.txt b.txt -o r.txt", "a.txt and b.txt: 2 numbers and 3 numbers: there must be"),
+        (
+            "mul a.txt b.txt -o r.txt",
+            "a.txt and b.txt: 2 numbers and 3 numbers: there must be as many of both, or one of",
+        ),
         ("mul a.txt bad.txt -o r.txt", "bad.txt: line 1: 'x' at position 0 is no decimal digit"),
         ("mul a.txt none.txt -o r.txt", "cannot read none.txt: No such file"),
-        ("sqr folder.txt -o r.txt", "folder.txt: is not a file"),
+        ("sqr mac.txt -o r.txt", "mac.txt: its lines end in CR alone: convert them to LF, by tr"),
+        ("mul a.txt utf16.txt -o r.txt", "utf16.txt: seems to be UTF-16: convert it to UTF-8, by"),
+        ("sqr folder.txt -o r.txt", "folder.txt: is not a file; a pipe can be standard input"),
+        ("sqr folder -o r.txt", "folder: is not a file"),
+        ("sqr 12.npy -o r.txt --format hex", "12.npy: is an npy file: give --format npy"),
         ("sqr numbers -o r.txt", "numbers: its name does not tell its format: give --format"),
         ("sqr five.bin -o r.txt", "five.bin: raw files do not tell how wide numbers are"),
-        ("sqr five.bin -o r.txt --bits 32", "five.bin: 5 bytes are no whole numbers of 32 bits"),
+        (
+            "sqr five.bin -o r.txt --bits 32",
+            "five.bin: has 5 bytes, which is not whole numbers of 32 bits",
+        ),
         ("sqr a.txt -o r.txt --bits 33", "--bits: 33 bits: a width must be a multiple of 32"),
         ("sqr a.txt -o r.txt --format csv", "--format: 'csv' is none of dec, hex, npy, raw"),
         ("sqr a.txt -o r.txt --chunk 0", "--chunk: '0' is not a number from 1 up"),
@@ -124,8 +177,8 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
         ("sqr a.txt -o r.txt --device gpu", "--device: 'gpu' is none of auto, cpu"),
         ("sqr a.txt -o r.txt --device cuda:63", ""),
         ("sqr no.npy -o r.npy", "no.npy: is no npy file"),
-        ("sqr 13.npy -o r.npy", "13.npy: has 13 bytes for 1 numbers of 96 bits"),
-        ("sqr 9.npy -o r.npy", "9.npy: has 9 bytes for 1 numbers of 96 bits"),
+        ("sqr 13.npy -o r.npy", "13.npy: has 13 bytes for 1 number of 96 bits"),
+        ("sqr 9.npy -o r.npy", "9.npy: has 9 bytes for 1 number of 96 bits"),
         ("sqr 8.npy -o r.npy", "8.npy: holds elements '<f8': '<u4' or '<u8' are needed"),
         ("sqr 0.npy -o r.npy", "0.npy: numbers of 40000 limbs of 32 bits: there may be 32 to"),
         ("sqr 12.npy -o r.npy --bits 64", "12.npy: has numbers of 96 bits, not 64 bits"),
@@ -144,6 +197,51 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
         let ran = warpint(dir.path(), &format!("batch {line}"));
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{line}: {ran:?}");
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn more_at_a_time_than_memory_holds_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    // 2^43 bytes of nothing: more in memory than an address space has.
+    let file = fs::File::create(dir.path().join("a.bin")).unwrap();
+    file.set_len(1 << 43).unwrap();
+    for chunk in [1u64 << 41, u64::MAX] {
+        let line = format!("batch sqr a.bin -o r.bin --bits 32 --device cpu --chunk {chunk}");
+        let ran = warpint(dir.path(), &line);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{ran:?}");
+        let says = "no memory for 2199023255552 numbers at a time: give a smaller --chunk";
+        assert_eq!(ran.error(), says);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing else is left");
+    }
+    // No more than there are.
+    fs::write(dir.path().join("a.bin"), [0; 8]).unwrap();
+    let line = format!("batch sqr a.bin -o r.bin --bits 32 --device cpu --chunk {}", u64::MAX);
+    assert_eq!(warpint(dir.path(), &line).code, Some(0));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn all_work_is_on_the_threads_that_were_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let number = "9".repeat(10_000);
+    fs::write(dir.path().join("a.txt"), format!("{number}\n").repeat(1000)).unwrap();
+    let args = "batch sqr a.txt -o r.txt --chunk 10 --check 1000 --threads 2 --device cpu";
+    let mut child = command(dir.path(), args.split(' '))
+        // As many as rayon begins by itself.
+        .env("RAYON_NUM_THREADS", "64")
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut most = 0;
+    while child.try_wait().unwrap().is_none() {
+        let tasks = fs::read_dir(format!("/proc/{}/task", child.id()));
+        most = most.max(tasks.map_or(0, Iterator::count));
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    assert!(child.wait().unwrap().success());
+    // Beside these two: the main one, which waits for signals, which reads and which writes.
+    assert!((4..=6).contains(&most), "{most} threads");
 }
 
 #[cfg(unix)]

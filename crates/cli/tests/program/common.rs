@@ -1,6 +1,7 @@
 //! Running the program.
 
 use std::ffi::OsStr;
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -52,6 +53,16 @@ pub(crate) fn command<A: AsRef<OsStr>>(dir: &Path, args: impl IntoIterator<Item 
 /// Runs `warpint <line>`, the line split at spaces.
 pub(crate) fn warpint(dir: &Path, line: &str) -> Ran {
     command(dir, line.split(' ')).output().unwrap().into()
+}
+
+/// Runs `warpint <line>` with so much on standard input.
+pub(crate) fn with_input(dir: &Path, line: &str, input: &[u8]) -> Ran {
+    let piped = || Stdio::piped();
+    let mut command = command(dir, line.split(' '));
+    let mut child = command.stdin(piped()).stdout(piped()).stderr(piped()).spawn().unwrap();
+    // A program that has seen enough reads no more.
+    drop(child.stdin.take().unwrap().write_all(input));
+    child.wait_with_output().unwrap().into()
 }
 
 /// Runs a command that might wait forever or grow without end.

@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use warpint::arith::limbs;
 use warpint::integer::Width;
 
+use super::lines::prefix;
 use super::operation::Operation;
 use crate::args::Format;
 
@@ -71,10 +72,7 @@ impl Written<'_> {
         match self.format {
             // 10^19 and 16^15 fit a limb.
             Format::Decimal => digits(self.bytes, 10, 19),
-            Format::Hex => {
-                let prefixed = self.bytes.starts_with(b"0x") || self.bytes.starts_with(b"0X");
-                digits(&self.bytes[if prefixed { 2 } else { 0 }..], 16, 15)
-            }
+            Format::Hex => digits(&self.bytes[prefix(self.bytes)..], 16, 15),
             Format::Npy | Format::Raw => {
                 let limb = |bytes: &[u8]| {
                     bytes.iter().rev().fold(0, |limb, &byte| limb << 8 | u64::from(byte))

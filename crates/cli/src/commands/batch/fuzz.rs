@@ -8,7 +8,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use warpint::integer::{Executor, Width};
 
-use super::lines::{Digits, LineReader};
+use super::lines::{Digits, LineReader, prefix, significant};
 use super::npy::{Header, Item};
 use super::source::Source;
 use crate::args::Format;
@@ -55,7 +55,8 @@ fn arrays() -> Vec<Vec<u8>> {
 
 fn texts() -> Vec<Vec<u8>> {
     let wide = format!("{}\n0x{}\r\n\n7", "9".repeat(400), "F".repeat(70));
-    ["", "1\n2\n", "0\r\n\r\n18446744073709551615\r\n", "0xff\nFF\n", &wide]
+    let zeros = format!("{0}\n0x{0}f\n{0}9x\r\n0x{0}\n{0}xf", "0".repeat(100));
+    ["", "1\n2\n", "0\r\n\r\n18446744073709551615\r\n", "0xff\nFF\n", &wide, &zeros]
         .map(|text| text.as_bytes().to_vec())
         .to_vec()
 }
@@ -99,8 +100,13 @@ proptest! {
                     prop_assert!(whole.len() > 64);
                     continue;
                 };
-                prop_assert_eq!(line, whole.strip_suffix(b"\r").unwrap_or(whole));
-                match digits.of(line) {
+                let whole = whole.strip_suffix(b"\r").unwrap_or(whole);
+                if whole.len() <= 64 {
+                    prop_assert_eq!(line, whole);
+                }
+                prop_assert!(line.len() <= 66 && whole.ends_with(significant(&line[prefix(line)..])));
+                prop_assert_eq!(lines.digits(i, &digits).is_ok(), digits.of(whole).is_ok());
+                match lines.digits(i, &digits) {
                     // Library and command agree on what is a number.
                     Ok(text) => {
                         let number = digits.numbers(&Executor::cpu(), &[text]).unwrap();

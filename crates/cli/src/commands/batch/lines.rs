@@ -1,8 +1,7 @@
 //! Lines of digits: cutting a file into them, and saying what is wrong with one.
 
 use std::fmt;
-use std::io::{self, Read};
-use std::mem;
+use std::io::{self, BufRead, BufReader, Read};
 use std::ops::Range;
 
 use warpint::integer::{Executor, IntegerError, TextProblem, UintBatch, Width};
@@ -10,14 +9,21 @@ use warpint::integer::{Executor, IntegerError, TextProblem, UintBatch, Width};
 use crate::args::Format;
 
 /// Bytes that are read at a time.
-const BLOCK: u64 = 1 << 18;
+const BLOCK: usize = 1 << 18;
+
+/// The line of a result that there is none of. Read back, it is missing again, at the end of a file
+/// too, where a blank line is no line.
+pub(crate) const NONE: &str = "none";
 
 /// What is wrong with a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineProblem {
     Text(TextProblem),
+    /// It is [`NONE`].
+    Missing,
     /// No number of the width is so long, whatever zeros it begins with.
     TooLong {
+        /// Bytes after the zeros.
         most: usize,
     },
 }
@@ -26,7 +32,8 @@ impl fmt::Display for LineProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(problem) => problem.fmt(f),
-            Self::TooLong { most } => write!(f, "more than {most} bytes"),
+            Self::Missing => write!(f, "'{NONE}' stands for no number"),
+            Self::TooLong { most } => write!(f, "more than {most} bytes after leading zeros"),
         }
     }
 }
@@ -67,7 +74,8 @@ impl Digits {
         !self.hex && self.largest.is_none() && line.len() >= self.most
     }
 
-    /// The longest line that is looked at: twice what is needed and some more, for zeros.
+    /// The longest line that is looked at, without zeros that it begins with: twice what is needed
+    /// and some more, to say what is wrong with it.
     pub(crate) fn longest_line(&self) -> usize {
         2 * self.most + (1 << 12)
     }
@@ -75,8 +83,7 @@ impl Digits {
     /// The digits of a line, without what a hexadecimal number may begin with; a number of them
     /// is no wider than the width.
     pub(crate) fn of<'a>(&self, line: &'a [u8]) -> Result<&'a str, LineProblem> {
-        let begin =
-            if self.hex && (line.starts_with(b"0x") || line.starts_with(b"0X")) { 2 } else { 0 };
+        let begin = if self.hex { prefix(line) } else { 0 };
         let digits = &line[begin..];
         let (is_digit, kind): (fn(&u8) -> bool, _) = if self.hex {
             (u8::is_ascii_hexdigit, "hexadecimal")
@@ -86,6 +93,9 @@ impl Digits {
         // Not `all`, which ends early and is therefore slower.
         let good = digits.iter().fold(true, |good, digit| good & is_digit(digit));
         let (true, Ok(text)) = (good, str::from_utf8(digits)) else {
+            if line == NONE.as_bytes() {
+                return Err(LineProblem::Missing);
+            }
             let text = String::from_utf8_lossy(digits);
             let no_digit = |c: &char| !u8::try_from(*c).is_ok_and(|byte| is_digit(&byte));
             let (i, character) =
@@ -121,6 +131,11 @@ impl Digits {
     }
 }
 
+/// How long what a hexadecimal number may begin with is: 0x or nothing.
+pub(crate) fn prefix(line: &[u8]) -> usize {
+    if line.starts_with(b"0x") || line.starts_with(b"0X") { 2 } else { 0 }
+}
+
 /// Without the zeros that a number begins with.
 pub(crate) fn significant(digits: &[u8]) -> &[u8] {
     let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
@@ -132,8 +147,15 @@ pub(crate) fn significant(digits: &[u8]) -> &[u8] {
 pub(crate) struct Lines {
     text: Vec<u8>,
     /// Where they are; `None` for one that was too long to be kept.
-    places: Vec<Option<Range<usize>>>,
+    places: Vec<Option<Place>>,
     longest: usize,
+}
+
+#[derive(Debug)]
+struct Place {
+    line: Range<usize>,
+    /// So many of the zeros that it begins with are left out.
+    left_out: usize,
 }
 
 impl Lines {
@@ -141,10 +163,32 @@ impl Lines {
         self.places.len()
     }
 
-    /// Line i without its end.
+    /// Line i without its end; of a long one, without zeros that it begins with.
     pub(crate) fn get(&self, i: usize) -> Result<&[u8], LineProblem> {
+        self.place(i).map(|(line, _)| line)
+    }
+
+    /// The digits of line i.
+    pub(crate) fn digits(&self, i: usize, digits: &Digits) -> Result<&str, LineProblem> {
+        let (line, left_out) = self.place(i)?;
+        digits.of(line).map_err(|mut problem| {
+            match &mut problem {
+                // They were behind 0x.
+                LineProblem::Text(TextProblem::NoDigit { position, .. })
+                    if *position >= prefix(line) =>
+                {
+                    *position += left_out;
+                }
+                _ => {}
+            }
+            problem
+        })
+    }
+
+    fn place(&self, i: usize) -> Result<(&[u8], usize), LineProblem> {
         let place = self.places.get(i).and_then(Option::as_ref);
-        let line = place.and_then(|place| self.text.get(place.clone()));
+        let line =
+            place.and_then(|place| Some((self.text.get(place.line.clone())?, place.left_out)));
         line.ok_or(LineProblem::TooLong { most: self.longest })
     }
 }
@@ -152,62 +196,71 @@ impl Lines {
 /// Cuts a file into lines, which end in LF or CR LF; the last one may have no end. Blank lines are
 /// lines.
 pub(crate) struct LineReader<R> {
-    file: R,
+    file: BufReader<R>,
     /// Of lines that are kept.
     longest: usize,
-    /// What was read and not yet given away.
-    left: Vec<u8>,
-    /// In the middle of a line that is too long.
-    skipping: bool,
 }
 
 impl<R: Read> LineReader<R> {
     pub(crate) fn new(file: R, longest: usize) -> Self {
-        Self { file, longest, left: vec![], skipping: false }
+        Self { file: BufReader::with_capacity(BLOCK, file), longest }
     }
 
     /// The next lines: `most` of them, or fewer at the end of the file, or as soon as they have
     /// `enough` bytes; none only at the end.
     pub(crate) fn next(&mut self, most: usize, enough: usize) -> io::Result<Lines> {
-        let mut text = mem::take(&mut self.left);
-        let mut places = vec![];
-        // Where the line begins that is looked for, and how far its end has been looked for.
-        let (mut begin, mut seen) = (0, 0);
-        while places.len() < most && begin < enough {
-            if let Some(i) = memchr::memchr(b'\n', &text[seen..]) {
-                places.push(self.place(&text, begin..seen + i));
-                begin = seen + i + 1;
-                seen = begin;
-                continue;
-            }
-            if text.len() - begin > self.longest {
-                text.truncate(begin);
-                self.skipping = true;
-            }
-            seen = text.len();
-            if (&mut self.file).take(BLOCK).read_to_end(&mut text)? == 0 {
-                if seen > begin || self.skipping {
-                    places.push(self.place(&text, begin..seen));
-                }
-                begin = seen;
-                break;
-            }
+        let mut lines = Lines { longest: self.longest, ..Lines::default() };
+        while lines.len() < most && lines.text.len() < enough {
+            let Some(place) = self.line(&mut lines.text)? else { break };
+            lines.places.push(place);
         }
-        self.left = text.split_off(begin);
-        Ok(Lines { text, places, longest: self.longest })
+        Ok(lines)
     }
 
-    fn place(&mut self, text: &[u8], line: Range<usize>) -> Option<Range<usize>> {
-        if mem::take(&mut self.skipping) || line.len() > self.longest {
-            return None;
+    /// Appends the next line, if there is one, to the text; the inner `None` is one that is too
+    /// long.
+    fn line(&mut self, text: &mut Vec<u8>) -> io::Result<Option<Option<Place>>> {
+        let begin = text.len();
+        let mut left_out = 0;
+        loop {
+            // With CR LF at its end.
+            let room = begin + self.longest + 2 - text.len();
+            let read = self.file.by_ref().take(room as u64).read_until(b'\n', text)?;
+            if read < room || text.ends_with(b"\n") {
+                break;
+            }
+            let zeros = leave_out_zeros(text, begin);
+            if zeros == 0 {
+                text.truncate(begin);
+                self.file.skip_until(b'\n')?;
+                return Ok(Some(None));
+            }
+            left_out += zeros;
         }
-        let carriage_return = usize::from(text[line.clone()].ends_with(b"\r"));
-        Some(line.start..line.end - carriage_return)
+        let line = &text[begin..];
+        if line.is_empty() {
+            return Ok(None);
+        }
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        Ok(Some(Some(Place { line: begin..begin + line.len(), left_out })))
     }
+}
+
+/// Takes the zeros out of a text that the number at `begin` has before its digits, but for two, so
+/// that none of them becomes one of 0x, and says how many.
+fn leave_out_zeros(text: &mut Vec<u8>, begin: usize) -> usize {
+    let begin = begin + prefix(&text[begin..]);
+    let digits = &text[begin..];
+    let zeros = (digits.len() - significant(digits).len()).saturating_sub(2);
+    text.drain(begin..begin + zeros);
+    zeros
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
 
     /// Gives so many bytes at a time.
@@ -255,9 +308,50 @@ mod tests {
             ] {
                 assert_eq!(cut(file.as_bytes(), 9, most), some(lines), "{file:?}");
             }
-            let lines = cut(b"1\n1234567890\n22\n1234567890", 9, most);
+            let lines = cut(b"1\n123456789012\n22\n123456789012", 9, most);
             assert_eq!(lines, [Some("1".into()), None, Some("22".into()), None]);
         }
+    }
+
+    #[test]
+    fn zeros_do_not_make_a_line_too_long() {
+        let zeros = "0".repeat(1000);
+        let file =
+            format!("{zeros}7\n{zeros}123456789012\n0x{zeros}8\r\n{zeros}\n{zeros}9g\n{zeros}x7");
+        let long = "more than 9 bytes after leading zeros";
+        let bad =
+            |what, position, kind| format!("'{what}' at position {position} is no {kind} digit");
+        let (dec, hex) = ("decimal", "hexadecimal");
+        for (format, expected) in [
+            (Format::Hex, ["7", long, "8", "0", &bad('g', 1001, hex), &bad('x', 1000, hex)]),
+            (
+                Format::Decimal,
+                ["7", long, &bad('x', 1, dec), "0", &bad('g', 1001, dec), &bad('x', 1000, dec)],
+            ),
+        ] {
+            let digits = Digits::new(format, Width::new(32).unwrap()).unwrap();
+            let mut reader = LineReader::new(file.as_bytes(), 9);
+            let lines = reader.next(100, usize::MAX).unwrap();
+            assert!(lines.text.len() < 6 * 12, "{lines:?}");
+            let found = (0..lines.len()).map(|i| match lines.digits(i, &digits) {
+                Ok(text) => u64::from_str_radix(text, 16).unwrap().to_string(),
+                Err(problem) => problem.to_string(),
+            });
+            assert_eq!(found.collect::<Vec<_>>(), expected);
+        }
+    }
+
+    #[test]
+    fn lines_one_by_one_take_about_as_long_as_all_at_once() {
+        let file = "1\n".repeat(1 << 18);
+        let time = |most| {
+            let begin = Instant::now();
+            let mut reader = LineReader::new(file.as_bytes(), 9);
+            while reader.next(most, usize::MAX).unwrap().len() > 0 {}
+            begin.elapsed()
+        };
+        let (all, each) = (time(1 << 18), time(1));
+        assert!(each < 20 * all + Duration::from_millis(200), "{all:?} and {each:?}");
     }
 
     #[test]
@@ -300,6 +394,9 @@ mod tests {
             (&hex, "100000000", Err("more than 32 bits")),
             (&hex, "0x", Err("no digits")),
             (&hex, "0x12g", Err("'g' at position 4 is no hexadecimal digit")),
+            (&decimal, "none", Err("'none' stands for no number")),
+            (&hex, "none", Err("'none' stands for no number")),
+            (&hex, "0xnone", Err("'n' at position 2 is no hexadecimal digit")),
         ] {
             let found = digits.of(line.as_bytes()).map_err(|e| e.to_string());
             assert_eq!(found, says.map_err(str::to_owned), "{line}");

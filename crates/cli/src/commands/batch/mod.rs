@@ -1,6 +1,7 @@
 //! `warpint batch`: operations on the numbers of files, pair by pair.
 
 mod check;
+mod encoding;
 #[cfg(test)]
 mod fuzz;
 mod lines;
@@ -11,6 +12,7 @@ pub(crate) mod place;
 mod report;
 mod sink;
 mod source;
+mod standard;
 mod view;
 
 use std::hash::{BuildHasher, RandomState};
@@ -22,16 +24,16 @@ use npy::Item;
 use operation::Operation;
 use pipeline::Job;
 use report::BatchReport;
-use sink::Form;
+use sink::{Form, Out};
 use source::{Source, bytes_each, format_of};
+use standard::is_standard;
 use view::View;
 
 use crate::args::{Batch, BatchArgs, Format};
 use crate::exit::{BadRequest, Exit};
-use crate::report::{notice, print};
+use crate::report::{notice, print, report_line};
 use crate::signals::Signals;
 use crate::units;
-use crate::whole_file::WholeFile;
 
 pub(crate) fn run(what: &Batch) -> anyhow::Result<Exit> {
     match what {
@@ -52,37 +54,31 @@ fn files(
     let signals = Signals::install()?;
     let begin = Instant::now();
     let (executor, device) = place::executor(args.device, args.threads)?;
-    let out = WholeFile::new(&args.out)?;
+    let out = Out::new(&args.out)?;
+    if is_standard(a) && b.is_some_and(is_standard) {
+        return Err(BadRequest("A and B cannot both be standard input".into()).into());
+    }
     let a = Source::look(a, args.format, args.bits.map(|bits| bits.a))?;
     let b = b.map(|b| Source::look(b, args.format, args.bits.map(|bits| bits.b))).transpose()?;
-    if let Some(b) = b.as_ref().filter(|b| b.count != a.count && b.count != 1) {
-        return Err(BadRequest(format!(
-            "{} and {}: {} and {}: there must be as many, or one of the latter",
-            a.path.display(),
-            b.path.display(),
-            units::count(a.count, "number"),
-            units::count(b.count, "number"),
-        ))
-        .into());
-    }
+    let count = count(&a, b.as_ref())?;
     let form = form(operation, &a, b.as_ref(), args)?;
-    let chunk = args.chunk.unwrap_or_else(|| default_chunk(&a, b.as_ref(), form));
+    let chunk = chunk(&a, b.as_ref(), form, count, args.chunk)?;
     let seed = args.check.map(|_| args.seed.unwrap_or_else(|| RandomState::new().hash_one(0)));
-    let sample = Sample::new(args.check.unwrap_or(0), a.count, seed.unwrap_or(0));
-    let job = Job { operation, executor, a, b, form, chunk };
+    let sample = Sample::new(args.check.unwrap_or(0), count, seed.unwrap_or(0));
+    let job = Job { operation, executor, a, b, count, form, chunk };
 
     // From here on a file is written, which must not be left behind.
     let stop = signals.save_first();
-    let mut file = form.open(&out, job.a.count)?;
-    let mut view = View::new(job.a.count, args.json);
+    let mut file = form.open(&out, count)?;
+    let mut view = View::new(count, args.json);
     let ended = job.run(&mut file, sample, stop, &mut |news| view.take(news));
     view.end();
     let tally = ended?;
-    if tally.done < job.a.count {
+    if tally.done < count {
         notice(&format!(
             "stopped after {} of {}: nothing is written",
             tally.done,
-            units::count(job.a.count, "number")
+            units::count(count, "number")
         ));
         return Ok(Exit::Stopped);
     }
@@ -92,24 +88,43 @@ fn files(
     } else {
         drop(file);
     }
-    let report = BatchReport::new(&job, &args.out, tally, begin.elapsed(), device, seed);
-    if written || args.json {
-        print(&report, args.json)?;
+    let report = BatchReport::new(&job, out.name(), tally, begin.elapsed(), device, seed);
+    match (written || args.json, is_standard(&args.out)) {
+        (false, _) => {}
+        (true, false) => print(&report, args.json)?,
+        (true, true) => notice(&report_line(&report, args.json)?),
     }
     if tally.malformed == 0 {
         return Ok(Exit::Done);
     }
     let what = match (written, form.format) {
         (false, _) => "nothing is written",
-        (true, Format::Decimal | Format::Hex) => "their lines are empty",
-        (true, Format::Npy | Format::Raw) => "zeros stand for them",
+        (true, Format::Decimal | Format::Hex) => "'none' is written instead",
+        (true, Format::Npy | Format::Raw) => "zeros are written instead",
     };
     Err(BadRequest(format!(
-        "{} of {} have no result: {what}",
+        "{} of {} {} no result: {what}",
         tally.malformed,
-        units::count(job.a.count, "number")
+        units::count(count, "number"),
+        if tally.malformed == 1 { "has" } else { "have" },
     ))
     .into())
+}
+
+/// How many results there are.
+fn count(a: &Source, b: Option<&Source>) -> Result<u64, BadRequest> {
+    match b {
+        None => Ok(a.count),
+        Some(b) if a.count == b.count || b.count == 1 => Ok(a.count),
+        Some(b) if a.count == 1 => Ok(b.count),
+        Some(b) => Err(BadRequest(format!(
+            "{} and {}: {} and {}: there must be as many of both, or one of either",
+            a.path.display(),
+            b.path.display(),
+            units::count(a.count, "number"),
+            units::count(b.count, "number"),
+        ))),
+    }
 }
 
 /// How results are written.
@@ -132,9 +147,23 @@ const MEMORY: u64 = 256 << 20;
 const MOST: u64 = 1 << 16;
 
 /// Numbers at a time: some are read, some wait, some are computed, some are written.
-fn default_chunk(a: &Source, b: Option<&Source>, form: Form) -> u64 {
+fn chunk(
+    a: &Source,
+    b: Option<&Source>,
+    form: Form,
+    count: u64,
+    wanted: Option<u64>,
+) -> Result<u64, BadRequest> {
     const STAGES: u64 = 4;
-    let each =
-        a.bytes_each() + b.map_or(0, Source::bytes_each) + bytes_each(form.format, form.width);
-    (MEMORY / (STAGES * each)).clamp(1, MOST)
+    let each = STAGES
+        * (a.bytes_each() + b.map_or(0, Source::bytes_each) + bytes_each(form.format, form.width));
+    let chunk = wanted.unwrap_or((MEMORY / each).clamp(1, MOST)).min(count);
+    let bytes = chunk.checked_mul(each).and_then(|bytes| usize::try_from(bytes).ok());
+    // What there cannot be is told of now, not in the middle of the work.
+    let there = bytes.is_some_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok());
+    if there {
+        return Ok(chunk);
+    }
+    let numbers = units::count(chunk, "number");
+    Err(BadRequest(format!("no memory for {numbers} at a time: give a smaller --chunk")))
 }

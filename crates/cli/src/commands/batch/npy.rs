@@ -3,7 +3,9 @@
 
 use std::io::{self, Read};
 
-const MAGIC: &[u8] = b"\x93NUMPY";
+use crate::units;
+
+pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 /// Of a header; NumPy writes some hundred bytes.
 const LONGEST: usize = 1 << 16;
 /// Array data begin at a multiple of this.
@@ -93,8 +95,8 @@ impl Header {
         match fields.shape[..] {
             [count, limbs] => Ok(Self { item, count, limbs }),
             _ => Err(format!(
-                "holds an array of {} dimensions: give one of shape (count, limbs)",
-                fields.shape.len()
+                "holds an array of {}: give one of shape (count, limbs)",
+                units::count(fields.shape.len() as u64, "dimension")
             )),
         }
     }
@@ -288,7 +290,7 @@ mod tests {
             (array("[('a', '<u4')]", "False", "(1, 1)"), "its npy header is no dictionary"),
             (array("'<u4'", "True", "(1, 1)"), "is in Fortran order"),
             (array("'<u4'", "0", "(1, 1)"), "its npy header is no dictionary"),
-            (array("'<u4'", "False", "(7,)"), "holds an array of 1 dimensions"),
+            (array("'<u4'", "False", "(7,)"), "holds an array of 1 dimension:"),
             (array("'<u4'", "False", "()"), "holds an array of 0 dimensions"),
             (array("'<u4'", "False", "(1, 2, 3)"), "holds an array of 3 dimensions"),
             (array("'<u4'", "False", "(-1, 2)"), "its npy header is no dictionary"),

@@ -33,7 +33,7 @@ impl Operation {
     }
 
     /// The results, of [`Self::width`], and which of them are none: the pairs with a < b of a
-    /// difference. b may have one number for all of a.
+    /// difference. One of them may have a single number for all of the other.
     pub(crate) fn apply(
         self,
         a: &UintBatch,

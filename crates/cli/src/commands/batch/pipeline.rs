@@ -1,6 +1,7 @@
 //! Reading, computing and writing, each in a thread of its own, some numbers at a time.
 
 use std::panic::resume_unwind;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
@@ -10,17 +11,18 @@ use warpint::mersenne::StopToken;
 
 use super::check::{Sample, Written, wrong};
 use super::operation::Operation;
-use super::sink::{Form, Results};
-use super::source::{Piece, Source};
-use crate::whole_file::Unfinished;
+use super::sink::{Draft, Form, Results};
+use super::source::{Piece, Source, SourceReader};
 
 /// What is to be done.
 pub(crate) struct Job {
     pub(crate) operation: Operation,
     pub(crate) executor: Executor,
     pub(crate) a: Source,
-    /// As many numbers as of a, or one; `None` for a square.
+    /// `None` for a square.
     pub(crate) b: Option<Source>,
+    /// Of results: as many as a and b have numbers, of which one may have a single number for all.
+    pub(crate) count: u64,
     pub(crate) form: Form,
     /// Numbers at a time.
     pub(crate) chunk: u64,
@@ -43,30 +45,24 @@ pub(crate) struct Tally {
     pub(crate) checked: u64,
 }
 
-/// One number for all of a.
-struct Single {
-    piece: Piece,
-    number: UintBatch,
-}
-
 impl Job {
     /// Writes all results, with those of a sample computed once more, and tells the news on the
     /// way. A request to stop ends it early: then fewer are done than there are.
     pub(crate) fn run(
         &self,
-        file: &mut Unfinished,
+        file: &mut Draft,
         sample: Sample,
         stop: &StopToken,
         news: &mut dyn FnMut(News),
     ) -> anyhow::Result<Tally> {
-        let single = self.single()?;
+        let a = self.single(&self.a)?;
+        let b = self.b.as_ref().map(|b| self.single(b)).transpose()?.flatten();
         thread::scope(|scope| {
             let (to_compute, pieces) = sync_channel(1);
             let (to_write, results) = sync_channel(1);
-            let with_b = single.is_none();
-            let reader = scope.spawn(move || self.read(with_b, &to_compute));
+            let reader = scope.spawn(move || self.read(&to_compute));
             let writer = scope.spawn(move || write(file, &results));
-            let mut work = Work { job: self, single, sample, tally: Tally::default() };
+            let mut work = Work { job: self, singles: [a, b], sample, tally: Tally::default() };
             let computed = work.all(&pieces, &to_write, stop, news);
             drop((pieces, to_write));
             let read = reader.join().unwrap_or_else(|panic| resume_unwind(panic));
@@ -76,34 +72,44 @@ impl Job {
         })
     }
 
-    fn single(&self) -> anyhow::Result<Option<Single>> {
-        let Some(b) = self.b.as_ref().filter(|b| b.count == 1 && self.a.count != 1) else {
+    /// Whether a file has one number for all of the other.
+    fn is_single(&self, source: &Source) -> bool {
+        source.count == 1 && self.count != 1
+    }
+
+    /// The file whose numbers are counted.
+    fn counted(&self) -> &Source {
+        self.b.as_ref().filter(|_| self.is_single(&self.a)).unwrap_or(&self.a)
+    }
+
+    /// The number that a file has for all of the other.
+    fn single(&self, source: &Source) -> anyhow::Result<Option<Arc<UintBatch>>> {
+        if !self.is_single(source) {
             return Ok(None);
-        };
-        let piece = b.open()?.next(1)?;
-        let (number, problems) = b.numbers(&self.executor, &piece)?;
+        }
+        let (number, problems) = source.numbers(&self.executor, &source.open()?.next(1)?)?;
         match problems.first() {
             Some((_, problem)) => {
-                let line = format!("{}: line 1: {problem}", b.path.display());
+                let line = format!("{}: {problem}", source.name_of(0));
                 Err(crate::exit::BadRequest(line).into())
             }
-            None => Ok(Some(Single { piece, number })),
+            None => Ok(Some(Arc::new(number))),
         }
     }
 
-    fn read(
-        &self,
-        with_b: bool,
-        to: &SyncSender<(usize, Piece, Option<Piece>)>,
-    ) -> anyhow::Result<()> {
+    fn read(&self, to: &SyncSender<(usize, Piece, Option<Piece>)>) -> anyhow::Result<()> {
         let mut a = self.a.open()?;
-        let mut b = self.b.as_ref().filter(|_| with_b).map(Source::open).transpose()?;
-        let mut left = self.a.count;
+        let mut b = self.b.as_ref().map(Source::open).transpose()?;
+        let next = |source: &mut SourceReader<'_>, count| {
+            let single = self.is_single(source.source);
+            if single { source.source.open()?.next(1) } else { source.next(count) }
+        };
+        let mut left = self.count;
         while left > 0 {
             let some = left.min(self.chunk);
             let count = usize::try_from(some)?;
-            let b = b.as_mut().map(|b| b.next(count)).transpose()?;
-            if to.send((count, a.next(count)?, b)).is_err() {
+            let b = b.as_mut().map(|b| next(b, count)).transpose()?;
+            if to.send((count, next(&mut a, count)?, b)).is_err() {
                 // Nobody wants more: a stop, or an error that is told elsewhere.
                 return Ok(());
             }
@@ -113,7 +119,7 @@ impl Job {
     }
 }
 
-fn write(file: &mut Unfinished, results: &Receiver<(Results, Vec<usize>)>) -> anyhow::Result<()> {
+fn write(file: &mut Draft, results: &Receiver<(Results, Vec<usize>)>) -> anyhow::Result<()> {
     for (results, none) in results {
         file.write(&results.into_bytes(&none))?;
     }
@@ -123,12 +129,13 @@ fn write(file: &mut Unfinished, results: &Receiver<(Results, Vec<usize>)>) -> an
 /// Computing.
 struct Work<'a> {
     job: &'a Job,
-    single: Option<Single>,
+    /// Of a and of b: one number for all of the other.
+    singles: [Option<Arc<UintBatch>>; 2],
     sample: Sample,
     tally: Tally,
 }
 
-impl Work<'_> {
+impl<'a> Work<'a> {
     fn all(
         &mut self,
         pieces: &Receiver<(usize, Piece, Option<Piece>)>,
@@ -160,30 +167,30 @@ impl Work<'_> {
     ) -> anyhow::Result<(Results, Vec<usize>)> {
         let job = self.job;
         let mut problems = vec![];
-        let mut read = |source: &Source, piece| -> anyhow::Result<UintBatch> {
+        let mut read = |source: &'a Source, piece, single: &Option<Arc<UintBatch>>| {
+            if let Some(number) = single {
+                return anyhow::Ok(Arc::clone(number));
+            }
             let (numbers, bad) = source.numbers(&job.executor, piece)?;
-            let path = source.path.display().to_string();
-            problems.extend(bad.into_iter().map(|(i, bad)| (i, path.clone(), bad.to_string())));
-            Ok(numbers)
+            problems.extend(bad.into_iter().map(|(i, bad)| (i, source, bad.to_string())));
+            Ok(Arc::new(numbers))
         };
-        let x = read(&job.a, a)?;
+        let [single_a, single_b] = &self.singles;
+        let x = read(&job.a, a, single_a)?;
         let y = match (&job.b, b) {
-            (Some(source), Some(piece)) => Some(read(source, piece)?),
-            _ => None,
+            (Some(source), Some(piece)) => read(source, piece, single_b)?,
+            _ => Arc::clone(&x),
         };
-        let other = y.as_ref().or(self.single.as_ref().map(|single| &single.number));
-        let (numbers, borrows) = job.operation.apply(&x, other.unwrap_or(&x))?;
+        let (numbers, borrows) = job.operation.apply(&x, &y)?;
         // What stands for a bad line borrows too, and is told of already.
         let mut bad: Vec<usize> = problems.iter().map(|&(i, ..)| i).collect();
         bad.sort_unstable();
         let borrows = borrows.into_iter().filter(|i| bad.binary_search(i).is_err());
-        let path = job.a.path.display().to_string();
-        problems.extend(borrows.map(|i| (i, path.clone(), "a < b".to_owned())));
+        problems.extend(borrows.map(|i| (i, job.counted(), "a < b".to_owned())));
         problems.sort_by_key(|&(i, ..)| i);
-        let unit = job.a.unit();
-        for (i, path, problem) in &problems {
-            let number = self.tally.done + *i as u64 + 1;
-            news(News::Problem(format!("{path}: {unit} {number}: {problem}")));
+        for (i, source, problem) in &problems {
+            let number = source.name_of(self.tally.done + *i as u64);
+            news(News::Problem(format!("{number}: {problem}")));
         }
         let mut none: Vec<usize> = problems.into_iter().map(|(i, ..)| i).collect();
         none.dedup();
@@ -205,27 +212,23 @@ impl Work<'_> {
         let drawn: Vec<usize> = (0..count).filter(|_| self.sample.draw()).collect();
         let drawn: Vec<usize> =
             drawn.into_iter().filter(|i| none.binary_search(i).is_err()).collect();
-        let single = self.single.as_ref().map(|single| &single.piece);
+        let written = |source: &'a Source, piece, i| {
+            source.written(piece, if job.is_single(source) { 0 } else { i })
+        };
         let found = drawn.par_iter().find_map_first(|&i| {
-            let b = match (&job.b, b, single) {
-                (Some(source), Some(piece), _) => Some(source.written(piece, i)),
-                (Some(source), None, Some(piece)) => Some(source.written(piece, 0)),
-                _ => None,
-            };
-            let (a, result) = (job.a.written(a, i), results.get(i, job.form.format));
+            let a = written(&job.a, a, i);
+            let b = job.b.as_ref().zip(b).map(|(source, piece)| written(source, piece, i));
+            let result = results.get(i, job.form.format);
             wrong(job.operation, a, b, result, job.form.width).map(|wrong| (i, wrong))
         });
         self.tally.checked += drawn.len() as u64;
         match found {
             None => Ok(()),
             Some((i, wrong)) => {
-                let (path, unit) = (job.a.path.display(), job.a.unit());
-                let number = self.tally.done + i as u64 + 1;
-                let name = job.operation.name();
-                let seed = self.sample.seed;
+                let number = job.counted().name_of(self.tally.done + i as u64);
+                let (name, seed) = (job.operation.name(), self.sample.seed);
                 anyhow::bail!(
-                    "check failed (seed {seed}): {name} of {path}, {unit} {number}: {wrong}; \
-                     nothing is written"
+                    "check failed (seed {seed}): {name} of {number}: {wrong}; nothing is written"
                 )
             }
         }

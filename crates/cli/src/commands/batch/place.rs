@@ -1,5 +1,7 @@
 //! Where batches are computed.
 
+use anyhow::Context;
+use rayon::ThreadPoolBuilder;
 use warpint::device::{DeviceError, TuningStore};
 use warpint::integer::Executor;
 use warpint::integer::gpu::{Gpu, Prices};
@@ -32,19 +34,18 @@ pub(crate) fn gpu(id: DeviceId) -> Result<Gpu, DeviceError> {
     Ok(gpu.with_prices(prices.value))
 }
 
-/// Where to compute, and its name. Threads are those of the CPU.
+/// Where to compute, and its name. From now on rayon has so many threads: what is done on the CPU
+/// beside a device has them too. Once a process.
 pub(crate) fn executor(
     choice: DeviceChoice,
     threads: Option<usize>,
 ) -> anyhow::Result<(Executor, String)> {
-    match settled(choice)? {
-        DeviceChoice::On(id) => Ok((gpu(id)?.into(), id.to_string())),
-        DeviceChoice::Auto | DeviceChoice::Cpu => {
-            let executor = match threads {
-                Some(threads) => Executor::cpu_with_threads(threads)?,
-                None => Executor::cpu(),
-            };
-            Ok((executor, DeviceChoice::Cpu.to_string()))
-        }
+    if let Some(threads) = threads {
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build_global();
+        pool.with_context(|| format!("cannot start {threads} threads"))?;
     }
+    Ok(match settled(choice)? {
+        DeviceChoice::On(id) => (gpu(id)?.into(), id.to_string()),
+        DeviceChoice::Auto | DeviceChoice::Cpu => (Executor::cpu(), DeviceChoice::Cpu.to_string()),
+    })
 }

@@ -1,7 +1,6 @@
 //! What came of it.
 
 use std::fmt::{self, Display};
-use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -13,7 +12,7 @@ use crate::units;
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct BatchReport {
     operation: &'static str,
-    /// Numbers of a.
+    /// Of results, missing ones too.
     count: u64,
     a_bits: u32,
     /// `null` for squares.
@@ -36,7 +35,7 @@ pub(crate) struct BatchReport {
 impl BatchReport {
     pub(crate) fn new(
         job: &Job,
-        out: &Path,
+        out: String,
         tally: Tally,
         time: Duration,
         device: String,
@@ -45,17 +44,17 @@ impl BatchReport {
         let seconds = time.as_secs_f64();
         Self {
             operation: job.operation.name(),
-            count: job.a.count,
+            count: job.count,
             a_bits: job.a.width.bits(),
             b_bits: job.b.as_ref().map(|b| b.width.bits()),
             out_bits: job.form.width.bits(),
             malformed: tally.malformed,
             seconds,
-            numbers_per_second: job.a.count as f64 / seconds.max(1e-9),
+            numbers_per_second: job.count as f64 / seconds.max(1e-9),
             device,
             checked: tally.checked,
             seed,
-            out: out.display().to_string(),
+            out,
         }
     }
 }

@@ -1,12 +1,16 @@
 //! The file of results.
 
 use std::ops::Range;
+use std::path::Path;
 
 use warpint::integer::{IntegerError, UintBatch, Width};
 
 use super::check::Written;
+use super::lines::NONE;
 use super::npy::{Header, Item};
+use super::standard::{Output, is_standard};
 use crate::args::Format;
+use crate::exit::BadRequest;
 use crate::whole_file::{Unfinished, WholeFile};
 
 /// Results as they go into a file.
@@ -41,14 +45,60 @@ impl Form {
         4 * self.width.limbs()
     }
 
-    /// Opens a file of so many results, as yet beside its place.
-    pub(crate) fn open(&self, out: &WholeFile, count: u64) -> anyhow::Result<Unfinished> {
-        let mut file = out.begin()?;
+    /// Begins with so many results, as yet beside their place.
+    pub(crate) fn open(&self, out: &Out, count: u64) -> anyhow::Result<Draft> {
+        let mut file = match out {
+            Out::File(file) => Draft::File(file.begin()?),
+            Out::Standard => Draft::Standard(Output::new()?),
+        };
         if self.format == Format::Npy {
             let limbs = u64::from(self.width.bits() / self.item.bits());
             file.write(&Header { item: self.item, count, limbs }.to_bytes())?;
         }
         Ok(file)
+    }
+}
+
+/// Where results go.
+pub(crate) enum Out {
+    File(WholeFile),
+    /// Standard output.
+    Standard,
+}
+
+impl Out {
+    pub(crate) fn new(path: &Path) -> Result<Self, BadRequest> {
+        if is_standard(path) { Ok(Self::Standard) } else { WholeFile::new(path).map(Self::File) }
+    }
+
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::File(file) => file.path.display().to_string(),
+            Self::Standard => "standard output".into(),
+        }
+    }
+}
+
+/// Results that are not yet where they go: all of them at the end, or none.
+pub(crate) enum Draft {
+    File(Unfinished),
+    Standard(Output),
+}
+
+impl Draft {
+    /// Writes the next bytes.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        match self {
+            Self::File(file) => file.write(bytes),
+            Self::Standard(output) => output.write(bytes),
+        }
+    }
+
+    pub(crate) fn finish(self) -> anyhow::Result<()> {
+        match self {
+            Self::File(file) => file.finish(),
+            Self::Standard(output) => output.finish(),
+        }
     }
 }
 
@@ -62,18 +112,17 @@ impl Results {
         Written { format, bytes: bytes.unwrap_or_default() }
     }
 
-    /// The bytes of the file, with nothing or zeros for those that are no results, in ascending
+    /// The bytes of the file, with [`NONE`] or zeros for those that are no results, in ascending
     /// order.
     pub(crate) fn into_bytes(self, none: &[usize]) -> Vec<u8> {
         match self {
             Self::Texts(texts) => {
-                let size = texts.iter().map(|text| text.len() + 1).sum();
+                let size = texts.iter().map(|text| text.len().max(NONE.len()) + 1).sum();
                 let mut bytes = Vec::with_capacity(size);
                 let mut none = none.iter().copied().peekable();
                 for (i, text) in texts.iter().enumerate() {
-                    if none.next_if_eq(&i).is_none() {
-                        bytes.extend_from_slice(text.as_bytes());
-                    }
+                    let text = if none.next_if_eq(&i).is_some() { NONE } else { text };
+                    bytes.extend_from_slice(text.as_bytes());
                     bytes.push(b'\n');
                 }
                 bytes

@@ -8,15 +8,20 @@ use anyhow::Context;
 use rayon::prelude::*;
 use warpint::integer::{Executor, UintBatch, Width};
 
+use super::encoding::text_begins;
 use super::lines::{Digits, LineProblem, LineReader, Lines, significant};
 use super::npy::{Header, Item};
+use super::standard::{input, is_standard};
 use crate::args::Format;
 use crate::exit::BadRequest;
+use crate::units;
 
 /// A file of `count` numbers of one width.
 #[derive(Debug)]
 pub(crate) struct Source {
     pub(crate) path: PathBuf,
+    /// All of standard input.
+    kept: Option<File>,
     pub(crate) format: Format,
     pub(crate) count: u64,
     pub(crate) width: Width,
@@ -48,6 +53,14 @@ pub(crate) fn format_of(path: &Path) -> Option<Format> {
     }
 }
 
+/// A file to be read from its beginning on, unless standard input was kept in another one.
+fn opened(path: &Path, kept: Option<&File>) -> io::Result<File> {
+    let Some(kept) = kept else { return File::open(path) };
+    let mut file = kept.try_clone()?;
+    file.rewind()?;
+    Ok(file)
+}
+
 impl Source {
     /// Looks at a file: text is read once, to count its lines, and to find the widest of its
     /// numbers unless a width is given.
@@ -56,39 +69,32 @@ impl Source {
         format: Option<Format>,
         width: Option<Width>,
     ) -> anyhow::Result<Self> {
+        let standard = is_standard(path);
+        let of_name = if standard { Some(Format::Decimal) } else { format_of(path) };
+        let path = if standard { Path::new("standard input") } else { path };
         let refused = |reason: &str| BadRequest(format!("{}: {reason}", path.display()));
-        let format = format.or_else(|| format_of(path)).ok_or_else(|| {
+        let unread = |e: io::Error| BadRequest(format!("cannot read {}: {e}", path.display()));
+        if !standard && !fs::metadata(path).map_err(unread)?.is_file() {
+            return Err(refused("is not a file; a pipe can be standard input, by -").into());
+        }
+        let format = format.or(of_name).ok_or_else(|| {
             refused("its name does not tell its format: give --format dec, hex, npy or raw")
         })?;
-        let unread = |e: io::Error| BadRequest(format!("cannot read {}: {e}", path.display()));
-        let metadata = fs::metadata(path).map_err(unread)?;
-        if !metadata.is_file() {
-            return Err(refused("is not a file").into());
-        }
-        let mut file = File::open(path).map_err(unread)?;
-        let whole = |item, offset, count, width: Width| {
-            let each = u64::from(width.bits() / 8);
-            let expected = each.checked_mul(count).and_then(|bytes| bytes.checked_add(offset));
-            if expected != Some(metadata.len()) {
-                let found = metadata.len() - offset;
-                let reason = format!("has {found} bytes for {count} numbers of {width}");
-                return Err(refused(&reason));
-            }
-            let path = path.to_owned();
-            Ok(Self { path, format, count, width, item, offset, digits: None })
-        };
-        match format {
+        let kept = standard.then(input).transpose()?;
+        let mut file = opened(path, kept.as_ref()).map_err(unread)?;
+        let length = file.metadata().map_err(unread)?.len();
+        let (item, offset, count, width) = match format {
             Format::Raw => {
                 let width = width.ok_or_else(|| {
                     refused("raw files do not tell how wide numbers are: give --bits")
                 })?;
                 let each = u64::from(width.bits() / 8);
-                if !metadata.len().is_multiple_of(each) {
-                    let reason =
-                        format!("{} bytes are no whole numbers of {width}", metadata.len());
+                if !length.is_multiple_of(each) {
+                    let found = units::count(length, "byte");
+                    let reason = format!("has {found}, which is not whole numbers of {width}");
                     return Err(refused(&reason).into());
                 }
-                Ok(whole(None, 0, metadata.len() / each, width)?)
+                (None, 0, length / each, width)
             }
             Format::Npy => {
                 let header = Header::read(&mut file).map_err(unread)?.map_err(|e| refused(&e))?;
@@ -104,23 +110,32 @@ impl Source {
                     return Err(refused(&format!("has numbers of {found}, not {width}")).into());
                 }
                 let offset = file.stream_position().map_err(unread)?;
-                Ok(whole(Some(header.item), offset, header.count, found)?)
+                let bytes = length.saturating_sub(offset);
+                if u64::from(found.bits() / 8).checked_mul(header.count) != Some(bytes) {
+                    let (bytes, count) =
+                        (units::count(bytes, "byte"), units::count(header.count, "number"));
+                    return Err(refused(&format!("has {bytes} for {count} of {found}")).into());
+                }
+                (Some(header.item), offset, header.count, found)
             }
             Format::Decimal | Format::Hex => {
                 let failed = || format!("cannot read {}", path.display());
+                let offset = text_begins(&mut file).map_err(unread)?.map_err(refused)?;
+                file.seek(SeekFrom::Start(offset)).map_err(unread)?;
                 let (count, widest) = survey(file, format, width.is_none()).with_context(failed)?;
-                let width = width.unwrap_or(widest);
-                let digits = Some(Digits::new(format, width)?);
-                let path = path.to_owned();
-                Ok(Self { path, format, count, width, item: None, offset: 0, digits })
+                (None, offset, count, width.unwrap_or(widest))
             }
-        }
+        };
+        let is_text = matches!(format, Format::Decimal | Format::Hex);
+        let digits = is_text.then(|| Digits::new(format, width)).transpose()?;
+        let path = path.to_owned();
+        Ok(Self { path, kept, format, count, width, item, offset, digits })
     }
 
     /// Begins to read.
     pub(crate) fn open(&self) -> anyhow::Result<SourceReader<'_>> {
         let failed = || format!("cannot read {}", self.path.display());
-        let mut file = File::open(&self.path).with_context(failed)?;
+        let mut file = opened(&self.path, self.kept.as_ref()).with_context(failed)?;
         file.seek(SeekFrom::Start(self.offset)).with_context(failed)?;
         let numbers = match &self.digits {
             Some(digits) => Numbers::Lines(LineReader::new(file, digits.longest_line())),
@@ -138,8 +153,7 @@ impl Source {
         match (piece, &self.digits) {
             (Piece::Lines(lines), Some(digits)) => {
                 let all = (0..lines.len()).into_par_iter();
-                let texts: Vec<_> =
-                    all.map(|i| lines.get(i).and_then(|line| digits.of(line))).collect();
+                let texts: Vec<_> = all.map(|i| lines.digits(i, digits)).collect();
                 let bad = texts.iter().enumerate().filter_map(|(i, text)| Some((i, text.err()?)));
                 let bad = bad.collect();
                 let texts: Vec<&str> = texts.iter().map(|text| text.unwrap_or("0")).collect();
@@ -153,9 +167,10 @@ impl Source {
         }
     }
 
-    /// What a number of this file is called: a line of text, else a number, both from 1.
-    pub(crate) fn unit(&self) -> &'static str {
-        if self.digits.is_some() { "line" } else { "number" }
+    /// Where number i stands, from 0: `FILE: line 1` of text, else `FILE: number 1`.
+    pub(crate) fn name_of(&self, i: u64) -> String {
+        let unit = if self.digits.is_some() { "line" } else { "number" };
+        format!("{}: {unit} {}", self.path.display(), i + 1)
     }
 
     /// About how many bytes of memory a number takes, as limbs and as it stands in the file.
@@ -227,7 +242,7 @@ fn survey(file: File, format: Format, wanted: bool) -> anyhow::Result<(u64, Widt
 
 /// A file that is being read.
 pub(crate) struct SourceReader<'a> {
-    source: &'a Source,
+    pub(crate) source: &'a Source,
     numbers: Numbers,
 }
 
@@ -249,7 +264,8 @@ impl SourceReader<'_> {
             }
             Numbers::Bytes(file) => {
                 let size = count * self.source.width.limbs() * 4;
-                let mut bytes = Vec::with_capacity(size);
+                let mut bytes = vec![];
+                bytes.try_reserve_exact(size).with_context(failed)?;
                 file.take(size as u64).read_to_end(&mut bytes).with_context(failed)?;
                 if bytes.len() == size { Ok(Piece::Bytes(bytes)) } else { Err(changed()) }
             }

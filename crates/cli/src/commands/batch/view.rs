@@ -1,78 +1,45 @@
 //! How far it is, on standard error, and which numbers have no result.
 
-use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-
 use super::pipeline::News;
+use crate::meter::Meter;
 use crate::report::notice;
 use crate::units;
 
-/// Without a terminal, a line this often.
-const LINE_EVERY: Duration = Duration::from_secs(10);
 /// Numbers that are told of, of those without a result.
 const MOST_PROBLEMS: u64 = 20;
 
-/// A bar on a terminal, lines elsewhere.
 pub(crate) struct View {
-    bar: Option<ProgressBar>,
-    silent: bool,
+    meter: Meter,
     total: u64,
     begin: Instant,
-    last_line: Instant,
     problems: u64,
 }
 
 impl View {
     pub(crate) fn new(total: u64, silent: bool) -> Self {
-        let bar = (!silent && io::stderr().is_terminal()).then(|| {
-            let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
-            let style = ProgressStyle::with_template("[{bar:24}] {msg}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-            bar
-        });
-        let begin = Instant::now();
-        Self { bar, silent, total, begin, last_line: begin, problems: 0 }
+        let meter = Meter::new(String::new(), silent);
+        Self { meter, total, begin: Instant::now(), problems: 0 }
     }
 
     pub(crate) fn take(&mut self, news: News) {
         match news {
-            News::Done(done) => self.progress(done),
+            News::Done(done) => {
+                let (total, time) = (self.total, self.begin.elapsed());
+                self.meter.show(done, total, || progress_line(done, total, time));
+            }
             News::Problem(line) => {
                 self.problems += 1;
                 if self.problems <= MOST_PROBLEMS {
-                    self.say(&line);
+                    self.meter.say(&line);
                 }
             }
         }
     }
 
-    fn progress(&mut self, done: u64) {
-        if self.bar.is_none() && (self.silent || self.last_line.elapsed() < LINE_EVERY) {
-            return;
-        }
-        let line = progress_line(done, self.total, self.begin.elapsed());
-        if let Some(bar) = &self.bar {
-            bar.set_position(done);
-            bar.set_message(line);
-        } else {
-            notice(&line);
-            self.last_line = Instant::now();
-        }
-    }
-
-    fn say(&self, line: &str) {
-        match &self.bar {
-            Some(bar) => bar.suspend(|| notice(line)),
-            None => notice(line),
-        }
-    }
-
     pub(crate) fn end(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.meter.end();
         if let Some(more) = self.problems.checked_sub(MOST_PROBLEMS).filter(|&more| more > 0) {
             notice(&format!("… and {more} more"));
         }
