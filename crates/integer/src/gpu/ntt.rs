@@ -92,7 +92,11 @@ impl Ntt {
         let of_point = 0.0100 + 0.0011 * (log - 8.0) + if log > 12.0 { 0.0015 } else { 0.0 };
         let mixing = 1.0 + 0.38 * (self.primes - 3) as f64;
         let tail = [1.0, 1.18, 1.28][self.share as usize];
-        let wide = if self.wide { 1.3 } else { 1.0 };
+        let wide = match (self.wide, self.points()) {
+            (false, _) => 1.0,
+            (true, ..8192) => 1.3,
+            (true, _) => 1.8,
+        };
         let square = if self.b_limbs.is_none() { 0.75 } else { 1.0 };
         points * self.primes as f64 * of_point * mixing * tail * wide * square
     }
