@@ -58,7 +58,7 @@ fn field(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// The same in the fields of 50-bit primes, with fewer values drawn.
+/// The same in the fields of primes of 47 to 50 bits, with fewer values drawn.
 fn field50(device: &Device) -> Result<()> {
     for (name, case) in warpint_selftest::field50::CASES {
         case(device, warpint_selftest::SEED, 500).map_err(anyhow::Error::msg).context(*name)?;

@@ -3,7 +3,7 @@
 //! | module | what it computes |
 //! |---|---|
 //! | [`goldilocks`] | the field Z/qZ, q = 2^64 − 2^32 + 1 |
-//! | [`f50`] | fields Z/pZ, p a prime of 50 bits, on `f64` |
+//! | [`f50`] | fields Z/pZ, p a prime of 47 to 50 bits, on `f64` |
 //! | [`dd`] | double-double numbers (about 106 bits), for tables |
 //! | [`jacobi`] | the Jacobi symbol and the gcd, by half-gcd |
 //! | [`limbs`] | natural numbers as little-endian `u64` limbs: the slow, obvious oracles |

@@ -11,7 +11,7 @@
 //   PRIMES, BITS       the primes' product is more than 2^(2·DIGIT_BITS) times the digits of the shorter
 //                      factor
 //   FIELDS             p and RN(1/p) of each
-//   RAISED             2^64, 2^128, … mod p of each, a Factor for each 64 bits of a digit beyond 64
+//   RAISED             2^64, 2^128, … mod p of each, a Factor for each 64 bits of a digit
 //   MIXED              for k, i < k: −M_i/M_k mod p_k, M_i = p_0·…·p_(i−1), and 1/(2^LOG_HEAD·M_k) mod p_k
 //   JOINED             w and w^i/2 mod p of each, i < 2^SHARE, w the root of the tail
 //   PRODUCTS           products of a block, BLOCKS blocks of a multiprocessor
@@ -24,8 +24,8 @@
 // back. (This form is that of FLINT's fft_small.) A pass has a table of roots of its own, in which
 // those of blocks that threads have at a time stand side by side.
 //
-// After the first pass blocks are so small that one warp has all points of a block: only there the
-// whole team meets.
+// After the first pass one warp has all points of a block: the whole team meets before and after that pass
+// only.
 //
 // With a tail the product is one mod (x^H − 1)(x^T − w), H = 2^LOG_HEAD, T = H/2^SHARE, w^(H/T) = −1: that
 // of the blocks 0 … 2^SHARE of T points. A factor has at most H digits. The threads of tails stand
@@ -53,6 +53,8 @@ constexpr u32 THREADS = TEAM * PRODUCTS, FACTORS = SQUARE ? 1 : 2;
 constexpr u32 PASS_STAGES[] = {RADICES};
 constexpr u32 PASSES = sizeof(PASS_STAGES) / sizeof(PASS_STAGES[0]), FIRST_STAGES = PASS_STAGES[0];
 static_assert(HEAD >> FIRST_STAGES <= 32 * HOLDS, "a warp has all points of a block then");
+static_assert(PASS_STAGES[PASSES - 1] == 4, "a thread has all points of a block in the last pass");
+static_assert(SHARE < FIRST_STAGES, "the tail has a first pass");
 constexpr u32 RUN_WORDS = HOLDS * DIGIT_BITS / 32;
 
 // Digits of a factor.
@@ -110,6 +112,7 @@ __host__ __device__ constexpr u32 forward_bound(u32 S, u32 stage) {
 // Of products one factor is within p/2 + 2, the other one within this.
 constexpr u32 LAST_BOUND = forward_bound(FIRST_STAGES, LOG_HEAD);
 constexpr bool BOTH_REDUCED = SQUARE || LAST_BOUND > PRODUCT_LIMIT;
+static_assert(2 * DIGIT_BOUND <= 2 * LIMIT && LAST_BOUND <= 2 * LIMIT, "what is reduced is within 2^53");
 // The bound before the inverse of a stage. Sums above half of the limit are reduced.
 __host__ __device__ constexpr u32 inverse_bound(u32 stage) {
     u32 bound = times(33, BOTH_REDUCED ? 33 : LAST_BOUND);
@@ -123,11 +126,14 @@ __host__ __device__ constexpr u32 inverse_bound(u32 stage) {
 // Whether each warp has threads of one product, all of the head or all of the tail.
 constexpr bool OWN_WARPS = HEAD_TEAM % 32 == 0 && (SHARE == 0 || TAIL_TEAM % 32 == 0);
 
+static_assert(2 * inverse_bound(0) <= LIMIT, "a difference is within the limit");
+
 // Where the threads of a product meet.
 DEVICE void meet() {
     if constexpr (SHARE == 0 && 32 % TEAM == 0) {
         __syncwarp();
     } else if constexpr (OWN_WARPS && PRODUCTS > 1) {
+        static_assert(PRODUCTS <= 15, "a block has 15 barriers for teams");
         team_barrier<TEAM>();
     } else {
         __syncthreads();
@@ -139,21 +145,17 @@ __host__ __device__ constexpr u32 place(u32 point) { return point + point / 16; 
 constexpr u32 PLACES = place(POINTS);
 
 // Units of 2^R points, 2^LOG_STRIDE apart, that a thread has in a pass. Those of a block are spread
-// over its threads; blocks of less than 16 points are all of a thread.
+// over its threads.
 template <u32 S, u32 R>
 struct Pass {
     static constexpr u32 SIZE = 1 << R, UNITS = HOLDS / SIZE, LOG_STRIDE = LOG_HEAD - S - R;
-    static constexpr u32 LOG_BLOCK = LOG_HEAD - S, LOG_TEAM = LOG_BLOCK < 4 ? 0 : LOG_BLOCK - 4;
-    static constexpr bool SMALL = LOG_BLOCK < 4;
+    static constexpr u32 LOG_BLOCK = LOG_HEAD - S, LOG_TEAM = LOG_BLOCK - 4;
 
-    DEVICE static u32 block(u32 thread, u32 v) {
-        return SMALL ? thread * UNITS + v : thread >> LOG_TEAM;
-    }
+    DEVICE static u32 block(u32 thread) { return thread >> LOG_TEAM; }
     // The first point of unit v. What it and i·2^LOG_STRIDE are beyond multiples of 16 is below 16
     // together, so the places of a unit's points are place(i·2^LOG_STRIDE) apart.
     DEVICE static u32 first_point(u32 thread, u32 v) {
-        u32 unit = SMALL ? 0 : thread % (1 << LOG_TEAM) + (v << LOG_TEAM);
-        return (block(thread, v) << LOG_BLOCK) + unit;
+        return (block(thread) << LOG_BLOCK) + thread % (1 << LOG_TEAM) + (v << LOG_TEAM);
     }
 };
 
@@ -183,9 +185,9 @@ DEVICE void reduce_all(F50 f, double (&x)[HOLDS]) {
     for (u32 t = 0; t < HOLDS; t++) x[t] = reduce(f, x[t]);
 }
 
-// The root of block c of those into which stage r of a pass takes unit v's block apart.
+// The root of block c of those into which stage r of a pass takes a thread's block apart.
 template <u32 S, u32 R>
-DEVICE Factor root(const Factor* roots, u32 r, u32 c, u32 v, u32 thread) {
+DEVICE Factor root(const Factor* roots, u32 r, u32 c, u32 thread) {
     using P = Pass<S, R>;
     u32 entry = (1 << r) - 1 + c;
     if constexpr (is_tail(S)) {
@@ -193,29 +195,21 @@ DEVICE Factor root(const Factor* roots, u32 r, u32 c, u32 v, u32 thread) {
     } else if constexpr (S > 0) {
         // The tables of the passes before have a root less than there are blocks, for each tree.
         constexpr u32 NUMBER = POINTS >> P::LOG_BLOCK;
-        u32 block = P::SMALL ? thread + v * (NUMBER / P::UNITS) : P::block(thread, v);
-        entry = NUMBER - TREES + entry * NUMBER + block;
+        entry = NUMBER - TREES + entry * NUMBER + P::block(thread);
     }
     double2 factor = __ldg((const double2*)&roots[entry]);
     return {factor.x, factor.y};
 }
 
-// The roots of stage r of a pass: BLOCKS_HERE for each unit.
+// The roots of stage r of a pass, the same for all units of a thread.
 template <u32 S, u32 R, u32 r>
 struct StageRoots {
-    static constexpr u32 UNITS = S >= FIRST_STAGES && Pass<S, R>::SMALL ? Pass<S, R>::UNITS : 1;
-    Factor of[UNITS << r];
+    Factor of[1 << r];
 
     DEVICE StageRoots(const Factor* roots, u32 thread) {
 #pragma unroll
-        for (u32 v = 0; v < UNITS; v++) {
-#pragma unroll
-            for (u32 c = S == 0 ? 1 : 0; c < 1 << r; c++) {
-                of[(v << r) + c] = root<S, R>(roots, r, c, v, thread);
-            }
-        }
+        for (u32 c = S == 0 ? 1 : 0; c < 1 << r; c++) of[c] = root<S, R>(roots, r, c, thread);
     }
-    DEVICE Factor at(u32 v, u32 c) const { return of[(v % UNITS << r) + c]; }
 };
 
 // Stage r of a pass, and those after it, on the points that a thread holds. The roots of a stage are
@@ -238,7 +232,7 @@ DEVICE void forward_stage(double (&x)[HOLDS], F50 f, const Factor* roots, u32 th
                 u32 at = v * P::SIZE + c * 2 * HALF + i;
                 double a = x[at], b = x[at + HALF];
                 if (!by_one) {
-                    b = mul_by(f, b, w.at(v, c));
+                    b = mul_by(f, b, w.of[c]);
                 } else if (r > 0 && 2 * BOUND > after_forward(BOUND)) {
                     // Not multiplied, it may be too large for the bound.
                     b = reduce(f, b);
@@ -274,7 +268,7 @@ DEVICE void inverse_stage(double (&x)[HOLDS], F50 f, const Factor* roots, u32 th
                 u32 at = v * P::SIZE + c * 2 * HALF + i;
                 double sum = x[at] + x[at + HALF], difference = x[at] - x[at + HALF];
                 x[at] = REDUCES ? reduce(f, sum) : sum;
-                x[at + HALF] = !by_one   ? mul_by(f, difference, w.at(v, c))
+                x[at + HALF] = !by_one   ? mul_by(f, difference, w.of[c])
                                : REDUCES ? reduce(f, difference)
                                          : difference;
             }
@@ -421,7 +415,7 @@ DEVICE void last_pass(double* plane, const double* buffer, F50 f, const Factor* 
 }
 
 // In all planes, from u, the product mod x^H − 1 times H, and v, that mod x^T − w times T, to the product
-// times H, within 3p. It is u + (x^H − 1)·q, and q = (u mod (x^T − w) − v·H/T) / 2.
+// times H, within p/2 more than u. It is u + (x^H − 1)·q, and q = (u mod (x^T − w) − v·H/T) / 2.
 DEVICE void join(double* planes, u32 thread) {
 #pragma unroll 1
     for (u32 point = thread; point < TAIL; point += TEAM) {
@@ -440,7 +434,7 @@ DEVICE void join(double* planes, u32 thread) {
     }
 }
 
-// The integer c ≥ 0 with residues x[k] (times S) modulo all primes, at most 2^52 in size. With digits
+// The integer c ≥ 0 with residues x[k] (times H) modulo all primes, at most 2^52 in size. With digits
 // |d_k| < p_k in c = d_0 + p_0·(d_1 + p_1·(d_2 + …)) each of these sums is an integer above −1; so the
 // last digit is no negative one.
 DEVICE void mix(u64 (&words)[PRIMES], const double (&x)[PRIMES]) {

@@ -11,9 +11,9 @@ extern "C" __global__ void sums(double p, double inverse, const double* x, doubl
     out[i] = reduce(F50{p, inverse}, x[i]);
 }
 
-extern "C" __global__ void integers(double p, double inverse, const double* x, u64* out, u32 n) {
+extern "C" __global__ void integers(double p, double inverse, const double* x, i64* out, u32 n) {
     FOR_EACH(i, n)
-    out[i] = canonical(F50{p, inverse}, x[i]);
+    out[i] = to_integer(x[i]);
 }
 
 extern "C" __global__ void elements(double p, double inverse, const u64* x, double* out, u32 n) {

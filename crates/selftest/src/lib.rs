@@ -9,7 +9,7 @@
 //! * [`elementwise`]: operations of batches on a device, limb by limb;
 //! * [`faults`]: what goes wrong on unreliable machines, made on purpose;
 //! * [`field`]: the field arithmetic of the kernels, one function at a time;
-//! * [`field50`]: the same for the fields of 50-bit primes;
+//! * [`field50`]: the same for the fields of primes of 47 to 50 bits;
 //! * [`interim`]: residues on the way through large tests;
 //! * [`stress`]: checked squarings for as long as one likes;
 //! * [`vectors`]: the known answers of `tests/vectors`;

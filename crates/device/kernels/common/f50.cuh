@@ -54,14 +54,6 @@ DEVICE double mul_by(F50 f, double a, Factor w) {
     return fma(-q, f.p, h) + fma(a, w.w, -h);
 }
 
-// The integer 0 ≤ r < p that x stands for, for |x| ≤ 2^53.
-DEVICE u64 canonical(F50 f, double x) {
-    double r = reduce(f, x);
-    // |r| < p, so 2^52 plus r or r + p is from 2^52 to 2^53: its low bits are the integer.
-    double t = r + (r < 0.0 ? 4503599627370496.0 + f.p : 4503599627370496.0);
-    return (u64)__double_as_longlong(t) & 0xfffffffffffffull;
-}
-
 // x as an integer, for an integer |x| ≤ 2^51.
 DEVICE i64 to_integer(double x) {
     // 3·2^51 + x is from 2^52 to 2^53: its bits are those of 3·2^51, and x more.

@@ -46,6 +46,12 @@ pub(super) fn lengths() -> impl Iterator<Item = (usize, usize)> {
 /// the primes have together (140.998, 199.98, 249.97, 299.97, 399.97, 549.96).
 const DIGITS: [(usize, usize); 6] = [(3, 64), (4, 92), (5, 114), (6, 142), (8, 192), (11, 268)];
 
+/// Primes, and the bits of a digit.
+#[cfg(test)]
+pub(super) fn digits() -> impl Iterator<Item = (usize, usize)> {
+    DIGITS.into_iter()
+}
+
 impl Ntt {
     /// The shortest transform modulo so many primes for factors of so many limbs (no second one
     /// for a square), on a device whose blocks have so many bytes of shared memory. `None` where
@@ -220,8 +226,7 @@ impl Ntt {
     /// The root of block x is the power with exponent x, in log2(HEAD) bits and reversed, of a root of
     /// unity of order 2·HEAD. A pass of R stages on B blocks has the roots of their parts 2^r·β + c for
     /// r < R, c < 2^r, β < B, the last index innermost; in the first pass those of the head come before
-    /// those of the tail, and in a last pass whose threads have V blocks each those blocks β are
-    /// innermost that are the same mod V.
+    /// those of the tail.
     fn roots(&self) -> Result<Vec<[f64; 2]>, DeviceError> {
         let bits = self.log_head;
         let mut roots = Vec::with_capacity(2 * self.primes * self.points());
@@ -244,12 +249,7 @@ impl Ntt {
                 }
                 let mut before = *first;
                 for stages in others {
-                    let size = self.head() >> before;
-                    let of_thread = (HOLDS / size).max(1);
-                    let blocks = 0..self.points() / size;
-                    let blocks: Vec<usize> = (0..of_thread)
-                        .flat_map(|v| blocks.clone().skip(v).step_by(of_thread))
-                        .collect();
+                    let blocks: Vec<usize> = (0..self.points() >> (bits - before)).collect();
                     add(&blocks, *stages);
                     before += stages;
                 }
@@ -264,7 +264,7 @@ impl Ntt {
 
 fn failed(why: impl std::fmt::Display) -> DeviceError {
     DeviceError::Failed {
-        what: "a transform over fields of 50-bit primes".into(),
+        what: "a transform over fields of small primes".into(),
         message: why.to_string(),
     }
 }

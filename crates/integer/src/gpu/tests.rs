@@ -116,33 +116,46 @@ fn products_by_the_identity() {
 }
 
 fn check_ntt(gpu: &Gpu, part: Part, a_limbs: usize, b_limbs: usize, primes: usize, count: usize) {
+    let shared_memory = gpu.device().info().shared_memory_per_block;
+    let shape = |b| Ntt::new(part, a_limbs, b, primes, shared_memory).unwrap();
+    check_shape(gpu, part, a_limbs, b_limbs, count, &shape);
+}
+
+/// Products, and squares if the factors have one width, by the transforms of a shape.
+fn check_shape(
+    gpu: &Gpu,
+    part: Part,
+    a_limbs: usize,
+    b_limbs: usize,
+    count: usize,
+    shape: &dyn Fn(Option<usize>) -> Ntt,
+) {
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     let (mut a, mut b) = (numbers(&mut rng, count, a_limbs), numbers(&mut rng, count, b_limbs));
     b.rotate_left(count / 3);
     // All ones squared are there too; and digits whose elements are as large as they can be.
     b[0].fill(u32::MAX);
-    let p = warpint_arith::f50::PRIMES[0].0;
-    let digit = (p << 13) + p / 2;
+    let narrow = warpint_arith::f50::NARROW[0].0;
+    let digit = (narrow << 16) + narrow / 2;
     for x in a.iter_mut().zip(b.iter_mut()).skip(1).take(1).flat_map(|(a, b)| [a, b]) {
         for (j, limb) in x.iter_mut().enumerate() {
             *limb = (digit >> (j % 2 * 32)) as u32;
         }
     }
-    let shared_memory = gpu.device().info().shared_memory_per_block;
-    let shape = Ntt::new(part, a_limbs, Some(b_limbs), primes, shared_memory).unwrap();
+    let product_shape = shape(Some(b_limbs));
     let (first, out_limbs) = part.limbs(a_limbs, b_limbs);
     let out = gpu.device().alloc::<u32>(count * out_limbs).unwrap();
     let (a_data, b_data) = (upload(gpu, &a), upload(gpu, &b));
     let operand = |data, limbs| Operand { data, limbs, broadcast: false };
-    gpu.ntt(&shape, operand(&a_data, a_limbs), Some(operand(&b_data, b_limbs)), count, &out)
-        .unwrap();
+    let both = (operand(&a_data, a_limbs), operand(&b_data, b_limbs));
+    gpu.ntt(&product_shape, both.0, Some(both.1), count, &out).unwrap();
     let found = out.download().unwrap();
     for (i, found) in found.chunks(out_limbs).enumerate() {
         let expected = &product(&a[i], &b[i])[first..first + out_limbs];
-        assert!(found == expected, "{shape:?}, product {i}");
+        assert!(found == expected, "{product_shape:?}, product {i}");
     }
     if a_limbs == b_limbs {
-        let shape = Ntt::new(part, a_limbs, None, primes, shared_memory).unwrap();
+        let shape = shape(None);
         gpu.ntt(&shape, operand(&a_data, a_limbs), None, count, &out).unwrap();
         for (a, found) in a.iter().zip(out.download().unwrap().chunks(out_limbs)) {
             assert!(found == &product(a, a)[first..first + out_limbs], "{shape:?}, square");
@@ -191,6 +204,23 @@ fn products_by_transforms() {
     check_ntt(&gpu, Part::Full, 5_800, 5_800, 4, 2);
     check_ntt(&gpu, Part::Full, 700, 900, 11, 3);
     check_ntt(&gpu, Part::Full, 16_384, 16_384, 6, 2);
+}
+
+#[test]
+fn products_by_transforms_modulo_more_primes() {
+    let gpu = gpu();
+    // Digits that fill all points; with the residues in shared memory or, on a device that has less of
+    // it, in global memory.
+    for (primes, digit_bits) in super::ntt::digits().filter(|&(primes, _)| primes > 6) {
+        for points in [320, 384] {
+            let limbs = points / 2 * digit_bits / 32;
+            for shared_memory in [227 << 10, 24 << 10] {
+                let shape = |b| Ntt::new(Part::Full, limbs, b, primes, shared_memory).unwrap();
+                assert_eq!(shape(None).points(), points);
+                check_shape(&gpu, Part::Full, limbs, limbs, 3, &shape);
+            }
+        }
+    }
 }
 
 #[test]
