@@ -126,7 +126,11 @@ fn every_operation_reads_and_writes_every_format() {
                     _ => format!(" b.{}", FORMATS[(i + j) % 4]),
                 };
                 // Text tells the width by itself, arrays have one.
-                let bits = if *from == "bin" || second == " b.bin" { " --bits 96,64" } else { "" };
+                let bits = match (*from, second.as_str()) {
+                    ("bin", "") => " --bits 96",
+                    ("bin", _) | (_, " b.bin") => " --bits 96,64",
+                    _ => "",
+                };
                 let line = format!(
                     "batch {operation} a.{from}{second} -o r.{to}{bits} --chunk 7 --check 20 --json"
                 );
@@ -318,6 +322,13 @@ fn standard_input_and_output_are_files_too() {
     assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
     let ran = with_input(dir.path(), "batch mul - - -o r.txt", b"7\n");
     assert_eq!((ran.code, ran.error()), (Some(2), "A and B cannot both be standard input"));
+
+    let ran = warpint(dir.path(), "batch sqr a.txt -o s.txt --bits 64,128");
+    assert_eq!(
+        (ran.code, ran.error()),
+        (Some(2), "sqr reads one file: give --bits its width alone")
+    );
+    assert!(!dir.path().join("s.txt").exists());
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left");
 }
 

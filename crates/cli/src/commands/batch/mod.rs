@@ -58,6 +58,9 @@ fn files(
     if is_standard(a) && b.is_some_and(is_standard) {
         return Err(BadRequest("A and B cannot both be standard input".into()).into());
     }
+    if b.is_none() && args.bits.is_some_and(|bits| bits.a != bits.b) {
+        return Err(BadRequest("sqr reads one file: give --bits its width alone".into()).into());
+    }
     let a = Source::look(a, args.format, args.bits.map(|bits| bits.a))?;
     let b = b.map(|b| Source::look(b, args.format, args.bits.map(|bits| bits.b))).transpose()?;
     let count = count(&a, b.as_ref())?;
