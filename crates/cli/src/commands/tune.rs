@@ -97,7 +97,7 @@ pub(crate) fn run(args: &TuneArgs) -> anyhow::Result<Exit> {
         return Err(BadRequest(text).into());
     }
     let times = TunedTimes::open();
-    let bar = progress_bar(args);
+    let bar = progress_bar(args.json);
     let mut tuned = Tuned { rows: vec![] };
     for (i, plans) in groups.into_iter().enumerate() {
         let rows = measure(&plans, &times, &bar, args.lengths.is_none())?;
@@ -249,8 +249,9 @@ fn measure(
     Ok(rows)
 }
 
-fn progress_bar(args: &TuneArgs) -> ProgressBar {
-    if args.json || !io::stderr().is_terminal() {
+/// How many of what is timed are done, on a terminal.
+pub(super) fn progress_bar(json: bool) -> ProgressBar {
+    if json || !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr());

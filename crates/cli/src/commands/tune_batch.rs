@@ -1,9 +1,7 @@
 //! `warpint tune batch`
 
-use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use warpint::device::{DeviceInfo, Effort, TuningStore, Warned};
 use warpint::integer::Width;
@@ -12,6 +10,7 @@ use warpint::mersenne::DeviceId;
 use warpint::mersenne::engine::places::device_on;
 
 use super::bench::batch::{chosen_by, figures};
+use super::tune::progress_bar;
 use crate::args::TuneBatchArgs;
 use crate::exit::Exit;
 use crate::report;
@@ -85,7 +84,7 @@ pub(crate) fn run(args: &TuneBatchArgs) -> anyhow::Result<Exit> {
     };
     let steps: Vec<Step> = steps(info.shared_memory_per_block);
     let (begin, stop) = (Instant::now(), signals.save_first());
-    let bar = progress_bar(args);
+    let bar = progress_bar(args.json);
     let timer = ProductTimer::new(&gpu, effort)?;
     let mut left = tuning.left(&steps, most);
     while !left.is_empty() && !stop.is_stopped() {
@@ -261,14 +260,4 @@ const HEADER: &str = "op   from bits    to bits  method      ns/product  chosen 
 
 fn operation(square: bool) -> &'static str {
     if square { "sqr" } else { "mul" }
-}
-
-fn progress_bar(args: &TuneBatchArgs) -> ProgressBar {
-    if args.json || !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template("[{bar:24}] {pos}/{len} {msg}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar
 }

@@ -292,6 +292,7 @@ impl Shape for Ntt {
         let radices: Vec<_> = self.radices().iter().map(ToString::to_string).collect();
         Ok(Source::new("ntt.cu", include_str!("../../kernels/ntt.cu"), &["ntt"])
             .headers(common::HEADERS)
+            .header("transform.cuh", include_str!("../../kernels/transform.cuh"))
             .define("A_LIMBS", self.a_limbs)
             .define("B_LIMBS", b_limbs)
             .define("FIRST", first)
