@@ -7,8 +7,10 @@
 //   A_LIMBS, B_LIMBS   limbs of the factors; at most LEAF·2^LEVELS
 //   FIRST, OUT_LIMBS   the limbs of the product that are written
 //   LEAF               a multiple of 4
-//   LOW                whether they are all below LEAF, and LEVELS is 0
 //   SQUARE             whether a = b: b is not read
+//   LOW                whether only the lower half is written, and LEVELS is 0 or 1; not of a square
+//   HIGH               whether only the limbs from FIRST on are written, FIRST > 1, and LEVELS is 0; not of
+//                      a square
 //   NUMBERS, THREADS   numbers and threads of a block, BLOCKS blocks of a multiprocessor
 //
 // A number has LEAVES = 3^LEVELS slots of 2·LEAF limbs. A slot's number has, in base 3, a digit
@@ -17,6 +19,8 @@
 // stays in the slots of digits 0 and 1: limb t of a number is limb t mod 2·LEAF of slot
 // spread(⌊t / (2·LEAF)⌋). Slots are an odd number of quads of words apart: quads at the same place of
 // eight slots are in different banks.
+//
+// Of a LOW product x0·y0 is needed, and the lower halves of x0·y1 and x1·y0, which are those of slots 1 and 2.
 //
 // Between products all threads have a part: a run of RUN limbs of a number at a level. Borrows into
 // a run are known by comparing what is below it, which one limb nearly always decides. Carries
@@ -133,6 +137,39 @@ DEVICE void subtract_halves(u32* slots, unsigned char* negative) {
     }
 }
 
+// For LOW products, x0 of a and y1 of b to slot 1, x1 and y0 to slot 2.
+DEVICE void cross_halves(u32* slots) {
+    for (u32 task = threadIdx.x; task < NUMBERS * (LEAF / 4); task += THREADS) {
+        u32* b = slots + task % NUMBERS * LEAVES * STRIDE + task / NUMBERS * 4;
+        u32* a = b + LEAF;
+        Quad x0 = *(Quad*)a, x1 = *(Quad*)(a + STRIDE), y0 = *(Quad*)b;
+        *(Quad*)(a + STRIDE) = x0;
+        *(Quad*)(a + 2 * STRIDE) = x1;
+        *(Quad*)(b + 2 * STRIDE) = y0;
+    }
+}
+
+// Adds the products of slots 1 and 2 to the upper half of that of slot 0.
+DEVICE void add_lows(u32* slots) {
+    for (u32 number = threadIdx.x; number < NUMBERS; number += THREADS) {
+        u32* slot = slots + number * LEAVES * STRIDE;
+        u64 sum = 0;
+#pragma unroll 2
+        for (u32 q = 0; q < LEAF; q += 4) {
+            u32 upper[4], low1[4], low2[4];
+            read(upper, slot + LEAF + q);
+            read(low1, slot + STRIDE + q);
+            read(low2, slot + 2 * STRIDE + q);
+#pragma unroll
+            for (u32 t = 0; t < 4; t++) {
+                sum += (u64)upper[t] + low1[t] + low2[t];
+                upper[t] = low(sum), sum >>= 32;
+            }
+            write(slot + LEAF + q, upper);
+        }
+    }
+}
+
 // Where a run of a product's upper three quarters has its carry, in the slots of z1: run q of the
 // middle in the limbs of run q, the others, RUNS or more of them behind, beside those.
 template <u32 RUNS>
@@ -232,7 +269,8 @@ DEVICE void join_products(u32* slots, const unsigned char* negative) {
     }
 }
 
-// The product of a slot's two operands, in their place.
+// The product of a slot's two operands, or its lower half, in their place.
+template <bool LOWER>
 DEVICE void multiply_slot(u32* slot) {
     u32 a[LEAF], b[4], done[4];
     read(a, slot + LEAF);
@@ -246,11 +284,30 @@ DEVICE void multiply_slot(u32* slot) {
     };
     if constexpr (SQUARE) {
         square(a, put);
-    } else if constexpr (LOW) {
+    } else if constexpr (LOWER) {
         multiply_low(a, limb_of_b, put);
+    } else if constexpr (HIGH) {
+        multiply_high<FIRST>(a, limb_of_b, put);
     } else {
         multiply(a, limb_of_b, put);
     }
+}
+
+// LOW products of numbers in three slots each; a thread has one of these, whole warps those of one kind.
+DEVICE void multiply_low_numbers(u32* slots) {
+    static_assert(!LOW || LEVELS == 0 || (THREADS == 3 * NUMBERS && NUMBERS % 32 == 0));
+    cross_halves(slots);
+    __syncthreads();
+    u32 digit = threadIdx.x / NUMBERS;
+    u32* slot = slots + (threadIdx.x % NUMBERS * LEAVES + digit) * STRIDE;
+    if (digit == 0) {
+        multiply_slot<false>(slot);
+    } else {
+        multiply_slot<true>(slot);
+    }
+    __syncthreads();
+    add_lows(slots);
+    __syncthreads();
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
@@ -262,12 +319,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     if constexpr (!SQUARE) load<B_LIMBS>(slots, b + first * b_stride, b_stride, numbers);
     wait_for_copies();
     __syncthreads();
-    split<LEVELS>(slots, negative);
-    for (u32 leaf = threadIdx.x; leaf < NUMBERS * LEAVES; leaf += THREADS) {
-        multiply_slot(slots + leaf * STRIDE);
+    if constexpr (LOW && LEVELS == 1) {
+        multiply_low_numbers(slots);
+    } else {
+        split<LEVELS>(slots, negative);
+        for (u32 leaf = threadIdx.x; leaf < NUMBERS * LEAVES; leaf += THREADS) {
+            multiply_slot<LOW>(slots + leaf * STRIDE);
+        }
+        __syncthreads();
+        join_products<LEVELS>(slots, negative);
     }
-    __syncthreads();
-    join_products<LEVELS>(slots, negative);
 
     constexpr u32 UNIT = unit(FIRST | OUT_LIMBS), UNITS = OUT_LIMBS / UNIT;
     Unit<UNIT>* to = (Unit<UNIT>*)(out + (u64)first * OUT_LIMBS);

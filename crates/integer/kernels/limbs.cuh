@@ -88,6 +88,34 @@ DEVICE void multiply_low(const u32 (&a)[H], Read b, Put put) {
     put(H - 1, sums.first_sum(H - 1));
 }
 
+// Limbs from FROM on of a·b, FROM ≤ H, with the products that they need, nearly always: those below position
+// FROM − 2 are left out, which would add less than FROM to limb FROM − 1. Where that might carry
+// all are made, and put(t, x) takes all limbs. All limbs of b are read before the first one is put, or
+// again.
+template <u32 FROM, u32 H, class Read, class Put>
+DEVICE void multiply_high(const u32 (&a)[H], Read b, Put put) {
+    static_assert(2 <= FROM && FROM <= H);
+    constexpr u32 BEGIN = FROM - 2;
+    Sums<H> sums;
+    sums.clear();
+#pragma unroll
+    for (u32 i = 0; i < H; i++) {
+        u32 limb = b(i), first = i < BEGIN ? BEGIN - i : 0;
+        if (H > 16 && i > 0) limb = when_known(limb, sums.words[(i + 1) % 2][i + H - 1]);
+        sums.add_chain(a, limb, i, first, H, false);
+        sums.add_chain(a, limb, i, first + 1, H, false);
+    }
+    sums.first_sum(BEGIN);
+    if (sums.next_sum(BEGIN + 1) >= 0xffffffffu - FROM) {
+        multiply(a, b, put);
+        return;
+    }
+    sums.first_sum(BEGIN);
+    sums.next_sum(BEGIN + 1);
+#pragma unroll
+    for (u32 t = FROM; t < 2 * H; t++) put(t, sums.next_sum(t));
+}
+
 // a²: products of two different limbs once, doubled; then the squares of limbs.
 template <u32 H, class Put>
 DEVICE void square(const u32 (&a)[H], Put put) {

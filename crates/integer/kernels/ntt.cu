@@ -327,8 +327,10 @@ DEVICE void product(const Batch& batch, double* shared, u64 wide) {
     }
 
     u64* integers = (u64*)planes;
+    // What later points are adds nothing to the limbs that are written.
+    constexpr u32 WANTED = (32 * (FIRST + OUT_LIMBS) + DIGIT_BITS - 1) / DIGIT_BITS;
 #pragma unroll 1
-    for (u32 t = 0; t < HOLDS; t++) {
+    for (u32 t = 0; t < min((WANTED + TEAM - 1) / TEAM, HOLDS); t++) {
         u32 at = place(t * TEAM + thread);
         double of_point[PRIMES];
         u64 words[PRIMES];

@@ -43,8 +43,13 @@ impl Karatsuba {
             25..=32 => 128,
             _ => 168,
         };
-        // Small blocks wait less for one another; 81 leaves fill more of a larger one.
-        let threads = if levels <= 3 { 128 } else { 256 };
+        // Small blocks wait less for one another; 81 leaves fill more of a larger one. Of lower halves
+        // whole warps have products, and halves of products.
+        let threads = match levels {
+            1 if part == Part::Low && b_limbs.is_some() => 96,
+            0..=3 => 128,
+            _ => 256,
+        };
         let numbers = (threads / leaves).max(1);
         let blocks = (65_536 / registers / threads).max(1);
         Some(Self { a_limbs, b_limbs, part, levels, leaf, numbers, threads, blocks })
@@ -61,7 +66,9 @@ impl Shape for Karatsuba {
     fn source(&self) -> Result<Source, DeviceError> {
         let b_limbs = self.b_limbs.unwrap_or(self.a_limbs);
         let (first, out_limbs) = self.part.limbs(self.a_limbs, b_limbs);
-        let low = self.part == Part::Low && self.levels == 0;
+        let product = self.b_limbs.is_some();
+        let low = product && self.part == Part::Low && self.levels <= 1;
+        let high = product && self.part == Part::High && self.levels == 0 && first > 1;
         Ok(Source::new("karatsuba.cu", include_str!("../../kernels/karatsuba.cu"), &["karatsuba"])
             .headers(common::HEADERS)
             .header("limbs.cuh", include_str!("../../kernels/limbs.cuh"))
@@ -69,8 +76,9 @@ impl Shape for Karatsuba {
             .define("B_LIMBS", b_limbs)
             .define("FIRST", first)
             .define("OUT_LIMBS", out_limbs)
+            .define("SQUARE", u32::from(!product))
             .define("LOW", u32::from(low))
-            .define("SQUARE", u32::from(self.b_limbs.is_none()))
+            .define("HIGH", u32::from(high))
             .define("LEVELS", self.levels)
             .define("LEAF", self.leaf)
             .define("NUMBERS", self.numbers)

@@ -25,8 +25,9 @@ pub fn sources(shared_memory: u32) -> Result<Vec<Source>, DeviceError> {
             let product = |part, b| boxed(Karatsuba::new(part, limbs, b, levels));
             shapes.extend(product(Part::Full, Some(limbs)));
             shapes.extend(product(Part::Full, None));
-            // Further up the low limbs are those of the whole product.
-            shapes.extend(product(Part::Low, Some(limbs)).filter(|_| levels == 0));
+            // Further up halves are taken of the whole product.
+            shapes.extend(product(Part::Low, Some(limbs)).filter(|_| levels <= 1));
+            shapes.extend(product(Part::High, Some(limbs)).filter(|_| levels == 0));
         }
     }
     // Full transforms modulo three primes, of a head alone and with tails; then more primes.

@@ -107,8 +107,12 @@ fn products_by_the_identity() {
     {
         check_product(&gpu, Part::Full, limbs, limbs, levels, 50);
         check_square(&gpu, Part::Full, limbs, levels, 50);
+        check_product(&gpu, Part::Low, limbs, limbs, levels, 50);
     }
-    check_product(&gpu, Part::Low, 40, 40, 1, 50);
+    check_product(&gpu, Part::Low, 11, 40, 1, 50);
+    check_product(&gpu, Part::Low, 130, 130, 4, 5);
+    check_product(&gpu, Part::Low, 200, 200, 5, 3);
+    check_square(&gpu, Part::Low, 40, 2, 50);
     check_product(&gpu, Part::High, 40, 40, 2, 50);
     check_product(&gpu, Part::Full, 40, 9, 2, 50);
     check_product(&gpu, Part::Full, 130, 130, 4, 5);
