@@ -191,10 +191,10 @@ impl Gpu {
     }
 }
 
-fn no_method() -> DeviceError {
-    impossible("no method is for factors of this size")
+pub(super) fn no_method() -> DeviceError {
+    impossible("no method is for numbers of this size")
 }
 
 fn impossible(why: &str) -> DeviceError {
-    DeviceError::Failed { what: "a product on a device".into(), message: why.into() }
+    DeviceError::Failed { what: "a batch on a device".into(), message: why.into() }
 }

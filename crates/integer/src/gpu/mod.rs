@@ -1,6 +1,8 @@
 //! The operations on a device: which kernel, specialised how.
 
+mod divide;
 pub mod elementwise;
+mod gcd;
 mod karatsuba;
 mod memory;
 mod method;
@@ -17,6 +19,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source};
 
+pub use divide::{Divide, Quotients};
+pub use gcd::Gcd;
 pub use karatsuba::Karatsuba;
 pub use method::{Choice, Method, NoMethod};
 pub use ntt::Ntt;

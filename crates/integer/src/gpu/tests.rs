@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use warpint_arith::limbs;
 use warpint_device::{Buffer, Device};
 
-use super::{Gpu, Karatsuba, Method, Ntt, Operand, Part, Results, Sum};
+use super::{Divide, Gcd, Gpu, Karatsuba, Method, Ntt, Operand, Part, Quotients, Results, Sum};
 
 fn gpu() -> Gpu {
     Gpu::new(&Device::simulator().unwrap())
@@ -290,5 +290,176 @@ fn sums_and_differences() {
                 );
             }
         }
+    }
+}
+
+fn narrow(x: &[u64], limbs: usize) -> Vec<u32> {
+    let mut words: Vec<u32> = x.iter().flat_map(|&x| [x as u32, (x >> 32) as u32]).collect();
+    words.resize(limbs, 0);
+    words
+}
+
+/// Dividends that are hard for a divisor: products with it, and those less one.
+fn near_products(rng: &mut ChaCha8Rng, v: &[u32], u_limbs: usize) -> Vec<Vec<u32>> {
+    let q_limbs = u_limbs - v.len().min(u_limbs);
+    let q = numbers(rng, 9, q_limbs.max(2)).into_iter().map(|mut q| {
+        q.truncate(q_limbs);
+        q
+    });
+    let products = q.flat_map(|q| {
+        let mut product = limbs::mul(&wide(v), &wide(&q));
+        let exact = narrow(&product, u_limbs);
+        limbs::sub_assign(&mut product, &[1]);
+        [exact, narrow(&product, u_limbs)]
+    });
+    products.collect()
+}
+
+fn check_division(gpu: &Gpu, shape: &Divide, u_limbs: usize, v_limbs: usize) {
+    let mut rng = ChaCha8Rng::seed_from_u64(9);
+    let mut divisors = numbers(&mut rng, 24, v_limbs);
+    for (i, v) in divisors.iter_mut().enumerate().skip(8) {
+        // Of all lengths, and in between powers of B with a little more or less.
+        let limbs = rng.random_range(1..=v_limbs);
+        v[limbs..].fill(0);
+        if i % 3 == 0 {
+            v[..limbs].fill(if i % 2 == 0 { 0 } else { u32::MAX });
+            v[limbs - 1] = 1 << (i % 32);
+            v[0] ^= 1;
+        }
+    }
+    let mut pairs: Vec<(Vec<u32>, Vec<u32>)> = vec![];
+    for v in divisors {
+        for u in numbers(&mut rng, 12, u_limbs) {
+            pairs.push((u, v.clone()));
+        }
+        pairs.extend(near_products(&mut rng, &v, u_limbs).into_iter().map(|u| (u, v.clone())));
+    }
+    let count = pairs.len();
+    let (u, v): (Vec<_>, Vec<_>) = pairs.iter().cloned().unzip();
+    let (u_data, v_data) = (upload(gpu, &u), upload(gpu, &v));
+    let quotient = gpu.device().alloc::<u32>(count * u_limbs).unwrap();
+    let remainder = gpu.device().alloc::<u32>(count * v_limbs).unwrap();
+    let by_zero = gpu.device().alloc::<u8>(count).unwrap();
+    let operand = |data, limbs| Operand { data, limbs, broadcast: false };
+    let to = Quotients {
+        quotient: Some(&quotient),
+        remainder: Some(&remainder),
+        by_zero: Some(&by_zero),
+    };
+    let (a, b) = (operand(&u_data, u_limbs), operand(&v_data, v_limbs));
+    gpu.divide_by_limbs(shape, a, b, count, to).unwrap();
+    let (quotient, remainder) = (quotient.download().unwrap(), remainder.download().unwrap());
+    let by_zero = by_zero.download().unwrap();
+    for (i, (u, v)) in pairs.iter().enumerate() {
+        let q = &quotient[i * u_limbs..][..u_limbs];
+        let r = &remainder[i * v_limbs..][..v_limbs];
+        let is_zero = v.iter().all(|&limb| limb == 0);
+        assert_eq!(by_zero[i], u8::from(is_zero));
+        let (expected_q, expected_r) =
+            if is_zero { (vec![], vec![]) } else { limbs::div_rem(&wide(u), &wide(v)) };
+        assert_eq!(q, narrow(&expected_q, u_limbs), "{shape:?}: {u:x?} / {v:x?}");
+        assert_eq!(r, narrow(&expected_r, v_limbs), "{shape:?}: {u:x?} mod {v:x?}");
+    }
+}
+
+#[test]
+fn quotients_limb_by_limb() {
+    let gpu = gpu();
+    let shared_memory = gpu.device().info().shared_memory_per_block;
+    let widths = [
+        (1, 1),
+        (2, 1),
+        (4, 2),
+        (3, 5),
+        (7, 3),
+        (8, 8),
+        (16, 8),
+        (32, 16),
+        (9, 30),
+        (40, 34),
+        (64, 40),
+        (90, 70),
+        (20, 130),
+        (140, 130),
+        (200, 257),
+    ];
+    for (u, v) in widths {
+        check_division(&gpu, &Divide::new(u, v, shared_memory).unwrap(), u, v);
+    }
+}
+
+/// Euclid's algorithm by division.
+fn gcd(a: &[u32], b: &[u32]) -> Vec<u64> {
+    let (mut a, mut b) = (limbs::trimmed(&wide(a)).to_vec(), limbs::trimmed(&wide(b)).to_vec());
+    while !b.is_empty() {
+        (a, b) = (b.clone(), limbs::div_rem(&a, &b).1);
+    }
+    a
+}
+
+/// F_n and F_(n − 1), the largest of so many limbs: the most steps of Euclid's algorithm.
+fn fibonacci(limbs: usize) -> (Vec<u32>, Vec<u32>) {
+    let (mut a, mut b) = (vec![0; limbs], vec![0; limbs]);
+    b[0] = 1_u32;
+    loop {
+        let mut sum = wide(&a);
+        limbs::add_assign(&mut sum, &wide(&b));
+        let next = narrow(&sum, limbs + 1);
+        if next[limbs] != 0 || (limbs % 2 == 0 && sum < wide(&b)) {
+            return (b, a);
+        }
+        (a, b) = (b, next[..limbs].to_vec());
+        if b[limbs - 1] >> 31 != 0 {
+            return (b, a);
+        }
+    }
+}
+
+fn check_gcd(gpu: &Gpu, a_limbs: usize, b_limbs: usize) {
+    let mut rng = ChaCha8Rng::seed_from_u64(11);
+    let mut pairs: Vec<(Vec<u32>, Vec<u32>)> = vec![];
+    let (a, b) = (numbers(&mut rng, 14, a_limbs), numbers(&mut rng, 14, b_limbs));
+    for a in &a {
+        pairs.extend(b.iter().map(|b| (a.clone(), b.clone())));
+    }
+    // With a divisor in common, with powers of two, and of few limbs.
+    for i in 0..20 {
+        let common = rng.random_range(0..a_limbs.min(b_limbs));
+        let g = numbers(&mut rng, 8, common.max(1)).pop().unwrap();
+        let mut multiple = |limbs: usize| {
+            let x: Vec<u32> = (0..limbs - common).map(|_| rng.random()).collect();
+            let mut product = narrow(&limbs::mul(&wide(&x), &wide(&g)), limbs);
+            product[..i % limbs].fill(0);
+            product
+        };
+        pairs.push((multiple(a_limbs), multiple(b_limbs)));
+    }
+    let (last, before) = fibonacci(a_limbs.min(b_limbs));
+    let padded = |x: &[u32], limbs: usize| [x, &vec![0; limbs - x.len()]].concat();
+    pairs.push((padded(&last, a_limbs), padded(&before, b_limbs)));
+    pairs.push((padded(&last, a_limbs), padded(&last, b_limbs)));
+
+    let (count, wide_limbs) = (pairs.len(), a_limbs.max(b_limbs));
+    let (a, b): (Vec<_>, Vec<_>) = pairs.iter().cloned().unzip();
+    let (a_data, b_data) = (upload(gpu, &a), upload(gpu, &b));
+    let out = gpu.device().alloc::<u32>(count * wide_limbs).unwrap();
+    let operand = |data, limbs| Operand { data, limbs, broadcast: false };
+    let shape = Gcd::new(a_limbs, b_limbs, gpu.device().info().shared_memory_per_block).unwrap();
+    let (x, y) = (operand(&a_data, a_limbs), operand(&b_data, b_limbs));
+    gpu.gcd_by_steps(&shape, x, y, count, &out).unwrap();
+    let found = out.download().unwrap();
+    for ((a, b), found) in pairs.iter().zip(found.chunks(wide_limbs)) {
+        assert_eq!(found, narrow(&gcd(a, b), wide_limbs), "{shape:?}: {a:x?}, {b:x?}");
+    }
+}
+
+#[test]
+fn divisors_by_steps() {
+    let gpu = gpu();
+    let widths =
+        [(1, 1), (2, 2), (1, 3), (4, 4), (7, 5), (8, 8), (33, 33), (34, 2), (70, 64), (140, 140)];
+    for (a, b) in widths {
+        check_gcd(&gpu, a, b);
     }
 }

@@ -1,0 +1,82 @@
+// Numbers in the registers of groups of lanes.
+//
+//   LANES     lanes of a group, which have a number: a power of two up to 32
+//   LIMBS     limbs of a number that a lane has, an even number: lane i those from i·LIMBS on
+//   THREADS   of a block
+//
+// All lanes of a warp come to each function that asks other lanes.
+#pragma once
+#include "chain.cuh"
+
+// Limbs of a number, numbers of a block.
+constexpr u32 WHOLE = LANES * LIMBS, NUMBERS = THREADS / LANES;
+
+DEVICE u32 lane_of_group() { return threadIdx.x % LANES; }
+DEVICE bool is_bottom() { return lane_of_group() == 0; }
+DEVICE bool is_top() { return lane_of_group() == LANES - 1; }
+
+// The value of the next lane below, or above; the outermost lane has one of its own.
+DEVICE u32 from_below(u32 value, u32 outermost) {
+    if constexpr (LANES == 1) return outermost;
+    u32 found = __shfl_up_sync(0xffffffffu, value, 1, LANES);
+    return is_bottom() ? outermost : found;
+}
+DEVICE u32 from_above(u32 value, u32 outermost) {
+    if constexpr (LANES == 1) return outermost;
+    u32 found = __shfl_down_sync(0xffffffffu, value, 1, LANES);
+    return is_top() ? outermost : found;
+}
+
+// The value of one lane, for all of its group.
+DEVICE u32 of_lane(u32 value, u32 lane) {
+    return LANES == 1 ? value : __shfl_sync(0xffffffffu, value, lane, LANES);
+}
+DEVICE u32 of_top(u32 value) { return of_lane(value, LANES - 1); }
+
+// The votes of a group, lane 0 first.
+DEVICE u32 votes(bool mine) {
+    u32 all = __ballot_sync(0xffffffffu, mine);
+    if constexpr (LANES == 32) return all;
+    return all >> (threadIdx.x % 32 & (32 - LANES)) & ((1u << LANES % 32) - 1);
+}
+
+// The largest value of a group.
+DEVICE u32 largest(u32 value) {
+#pragma unroll
+    for (u32 apart = 1; apart < LANES; apart *= 2) {
+        value = max(value, __shfl_xor_sync(0xffffffffu, value, apart));
+    }
+    return value;
+}
+
+// Adds `carry` to a lane's limbs; what that carries.
+DEVICE u32 add_word(u32 (&x)[LIMBS], u32 carry) {
+    x[0] = add_first(x[0], carry);
+#pragma unroll
+    for (u32 i = 1; i < LIMBS; i++) x[i] = add_carried(x[i], 0);
+    return add_last(0, 0);
+}
+
+// x − y in a lane's limbs, less a borrow; whether that borrows.
+DEVICE u32 subtract(u32 (&x)[LIMBS], const u32 (&y)[LIMBS], u32 borrow) {
+    sub_first(0, borrow);
+#pragma unroll
+    for (u32 i = 0; i < LIMBS; i++) x[i] = sub_carried(x[i], y[i]);
+    return sub_last(0, 0) & 1;
+}
+
+// Adds the carry that each lane gives to the limbs of the lane above, and what these carry; the
+// carry of the top lane. A lane's limbs are not all ones where it gives one and another comes in.
+//
+// Bit i of T = 2·gives is what lane i − 1 gives. Adding T to `passes` flips the bits of `passes` from
+// each 1 of T up to the first lane that passes nothing on, inclusive: all lanes that a carry reaches.
+DEVICE u32 ripple(u32 (&x)[LIMBS], u32 carry) {
+    if constexpr (LANES == 1) return carry;
+    u32 all = 0xffffffffu;
+#pragma unroll
+    for (u32 i = 0; i < LIMBS; i++) all &= x[i];
+    u32 gives = votes(carry != 0), passes = votes(all == 0xffffffffu && carry == 0);
+    u64 into = (((u64)gives << 1) + passes) ^ passes;
+    add_word(x, (u32)(into >> lane_of_group()) & 1);
+    return (u32)(into >> LANES) & 1;
+}

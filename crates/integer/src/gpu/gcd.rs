@@ -1,0 +1,123 @@
+//! Greatest common divisors on a device.
+
+use warpint_device::{Buffer, DeviceError, Source, common};
+
+use super::memory::fits;
+use super::method::no_method;
+use super::{Gpu, Operand, Results, Shape};
+
+/// How `gcd.cu` is specialised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gcd {
+    a_limbs: usize,
+    b_limbs: usize,
+    /// Lanes of a number, and limbs of 30 bits that each has.
+    lanes: usize,
+    limbs: usize,
+    threads: usize,
+}
+
+/// A lane has at most so many limbs of each number in registers.
+const MAX_LIMBS: usize = 72;
+
+/// Limbs of a lane up to which a number has no more lanes.
+const FEW_LIMBS: usize = 36;
+
+impl Gcd {
+    /// For operands of so many limbs. `None` if they are longer than the registers of a warp hold, or than a
+    /// block's shared memory, of which a device has so many bytes.
+    #[must_use]
+    pub fn new(a_limbs: usize, b_limbs: usize, shared_memory: u32) -> Option<Self> {
+        // One bit more for a sign.
+        let all = 32 * a_limbs.max(b_limbs) / 30 + 1;
+        let of_lanes = |lanes: usize| {
+            let limbs = all.div_ceil(lanes).max(2);
+            let most = if lanes == 32 { MAX_LIMBS } else { FEW_LIMBS };
+            let threads = [128, 64, 32].into_iter().filter(|_| limbs <= most);
+            let shapes = threads.map(|threads| Self { a_limbs, b_limbs, lanes, limbs, threads });
+            shapes.into_iter().find(|shape| shape.shared_bytes() <= shared_memory)
+        };
+        [1, 2, 4, 8, 16, 32].into_iter().find_map(of_lanes)
+    }
+
+    fn wide(&self) -> usize {
+        self.a_limbs.max(self.b_limbs)
+    }
+
+    /// Registers of a thread, about.
+    fn registers(&self) -> usize {
+        match self.limbs {
+            0..=12 => 64,
+            13..=20 => 80,
+            21..=28 => 104,
+            29..=36 => 128,
+            37..=52 => 168,
+            _ => 255,
+        }
+    }
+}
+
+impl Shape for Gcd {
+    fn source(&self) -> Result<Source, DeviceError> {
+        Ok(Source::new("gcd.cu", include_str!("../../kernels/gcd.cu"), &["gcd"])
+            .headers(common::HEADERS)
+            .header("lanes.cuh", include_str!("../../kernels/lanes.cuh"))
+            .define("A_LIMBS", self.a_limbs)
+            .define("B_LIMBS", self.b_limbs)
+            .define("LANES", self.lanes)
+            .define("LIMBS", self.limbs)
+            .define("THREADS", self.threads)
+            .define("BLOCKS", (65_536 / self.registers() / self.threads).max(1)))
+    }
+
+    fn shared_bytes(&self) -> u32 {
+        let wide = self.wide();
+        let places = (self.lanes * self.limbs + 2 + wide).max(2 * wide + 4) | 1;
+        (self.threads / self.lanes * places * size_of::<u32>()) as u32
+    }
+
+    fn threads(&self) -> u32 {
+        self.threads as u32
+    }
+
+    fn numbers(&self) -> u32 {
+        (self.threads / self.lanes) as u32
+    }
+}
+
+impl Gpu {
+    /// `out_i` = gcd(a_i, b_i), of as many limbs as the wider of both; gcd(0, 0) = 0. `out` may be the
+    /// memory of an operand that has as many limbs and is not broadcast. Nothing waits for the device.
+    ///
+    /// # Errors
+    /// A buffer is too short, the device fails, cannot compile the kernel, or has no method for such
+    /// numbers.
+    pub fn gcd(
+        &self,
+        a: Operand<'_>,
+        b: Operand<'_>,
+        count: usize,
+        out: &Buffer<u32>,
+    ) -> Result<(), DeviceError> {
+        fits(count, &[a, b], Results { data: out, limbs: a.limbs.max(b.limbs) })?;
+        let shared_memory = self.device().info().shared_memory_per_block;
+        let shape = Gcd::new(a.limbs, b.limbs, shared_memory).ok_or_else(no_method)?;
+        self.gcd_by_steps(&shape, a, b, count, out)
+    }
+
+    /// The same by a shape.
+    ///
+    /// # Errors
+    /// The device fails, or cannot compile the kernel.
+    pub(super) fn gcd_by_steps(
+        &self,
+        shape: &Gcd,
+        a: Operand<'_>,
+        b: Operand<'_>,
+        count: usize,
+        out: &Buffer<u32>,
+    ) -> Result<(), DeviceError> {
+        let args = [a.data.into(), b.data.into(), out.into(), a.stride().into(), b.stride().into()];
+        self.launch(shape, count, &args)
+    }
+}
