@@ -17,10 +17,10 @@ use super::linear::{copy_to, shift_left_to, shift_right_assign, sub_row};
 use super::product::at_least;
 use super::reciprocal::{OneLimb, TwoLimbs};
 
-/// Limbs of 64 bits, of the quotient and of the divisor, from which half divisions and a product
+/// Limbs of 64 bits of a divisor, and twice those of a quotient, from which a guess and a product
 /// are faster than the schoolbook: by `cargo test --release -p warpint-integer
 /// division_crossover -- --ignored --nocapture` on an AMD EPYC with AVX2.
-const RECURSIVE_FROM: usize = 64;
+const RECURSIVE_FROM: usize = 48;
 
 /// A divisor, with the reciprocal of its top.
 #[derive(Debug, Default)]
@@ -143,7 +143,7 @@ impl Blocks {
     /// The top bit of d is set, and u < 2^(64·k + 1)·d.
     fn divide(&mut self, q: &mut [u64], u: &mut [u64], d: &[u64], top: TwoLimbs) -> bool {
         let (k, m) = (q.len(), d.len());
-        if k < RECURSIVE_FROM || m < RECURSIVE_FROM {
+        if 2 * k < RECURSIVE_FROM || m < RECURSIVE_FROM {
             return schoolbook(q, u, d, top);
         }
         match k.cmp(&m) {
@@ -319,7 +319,7 @@ mod tests {
     fn long_divisions() {
         let mut divider = Divider::default();
         let mut state = 9;
-        let lengths = [1, 2, 63, 64, 65, 127, 128, 129, 131, 200, 257, 300];
+        let lengths = [1, 2, 23, 24, 47, 48, 49, 95, 96, 97, 131, 200, 257, 300];
         for k in lengths {
             for m in lengths {
                 let d = number(m, &mut state);
@@ -377,7 +377,11 @@ mod tests {
                 (0..(4_000_000 / n / n).clamp(3, 2000)).map(once).fold(f64::MAX, f64::min)
             };
             let school = time(&mut |q, u| schoolbook(q, u, &d, top));
-            let halves = time(&mut |q, u| blocks.pieces(q, u, &d, top, n.div_ceil(2)));
+            let halves = time(&mut |q, u| {
+                let (low, high) = q.split_at_mut(n / 2);
+                blocks.by_top(high, &mut u[n / 2..], &d, top);
+                blocks.by_top(low, &mut u[..n / 2 + n], &d, top)
+            });
             println!("{n:5} {school:9.2} {halves:9.2}");
         }
     }
