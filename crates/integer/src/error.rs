@@ -111,6 +111,12 @@ pub enum IntegerError {
         /// The width of the other.
         b: Width,
     },
+    /// An operation that devices do not have.
+    #[error("{operation} is for batches on the CPU: bring them there with UintBatch::to")]
+    OnlyOnCpu {
+        /// What was asked for.
+        operation: &'static str,
+    },
     /// The threads could not be started.
     #[error("cannot start {threads} threads: {reason}")]
     Threads {

@@ -3,8 +3,9 @@
 use crate::storage::Storage;
 use crate::{Executor, IntegerError, UintBatch, Width};
 
-/// One flag for each number of a batch: a carry, a borrow, lost bits. What happens to one number
-/// neither spoils nor hides the others. They are where their batch is until they are asked for.
+/// One flag for each number of a batch: a carry, a borrow, lost bits, a division by zero, an
+/// inverse that does not exist. What happens to one number neither spoils nor hides the others.
+/// They are where their batch is until they are asked for.
 #[derive(Debug)]
 pub struct Flags {
     pub(crate) executor: Executor,

@@ -3,7 +3,7 @@
 //!
 //! * [`UintBatch`]: the numbers, and what can be done with them;
 //! * [`Executor`]: where they live and where operations run;
-//! * [`Flags`]: carries, borrows and lost bits, one a number;
+//! * [`Flags`]: carries, borrows, lost bits, divisions by zero …, one a number;
 //! * [`gpu`]: the kernels of devices; the arithmetic of the CPU is in the module `cpu`.
 
 mod batch;

@@ -1,5 +1,6 @@
 //! The type of batches: making one, and reading it.
 
+mod divide;
 mod elementwise;
 mod multiply;
 mod operands;
@@ -25,7 +26,8 @@ use crate::{Executor, IntegerError, Width, cpu};
 /// their counts differ and none is 1, [`IntegerError::Memory`] or [`IntegerError::Device`] if
 /// there is no memory for the result, [`IntegerError::TooMany`] for more than 2^32 − 1 numbers on
 /// a device, [`IntegerError::Output`] if a batch that was to take the
-/// result has another count or width, [`IntegerError::Device`] for what a device reports.
+/// result has another count or width, [`IntegerError::Device`] for what a device reports,
+/// [`IntegerError::OnlyOnCpu`] for what devices cannot do.
 #[derive(Debug)]
 pub struct UintBatch {
     executor: Executor,

@@ -52,7 +52,7 @@ fn sum_assign(sum: Sum, a: &mut UintBatch, b: &UintBatch) -> Result<Flags, Integ
     Ok(carries)
 }
 
-fn host_flags(flags: &mut Storage<u8>) -> Result<&mut [u8], IntegerError> {
+pub(super) fn host_flags(flags: &mut Storage<u8>) -> Result<&mut [u8], IntegerError> {
     match flags {
         Storage::Host(flags) => Ok(flags),
         Storage::Device(_) => Err(IntegerError::Places),

@@ -9,20 +9,33 @@
 //! | `schoolbook` | limb by limb: products, squares, low and high parts |
 //! | `karatsuba` | three half products for four |
 //! | `ntt` | long products, by transforms over 50-bit primes |
+//! | `divide` | quotients and remainders of a batch's numbers |
+//! | `division` | one division, by the method that its size wants |
+//! | `reciprocal` | quotients of one limb |
+//! | `rows` | operations with several results |
+//! | `linear` | shifts and rows of products in limbs of 64 bits |
 
+mod divide;
+mod division;
 mod elementwise;
 mod karatsuba;
+mod linear;
 mod multiply;
 mod ntt;
 mod product;
+mod reciprocal;
+mod rows;
 mod schoolbook;
 mod sum;
 
+pub(crate) use divide::{divide, divide_exactly};
+pub(crate) use division::Divider;
 pub(crate) use elementwise::{
     bit_lengths, bitwise, choose, compare, mul_word, neg, not, resize, shift_left, shift_right,
 };
 pub(crate) use multiply::{multiply, square};
 pub(crate) use product::{FastProducts, Products};
+pub(crate) use rows::Rows;
 pub(crate) use sum::{sum, sum_assign};
 
 /// Bytes of results that are worth handing to another core.

@@ -105,7 +105,7 @@ impl Products {
 }
 
 /// The first `len` limbs, whatever is in them.
-fn at_least(limbs: &mut Vec<u64>, len: usize) -> &mut [u64] {
+pub(super) fn at_least(limbs: &mut Vec<u64>, len: usize) -> &mut [u64] {
     if limbs.len() < len {
         limbs.resize(len, 0);
     }

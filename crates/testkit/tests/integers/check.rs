@@ -22,6 +22,17 @@ impl Numbers {
     }
 }
 
+/// GMP's numbers, each in a row of so many limbs.
+pub(crate) fn rows_of(limbs: usize, numbers: impl IntoIterator<Item = Integer>) -> Vec<Vec<u32>> {
+    let row = |x: Integer| {
+        let mut row = x.to_digits(Order::Lsf);
+        assert!(row.len() <= limbs, "a number of more than {limbs} limbs");
+        row.resize(limbs, 0);
+        row
+    };
+    numbers.into_iter().map(row).collect()
+}
+
 /// Compares a batch with what GMP says, number by number.
 #[track_caller]
 pub(crate) fn equal(

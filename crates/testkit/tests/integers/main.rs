@@ -3,6 +3,7 @@
 
 mod arithmetic;
 mod check;
+mod division;
 mod elementwise;
 mod patterns;
 mod simulator;
@@ -55,6 +56,38 @@ fn broadcast() {
     let executor = Executor::cpu();
     for (a, b) in [(1, 1), (2, 3), (33, 32), (100, 100)] {
         arithmetic::broadcast(&executor, a, b);
+    }
+}
+
+/// Quotients at every width to 4,096 bits, with divisors as wide and narrower ones.
+#[test]
+fn division_at_every_width_to_4096() {
+    let executor = Executor::cpu();
+    for limbs in 1..=128 {
+        division::patterns(&executor, limbs, limbs);
+        division::patterns(&executor, limbs, 1 + limbs * 37 % limbs);
+        division::random(&executor, limbs, 1 + limbs * 53 % 128, 12);
+    }
+}
+
+#[test]
+fn long_division() {
+    let executor = Executor::cpu();
+    for (a, d) in [(300, 150), (512, 256), (513, 255), (1000, 77), (1024, 900), (200, 400)] {
+        division::patterns(&executor, a, d);
+        division::random(&executor, a, d, 20);
+    }
+    for (a, d) in [(8192, 4096), (8192, 8191), (8191, 100), (32768, 16384)] {
+        division::random(&executor, a, d, 4);
+    }
+}
+
+/// One divisor for all numbers, or one number by all.
+#[test]
+fn division_with_broadcast() {
+    let executor = Executor::cpu_with_threads(2).unwrap();
+    for (a, d) in [(1, 1), (2, 3), (33, 32), (100, 1), (160, 130)] {
+        division::broadcast(&executor, a, d);
     }
 }
 

@@ -42,6 +42,27 @@ pub(crate) fn rows(limbs: usize, rng: &mut TestRng) -> Vec<Vec<u32>> {
     ]
 }
 
+/// `count` numbers of at most so many limbs, drawn with a length and with long runs of zeros and
+/// ones, each in a row of `limbs`.
+pub(crate) fn drawn(limbs: usize, most: usize, count: usize, rng: &mut TestRng) -> Vec<u32> {
+    let mut rows = vec![0; limbs * count];
+    for row in rows.chunks_exact_mut(limbs) {
+        let bits = rng.random_range(0..=32 * most);
+        let runs = rng.random_bool(0.5);
+        for limb in &mut row[..bits.div_ceil(32)] {
+            *limb = match rng.random_range(0..4) {
+                0 if runs => 0,
+                1 if runs => u32::MAX,
+                _ => rng.random(),
+            };
+        }
+        if bits % 32 != 0 {
+            row[bits / 32] &= (1 << (bits % 32)) - 1;
+        }
+    }
+    rows
+}
+
 /// Two batches in which every row of the one pattern meets every one of the other.
 pub(crate) fn pairs(a: &[Vec<u32>], b: &[Vec<u32>]) -> (Vec<u32>, Vec<u32>) {
     let (mut x, mut y) = (vec![], vec![]);

@@ -1,0 +1,136 @@
+//! Quotients and remainders.
+
+use crate::cpu::Rows;
+use crate::storage::Storage;
+use crate::{Flags, IntegerError, UintBatch, Width, cpu};
+
+/// q ← ⌊a/d⌋ and r ← a mod d, as far as they are wanted, of the widths of a and of d; the flags:
+/// d = 0.
+fn divide(
+    a: &UintBatch,
+    d: &UintBatch,
+    q: Option<&mut UintBatch>,
+    r: Option<&mut UintBatch>,
+    flags: &mut Flags,
+) -> Result<(), IntegerError> {
+    match (&a.data, &d.data, &mut flags.data) {
+        (Storage::Host(x), Storage::Host(y), Storage::Host(flags)) => {
+            let (x, y) = (a.host(x), d.host(y));
+            let (q, r) = (rows(q)?, rows(r)?);
+            a.executor.on_threads(|| cpu::divide(x, y, q, r, flags));
+            Ok(())
+        }
+        (Storage::Device(_), Storage::Device(_), Storage::Device(_)) => {
+            Err(IntegerError::OnlyOnCpu { operation: "division" })
+        }
+        _ => Err(IntegerError::Places),
+    }
+}
+
+/// q ← a/d, of the width of a; the flags: that is no integer, or d = 0.
+fn divide_exactly(
+    a: &UintBatch,
+    d: &UintBatch,
+    q: &mut UintBatch,
+    flags: &mut Flags,
+) -> Result<(), IntegerError> {
+    match (&a.data, &d.data, &mut flags.data) {
+        (Storage::Host(x), Storage::Host(y), Storage::Host(flags)) => {
+            let (x, y, q) = (a.host(x), d.host(y), rows(Some(q))?);
+            a.executor.on_threads(|| cpu::divide_exactly(x, y, q, flags));
+            Ok(())
+        }
+        (Storage::Device(_), Storage::Device(_), Storage::Device(_)) => {
+            Err(IntegerError::OnlyOnCpu { operation: "exact division" })
+        }
+        _ => Err(IntegerError::Places),
+    }
+}
+
+/// Memory of the CPU for a result, if it is wanted.
+pub(super) fn rows(batch: Option<&mut UintBatch>) -> Result<Rows<'_>, IntegerError> {
+    let Some(batch) = batch else { return Ok(Rows::default()) };
+    let limbs = batch.width.limbs();
+    match &mut batch.data {
+        Storage::Host(data) => Ok(Rows::new(data, limbs)),
+        Storage::Device(_) => Err(IntegerError::Places),
+    }
+}
+
+impl UintBatch {
+    /// Results of an operation on `self`: numbers of `width`, and flags.
+    pub(super) fn flagged_output(
+        &self,
+        count: usize,
+        width: Width,
+    ) -> Result<(Self, Flags), IntegerError> {
+        let flags = Flags::for_results(&self.executor, count, width)?;
+        Ok((self.output(count, width)?, flags))
+    }
+
+    /// ⌊a/d⌋, of the width of a, and a mod d, of the width of d; and whether d = 0: then both
+    /// are 0. So a = ⌊a/d⌋·d + a mod d wherever the flag is 0.
+    ///
+    /// Cost O(l·m) for quotients of l limbs and divisors of m, leading zeros not counted; less
+    /// where both are long (Burnikel and Ziegler 1998).
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn div_rem(&self, d: &Self) -> Result<(Self, Self, Flags), IntegerError> {
+        let count = self.count_with(d)?;
+        let (mut q, mut flags) = self.flagged_output(count, self.width)?;
+        let mut r = self.output(count, d.width)?;
+        divide(self, d, Some(&mut q), Some(&mut r), &mut flags)?;
+        Ok((q, r, flags))
+    }
+
+    /// As [`Self::div_rem`] into batches of the widths of a and of d: nothing is allocated for
+    /// results.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn div_rem_into(
+        &self,
+        d: &Self,
+        quotients: &mut Self,
+        remainders: &mut Self,
+        zero_divisors: &mut Flags,
+    ) -> Result<(), IntegerError> {
+        let count = self.count_with(d)?;
+        self.fits(count, self.width, quotients)?;
+        self.fits(count, d.width, remainders)?;
+        zero_divisors.fit(quotients)?;
+        divide(self, d, Some(quotients), Some(remainders), zero_divisors)
+    }
+
+    /// ⌊a/d⌋, of the width of a, and whether d = 0: then it is 0.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn div(&self, d: &Self) -> Result<(Self, Flags), IntegerError> {
+        let (mut q, mut flags) = self.flagged_output(self.count_with(d)?, self.width)?;
+        divide(self, d, Some(&mut q), None, &mut flags)?;
+        Ok((q, flags))
+    }
+
+    /// a mod d, of the width of d, and whether d = 0: then it is 0.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn rem(&self, d: &Self) -> Result<(Self, Flags), IntegerError> {
+        let (mut r, mut flags) = self.flagged_output(self.count_with(d)?, d.width)?;
+        divide(self, d, None, Some(&mut r), &mut flags)?;
+        Ok((r, flags))
+    }
+
+    /// a/d, of the width of a, where d divides a; and whether it does not, or d = 0: then it
+    /// is 0.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn div_exact(&self, d: &Self) -> Result<(Self, Flags), IntegerError> {
+        let (mut q, mut flags) = self.flagged_output(self.count_with(d)?, self.width)?;
+        divide_exactly(self, d, &mut q, &mut flags)?;
+        Ok((q, flags))
+    }
+}

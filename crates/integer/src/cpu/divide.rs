@@ -1,0 +1,82 @@
+//! Quotients and remainders of a batch's numbers.
+
+use super::rows::{Rows, for_rows};
+use super::{Divider, Operand, load, rows_at_a_time, store};
+
+/// q_i ← ⌊a_i/d_i⌋ and r_i ← a_i mod d_i, of the limbs of a and of d, as far as they are wanted;
+/// flags_i ← whether d_i = 0: then both are 0.
+pub(crate) fn divide(a: Operand, d: Operand, q: Rows, r: Rows, flags: &mut [u8]) {
+    for_quotients(a, d, [q, r], flags, |space, [q, r]| {
+        store(q, &space.quotient);
+        store(r, &space.remainder);
+        space.divider.is_zero()
+    });
+}
+
+/// q_i ← a_i/d_i; flags_i ← whether that is no integer, or d_i = 0: then it is 0.
+pub(crate) fn divide_exactly(a: Operand, d: Operand, q: Rows, flags: &mut [u8]) {
+    for_quotients(a, d, [q], flags, |space, [q]| {
+        let inexact = space.divider.is_zero() || space.remainder.iter().any(|&limb| limb != 0);
+        if inexact {
+            q.fill(0);
+        } else {
+            store(q, &space.quotient);
+        }
+        inexact
+    });
+}
+
+/// What a core works with: its numbers in limbs of 64 bits.
+struct Space {
+    a: Vec<u64>,
+    d: Vec<u64>,
+    quotient: Vec<u64>,
+    remainder: Vec<u64>,
+    divider: Divider,
+}
+
+impl Space {
+    fn new(a: Operand, d: Operand) -> Self {
+        let (n, m) = (a.width().div_ceil(2), d.width().div_ceil(2));
+        let zeros = |limbs| vec![0; limbs];
+        let (quotient, remainder) = (zeros(n), zeros(m));
+        let mut space =
+            Self { a: zeros(n), d: zeros(m), quotient, remainder, divider: Divider::default() };
+        if d.broadcast {
+            space.set(d.row(0));
+        }
+        space
+    }
+
+    fn set(&mut self, d: &[u32]) {
+        load(&mut self.d, d);
+        self.divider.set(&self.d);
+    }
+}
+
+/// Divides all, and has `keep` store the results.
+fn for_quotients<const N: usize>(
+    a: Operand,
+    d: Operand,
+    results: [Rows; N],
+    flags: &mut [u8],
+    keep: impl Fn(&mut Space, [&mut [u32]; N]) -> bool + Sync,
+) {
+    let at_a_time = rows_at_a_time(a.width().max(d.width()));
+    for_rows(
+        flags.len(),
+        at_a_time,
+        results,
+        [flags],
+        || Space::new(a, d),
+        |space, i, results| {
+            if !d.broadcast {
+                space.set(d.row(i));
+            }
+            load(&mut space.a, a.row(i));
+            let Space { a, quotient, remainder, divider, .. } = space;
+            divider.div_rem(quotient, remainder, a);
+            [keep(space, results)]
+        },
+    );
+}

@@ -1,0 +1,71 @@
+//! Operations that give several numbers and flags for each number.
+
+use rayon::prelude::*;
+
+/// A result: rows of `width` limbs of 32 bits. One that is not wanted has neither.
+#[derive(Debug, Default)]
+pub(crate) struct Rows<'a> {
+    limbs: &'a mut [u32],
+    width: usize,
+}
+
+impl<'a> Rows<'a> {
+    pub(crate) fn new(limbs: &'a mut [u32], width: usize) -> Self {
+        Self { limbs, width }
+    }
+
+    /// The first `count` rows.
+    fn split_off(&mut self, count: usize) -> Self {
+        let limbs = std::mem::take(&mut self.limbs);
+        let (first, rest) = limbs.split_at_mut(count * self.width);
+        self.limbs = rest;
+        Self { limbs: first, width: self.width }
+    }
+
+    /// The next row.
+    fn next(&mut self) -> &'a mut [u32] {
+        self.split_off(1).limbs
+    }
+}
+
+/// What one core does at a time.
+struct Task<'a, const N: usize, const F: usize> {
+    first: usize,
+    count: usize,
+    results: [Rows<'a>; N],
+    flags: [&'a mut [u8]; F],
+}
+
+/// Does `row(space, i, rows)` for all i < `count`, `at_a_time` on one core, and keeps the flags
+/// that it returns.
+pub(super) fn for_rows<S, const N: usize, const F: usize>(
+    count: usize,
+    at_a_time: usize,
+    mut results: [Rows; N],
+    mut flags: [&mut [u8]; F],
+    space: impl Fn() -> S + Sync + Send,
+    row: impl Fn(&mut S, usize, [&mut [u32]; N]) -> [bool; F] + Sync,
+) {
+    let tasks: Vec<Task<N, F>> = (0..count)
+        .step_by(at_a_time)
+        .map(|first| {
+            let count = at_a_time.min(count - first);
+            let results = results.each_mut().map(|rows| rows.split_off(count));
+            let flags = flags.each_mut().map(|flags| {
+                let (these, rest) = std::mem::take(flags).split_at_mut(count);
+                *flags = rest;
+                these
+            });
+            Task { first, count, results, flags }
+        })
+        .collect();
+    tasks.into_par_iter().for_each_init(space, |space, mut task| {
+        for j in 0..task.count {
+            let rows = task.results.each_mut().map(Rows::next);
+            let found = row(space, task.first + j, rows);
+            for (flags, found) in task.flags.iter_mut().zip(found) {
+                flags[j] = u8::from(found);
+            }
+        }
+    });
+}
