@@ -3,6 +3,7 @@
 //
 //   U_LIMBS, V_LIMBS   limbs of dividends and divisors; V_LIMBS ≤ WHOLE
 //   QUOTIENT, REMAINDER   whether these are written, of U_LIMBS and V_LIMBS limbs
+//   EXACT              whether a quotient with a remainder is flagged, and 0, as one by 0 is
 //   LANES, LIMBS, THREADS   see lanes.cuh; BLOCKS blocks of a multiprocessor
 //
 // With B = 2^32, N = WHOLE and s such that 2^s·v has exactly N limbs and its highest bit set: V = 2^s·v,
@@ -178,7 +179,7 @@ DEVICE void raise(u32* digit, u32 by) {
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-    divide(const u32* u, const u32* v, u32* quotient, u32* remainder, unsigned char* is_zero, u64 u_stride,
+    divide(const u32* u, const u32* v, u32* quotient, u32* remainder, unsigned char* flags, u64 u_stride,
            u64 v_stride, u32 count) {
     DYNAMIC_SHARED(u32, places);
     u32 first = blockIdx.x * NUMBERS, numbers = min(count - first, NUMBERS);
@@ -188,8 +189,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 
     u32 number = threadIdx.x / LANES, lane = lane_of_group();
     u32 *zeros = places + number * PLACES, *digits = zeros + WHOLE;
-    bool by_zero;
-    Divisor divisor = normalise(zeros, by_zero);
+    bool is_flagged;
+    Divisor divisor = normalise(zeros, is_flagged);
     __syncwarp();
 #pragma unroll
     for (u32 i = 0; i < LIMBS; i++) zeros[lane * LIMBS + i] = 0;
@@ -228,7 +229,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     if (is_bottom()) raise(digits, times);
     __syncwarp();
 
-    if (QUOTIENT && by_zero) {
+    if constexpr (EXACT) {
+        u32 any = 0;
+#pragma unroll
+        for (u32 i = 0; i < LIMBS; i++) any |= r.limbs[i];
+        if (votes(any != 0) != 0) is_flagged = true;
+    }
+    if (QUOTIENT && is_flagged) {
         for (u32 i = lane; i < U_LIMBS; i += LANES) digits[i] = 0;
     }
     if constexpr (REMAINDER) {
@@ -239,13 +246,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         for (u32 i = 0; i < LIMBS; i++) {
             u32 at = lane * LIMBS + i + divisor.limbs_up;
             u32 lower = at < WHOLE ? zeros[at] : 0, upper = at + 1 < WHOLE ? zeros[at + 1] : 0;
-            r.limbs[i] = by_zero ? 0 : __funnelshift_r(lower, upper, divisor.bits_up);
+            r.limbs[i] = is_flagged ? 0 : __funnelshift_r(lower, upper, divisor.bits_up);
         }
         __syncwarp();
 #pragma unroll
         for (u32 i = 0; i < LIMBS; i++) zeros[lane * LIMBS + i] = r.limbs[i];
     }
-    if (is_zero && is_bottom() && number < numbers) is_zero[first + number] = by_zero;
+    if (flags && is_bottom() && number < numbers) flags[first + number] = is_flagged;
     __syncthreads();
     if constexpr (QUOTIENT) store<U_LIMBS>(quotient + (u64)first * U_LIMBS, places + WHOLE, numbers);
     if constexpr (REMAINDER) store<V_LIMBS>(remainder + (u64)first * V_LIMBS, places, numbers);

@@ -1,8 +1,10 @@
 //! Quotients and remainders.
 
+use warpint_device::Buffer;
+
 use crate::cpu::Rows;
 use crate::storage::Storage;
-use crate::{Flags, IntegerError, UintBatch, Width, cpu};
+use crate::{Flags, IntegerError, UintBatch, Width, cpu, gpu};
 
 /// q ← ⌊a/d⌋ and r ← a mod d, as far as they are wanted, of the widths of a and of d; the flags:
 /// d = 0.
@@ -20,8 +22,16 @@ fn divide(
             a.executor.on_threads(|| cpu::divide(x, y, q, r, flags));
             Ok(())
         }
-        (Storage::Device(_), Storage::Device(_), Storage::Device(_)) => {
-            Err(IntegerError::OnlyOnCpu { operation: "division" })
+        (Storage::Device(x), Storage::Device(y), Storage::Device(by_zero)) => {
+            let to = gpu::Quotients {
+                quotient: buffer(q.as_deref())?,
+                remainder: buffer(r.as_deref())?,
+                flags: Some(by_zero),
+                exact: false,
+            };
+            let gpu = a.executor.gpu()?;
+            let (x, y) = (a.on_device(x), d.on_device(y));
+            Ok(gpu.divide(x, y, by_zero.len(), to)?)
         }
         _ => Err(IntegerError::Places),
     }
@@ -40,10 +50,23 @@ fn divide_exactly(
             a.executor.on_threads(|| cpu::divide_exactly(x, y, q, flags));
             Ok(())
         }
-        (Storage::Device(_), Storage::Device(_), Storage::Device(_)) => {
-            Err(IntegerError::OnlyOnCpu { operation: "exact division" })
+        (Storage::Device(x), Storage::Device(y), Storage::Device(flags)) => {
+            let quotient = buffer(Some(q))?;
+            let to = gpu::Quotients { quotient, remainder: None, flags: Some(flags), exact: true };
+            let gpu = a.executor.gpu()?;
+            let (x, y) = (a.on_device(x), d.on_device(y));
+            Ok(gpu.divide(x, y, flags.len(), to)?)
         }
         _ => Err(IntegerError::Places),
+    }
+}
+
+/// Memory of a device for a result, if it is wanted.
+fn buffer(batch: Option<&UintBatch>) -> Result<Option<&Buffer<u32>>, IntegerError> {
+    match batch.map(|batch| &batch.data) {
+        None => Ok(None),
+        Some(Storage::Device(data)) => Ok(Some(data)),
+        Some(Storage::Host(_)) => Err(IntegerError::Places),
     }
 }
 

@@ -13,6 +13,7 @@ pub struct Divide {
     v_limbs: usize,
     quotient: bool,
     remainder: bool,
+    exact: bool,
     /// Lanes of a number, and limbs that each has of the divisor.
     lanes: usize,
     limbs: usize,
@@ -27,7 +28,9 @@ pub struct Quotients<'a> {
     /// u mod v, of as many limbs as v.
     pub remainder: Option<&'a Buffer<u32>>,
     /// 1 where v is 0; the results are 0 there.
-    pub by_zero: Option<&'a Buffer<u8>>,
+    pub flags: Option<&'a Buffer<u8>>,
+    /// Whether there is a flag, and the results are 0, too where v does not divide u.
+    pub exact: bool,
 }
 
 /// A lane has at most so many limbs of a divisor, and of a remainder, in registers.
@@ -51,6 +54,7 @@ impl Divide {
                 v_limbs,
                 quotient: true,
                 remainder: true,
+                exact: false,
                 lanes,
                 limbs,
                 threads,
@@ -85,6 +89,7 @@ impl Shape for Divide {
             .define("V_LIMBS", self.v_limbs)
             .define("QUOTIENT", u32::from(self.quotient))
             .define("REMAINDER", u32::from(self.remainder))
+            .define("EXACT", u32::from(self.exact))
             .define("LANES", self.lanes)
             .define("LIMBS", self.limbs)
             .define("THREADS", self.threads)
@@ -141,14 +146,14 @@ impl Gpu {
         count: usize,
         to: Quotients<'_>,
     ) -> Result<(), DeviceError> {
-        let shape =
-            Divide { quotient: to.quotient.is_some(), remainder: to.remainder.is_some(), ..*shape };
+        let (quotient, remainder) = (to.quotient.is_some(), to.remainder.is_some());
+        let shape = Divide { quotient, remainder, exact: to.exact, ..*shape };
         let args = [
             u.data.into(),
             v.data.into(),
             to.quotient.map_or(Arg::Pointer(0), Arg::from),
             to.remainder.map_or(Arg::Pointer(0), Arg::from),
-            to.by_zero.map_or(Arg::Pointer(0), Arg::from),
+            to.flags.map_or(Arg::Pointer(0), Arg::from),
             u.stride().into(),
             v.stride().into(),
         ];

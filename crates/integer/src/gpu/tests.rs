@@ -338,19 +338,20 @@ fn check_division(gpu: &Gpu, shape: &Divide, u_limbs: usize, v_limbs: usize) {
     let count = pairs.len();
     let (u, v): (Vec<_>, Vec<_>) = pairs.iter().cloned().unzip();
     let (u_data, v_data) = (upload(gpu, &u), upload(gpu, &v));
-    let quotient = gpu.device().alloc::<u32>(count * u_limbs).unwrap();
-    let remainder = gpu.device().alloc::<u32>(count * v_limbs).unwrap();
-    let by_zero = gpu.device().alloc::<u8>(count).unwrap();
+    let quotients = gpu.device().alloc::<u32>(count * u_limbs).unwrap();
+    let remainders = gpu.device().alloc::<u32>(count * v_limbs).unwrap();
+    let flags = gpu.device().alloc::<u8>(count).unwrap();
     let operand = |data, limbs| Operand { data, limbs, broadcast: false };
-    let to = Quotients {
-        quotient: Some(&quotient),
-        remainder: Some(&remainder),
-        by_zero: Some(&by_zero),
+    let mut to = Quotients {
+        quotient: Some(&quotients),
+        remainder: Some(&remainders),
+        flags: Some(&flags),
+        exact: false,
     };
     let (a, b) = (operand(&u_data, u_limbs), operand(&v_data, v_limbs));
     gpu.divide_by_limbs(shape, a, b, count, to).unwrap();
-    let (quotient, remainder) = (quotient.download().unwrap(), remainder.download().unwrap());
-    let by_zero = by_zero.download().unwrap();
+    let (quotient, remainder) = (quotients.download().unwrap(), remainders.download().unwrap());
+    let by_zero = flags.download().unwrap();
     for (i, (u, v)) in pairs.iter().enumerate() {
         let q = &quotient[i * u_limbs..][..u_limbs];
         let r = &remainder[i * v_limbs..][..v_limbs];
@@ -360,6 +361,17 @@ fn check_division(gpu: &Gpu, shape: &Divide, u_limbs: usize, v_limbs: usize) {
             if is_zero { (vec![], vec![]) } else { limbs::div_rem(&wide(u), &wide(v)) };
         assert_eq!(q, narrow(&expected_q, u_limbs), "{shape:?}: {u:x?} / {v:x?}");
         assert_eq!(r, narrow(&expected_r, v_limbs), "{shape:?}: {u:x?} mod {v:x?}");
+    }
+    to.exact = true;
+    to.remainder = None;
+    gpu.divide_by_limbs(shape, a, b, count, to).unwrap();
+    let (exact, flags) = (to.quotient.unwrap().download().unwrap(), flags.download().unwrap());
+    for (i, r) in remainder.chunks(v_limbs).enumerate() {
+        let is_exact = by_zero[i] == 0 && r.iter().all(|&limb| limb == 0);
+        assert_eq!(flags[i], u8::from(!is_exact));
+        for (j, q) in quotient[i * u_limbs..][..u_limbs].iter().enumerate() {
+            assert_eq!(exact[i * u_limbs + j], if is_exact { *q } else { 0 });
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use warpint_device::Device;
 use warpint_integer::Executor;
 
-use crate::{arithmetic, elementwise};
+use crate::{arithmetic, division, elementwise};
 
 fn simulator() -> Executor {
     Executor::on(Device::simulator().unwrap())
@@ -42,6 +42,19 @@ fn broadcast_on_the_simulator() {
     for (a, b) in [(1, 1), (33, 32)] {
         arithmetic::broadcast(&executor, a, b);
     }
+}
+
+/// Divisors in one lane, two, four and all of a warp.
+#[test]
+fn division_on_the_simulator() {
+    let executor = simulator();
+    for (a, d) in [(1, 1), (2, 5), (8, 4), (33, 16), (66, 33), (40, 130)] {
+        division::patterns(&executor, a, d);
+        division::random(&executor, a, d, 30);
+    }
+    division::random(&executor, 300, 1030, 6);
+    division::random(&executor, 1100, 1024, 6);
+    division::broadcast(&executor, 33, 10);
 }
 
 #[test]
