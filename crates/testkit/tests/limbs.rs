@@ -75,6 +75,42 @@ proptest! {
     }
 
     #[test]
+    fn common_divisors(a in number(12), b in number(12), c in number(4)) {
+        let (a, b) = (limbs::mul(&a, &c), limbs::mul(&b, &c));
+        prop_assert_eq!(integer(&limbs::gcd(&a, &b)), integer(&a).gcd(&integer(&b)));
+        prop_assert_eq!(integer(&limbs::gcd(&a, &[])), integer(&a));
+    }
+
+    #[test]
+    fn inverses(a in number(8), m in number(8)) {
+        let want = match integer(&m) {
+            m if m == 0 => None,
+            m if m == 1 => Some(Integer::new()),
+            m => integer(&a).invert(&m).ok(),
+        };
+        prop_assert_eq!(limbs::inverse(&a, &m).map(|x| integer(&x)), want);
+    }
+
+    #[test]
+    fn powers(a in number(5), e in number(2), m in number(5)) {
+        let want = (integer(&m) != 0)
+            .then(|| integer(&a).pow_mod(&integer(&e), &integer(&m)).unwrap());
+        prop_assert_eq!(limbs::pow_mod(&a, &e, &m).map(|x| integer(&x)), want);
+    }
+
+    #[test]
+    fn roots(a in number(5), k in 1u32..70) {
+        prop_assert_eq!(integer(&limbs::root(&a, k)), integer(&a).root(k));
+        let power = Integer::from(rug::ops::Pow::pow(integer(&a[..1]), k.min(6)));
+        for near in [power.clone() - 1u32, power.clone(), power + 1u32] {
+            if near >= 0 {
+                let got = limbs::root(&near.to_digits(Order::Lsf), k.min(6));
+                prop_assert_eq!(integer(&got), near.root(k.min(6)));
+            }
+        }
+    }
+
+    #[test]
     fn reduction(p in 2u32..1_500, x in number(60)) {
         prop_assert_eq!(integer(&limbs::reduce(&x, p)), integer(&x).modulo(&mersenne(p)));
     }
