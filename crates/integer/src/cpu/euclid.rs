@@ -19,13 +19,14 @@ use super::product::at_least;
 use super::{Divider, FastProducts, Products};
 
 /// Limbs of 64 bits of the longer number from which half-gcds are faster than steps by leading
-/// parts: by `cargo test --release -p warpint-integer gcd_crossover -- --ignored --nocapture` on
-/// an AMD EPYC with AVX2.
-const HALF_GCD_FROM: usize = 400;
+/// parts, without and with a cofactor: by `cargo test --release -p warpint-integer gcd_crossover
+/// -- --ignored --nocapture` on an AMD EPYC with AVX2.
+const HALF_GCD_FROM: [usize; 2] = [1600, 900];
 
 /// Euclid's algorithm on one pair after the other, and the memory that it needs.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Euclid {
+    half_gcd_from: [usize; 2],
     a: Vec<u64>,
     b: Vec<u64>,
     cofactors: Cofactors,
@@ -46,7 +47,26 @@ enum Step {
     Done,
 }
 
+impl Default for Euclid {
+    fn default() -> Self {
+        Self::new(HALF_GCD_FROM)
+    }
+}
+
 impl Euclid {
+    /// With half-gcds from so many limbs on, without and with a cofactor.
+    fn new(half_gcd_from: [usize; 2]) -> Self {
+        Self {
+            half_gcd_from,
+            a: vec![],
+            b: vec![],
+            cofactors: Cofactors::default(),
+            quotient: vec![],
+            remainder: vec![],
+            divider: Divider::default(),
+        }
+    }
+
     /// gcd(a, b), without leading zeros; gcd(a, 0) = a.
     pub(super) fn gcd(&mut self, a: &[u64], b: &[u64]) -> &[u64] {
         self.start(a, b);
@@ -128,7 +148,7 @@ impl Euclid {
         if a.is_empty() || b.is_empty() {
             return Step::Done;
         }
-        if n >= HALF_GCD_FROM {
+        if n >= self.half_gcd_from[usize::from(with_cofactors)] {
             // Without a matrix to keep, less at a time is cheaper to apply.
             let p = if with_cofactors { n / 2 } else { 2 * n / 3 };
             if let Some(m) = reduce_top(a, b, p, &FastProducts) {
@@ -239,4 +259,87 @@ fn leading(x: &[u64], n: usize, shift: u32) -> u128 {
     let limb = |i: usize| u128::from(x.get(i).copied().unwrap_or(0));
     let below = if n > 2 { limb(n - 3) } else { 0 };
     (limb(n - 1) << 64 | limb(n - 2)) << shift | below << shift >> 64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use warpint_arith::limbs;
+
+    use super::*;
+
+    fn number(len: usize, seed: u64) -> Vec<u64> {
+        let mut state = seed;
+        let mut random = || {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            match state >> 60 {
+                0 => 0,
+                1 => u64::MAX,
+                _ => state ^ state >> 29,
+            }
+        };
+        (0..len).map(|_| random()).collect()
+    }
+
+    /// With and without half-gcds, of numbers with a common factor: the slow one's gcd, and
+    /// x·a ≡ g.
+    #[test]
+    fn all_ways_agree() {
+        for round in 0..300 {
+            let (n, m, k) =
+                (1 + round as usize % 17, 1 + round as usize / 17 % 9, round as usize % 4);
+            let common = number(k + 1, 3 * round);
+            let a = limbs::mul(&number(n, 3 * round + 1), &common);
+            let b = limbs::mul(&number(m, 3 * round + 2), &common);
+            let want = limbs::gcd(&a, &b);
+            for from in [3, 8, 400] {
+                let mut euclid = Euclid::new([from; 2]);
+                assert_eq!(euclid.gcd(&a, &b), want, "{a:x?} and {b:x?}");
+                let (g, x, negative) = euclid.gcd_with_cofactor(&a, &b);
+                assert_eq!(g, want, "{a:x?} and {b:x?}");
+                if trimmed(&b).is_empty() {
+                    continue;
+                }
+                // x·a ∓ g ≡ 0 mod b.
+                let mut multiple = limbs::mul(x, &a);
+                multiple.resize(multiple.len().max(g.len()) + 1, 0);
+                if negative {
+                    add_assign(&mut multiple, g);
+                } else {
+                    let mut b = limbs::mul(&b, g);
+                    limbs::sub_assign(&mut b, g);
+                    multiple.resize(multiple.len().max(b.len()) + 1, 0);
+                    add_assign(&mut multiple, &b);
+                }
+                assert!(limbs::div_rem(&multiple, &b).1.is_empty(), "{x:x?}·{a:x?} by {b:x?}");
+            }
+        }
+    }
+
+    /// Prints what each way takes.
+    #[test]
+    #[ignore = "a measurement"]
+    fn gcd_crossover() {
+        println!("us: limbs, gcd: by leading parts, by half-gcds; with a cofactor alike");
+        for n in [32, 64, 128, 200, 300, 400, 500, 600, 800, 1000, 1500, 2000, 4096] {
+            let (a, b) = (number(n, 1), number(n, 2));
+            let time = |work: &mut dyn FnMut()| {
+                let once = |_| {
+                    let start = Instant::now();
+                    work();
+                    start.elapsed().as_secs_f64() * 1e6
+                };
+                (0..(1_000_000 / n / n).clamp(3, 200)).map(once).fold(f64::MAX, f64::min)
+            };
+            let (mut small, mut half) = (Euclid::new([usize::MAX; 2]), Euclid::new([n / 2; 2]));
+            let times = [
+                time(&mut || assert!(!small.gcd(&a, &b).is_empty())),
+                time(&mut || assert!(!half.gcd(&a, &b).is_empty())),
+                time(&mut || assert!(!small.gcd_with_cofactor(&a, &b).0.is_empty())),
+                time(&mut || assert!(!half.gcd_with_cofactor(&a, &b).0.is_empty())),
+            ];
+            println!("{n:5} {}", times.map(|t| format!("{t:11.1}")).concat());
+        }
+    }
 }
