@@ -2,9 +2,12 @@
 
 mod divide;
 mod elementwise;
+mod gcd;
 mod multiply;
 mod operands;
 mod sum;
+
+pub use gcd::GcdExt;
 
 use crate::storage::Storage;
 use crate::{Executor, IntegerError, Width, cpu};

@@ -12,13 +12,19 @@
 //! | `divide` | quotients and remainders of a batch's numbers |
 //! | `division` | one division, by the method that its size wants |
 //! | `reciprocal` | quotients of one limb |
+//! | `gcd` | common divisors and inverses of a batch's numbers |
+//! | `euclid` | Euclid's algorithm on one pair, with a cofactor |
+//! | `lehmer` | its steps by leading parts of two limbs |
 //! | `rows` | operations with several results |
 //! | `linear` | shifts and rows of products in limbs of 64 bits |
 
 mod divide;
 mod division;
 mod elementwise;
+mod euclid;
+mod gcd;
 mod karatsuba;
+mod lehmer;
 mod linear;
 mod multiply;
 mod ntt;
@@ -33,6 +39,7 @@ pub(crate) use division::Divider;
 pub(crate) use elementwise::{
     bit_lengths, bitwise, choose, compare, mul_word, neg, not, resize, shift_left, shift_right,
 };
+pub(crate) use gcd::{gcd, gcd_ext, inverse};
 pub(crate) use multiply::{multiply, square};
 pub(crate) use product::{FastProducts, Products};
 pub(crate) use rows::Rows;

@@ -5,6 +5,7 @@ mod arithmetic;
 mod check;
 mod division;
 mod elementwise;
+mod gcd;
 mod patterns;
 mod simulator;
 
@@ -88,6 +89,41 @@ fn division_with_broadcast() {
     let executor = Executor::cpu_with_threads(2).unwrap();
     for (a, d) in [(1, 1), (2, 3), (33, 32), (100, 1), (160, 130)] {
         division::broadcast(&executor, a, d);
+    }
+}
+
+/// Common divisors and inverses at every width to 4,096 bits.
+#[test]
+fn gcd_at_every_width_to_4096() {
+    let executor = Executor::cpu();
+    for limbs in 1..=128 {
+        if limbs < 16 || limbs % 8 == 0 {
+            gcd::patterns(&executor, limbs, limbs);
+        }
+        gcd::random(&executor, limbs, limbs, 16);
+        gcd::random(&executor, limbs, 1 + limbs * 37 % 128, 8);
+        gcd::chosen(&executor, limbs);
+    }
+}
+
+#[test]
+fn long_gcd() {
+    let executor = Executor::cpu();
+    for (a, b) in [(256, 256), (512, 512), (512, 40), (300, 511), (1000, 1001), (2048, 2048)] {
+        gcd::random(&executor, a, b, 6);
+        gcd::chosen(&executor, a);
+    }
+    gcd::random(&executor, 8192, 8192, 3);
+    gcd::random(&executor, 8192, 3000, 2);
+    gcd::chosen(&executor, 8192);
+}
+
+/// One modulus for all numbers, or one number by all.
+#[test]
+fn gcd_with_broadcast() {
+    let executor = Executor::cpu_with_threads(2).unwrap();
+    for (a, b) in [(1, 1), (2, 3), (33, 32), (100, 5)] {
+        gcd::broadcast(&executor, a, b);
     }
 }
 
