@@ -28,8 +28,10 @@ fn gcd(a: &UintBatch, b: &UintBatch, g: &mut UintBatch) -> Result<(), IntegerErr
             a.executor.on_threads(|| cpu::gcd(x, y, count, g));
             Ok(())
         }
-        (Storage::Device(_), Storage::Device(_)) => {
-            Err(IntegerError::OnlyOnCpu { operation: "the greatest common divisor" })
+        (Storage::Device(x), Storage::Device(y)) => {
+            let Storage::Device(out) = &g.data else { return Err(IntegerError::Places) };
+            let gpu = a.executor.gpu()?;
+            Ok(gpu.gcd(a.on_device(x), b.on_device(y), g.count, out)?)
         }
         _ => Err(IntegerError::Places),
     }
@@ -75,7 +77,8 @@ fn inverse(
 impl UintBatch {
     /// gcd(a, b), of the larger width; gcd(a, 0) = a.
     ///
-    /// Cost O(n²) for n limbs (Lehmer 1938), and less for long numbers (Möller 2008).
+    /// Cost O(n²) for n limbs (Lehmer 1938; on devices Bernstein and Yang 2019), and on the CPU less
+    /// for long numbers (Möller 2008).
     ///
     /// # Errors
     /// Those of every operation: see [`UintBatch`].
@@ -83,6 +86,15 @@ impl UintBatch {
         let mut g = self.output(self.count_with(b)?, self.width.max(b.width))?;
         gcd(self, b, &mut g)?;
         Ok(g)
+    }
+
+    /// As [`Self::gcd`] into a batch of the larger width: no result is allocated.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn gcd_into(&self, b: &Self, into: &mut Self) -> Result<(), IntegerError> {
+        self.fits(self.count_with(b)?, self.width.max(b.width), into)?;
+        gcd(self, b, into)
     }
 
     /// g = gcd(a, b), with x and y such that x·a + y·b = g: x is the least in size of those

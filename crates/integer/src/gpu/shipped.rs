@@ -4,7 +4,7 @@ use warpint_device::{DeviceError, Source};
 
 use super::karatsuba::MAX_LEVELS;
 use super::sum::SumShape;
-use super::{Karatsuba, Ntt, Part, Shape, Sum, elementwise};
+use super::{Divide, Gcd, Karatsuba, Ntt, Part, Shape, Sum, elementwise};
 
 /// The sources of all kernels, one of each kind: sums in chunks of every size, products by every
 /// number of levels at leaves of all sizes, transforms of every kind of length. Blocks of the device
@@ -29,6 +29,11 @@ pub fn sources(shared_memory: u32) -> Result<Vec<Source>, DeviceError> {
             shapes.extend(product(Part::Low, Some(limbs)).filter(|_| levels <= 1));
             shapes.extend(product(Part::High, Some(limbs)).filter(|_| levels == 0));
         }
+    }
+    // Numbers of one lane, of some, and of a warp, with few and with many limbs a lane.
+    for limbs in [2, 8, 16, 32, 64, 1024, 2048] {
+        shapes.extend(boxed(Divide::new(2 * limbs, limbs, shared_memory)));
+        shapes.extend(boxed(Gcd::new(limbs, limbs, shared_memory)));
     }
     // Full transforms modulo three primes, of a head alone and with tails; then more primes.
     let lengths = [(256, 3), (2048, 3), (8192, 3), (320, 3), (384, 3), (1280, 3), (1536, 3)];

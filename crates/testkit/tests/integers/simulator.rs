@@ -3,7 +3,7 @@
 use warpint_device::Device;
 use warpint_integer::Executor;
 
-use crate::{arithmetic, division, elementwise};
+use crate::{arithmetic, division, elementwise, gcd};
 
 fn simulator() -> Executor {
     Executor::on(Device::simulator().unwrap())
@@ -55,6 +55,19 @@ fn division_on_the_simulator() {
     division::random(&executor, 300, 1030, 6);
     division::random(&executor, 1100, 1024, 6);
     division::broadcast(&executor, 33, 10);
+}
+
+/// One lane, two, and all of a warp.
+#[test]
+fn divisors_on_the_simulator() {
+    let executor = simulator();
+    for (a, b) in [(1, 1), (2, 3), (33, 8), (66, 66)] {
+        gcd::patterns(&executor, a, b);
+        gcd::random(&executor, a, b, 30);
+        gcd::chosen(&executor, a);
+    }
+    gcd::random(&executor, 1025, 1030, 3);
+    gcd::broadcast(&executor, 5, 7);
 }
 
 #[test]

@@ -73,8 +73,9 @@ impl Operands {
             .map(|i| Ok((i, result(i)?)))
             .collect::<anyhow::Result<_>>()?;
         let wrong = found.par_iter().find_map_first(|(i, found)| {
-            let of = |operand| Self::instance(operand, *i, work.limbs);
-            let expected = work.operation.expected(of(&self.a), of(&self.b));
+            let b_limbs = work.operation.b_limbs(work.limbs);
+            let a = Self::instance(&self.a, *i, work.limbs);
+            let expected = work.operation.expected(a, Self::instance(&self.b, *i, b_limbs));
             let differs =
                 expected.iter().zip(found).position(|(expected, found)| expected != found);
             match differs {

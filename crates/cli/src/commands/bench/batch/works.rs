@@ -90,6 +90,12 @@ pub(super) fn result_limbs(works: &[Work]) -> usize {
     works.iter().map(of).max().unwrap_or(0)
 }
 
+/// The same of remainders.
+pub(super) fn remainder_limbs(works: &[Work]) -> usize {
+    let of = |work: &Work| work.count * work.operation.remainder_limbs(work.limbs);
+    works.iter().map(of).max().unwrap_or(0)
+}
+
 fn powers() -> impl Iterator<Item = usize> {
     LIMBS.map(|log| 1 << log)
 }
