@@ -11,7 +11,7 @@ use super::{Divider, Products};
 /// Limbs from which a reduction by two half products is faster than limb by limb: by
 /// `cargo test --release -p warpint-integer reduction_crossover -- --ignored --nocapture` on an
 /// AMD EPYC with AVX2.
-const PRODUCTS_FROM: usize = 100;
+const PRODUCTS_FROM: usize = 144;
 
 /// Residues modulo one odd number after the other, and the memory that they need.
 #[derive(Debug)]
@@ -255,6 +255,7 @@ mod tests {
         for l in [8, 16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 256, 384, 512, 1024] {
             let mut m = number(l, 5);
             m[0] |= 1;
+            m[l - 1] |= 1;
             let times = [usize::MAX, 0].map(|from| {
                 let mut ring = Montgomery::new(from);
                 ring.set(&m);
