@@ -5,6 +5,7 @@ mod elementwise;
 mod gcd;
 mod multiply;
 mod operands;
+mod powers;
 mod sum;
 
 pub use gcd::GcdExt;
