@@ -1,8 +1,10 @@
 //! Roots and powers.
 
+use warpint_device::Buffer;
+
 use super::divide::rows;
 use crate::storage::Storage;
-use crate::{Flags, IntegerError, UintBatch, Width, cpu};
+use crate::{Flags, IntegerError, UintBatch, Width, cpu, gpu};
 
 /// What is computed modulo a number.
 #[derive(Debug, Clone, Copy)]
@@ -39,16 +41,36 @@ fn modular(
             });
             Ok(())
         }
-        (Storage::Device(_), Storage::Device(_), Storage::Device(_), Storage::Device(_)) => {
-            Err(IntegerError::OnlyOnCpu {
-                operation: match what {
-                    Modular::Power => "the power modulo a number",
-                    Modular::Product => "the product modulo a number",
-                },
-            })
+        (Storage::Device(p), Storage::Device(q), Storage::Device(n), Storage::Device(flags)) => {
+            let Storage::Device(out) = &x.data else { return Err(IntegerError::Places) };
+            let gpu = a.executor.gpu()?;
+            let (p, q, n) = (a.on_device(p), b.on_device(q), m.on_device(n));
+            match what {
+                Modular::Power if gpu::Power::is_for(m.width.limbs()) => {
+                    Ok(gpu.power(p, q, n, x.count, out, flags)?)
+                }
+                Modular::Power => Err(IntegerError::OnlyOnCpu {
+                    operation: "the power modulo numbers of more than 1024 bits",
+                }),
+                Modular::Product => product_on_device([a, b], n, x.count, out, flags),
+            }
         }
         _ => Err(IntegerError::Places),
     }
+}
+
+/// out ← a·b mod n: the product, then its remainder.
+fn product_on_device(
+    [a, b]: [&UintBatch; 2],
+    n: gpu::Operand<'_>,
+    count: usize,
+    out: &Buffer<u32>,
+    flags: &Buffer<u8>,
+) -> Result<(), IntegerError> {
+    let product = a.mul(b)?;
+    let Storage::Device(data) = &product.data else { return Err(IntegerError::Places) };
+    let to = gpu::Quotients { remainder: Some(out), flags: Some(flags), ..Default::default() };
+    Ok(a.executor.gpu()?.divide(product.on_device(data), n, count, to)?)
 }
 
 impl UintBatch {

@@ -3,7 +3,7 @@
 use warpint_device::Device;
 use warpint_integer::Executor;
 
-use crate::{arithmetic, division, elementwise, gcd};
+use crate::{arithmetic, division, elementwise, gcd, powers};
 
 fn simulator() -> Executor {
     Executor::on(Device::simulator().unwrap())
@@ -68,6 +68,16 @@ fn divisors_on_the_simulator() {
     }
     gcd::random(&executor, 1025, 1030, 3);
     gcd::broadcast(&executor, 5, 7);
+}
+
+#[test]
+fn powers_on_the_simulator() {
+    let executor = simulator();
+    for widths in [[1, 1, 1], [3, 2, 4], [9, 1, 7], [17, 3, 18], [32, 2, 32]] {
+        powers::modular(&executor, widths, 20);
+        powers::chosen(&executor, widths);
+    }
+    powers::broadcast(&executor, [4, 1, 5]);
 }
 
 #[test]

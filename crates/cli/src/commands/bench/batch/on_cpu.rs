@@ -27,6 +27,8 @@ struct Batches {
     /// Of divisions.
     remainders: UintBatch,
     zero_divisors: Flags,
+    /// Of a modular operation.
+    moduli: Option<UintBatch>,
 }
 
 impl Batches {
@@ -48,11 +50,14 @@ impl Batches {
         let (a, b) = (take(&operands.a, work.limbs)?, take(&operands.b, b_limbs)?);
         let remainders = UintBatch::zeros(&executor, b.count(), b.width())?;
         let zero_divisors = Flags::zeros(&executor, work.count)?;
-        Ok(Self { a, b, out, remainders, zero_divisors })
+        let moduli = work.operation.is_modular().then(|| operands.moduli(work));
+        let moduli =
+            moduli.map(|limbs| UintBatch::from_vec(&executor, width, limbs)).transpose()?;
+        Ok(Self { a, b, out, remainders, zero_divisors, moduli })
     }
 
     fn run(&mut self, operation: Operation) -> anyhow::Result<Duration> {
-        let Self { a, b, out, remainders, zero_divisors } = self;
+        let Self { a, b, out, remainders, zero_divisors, moduli } = self;
         let begin = Instant::now();
         match operation {
             Operation::Add => a.add_into(b, out, None),
@@ -61,6 +66,10 @@ impl Batches {
             Operation::Mullo => a.mul_low_into(b, out),
             Operation::Divrem => a.div_rem_into(b, out, remainders, zero_divisors),
             Operation::Gcd => a.gcd_into(b, out),
+            Operation::Powm => match moduli {
+                Some(moduli) => a.pow_mod(b, moduli).map(|(powers, _)| *out = powers),
+                None => Ok(()),
+            },
         }?;
         Ok(begin.elapsed())
     }

@@ -4,7 +4,9 @@ use anyhow::Context;
 use std::time::{Duration, Instant};
 
 use warpint::device::{Buffer, CopyRate, Device, DeviceError, Effort, copies};
-use warpint::integer::gpu::{Choice, Gpu, Method, Operand, Part, Quotients, Results, Sum};
+use warpint::integer::gpu::{
+    Choice, Divide, Gcd, Gpu, Method, Operand, Part, Power, Quotients, Results, Sum,
+};
 use warpint::mersenne::DeviceId;
 
 use super::operands::Operands;
@@ -19,6 +21,8 @@ pub(super) struct OnDevice {
     out: Buffer<u32>,
     /// Of divisions.
     remainders: Buffer<u32>,
+    /// Of a modular operation, and what it flags.
+    moduli: Option<(Buffer<u32>, Buffer<u8>)>,
     copies: Vec<CopyRate>,
     /// Runs that are timed.
     runs: usize,
@@ -33,6 +37,17 @@ pub(super) fn room(device: &Device) -> Result<u64, DeviceError> {
 pub(super) fn possible(device: &Device, operation: Operation, limbs: usize) -> Vec<Method> {
     let b_limbs = operation.is_of_two().then_some(limbs);
     Method::possible(limbs, b_limbs, device.info().shared_memory_per_block).collect()
+}
+
+/// Whether what is no product is done with numbers of so many limbs.
+pub(super) fn can(device: &Device, operation: Operation, limbs: usize) -> bool {
+    let shared_memory = device.info().shared_memory_per_block;
+    match operation {
+        Operation::Powm => Power::is_for(limbs),
+        Operation::Gcd => Gcd::new(limbs, limbs, shared_memory).is_some(),
+        Operation::Divrem => Divide::new(limbs, operation.b_limbs(limbs), shared_memory).is_some(),
+        _ => true,
+    }
 }
 
 impl OnDevice {
@@ -56,6 +71,7 @@ impl OnDevice {
             b: device.upload(&operands.b)?,
             out: device.alloc(result_limbs)?,
             remainders: device.alloc(remainder_limbs)?,
+            moduli: None,
             runs,
             gpu,
         })
@@ -82,6 +98,10 @@ impl OnDevice {
                 )
             }
             (Operation::Gcd, _) => self.gpu.gcd(a, b, count, out),
+            (Operation::Powm, _) => match &self.moduli {
+                Some((m, zeros)) => self.gpu.power(a, b, operand(m, limbs), count, out, zeros),
+                None => Ok(()),
+            },
             (Operation::Sqr, Some(method)) => {
                 self.gpu.multiply_by(method, part, a, None, count, out)
             }
@@ -93,7 +113,13 @@ impl OnDevice {
 }
 
 impl Place for OnDevice {
-    fn first(&mut self, work: &Work, _: &Operands) -> anyhow::Result<Option<Duration>> {
+    fn first(&mut self, work: &Work, operands: &Operands) -> anyhow::Result<Option<Duration>> {
+        self.moduli = None;
+        if work.operation.is_modular() {
+            let device = self.gpu.device();
+            let moduli = device.upload(&operands.moduli(work))?;
+            self.moduli = Some((moduli, device.alloc(work.count)?));
+        }
         // Results of another row would pass for this one's.
         self.out.clear()?;
         self.remainders.clear()?;

@@ -14,6 +14,7 @@ impl Operation {
             Self::Mullo => "mullo",
             Self::Divrem => "divrem",
             Self::Gcd => "gcd",
+            Self::Powm => "powm",
         }
     }
 
@@ -36,10 +37,24 @@ impl Operation {
         }
     }
 
+    /// Whether it has a modulus.
+    pub(super) fn is_modular(self) -> bool {
+        self == Self::Powm
+    }
+
+    /// How many times more than reading and writing it computes, about: so many fewer numbers are
+    /// enough to time.
+    pub(super) fn weight(self) -> u64 {
+        match self {
+            Self::Gcd | Self::Powm => 8,
+            _ => 1,
+        }
+    }
+
     /// Limbs of a result for operands of so many; of a quotient.
     pub(super) fn result_limbs(self, limbs: usize) -> usize {
         match self {
-            Self::Add | Self::Mullo | Self::Divrem | Self::Gcd => limbs,
+            Self::Add | Self::Mullo | Self::Divrem | Self::Gcd | Self::Powm => limbs,
             Self::Mul | Self::Sqr => 2 * limbs,
         }
     }
@@ -52,11 +67,13 @@ impl Operation {
     /// Bytes that are read and written for one result.
     pub(super) fn bytes(self, limbs: usize) -> u64 {
         let results = self.result_limbs(limbs) + self.remainder_limbs(limbs);
-        4 * (limbs + self.b_limbs(limbs) + results) as u64
+        let moduli = if self.is_modular() { limbs } else { 0 };
+        4 * (limbs + self.b_limbs(limbs) + moduli + results) as u64
     }
 
-    /// The result, limb by limb; a square of a alone; a remainder behind its quotient.
-    pub(super) fn expected(self, a: &[u32], b: &[u32]) -> Vec<u32> {
+    /// The result, limb by limb; a square of a alone; a remainder behind its quotient; modulo m if it
+    /// is modular.
+    pub(super) fn expected(self, a: &[u32], b: &[u32], m: &[u32]) -> Vec<u32> {
         let (x, y) = (joined(a), joined(b));
         let all = match self {
             Self::Divrem => {
@@ -65,6 +82,7 @@ impl Operation {
                 return [quotient, halves(&remainder, self.remainder_limbs(a.len()))].concat();
             }
             Self::Gcd => euclid(x, y),
+            Self::Powm => limbs::pow_mod(&x, &y, &joined(m)).unwrap_or_default(),
             Self::Add => {
                 let mut sum = x;
                 // The carry is not part of the result.
@@ -122,7 +140,7 @@ mod tests {
                 (Operation::Sqr, x * x),
                 (Operation::Mullo, x * y),
             ] {
-                let found = operation.expected(&split(x, 2), &split(y, 2));
+                let found = operation.expected(&split(x, 2), &split(y, 2), &[]);
                 assert_eq!(
                     found,
                     split(result, operation.result_limbs(2)),
@@ -132,9 +150,9 @@ mod tests {
         }
         // One limb and three: the carry beyond them is cut off.
         let ones = [u32::MAX; 3];
-        assert_eq!(Operation::Add.expected(&ones, &ones), [u32::MAX - 1, u32::MAX, u32::MAX]);
-        assert_eq!(Operation::Mullo.expected(&ones, &ones), [1, 0, 0]);
-        assert_eq!(Operation::Mul.expected(&ones[..1], &ones[..1]), [1, u32::MAX - 1]);
+        assert_eq!(Operation::Add.expected(&ones, &ones, &[]), [u32::MAX - 1, u32::MAX, u32::MAX]);
+        assert_eq!(Operation::Mullo.expected(&ones, &ones, &[]), [1, 0, 0]);
+        assert_eq!(Operation::Mul.expected(&ones[..1], &ones[..1], &[]), [1, u32::MAX - 1]);
     }
 
     #[test]
