@@ -2,6 +2,7 @@
 
 use warpint_device::{DeviceError, Source};
 
+use super::divide::RowShape;
 use super::karatsuba::MAX_LEVELS;
 use super::sum::SumShape;
 use super::{Karatsuba, Ntt, Part, Shape, Sum, elementwise};
@@ -38,6 +39,7 @@ pub fn sources(shared_memory: u32) -> Result<Vec<Source>, DeviceError> {
             shapes.extend(boxed(Ntt::new(Part::Full, limbs, b, primes, shared_memory)));
         }
     }
+    shapes.extend(RowShape::all().flat_map(|shape| boxed(Some(shape))));
     let more = shapes.iter().map(|shape| shape.source());
     elementwise::sources().into_iter().map(Ok).chain(more).collect()
 }
