@@ -49,6 +49,12 @@ const MAX_LIMBS: usize = 64;
 /// Limbs of a lane up to which a number has no more lanes.
 const FEW_LIMBS: usize = 32;
 
+/// Threads of a multiprocessor that keep it busy, about.
+const BUSY_THREADS: usize = 256;
+
+/// Dividends of so many limbs are divided by `divide.cu` alone wherever it can.
+const SHORT: usize = 256;
+
 impl Divide {
     /// For dividends and divisors of so many limbs. `None` if these are longer than the registers of a
     /// warp hold, or those than a block's shared memory, of which a device has so many bytes.
@@ -76,6 +82,18 @@ impl Divide {
             shapes.find(fits)
         };
         [1, 2, 4, 8, 16, 32].into_iter().find_map(of_lanes)
+    }
+
+    /// With more lanes a number, while so many numbers are too few to keep a device of so many
+    /// multiprocessors busy.
+    fn spread(self, count: usize, multiprocessors: u32) -> Self {
+        let busy = BUSY_THREADS * multiprocessors as usize;
+        let mut shape = self;
+        while shape.lanes < 32 && shape.limbs > 8 && count.saturating_mul(shape.lanes) < busy {
+            shape.lanes *= 2;
+            shape.limbs = shape.v_limbs.div_ceil(shape.lanes).next_multiple_of(2).max(4);
+        }
+        shape
     }
 
     /// Blocks of a multiprocessor, by its registers.
@@ -179,7 +197,8 @@ impl Gpu {
         let half = v.limbs.min(u.limbs.div_ceil(2));
         let may_gain = |divisor| plan(divisor, u.limbs.saturating_sub(divisor)).is_some();
         match shape {
-            Some(shape) if !may_gain(v.limbs) && !may_gain(half) => {
+            Some(shape) if u.limbs <= SHORT || !(may_gain(v.limbs) || may_gain(half)) => {
+                let shape = shape.spread(count, self.device().info().multiprocessors);
                 self.divide_by_limbs(&shape, u, v, count, to)
             }
             _ => self.divide_in_blocks(u, v, count, to, plan),
@@ -223,6 +242,7 @@ impl Gpu {
         let Windows { dividends: u, divisors: v, quotients: q, overflows } = of;
         let shared_memory = self.device().info().shared_memory_per_block;
         let shape = Divide::new(u.limbs, v.limbs, shared_memory).ok_or_else(no_method)?;
+        let shape = shape.spread(count, self.device().info().multiprocessors);
         let args = [
             u.pointer(),
             v.pointer(),

@@ -115,7 +115,16 @@ impl Gpu {
     /// [`Prices`]: super::Prices
     #[must_use]
     pub fn choice(&self, a_limbs: usize, b_limbs: Option<usize>) -> Option<Choice> {
-        let shared_memory = self.device().info().shared_memory_per_block;
+        self.choice_with(a_limbs, b_limbs, self.device().info().shared_memory_per_block)
+    }
+
+    /// The same if blocks had so many bytes of shared memory.
+    pub(super) fn choice_with(
+        &self,
+        a_limbs: usize,
+        b_limbs: Option<usize>,
+        shared_memory: u32,
+    ) -> Option<Choice> {
         Method::all()
             .filter_map(|method| {
                 let (way, estimate) = method.way(a_limbs, b_limbs, shared_memory)?;

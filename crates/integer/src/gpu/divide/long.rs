@@ -80,16 +80,14 @@ impl Gpu {
             let shape = Divide::new(u.limbs, v.limbs, shared_memory).ok_or_else(no_method)?;
             return self.divide_by_limbs(&shape, u, v, count, to);
         };
-        let free = self.device().memory()?.0 + work.as_ref().map_or(0, |kept| 4 * kept.len() as u64);
+        let free =
+            self.device().memory()?.0 + work.as_ref().map_or(0, |kept| 4 * kept.len() as u64);
         let numbers = slice(count, 4 * plan.words(), free);
         let work = at_least(work, self.device(), numbers * plan.words())?;
         for first in (0..count).step_by(numbers) {
             let count = numbers.min(count - first);
-            let lengths = View {
-                address: lengths.address(),
-                stride: u64::from(!v.broadcast),
-                limbs: 1,
-            };
+            let lengths =
+                View { address: lengths.address(), stride: u64::from(!v.broadcast), limbs: 1 };
             let from = |a: View| a.from(first);
             let long = Long::new(self, plan, work, count, from(lengths));
             long.align(from(u.into()), from(v.into()))?;

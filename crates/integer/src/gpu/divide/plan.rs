@@ -60,7 +60,11 @@ pub(super) struct Costs<'a> {
 
 impl<'a> Costs<'a> {
     pub(super) fn new(gpu: &'a Gpu) -> Self {
-        let shared_memory = gpu.device().info().shared_memory_per_block;
+        Self::with(gpu, gpu.device().info().shared_memory_per_block)
+    }
+
+    /// If blocks had so many bytes of shared memory.
+    pub(super) fn with(gpu: &'a Gpu, shared_memory: u32) -> Self {
         Self { gpu, shared_memory, products: HashMap::new() }
     }
 
@@ -87,11 +91,11 @@ impl<'a> Costs<'a> {
     }
 
     fn product(&mut self, a: usize, b: usize) -> Option<f64> {
-        let gpu = self.gpu;
-        *self
-            .products
-            .entry((a, b))
-            .or_insert_with(|| gpu.choice(a, Some(b)).map(|choice| choice.price))
+        let price = || {
+            let choice = self.gpu.choice_with(a, Some(b), self.shared_memory)?;
+            Some(choice.price)
+        };
+        *self.products.entry((a, b)).or_insert_with(price)
     }
 
     /// Of `block` limbs of quotient by V at once.
