@@ -3,6 +3,8 @@
 //
 //   U_LIMBS, V_LIMBS   limbs of dividends and divisors; V_LIMBS ≤ WHOLE
 //   QUOTIENT, REMAINDER   whether these are written, of U_LIMBS and V_LIMBS limbs
+//   WINDOW             whether quotients have U_LIMBS − V_LIMBS limbs and another one, their overflow,
+//                      elsewhere
 //   EXACT              whether a quotient with a remainder is flagged, and 0, as one by 0 is
 //   LANES, LIMBS, THREADS   see lanes.cuh; BLOCKS blocks of a multiprocessor
 //
@@ -37,6 +39,8 @@ static_assert(LANES == 1 || LIMBS > 2);
 
 // Places of a number: an odd number, so that those of neighbouring groups are in different banks.
 constexpr u32 PLACES = (WHOLE + U_LIMBS) | 1;
+// Limbs of a quotient that are written.
+constexpr u32 DIGITS = WINDOW ? U_LIMBS - V_LIMBS : U_LIMBS;
 
 struct Divisor {
     // Limbs of B^N − 1 − V.
@@ -58,9 +62,9 @@ DEVICE void load(u32* places, const u32* from, u64 stride, u32 numbers) {
 }
 
 template <u32 COUNT>
-DEVICE void store(u32* to, const u32* places, u32 numbers) {
+DEVICE void store(u32* to, u64 stride, const u32* places, u32 numbers) {
     for (u32 f = threadIdx.x; f < numbers * COUNT; f += THREADS) {
-        to[f] = places[f / COUNT * PLACES + f % COUNT];
+        to[f / COUNT * stride + f % COUNT] = places[f / COUNT * PLACES + f % COUNT];
     }
 }
 
@@ -179,8 +183,8 @@ DEVICE void raise(u32* digit, u32 by) {
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-    divide(const u32* u, const u32* v, u32* quotient, u32* remainder, unsigned char* flags, u64 u_stride,
-           u64 v_stride, u32 count) {
+    divide(const u32* u, const u32* v, u32* quotient, u32* remainder, unsigned char* flags, u32* overflows,
+           u64 u_stride, u64 v_stride, u64 quotient_stride, u64 remainder_stride, u32 count) {
     DYNAMIC_SHARED(u32, places);
     u32 first = blockIdx.x * NUMBERS, numbers = min(count - first, NUMBERS);
     load<V_LIMBS, WHOLE>(places, v + first * v_stride, v_stride, numbers);
@@ -253,7 +257,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         for (u32 i = 0; i < LIMBS; i++) zeros[lane * LIMBS + i] = r.limbs[i];
     }
     if (flags && is_bottom() && number < numbers) flags[first + number] = is_flagged;
+    if (WINDOW && is_bottom() && number < numbers) overflows[first + number] = digits[DIGITS];
     __syncthreads();
-    if constexpr (QUOTIENT) store<U_LIMBS>(quotient + (u64)first * U_LIMBS, places + WHOLE, numbers);
-    if constexpr (REMAINDER) store<V_LIMBS>(remainder + (u64)first * V_LIMBS, places, numbers);
+    if constexpr (QUOTIENT) {
+        store<DIGITS>(quotient + first * quotient_stride, quotient_stride, places + WHOLE, numbers);
+    }
+    if constexpr (REMAINDER) {
+        store<V_LIMBS>(remainder + first * remainder_stride, remainder_stride, places, numbers);
+    }
 }

@@ -1,10 +1,18 @@
 //! Quotients and remainders on a device.
 
+mod long;
+mod plan;
+mod rows;
+#[cfg(test)]
+mod tests;
+
 use warpint_device::{Arg, Buffer, DeviceError, Source, common};
 
-use super::memory::fits;
+pub(super) use self::long::Space;
+pub(super) use self::rows::RowShape;
+use super::memory::{fits, has, operands_fit};
 use super::method::no_method;
-use super::{Gpu, Operand, Results, Shape};
+use super::{Gpu, Operand, Results, Shape, View};
 
 /// How `divide.cu` is specialised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +22,8 @@ pub struct Divide {
     quotient: bool,
     remainder: bool,
     exact: bool,
+    /// Quotients have as many limbs as dividends have more than divisors, and an overflow.
+    window: bool,
     /// Lanes of a number, and limbs that each has of the divisor.
     lanes: usize,
     limbs: usize,
@@ -39,6 +49,12 @@ const MAX_LIMBS: usize = 64;
 /// Limbs of a lane up to which a number has no more lanes.
 const FEW_LIMBS: usize = 32;
 
+/// Threads of a multiprocessor that keep it busy, about.
+const BUSY_THREADS: usize = 256;
+
+/// Dividends of so many limbs are divided by `divide.cu` alone wherever it can.
+const SHORT: usize = 256;
+
 impl Divide {
     /// For dividends and divisors of so many limbs. `None` if these are longer than the registers of a
     /// warp hold, or those than a block's shared memory, of which a device has so many bytes.
@@ -55,6 +71,7 @@ impl Divide {
                 quotient: true,
                 remainder: true,
                 exact: false,
+                window: false,
                 lanes,
                 limbs,
                 threads,
@@ -65,6 +82,29 @@ impl Divide {
             shapes.find(fits)
         };
         [1, 2, 4, 8, 16, 32].into_iter().find_map(of_lanes)
+    }
+
+    /// With more lanes a number, while so many numbers are too few to keep a device of so many
+    /// multiprocessors busy.
+    fn spread(self, count: usize, multiprocessors: u32) -> Self {
+        let busy = BUSY_THREADS * multiprocessors as usize;
+        let mut shape = self;
+        while shape.lanes < 32 && shape.limbs > 8 && count.saturating_mul(shape.lanes) < busy {
+            shape.lanes *= 2;
+            shape.limbs = shape.v_limbs.div_ceil(shape.lanes).next_multiple_of(2).max(4);
+        }
+        shape
+    }
+
+    /// Blocks of a multiprocessor, by its registers.
+    fn blocks(&self) -> usize {
+        (65_536 / self.registers() / self.threads).max(1)
+    }
+
+    /// Warps of a multiprocessor whose shared memory a block might have all of.
+    fn warps(&self, shared_memory: u32) -> usize {
+        let blocks = (shared_memory / self.shared_bytes().max(1)) as usize;
+        self.blocks().min(blocks.max(1)) * self.threads / 32
     }
 
     /// Registers of a thread, about.
@@ -90,10 +130,11 @@ impl Shape for Divide {
             .define("QUOTIENT", u32::from(self.quotient))
             .define("REMAINDER", u32::from(self.remainder))
             .define("EXACT", u32::from(self.exact))
+            .define("WINDOW", u32::from(self.window))
             .define("LANES", self.lanes)
             .define("LIMBS", self.limbs)
             .define("THREADS", self.threads)
-            .define("BLOCKS", (65_536 / self.registers() / self.threads).max(1)))
+            .define("BLOCKS", self.blocks()))
     }
 
     fn shared_bytes(&self) -> u32 {
@@ -110,8 +151,24 @@ impl Shape for Divide {
     }
 }
 
+/// Parts of longer numbers that `divide.cu` divides: divisors have their highest bits set, and remainders
+/// take the lower limbs of dividends.
+#[derive(Debug, Clone, Copy)]
+struct Windows {
+    dividends: View,
+    divisors: View,
+    quotients: View,
+    /// Where the limbs of quotients go that these have no place for.
+    overflows: u64,
+}
+
 impl Gpu {
-    /// ⌊u_i/v_i⌋ and u_i mod v_i. Nothing waits for the device.
+    /// ⌊u_i/v_i⌋ and u_i mod v_i. No result may be the memory of an operand.
+    ///
+    /// Divisors of up to some hundred limbs cost O(l·m) for quotients of l limbs and divisors of m, and
+    /// nothing waits for the device. Beyond that it is waited for once, for the lengths that the numbers
+    /// have, and a division costs a few times what products of that length do (Burnikel and Ziegler
+    /// 1998, Fast recursive division).
     ///
     /// # Errors
     /// A buffer is too short, the device fails, cannot compile the kernel, or has no method for such
@@ -123,18 +180,32 @@ impl Gpu {
         count: usize,
         to: Quotients<'_>,
     ) -> Result<(), DeviceError> {
-        let results = [(to.quotient, u.limbs), (to.remainder, v.limbs)];
-        for (data, limbs) in results {
+        operands_fit(count, &[u, v])?;
+        for (data, limbs) in [(to.quotient, u.limbs), (to.remainder, v.limbs)] {
             if let Some(data) = data {
                 fits(count, &[u, v], Results { data, limbs })?;
             }
         }
+        to.flags.map_or(Ok(()), |flags| has(flags.len(), count, 1))?;
+        if count == 0 {
+            return Ok(());
+        }
         let shared_memory = self.device().info().shared_memory_per_block;
-        let shape = Divide::new(u.limbs, v.limbs, shared_memory).ok_or_else(no_method)?;
-        self.divide_by_limbs(&shape, u, v, count, to)
+        let shape = Divide::new(u.limbs, v.limbs, shared_memory);
+        let plan = |divisor, quotient| self.plan(shape.as_ref(), u, v, divisor, quotient);
+        // Whether there is more to gain, by full divisors or by those that are half as long as dividends.
+        let half = v.limbs.min(u.limbs.div_ceil(2));
+        let may_gain = |divisor| plan(divisor, u.limbs.saturating_sub(divisor)).is_some();
+        match shape {
+            Some(shape) if u.limbs <= SHORT || !(may_gain(v.limbs) || may_gain(half)) => {
+                let shape = shape.spread(count, self.device().info().multiprocessors);
+                self.divide_by_limbs(&shape, u, v, count, to)
+            }
+            _ => self.divide_in_blocks(u, v, count, to, plan),
+        }
     }
 
-    /// ⌊u_i/v_i⌋ and u_i mod v_i. No result may be the memory of an operand.
+    /// The same by `divide.cu` alone.
     ///
     /// # Errors
     /// The device fails, or cannot compile the kernel.
@@ -154,9 +225,36 @@ impl Gpu {
             to.quotient.map_or(Arg::Pointer(0), Arg::from),
             to.remainder.map_or(Arg::Pointer(0), Arg::from),
             to.flags.map_or(Arg::Pointer(0), Arg::from),
+            Arg::Pointer(0),
             u.stride().into(),
             v.stride().into(),
+            Arg::U64(u.limbs as u64),
+            Arg::U64(v.limbs as u64),
         ];
         self.launch(&shape, count, &args)
+    }
+
+    /// The same of parts of numbers.
+    ///
+    /// # Errors
+    /// The device fails, cannot compile the kernel, or has no method for such numbers.
+    fn divide_windows(&self, of: Windows, count: usize) -> Result<(), DeviceError> {
+        let Windows { dividends: u, divisors: v, quotients: q, overflows } = of;
+        let shared_memory = self.device().info().shared_memory_per_block;
+        let shape = Divide::new(u.limbs, v.limbs, shared_memory).ok_or_else(no_method)?;
+        let shape = shape.spread(count, self.device().info().multiprocessors);
+        let args = [
+            u.pointer(),
+            v.pointer(),
+            q.pointer(),
+            u.pointer(),
+            Arg::Pointer(0),
+            Arg::Pointer(overflows),
+            u.stride.into(),
+            v.stride.into(),
+            q.stride.into(),
+            u.stride.into(),
+        ];
+        self.launch(&Divide { window: true, ..shape }, count, &args)
     }
 }

@@ -1,8 +1,8 @@
 //! Products on a device by some levels of Karatsuba's identity and products in registers.
 
-use warpint_device::{Buffer, DeviceError, Source, common};
+use warpint_device::{Arg, Buffer, DeviceError, Source, common};
 
-use super::{Gpu, Operand, Part, Shape};
+use super::{Gpu, Operand, Part, Shape, View};
 
 /// How `karatsuba.cu` is specialised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,8 +117,23 @@ impl Gpu {
         count: usize,
         out: &Buffer<u32>,
     ) -> Result<(), DeviceError> {
-        let b = b.unwrap_or(a);
-        let args = [a.data.into(), b.data.into(), out.into(), a.stride().into(), b.stride().into()];
+        self.karatsuba_of(shape, a.into(), b.unwrap_or(a).into(), count, out.address())
+    }
+
+    /// The same of numbers anywhere in memory; results are side by side from `out` on.
+    ///
+    /// # Errors
+    /// As above.
+    pub(super) fn karatsuba_of(
+        &self,
+        shape: &Karatsuba,
+        a: View,
+        b: View,
+        count: usize,
+        out: u64,
+    ) -> Result<(), DeviceError> {
+        let strides = [a.stride.into(), b.stride.into()];
+        let args = [&[a.pointer(), b.pointer(), Arg::Pointer(out)][..], &strides].concat();
         self.launch(shape, count, &args)
     }
 }

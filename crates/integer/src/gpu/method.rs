@@ -8,7 +8,7 @@ use warpint_device::{Buffer, DeviceError};
 
 use super::karatsuba::MAX_LEVELS;
 use super::memory::fits;
-use super::{Gpu, Karatsuba, Ntt, Operand, Part, Results, Shape, Way};
+use super::{Gpu, Karatsuba, Ntt, Operand, Part, Results, Shape, View, Way};
 
 /// A way to multiply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -115,7 +115,16 @@ impl Gpu {
     /// [`Prices`]: super::Prices
     #[must_use]
     pub fn choice(&self, a_limbs: usize, b_limbs: Option<usize>) -> Option<Choice> {
-        let shared_memory = self.device().info().shared_memory_per_block;
+        self.choice_with(a_limbs, b_limbs, self.device().info().shared_memory_per_block)
+    }
+
+    /// The same if blocks had so many bytes of shared memory.
+    pub(super) fn choice_with(
+        &self,
+        a_limbs: usize,
+        b_limbs: Option<usize>,
+        shared_memory: u32,
+    ) -> Option<Choice> {
         Method::all()
             .filter_map(|method| {
                 let (way, estimate) = method.way(a_limbs, b_limbs, shared_memory)?;
@@ -157,6 +166,31 @@ impl Gpu {
     ) -> Result<(), DeviceError> {
         let choice = self.choice(a.limbs, None).ok_or_else(no_method)?;
         self.multiply_by(choice.method, part, a, None, count, out)
+    }
+
+    /// a_i·b_i of numbers anywhere in memory, side by side from `out` on.
+    ///
+    /// # Errors
+    /// The device fails, cannot compile the kernel, or has no method for such numbers.
+    pub(super) fn multiply_views(
+        &self,
+        a: View,
+        b: View,
+        count: usize,
+        out: u64,
+    ) -> Result<(), DeviceError> {
+        let choice = self.choice(a.limbs, Some(b.limbs)).ok_or_else(no_method)?;
+        match choice.method {
+            Method::Karatsuba(levels) => {
+                let shape = Karatsuba::new(Part::Full, a.limbs, Some(b.limbs), levels);
+                self.karatsuba_of(&shape.ok_or_else(no_method)?, a, b, count, out)
+            }
+            Method::Ntt(primes) => {
+                let shared_memory = self.device().info().shared_memory_per_block;
+                let shape = Ntt::new(Part::Full, a.limbs, Some(b.limbs), primes, shared_memory);
+                self.ntt_of(&shape.ok_or_else(no_method)?, a, b, count, out)
+            }
+        }
     }
 
     /// [`Self::multiply`], or without a b [`Self::square`], by a method.

@@ -60,6 +60,41 @@ impl Operand<'_> {
     }
 }
 
+/// `limbs` limbs of each instance's number, `stride` limbs from one to the next, for the kernels that
+/// an operation of several steps launches. The address and the stride are multiples of four limbs where the
+/// limbs are, as those of operands are.
+#[derive(Debug, Clone, Copy)]
+struct View {
+    address: u64,
+    stride: u64,
+    limbs: usize,
+}
+
+impl From<Operand<'_>> for View {
+    fn from(a: Operand<'_>) -> Self {
+        Self { address: a.data.address(), stride: a.stride(), limbs: a.limbs }
+    }
+}
+
+impl View {
+    /// So many limbs of each number from one on.
+    fn part(self, first: usize, limbs: usize) -> Self {
+        debug_assert!(first + limbs <= self.limbs, "{first} and {limbs} of {self:?}");
+        let address = self.address + (first * size_of::<u32>()) as u64;
+        Self { address, limbs, ..self }
+    }
+
+    /// The numbers from one on.
+    fn from(self, first: usize) -> Self {
+        let words = first as u64 * self.stride;
+        Self { address: self.address + words * size_of::<u32>() as u64, ..self }
+    }
+
+    fn pointer(self) -> Arg {
+        Arg::Pointer(self.address)
+    }
+}
+
 /// A specialised kernel: what tells it from others of its file.
 trait Shape: std::fmt::Debug {
     /// File, constants, and the kernel's name.
@@ -88,6 +123,8 @@ pub struct Gpu {
     roots: Arc<Mutex<HashMap<(usize, usize), Roots>>>,
     /// What the blocks of wide products work in; one launch after the other.
     scratch: Arc<Mutex<Option<Arc<Buffer<f64>>>>>,
+    /// What long divisions work in, one after the other.
+    division: Arc<Mutex<divide::Space>>,
     /// By which methods are chosen.
     prices: Arc<Prices>,
 }
@@ -101,6 +138,7 @@ impl Gpu {
             kernels: Arc::default(),
             roots: Arc::default(),
             scratch: Arc::default(),
+            division: Arc::default(),
             prices: Arc::default(),
         }
     }

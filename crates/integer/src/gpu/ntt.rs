@@ -5,7 +5,7 @@ use std::fmt::Write;
 use warpint_arith::f50::{F50, Factor, NARROW, PRIMES};
 use warpint_device::{Arg, Buffer, DeviceError, Source, common};
 
-use super::{Gpu, Operand, Part, Shape};
+use super::{Gpu, Operand, Part, Shape, View};
 
 /// How `ntt.cu` is specialised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -341,19 +341,33 @@ impl Gpu {
         count: usize,
         out: &Buffer<u32>,
     ) -> Result<(), DeviceError> {
-        let b = b.unwrap_or(a);
+        self.ntt_of(shape, a.into(), b.unwrap_or(a).into(), count, out.address())
+    }
+
+    /// The same of numbers anywhere in memory; results are side by side from `out` on.
+    ///
+    /// # Errors
+    /// As above.
+    pub(super) fn ntt_of(
+        &self,
+        shape: &Ntt,
+        a: View,
+        b: View,
+        count: usize,
+        out: u64,
+    ) -> Result<(), DeviceError> {
         let roots = self.roots((shape.primes, shape.points()), || shape.roots())?;
         let blocks = self.device().info().multiprocessors as usize * shape.blocks();
         let blocks = blocks.clamp(1, count.max(1));
         let scratch = if shape.wide { Some(self.scratch(blocks * shape.scratch())?) } else { None };
         let args = [
-            a.data.into(),
-            b.data.into(),
-            out.into(),
+            a.pointer(),
+            b.pointer(),
+            Arg::Pointer(out),
             (&*roots).into(),
             scratch.as_deref().map_or(Arg::Pointer(0), Arg::from),
-            a.stride().into(),
-            b.stride().into(),
+            a.stride.into(),
+            b.stride.into(),
         ];
         if shape.wide {
             return self.launch_blocks(shape, blocks, count, &args);

@@ -2,6 +2,7 @@
 
 use warpint_device::{DeviceError, Source};
 
+use super::divide::RowShape;
 use super::karatsuba::MAX_LEVELS;
 use super::sum::SumShape;
 use super::{Divide, Gcd, Karatsuba, Ntt, Part, Shape, Sum, elementwise};
@@ -43,6 +44,7 @@ pub fn sources(shared_memory: u32) -> Result<Vec<Source>, DeviceError> {
             shapes.extend(boxed(Ntt::new(Part::Full, limbs, b, primes, shared_memory)));
         }
     }
+    shapes.extend(RowShape::all().flat_map(|shape| boxed(Some(shape))));
     let more = shapes.iter().map(|shape| shape.source());
     elementwise::sources().into_iter().map(Ok).chain(more).collect()
 }

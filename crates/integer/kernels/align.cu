@@ -1,0 +1,30 @@
+// 2^s·a for a number's divisor, or for its dividend: s such that 2^s·v has exactly N limbs and its
+// highest bit set. For v = 0 the divisor is 2^(32·N − 1), and the dividend 0.
+//
+//   THREADS   of a block, which has one number
+//
+// Results have `limbs` limbs, a multiple of 4, as their stride is; the divisor N of them.
+#include "quad.cuh"
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+    align(const u32* a, u64 a_stride, u32 a_limbs, const u32* v_lengths, u32 v_stride, u32 whole,
+          u32 is_divisor, u32* out, u64 out_stride, u32 limbs, u32 count) {
+    u64 number = blockIdx.x;
+    a += number * a_stride, out += number * out_stride;
+    u32 length = v_lengths[number * v_stride], up = 32 * whole - length;
+    bool is_zero = length == 0;
+    auto limb = [&](i32 i) { return i >= 0 && i < (i32)a_limbs && !is_zero ? a[i] : 0; };
+    for (u32 at = threadIdx.x * 4; at < limbs; at += THREADS * 4) {
+        i32 from = (i32)at - (i32)(up / 32);
+        u32 lower = limb(from - 1);
+        Quad quad;
+#pragma unroll
+        for (i32 t = 0; t < 4; t++) {
+            u32 upper = limb(from + t);
+            quad.limbs[t] = __funnelshift_l(lower, upper, up % 32);
+            lower = upper;
+        }
+        if (is_zero && is_divisor && at + 4 == limbs) quad.limbs[3] = 0x80000000u;
+        *(Quad*)(out + at) = quad;
+    }
+}

@@ -1,0 +1,323 @@
+//! Divisions of long numbers: aligned, in blocks of quotient, by guesses that are divisions of their
+//! upper halves (Burnikel and Ziegler 1998). The kernels tell why that is exact.
+
+use warpint_device::{Arg, Buffer, Device, DeviceError};
+
+use super::plan::{Costs, Plan, rounded};
+use super::rows::{Kernel, RowShape};
+use super::{Divide, Windows};
+use crate::gpu::method::no_method;
+use crate::gpu::{Gpu, Operand, Quotients, View, lock};
+
+/// Memory that is kept from one division to the next.
+#[derive(Debug, Default)]
+pub(in crate::gpu) struct Space {
+    u_lengths: Option<Buffer<u32>>,
+    v_lengths: Option<Buffer<u32>>,
+    work: Option<Buffer<u32>>,
+}
+
+/// At least so many words, the same until more are wanted.
+fn at_least<'a>(
+    kept: &'a mut Option<Buffer<u32>>,
+    device: &Device,
+    len: usize,
+) -> Result<&'a Buffer<u32>, DeviceError> {
+    match kept.take().filter(|buffer| buffer.len() >= len) {
+        Some(buffer) => Ok(kept.insert(buffer)),
+        None => Ok(kept.insert(device.alloc(len)?)),
+    }
+}
+
+/// Limbs of the longest divisor, and of the longest quotient less one limb, by their bits; those by 0
+/// are none.
+pub(super) fn longest(u_bits: &[u32], v_bits: &[u32], count: usize) -> (usize, usize) {
+    let of = |bits: &[u32], i: usize| bits.get(i).or(bits.first()).copied().unwrap_or(0);
+    let pairs = (0..count).map(|i| (of(u_bits, i), of(v_bits, i))).filter(|&(_, v)| v > 0);
+    let (divisor, quotient) = pairs.fold((0, 0), |(divisor, quotient), (u, v)| {
+        (v.max(divisor), (u + 1).saturating_sub(v).max(quotient))
+    });
+    (divisor.div_ceil(32) as usize, quotient.saturating_sub(32).div_ceil(32) as usize)
+}
+
+/// Numbers of a slice of memory of so many bytes in each: as many as an eighth of the free memory
+/// holds, and 1 GiB, unless those are too few to keep a device busy.
+pub(super) fn slice(count: usize, bytes: usize, free: u64) -> usize {
+    let most = (1 << 30).max(16_384 * bytes as u64).min(free / 8) / bytes as u64;
+    let most = usize::try_from(most).unwrap_or(count).clamp(1, count.max(1));
+    count.div_ceil(count.div_ceil(most).max(1))
+}
+
+impl Gpu {
+    /// ⌊u_i/v_i⌋ and u_i mod v_i in blocks, by a plan for the longest divisor and the longest
+    /// quotient, of so many limbs and one more, that there are; without one by the kernel alone. Waits for the
+    /// device once.
+    ///
+    /// # Errors
+    /// The device fails, cannot compile a kernel, or there is no way.
+    pub(super) fn divide_in_blocks(
+        &self,
+        u: Operand<'_>,
+        v: Operand<'_>,
+        count: usize,
+        to: Quotients<'_>,
+        plan: impl FnOnce(usize, usize) -> Option<Plan>,
+    ) -> Result<(), DeviceError> {
+        // Until all is launched: no other division comes in between.
+        let mut space = lock(&self.division);
+        let Space { u_lengths, v_lengths, work } = &mut *space;
+        let of = |a: Operand<'_>, kept| {
+            let numbers = if a.broadcast { count.min(1) } else { count };
+            let lengths = at_least(kept, self.device(), numbers)?;
+            self.bit_lengths(a, numbers, lengths)?;
+            Ok::<_, DeviceError>((lengths, lengths.download_part(0..numbers)?))
+        };
+        let (_, u_bits) = of(u, u_lengths)?;
+        let (lengths, v_bits) = of(v, v_lengths)?;
+        let (divisor, quotient) = longest(&u_bits, &v_bits, count);
+        let Some(plan) = plan(divisor, quotient) else {
+            let shared_memory = self.device().info().shared_memory_per_block;
+            let shape = Divide::new(u.limbs, v.limbs, shared_memory).ok_or_else(no_method)?;
+            return self.divide_by_limbs(&shape, u, v, count, to);
+        };
+        let free =
+            self.device().memory()?.0 + work.as_ref().map_or(0, |kept| 4 * kept.len() as u64);
+        let numbers = slice(count, 4 * plan.words(), free);
+        let work = at_least(work, self.device(), numbers * plan.words())?;
+        for first in (0..count).step_by(numbers) {
+            let count = numbers.min(count - first);
+            let lengths =
+                View { address: lengths.address(), stride: u64::from(!v.broadcast), limbs: 1 };
+            let from = |a: View| a.from(first);
+            let long = Long::new(self, plan, work, count, from(lengths));
+            long.align(from(u.into()), from(v.into()))?;
+            long.divide()?;
+            long.unalign(u.limbs, v.limbs, first, to)?;
+        }
+        Ok(())
+    }
+
+    /// The cheapest plan, unless the kernel alone, for which the same quotients are of so many limbs and one
+    /// more, costs less.
+    pub(super) fn plan(
+        &self,
+        shape: Option<&Divide>,
+        u: Operand<'_>,
+        v: Operand<'_>,
+        divisor: usize,
+        quotient: usize,
+    ) -> Option<Plan> {
+        let mut costs = Costs::new(self);
+        let (divisor, rounded) = (rounded(divisor, v.limbs), rounded(quotient, u.limbs));
+        let (plan, cost) = costs.plan(divisor, rounded)?;
+        let is_dearer = shape.is_none_or(|shape| cost < costs.of_kernel(shape, quotient + 1));
+        is_dearer.then_some(plan)
+    }
+}
+
+/// A division of some numbers on its way.
+struct Long<'a> {
+    gpu: &'a Gpu,
+    plan: Plan,
+    count: usize,
+    /// Bits of the divisors.
+    lengths: View,
+    /// U = 2^s·u, and at last the remainder.
+    dividends: View,
+    /// V = 2^s·v.
+    divisors: View,
+    quotients: View,
+    /// A product of each number, side by side.
+    products: u64,
+    /// One a number for each level of guesses.
+    overflows: u64,
+}
+
+impl<'a> Long<'a> {
+    /// The memory holds [`Plan::words`] for each number.
+    fn new(gpu: &'a Gpu, plan: Plan, work: &Buffer<u32>, count: usize, lengths: View) -> Self {
+        let mut address = work.address();
+        let mut rows = |limbs: usize| {
+            let view = View { address, stride: limbs as u64, limbs };
+            address += (count * limbs * size_of::<u32>()) as u64;
+            view
+        };
+        let (dividends, divisors) = (rows(plan.dividend()), rows(plan.whole));
+        let quotients = rows(plan.quotient());
+        let products = rows(plan.product()).address;
+        Self {
+            gpu,
+            plan,
+            count,
+            lengths,
+            dividends,
+            divisors,
+            quotients,
+            products,
+            overflows: address,
+        }
+    }
+
+    fn launch(&self, kernel: Kernel, limbs: usize, args: &[Arg]) -> Result<(), DeviceError> {
+        self.gpu.launch(&RowShape::new(kernel, limbs), self.count, args)
+    }
+
+    /// Where the overflows of a level are.
+    fn overflows(&self, level: u32) -> u64 {
+        self.overflows + (level as usize * self.count * size_of::<u32>()) as u64
+    }
+
+    /// U and V.
+    fn align(&self, u: View, v: View) -> Result<(), DeviceError> {
+        for (is_divisor, a, out) in [(1_u32, v, self.divisors), (0, u, self.dividends)] {
+            let args = [
+                a.pointer(),
+                a.stride.into(),
+                Arg::U32(a.limbs as u32),
+                self.lengths.pointer(),
+                Arg::U32(self.lengths.stride as u32),
+                Arg::U32(self.plan.whole as u32),
+                is_divisor.into(),
+                out.pointer(),
+                out.stride.into(),
+                Arg::U32(out.limbs as u32),
+            ];
+            self.launch(Kernel::Align, out.limbs, &args)?;
+        }
+        Ok(())
+    }
+
+    /// All of the quotient, from the highest limb on.
+    fn divide(&self) -> Result<(), DeviceError> {
+        let Plan { whole, block, blocks, guesses } = self.plan;
+        self.settle(Kernel::Digit, blocks * block, blocks * block, whole, 1, 0, 0)?;
+        for at in (0..blocks).rev().map(|i| i * block) {
+            match guesses {
+                None => self.at_once(at, at, whole, block, self.overflows(0))?,
+                Some(_) => self.step(at, at, whole, block, 0, self.overflows(0))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// ⌊X/V'⌋ of the window X of n + m limbs from limb `at` on by the n upper limbs V' of V: m
+    /// limbs of the quotient from limb `digit` on, and an overflow. X mod V' takes X's lower limbs.
+    fn step(
+        &self,
+        at: usize,
+        digit: usize,
+        n: usize,
+        m: usize,
+        level: u32,
+        overflows: u64,
+    ) -> Result<(), DeviceError> {
+        if n == m {
+            return self.guess(at, digit, m, level, overflows);
+        }
+        let rest = n - m;
+        self.guess(at + rest, digit, m, level, self.overflows(level))?;
+        let lower = self.divisors.part(self.plan.whole - n, rest);
+        let block = self.quotients.part(digit, m);
+        self.gpu.multiply_views(block, lower, self.count, self.products)?;
+        // Both may be the same memory: an overflow is read before it is written.
+        self.settle(Kernel::Settle, at, digit, n, m, self.overflows(level), overflows)
+    }
+
+    /// The same of 2·m limbs by m.
+    fn guess(
+        &self,
+        at: usize,
+        digit: usize,
+        m: usize,
+        level: u32,
+        overflows: u64,
+    ) -> Result<(), DeviceError> {
+        if self.plan.guesses.is_none_or(|levels| level >= levels) {
+            return self.at_once(at, digit, m, m, overflows);
+        }
+        let half = m / 2;
+        self.step(at + half, digit + half, m, half, level + 1, overflows)?;
+        // The remainder is less than V': no overflow.
+        self.step(at, digit, m, half, level + 1, 0)
+    }
+
+    /// The same of n + m limbs by the kernel.
+    fn at_once(
+        &self,
+        at: usize,
+        digit: usize,
+        n: usize,
+        m: usize,
+        overflows: u64,
+    ) -> Result<(), DeviceError> {
+        let windows = Windows {
+            dividends: self.dividends.part(at, n + m),
+            divisors: self.divisors.part(self.plan.whole - n, n),
+            quotients: self.quotients.part(digit, m),
+            overflows,
+        };
+        self.gpu.divide_windows(windows, self.count)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn settle(
+        &self,
+        kernel: Kernel,
+        at: usize,
+        digit: usize,
+        n: usize,
+        m: usize,
+        from: u64,
+        to: u64,
+    ) -> Result<(), DeviceError> {
+        let window = self.dividends.part(at, n + m);
+        let divisor = self.divisors.part(self.plan.whole - n, n);
+        let quotient = self.quotients.part(digit, m);
+        let args = [
+            window.pointer(),
+            window.stride.into(),
+            divisor.pointer(),
+            divisor.stride.into(),
+            Arg::Pointer(self.products),
+            quotient.pointer(),
+            quotient.stride.into(),
+            Arg::Pointer(from),
+            Arg::Pointer(to),
+            Arg::U32(n as u32),
+            Arg::U32(m as u32),
+        ];
+        self.launch(kernel, n, &args)
+    }
+
+    /// Results from number `first` on.
+    fn unalign(
+        &self,
+        u_limbs: usize,
+        v_limbs: usize,
+        first: usize,
+        to: Quotients<'_>,
+    ) -> Result<(), DeviceError> {
+        let pointer = |buffer: Option<&Buffer<u32>>, limbs: usize| {
+            let words = (first * limbs * size_of::<u32>()) as u64;
+            Arg::Pointer(buffer.map_or(0, |buffer| buffer.address() + words))
+        };
+        let Plan { whole, block, blocks, .. } = self.plan;
+        let args = [
+            self.quotients.pointer(),
+            self.quotients.stride.into(),
+            Arg::U32((blocks * block + 1) as u32),
+            self.dividends.pointer(),
+            self.dividends.stride.into(),
+            Arg::U32(whole as u32),
+            self.lengths.pointer(),
+            Arg::U32(self.lengths.stride as u32),
+            pointer(to.quotient, u_limbs),
+            Arg::U32(u_limbs as u32),
+            pointer(to.remainder, v_limbs),
+            Arg::U32(v_limbs as u32),
+            Arg::Pointer(to.flags.map_or(0, |flags| flags.address() + first as u64)),
+            Arg::U32(u32::from(to.exact)),
+        ];
+        self.launch(Kernel::Unalign, u_limbs.max(v_limbs), &args)
+    }
+}

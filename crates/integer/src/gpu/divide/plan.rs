@@ -1,0 +1,173 @@
+//! How a long division goes: in which blocks, by how many levels of recursion. Only how long it takes
+//! depends on it.
+
+use std::collections::HashMap;
+
+use super::Divide;
+use crate::gpu::{Gpu, Method, Way};
+
+/// A division of numbers aligned to a divisor V of `whole` limbs: one limb of quotient, then `blocks`
+/// blocks of `block` limbs. All are multiples of 4 limbs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Plan {
+    /// Limbs of V.
+    pub whole: usize,
+    /// Limbs of a block, at most those of V where there are guesses.
+    pub block: usize,
+    /// How many there are.
+    pub blocks: usize,
+    /// Guesses by as many limbs of V as a block has, halved so many times; none: each block at once.
+    pub guesses: Option<u32>,
+}
+
+impl Plan {
+    /// Limbs of a number's dividend, with one limb above and more to a multiple of 4.
+    pub(super) fn dividend(&self) -> usize {
+        self.whole + self.quotient()
+    }
+
+    /// Limbs of its quotient, likewise.
+    pub(super) fn quotient(&self) -> usize {
+        self.blocks * self.block + 4
+    }
+
+    /// Limbs of the longest product of a block and a part of V.
+    pub(super) fn product(&self) -> usize {
+        if self.guesses.is_none() || self.blocks == 0 { 0 } else { self.whole }
+    }
+
+    /// Words of a number's overflows.
+    pub(super) fn overflows(&self) -> usize {
+        self.guesses.map_or(1, |levels| levels as usize + 1)
+    }
+
+    /// Words of memory that a number needs.
+    pub(super) fn words(&self) -> usize {
+        let rows = self.dividend() + self.whole + self.quotient() + self.product();
+        rows + self.overflows().next_multiple_of(4)
+    }
+}
+
+/// Divisors of guesses that are halves of others have at least so many limbs.
+const LEAST: usize = 16;
+
+/// What divisions cost: about nanoseconds of one in a large batch, as products do in [`Gpu::choice`].
+pub(super) struct Costs<'a> {
+    gpu: &'a Gpu,
+    shared_memory: u32,
+    products: HashMap<(usize, usize), Option<f64>>,
+}
+
+impl<'a> Costs<'a> {
+    pub(super) fn new(gpu: &'a Gpu) -> Self {
+        Self::with(gpu, gpu.device().info().shared_memory_per_block)
+    }
+
+    /// If blocks had so many bytes of shared memory.
+    pub(super) fn with(gpu: &'a Gpu, shared_memory: u32) -> Self {
+        Self { gpu, shared_memory, products: HashMap::new() }
+    }
+
+    /// Of a pass over so many words of memory, at 4 TB/s.
+    fn memory(words: usize) -> f64 {
+        words as f64 * 1e-3
+    }
+
+    /// Of quotients of at most so many limbs by `divide.cu`: its instructions at half an H200's rate,
+    /// which eight warps of a multiprocessor reach, as it was measured there.
+    pub(super) fn of_kernel(&self, shape: &Divide, limbs: usize) -> f64 {
+        let slots = (limbs * shape.lanes * (28 + 3 * shape.limbs)) as f64;
+        let few = (8.0 / shape.warps(self.shared_memory) as f64).max(1.0);
+        let estimate = slots * 7.1e-5 * few;
+        // On other devices as products of one thread are.
+        let alike = Way { method: Method::Karatsuba(0), size: shape.limbs, square: false };
+        let memory = Self::memory(2 * (shape.u_limbs + shape.v_limbs));
+        self.gpu.prices().scaled(alike, estimate) + memory
+    }
+
+    /// Of a step's pass over its window.
+    fn settle(whole: usize) -> f64 {
+        0.8 + Self::memory(4 * whole)
+    }
+
+    fn product(&mut self, a: usize, b: usize) -> Option<f64> {
+        let price = || {
+            let choice = self.gpu.choice_with(a, Some(b), self.shared_memory)?;
+            Some(choice.price)
+        };
+        *self.products.entry((a, b)).or_insert_with(price)
+    }
+
+    /// Of `block` limbs of quotient by V at once.
+    fn at_once(&self, whole: usize, block: usize) -> Option<f64> {
+        let shape = Divide::new(whole + block, whole, self.shared_memory)?;
+        Some(self.of_kernel(&shape, block + 1))
+    }
+
+    /// Of m limbs of quotient by m limbs, which are halved so many times.
+    fn guess(&mut self, m: usize, levels: u32) -> Option<f64> {
+        if levels == 0 {
+            return self.at_once(m, m);
+        }
+        let half = self.guess(m / 2, levels - 1)?;
+        Some(2.0 * (half + self.product(m / 2, m / 2)? + Self::settle(m)))
+    }
+
+    /// The cheapest plan, and its cost, for divisors of so many limbs, and quotients of so many and
+    /// one more.
+    pub(super) fn plan(&mut self, divisor: usize, quotient: usize) -> Option<(Plan, f64)> {
+        let divisor = divisor.next_multiple_of(4).max(4);
+        let none = Plan { whole: divisor, block: 4, blocks: 0, guesses: None };
+        if quotient == 0 {
+            return Some((none, Self::around(&none)));
+        }
+        let mut found: Vec<(Plan, f64)> = vec![];
+        let few = 1..=8_usize;
+        let many = std::iter::successors(Some(16_usize), |blocks| Some(2 * blocks));
+        let most = quotient.div_ceil(16);
+        for blocks in few.chain(many.take_while(|&blocks| blocks <= most)) {
+            let limbs = quotient.div_ceil(blocks);
+            let plan = Plan { blocks, block: limbs.next_multiple_of(4), ..none };
+            if let Some(cost) = self.at_once(divisor, plan.block) {
+                found.push((plan, cost * blocks as f64 + Self::around(&plan)));
+            }
+            for levels in 0.. {
+                let block = limbs.next_multiple_of(4 << levels);
+                if levels > 0 && block >> levels < LEAST {
+                    break;
+                }
+                let whole = divisor.max(block);
+                let plan = Plan { whole, block, blocks, guesses: Some(levels) };
+                if let Some(cost) = self.of_block(&plan, levels) {
+                    found.push((plan, cost * blocks as f64 + Self::around(&plan)));
+                }
+            }
+        }
+        found.into_iter().min_by(|(_, a), (_, b)| a.total_cmp(b))
+    }
+
+    fn of_block(&mut self, plan: &Plan, levels: u32) -> Option<f64> {
+        let rest = plan.whole - plan.block;
+        let beside = match rest {
+            0 => 0.0,
+            _ => self.product(plan.block, rest)? + Self::settle(plan.whole),
+        };
+        Some(self.guess(plan.block, levels)? + beside)
+    }
+
+    /// Of what is before and after the blocks.
+    fn around(plan: &Plan) -> f64 {
+        3.0 + Self::memory(3 * plan.dividend() + 6 * plan.whole)
+    }
+}
+
+/// So many limbs or a few more, up to an eighth, but hardly more than `most`: batches that differ in a few
+/// limbs have kernels in common.
+pub(super) fn rounded(limbs: usize, most: usize) -> usize {
+    let unit = match limbs {
+        0 => return 0,
+        ..32 => 4,
+        _ => 1 << (limbs.ilog2() - 3),
+    };
+    limbs.next_multiple_of(unit).min(most.next_multiple_of(4))
+}

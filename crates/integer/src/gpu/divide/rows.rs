@@ -1,0 +1,68 @@
+//! The kernels of long divisions whose blocks have one number each.
+
+use warpint_device::{DeviceError, Source, common};
+
+use crate::gpu::Shape;
+
+/// A kernel, in a file of its own but for [`Kernel::Digit`], a `settle.cu` too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::gpu) enum Kernel {
+    Align,
+    Settle,
+    Digit,
+    Unalign,
+}
+
+/// A kernel for blocks of so many threads. Limbs are arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::gpu) struct RowShape {
+    kernel: Kernel,
+    threads: usize,
+}
+
+impl RowShape {
+    /// For numbers of so many limbs: a warp, and more where it would have more than four rows of 128.
+    pub(in crate::gpu) fn new(kernel: Kernel, limbs: usize) -> Self {
+        let warps = limbs.div_ceil(512).next_power_of_two().min(8);
+        Self { kernel, threads: 32 * warps }
+    }
+
+    /// Every kernel, by blocks of one warp and of all.
+    pub(in crate::gpu) fn all() -> impl Iterator<Item = Self> {
+        let kernels = [Kernel::Align, Kernel::Settle, Kernel::Digit, Kernel::Unalign];
+        kernels.into_iter().flat_map(|kernel| [1, 4096].map(|limbs| Self::new(kernel, limbs)))
+    }
+}
+
+impl Shape for RowShape {
+    fn source(&self) -> Result<Source, DeviceError> {
+        let source = match self.kernel {
+            Kernel::Align => {
+                Source::new("align.cu", include_str!("../../../kernels/align.cu"), &["align"])
+            }
+            Kernel::Settle | Kernel::Digit => {
+                Source::new("settle.cu", include_str!("../../../kernels/settle.cu"), &["settle"])
+                    .define("DIGIT", u32::from(self.kernel == Kernel::Digit))
+            }
+            Kernel::Unalign => {
+                Source::new("unalign.cu", include_str!("../../../kernels/unalign.cu"), &["unalign"])
+            }
+        };
+        Ok(source
+            .headers(common::HEADERS)
+            .header("quad.cuh", include_str!("../../../kernels/quad.cuh"))
+            .define("THREADS", self.threads))
+    }
+
+    fn shared_bytes(&self) -> u32 {
+        0
+    }
+
+    fn threads(&self) -> u32 {
+        self.threads as u32
+    }
+
+    fn numbers(&self) -> u32 {
+        1
+    }
+}
