@@ -46,12 +46,7 @@ fn modular(
             let gpu = a.executor.gpu()?;
             let (p, q, n) = (a.on_device(p), b.on_device(q), m.on_device(n));
             match what {
-                Modular::Power if gpu::Power::is_for(m.width.limbs()) => {
-                    Ok(gpu.power(p, q, n, x.count, out, flags)?)
-                }
-                Modular::Power => Err(IntegerError::OnlyOnCpu {
-                    operation: "the power modulo numbers of more than 1024 bits",
-                }),
+                Modular::Power => Ok(gpu.power(p, q, n, x.count, out, flags)?),
                 Modular::Product => product_on_device([a, b], n, x.count, out, flags),
             }
         }

@@ -78,6 +78,9 @@ fn powers_on_the_simulator() {
         powers::chosen(&executor, widths);
     }
     powers::broadcast(&executor, [4, 1, 5]);
+    // By products and remainders.
+    powers::modular(&executor, [40, 2, 37], 9);
+    powers::broadcast(&executor, [3, 1, 33]);
 }
 
 #[test]

@@ -4,9 +4,7 @@ use anyhow::Context;
 use std::time::{Duration, Instant};
 
 use warpint::device::{Buffer, CopyRate, Device, DeviceError, Effort, copies};
-use warpint::integer::gpu::{
-    Choice, Divide, Gcd, Gpu, Method, Operand, Part, Power, Quotients, Results, Sum,
-};
+use warpint::integer::gpu::{Choice, Gcd, Gpu, Method, Operand, Part, Quotients, Results, Sum};
 use warpint::mersenne::DeviceId;
 
 use super::operands::Operands;
@@ -43,9 +41,7 @@ pub(super) fn possible(device: &Device, operation: Operation, limbs: usize) -> V
 pub(super) fn can(device: &Device, operation: Operation, limbs: usize) -> bool {
     let shared_memory = device.info().shared_memory_per_block;
     match operation {
-        Operation::Powm => Power::is_for(limbs),
         Operation::Gcd => Gcd::new(limbs, limbs, shared_memory).is_some(),
-        Operation::Divrem => Divide::new(limbs, operation.b_limbs(limbs), shared_memory).is_some(),
         _ => true,
     }
 }
