@@ -1,9 +1,13 @@
 //! Powers modulo numbers on a device.
 
+pub(super) mod lanes;
 pub(super) mod long;
+#[cfg(test)]
+mod tests;
 
 use warpint_device::{Arg, Buffer, DeviceError, Source, common};
 
+use self::lanes::PowerLanes;
 use super::memory::{has, operands_fit};
 use super::{Gpu, Operand, Quotients, Shape};
 
@@ -88,8 +92,9 @@ impl Gpu {
     /// `out_i` = x_i^(e_i) mod m_i, of as many limbs as m; where m_i = 0 it is 0, and the flag 1. It
     /// waits for the device, whose memory for what is in between is given back.
     ///
-    /// One thread computes a power modulo a number of up to 1,024 bits; the time of a product and its
-    /// remainder, log2 e times and a sixth more, is that of longer ones.
+    /// One thread computes a power modulo a number of up to 1,024 bits, some lanes of a warp one modulo
+    /// longer odd ones, to 32,768 bits. If there is an even one among these, or a longer one, the
+    /// whole batch takes the time of a product and its remainder, log2 e times and a sixth more.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, cannot compile the kernel, or has no method for such
@@ -106,9 +111,15 @@ impl Gpu {
         operands_fit(count, &[x, e, m])?;
         has(out.len(), count, m.limbs)?;
         has(is_zero.len(), count, 1)?;
-        let Some(shape) = Power::new(x.limbs.min(m.limbs), e.limbs, m.limbs) else {
-            return self.power_by_products(x, e, m, count, out, is_zero);
-        };
+        let x_limbs = x.limbs.min(m.limbs);
+        let alone = Power::new(x_limbs, e.limbs, m.limbs);
+        let in_lanes = PowerLanes::new(x_limbs, e.limbs, m.limbs);
+        if count == 0 {
+            return Ok(());
+        }
+        if alone.is_none() && in_lanes.is_none() {
+            return self.power_by_products([x, e, m], count, out, is_zero);
+        }
         // A wider base modulo m.
         let reduced = if x.limbs > m.limbs {
             let buffer = self.device().alloc(count * m.limbs)?;
@@ -120,7 +131,16 @@ impl Gpu {
         };
         let x =
             reduced.as_ref().map_or(x, |data| Operand { data, limbs: m.limbs, broadcast: false });
-        let raised = self.raised(&shape, m, count)?;
+        let Some(shape) = alone else {
+            // Their squares and products take longer, but are of any numbers.
+            return match in_lanes {
+                Some(shape) if !self.power_of_odd(&shape, [x, e, m], count, out, is_zero)? => {
+                    Ok(())
+                }
+                _ => self.power_by_products([x, e, m], count, out, is_zero),
+            };
+        };
+        let raised = self.raised(shape.limbs, m, count)?;
         let raised = Operand { data: &raised, limbs: m.limbs, broadcast: m.broadcast };
         let blocks = self.device().info().multiprocessors as usize * shape.blocks();
         let blocks = blocks.min(count.div_ceil(THREADS));
@@ -141,18 +161,18 @@ impl Gpu {
         self.launch_blocks(&shape, blocks, count, &args)
     }
 
-    /// 2^(64·limbs) mod m, of one m if that is one for all.
+    /// 2^(64·whole) mod m, of one m if that is one for all.
     fn raised(
         &self,
-        shape: &Power,
+        whole: usize,
         m: Operand<'_>,
         count: usize,
     ) -> Result<Buffer<u32>, DeviceError> {
         let count = if m.broadcast { count.min(1) } else { count };
-        let mut power = vec![0; 2 * shape.limbs + 1];
-        power[2 * shape.limbs] = 1;
+        let limbs = 2 * whole + 1;
+        let mut power = vec![0; 2 * whole];
+        power.push(1);
         let power = self.device().upload(&power)?;
-        let limbs = 2 * shape.limbs + 1;
         let dividend = Operand { data: &power, limbs, broadcast: true };
         let raised = self.device().alloc(count * m.limbs)?;
         let to = Quotients { remainder: Some(&raised), ..Quotients::default() };

@@ -98,9 +98,7 @@ impl Gpu {
     /// As [`Gpu::power`].
     pub(super) fn power_by_products(
         &self,
-        x: Operand<'_>,
-        e: Operand<'_>,
-        m: Operand<'_>,
+        [x, e, m]: [Operand<'_>; 3],
         count: usize,
         out: &Buffer<u32>,
         is_zero: &Buffer<u8>,

@@ -1,0 +1,389 @@
+// x^e mod m for odd m, a group of lanes a number, by Montgomery's products (Montgomery 1985) and windows of
+// WINDOW bits. What is even is left to others: `evens` becomes 1.
+//
+//   X_LIMBS, E_LIMBS, M_LIMBS   limbs of the operands; X_LIMBS ≤ WHOLE, M_LIMBS ≤ WHOLE
+//   WINDOW    bits of the exponent for each product
+//   LANES     at least 2; LIMBS a multiple of 4; THREADS: see lanes.cuh; BLOCKS blocks of a multiprocessor
+//
+// With B = 2^32, N = WHOLE and R = B^N, numbers y are held as y·R modulo m, by any number below R, a
+// block of LIMBS limbs in each lane. A block of threads has many numbers, one after the other.
+//
+// Squares. With blocks X_s, β = B^LIMBS, the sum of X_s²·β^2s has no carries between its terms. To it
+// 2·X_s·X_t·β^(s + t) is added for s < t. T/2 − 1 times, T = LANES, each lane has the pair of its own block and
+// that d further on, cyclically: then all s + t are different and of one parity, so that no two
+// lanes add to one block. The pairs that are T/2 apart have two lanes each: half the limbs of X_t for
+// each. Doubling: Σ_{t > s} 2·X_t·β^t is the number whose limbs are those of 2·X, but for the lowest bit of
+// block s + 1, which is of X_s, and for the bit beyond the top block: there X without its top
+// block is added once to the upper half. Carries out of a block are counted beside the next one.
+//
+// Reduction. With t the lower half of a square, N times t ← (t + q·m)/B, q = −t/m mod B. A lane's sum
+// with a limb q is t + q·m < B^(LIMBS + 1): its lowest limb goes to the lane below, and what is beyond the
+// highest one is at its top then, with a carry that waits for the lane above, or in the top lane for what
+// is beyond that then. In the end the upper half is added, and m subtracted where there is a carry.
+// Products are added limb by limb in the same way, t ← (t + x·y_i + q·m)/B, and what waits is 2 at most:
+// t < R + m throughout.
+//
+// `raised` has 2^(64·WHOLE) mod m for each number.
+#include "lanes.cuh"
+#include "limbs.cuh"
+
+static_assert(LANES >= 2 && LIMBS % 4 == 0);
+
+constexpr u32 ENTRIES = 1 << WINDOW, HALF = LIMBS / 2;
+// Blocks are an odd number of quads apart: those of eight lanes are in different banks.
+constexpr u32 APART = LIMBS % 8 == 4 ? LIMBS : LIMBS + 4;
+// A number's shared memory: a factor, a square of twice as many blocks, and their carries.
+constexpr u32 OF_SQUARE = LANES * APART, OF_CARRIES = 3 * LANES * APART;
+constexpr u32 PLACES = OF_CARRIES + 2 * LANES + 4;
+
+typedef u32 Block[LIMBS];
+
+struct __align__(16) Quad {
+    u32 limbs[4];
+};
+
+DEVICE void read(Block& x, const u32* from) {
+#pragma unroll
+    for (u32 t = 0; t < LIMBS; t += 4) {
+        Quad quad = *(const Quad*)(from + t);
+#pragma unroll
+        for (u32 i = 0; i < 4; i++) x[t + i] = quad.limbs[i];
+    }
+}
+DEVICE void write(u32* to, const Block& x) {
+#pragma unroll
+    for (u32 t = 0; t < LIMBS; t += 4) *(Quad*)(to + t) = {{x[t], x[t + 1], x[t + 2], x[t + 3]}};
+}
+
+// Adds x and a carry to a block; what that carries.
+DEVICE u32 add_to(u32* block, const Block& x, u32 carry) {
+    Block sum;
+    read(sum, block);
+    add_first(carry, 0xffffffffu);
+#pragma unroll
+    for (u32 t = 0; t < LIMBS; t++) sum[t] = add_carried(sum[t], x[t]);
+    carry = add_last(0, 0);
+    write(block, sum);
+    return carry;
+}
+
+// This lane's limbs of a number of COUNT limbs, with zeros on top.
+template <u32 COUNT>
+DEVICE void load(Block& x, const u32* from) {
+#pragma unroll
+    for (u32 t = 0; t < LIMBS; t++) {
+        u32 at = lane_of_group() * LIMBS + t;
+        x[t] = at < COUNT ? from[at] : 0;
+    }
+}
+
+// Rows of a product: a by the limbs of b from `first` on, b(i) for i < ROWS; put(i, x) takes its lowest limbs.
+template <u32 ROWS, class Read, class Put>
+DEVICE void add_rows(Sums<LIMBS>& sums, const Block& a, Read b, Put put) {
+#pragma unroll
+    for (u32 i = 0; i < ROWS; i++) {
+        u32 limb = b(i);
+        if (i > 0) {
+            limb = when_known(limb, sums.words[(i + 1) % 2][i + LIMBS - 1]);
+            put(i - 1, sums.first_sum(i - 1));
+        }
+        sums.add_chain(a, limb, i, 0, LIMBS, i > 0);
+        sums.add_chain(a, limb, i, 1, LIMBS, false);
+    }
+    put(ROWS - 1, sums.first_sum(ROWS - 1));
+}
+
+// What a lane works in.
+struct Work {
+    u32 *factor, *square, *carries;
+    Block m;
+    // −1/m mod B.
+    u32 inverse;
+
+    // Limb i of twice block t, with the bit from below if it is not that of block s.
+    DEVICE u32 doubled(u32 s, u32 t, u32 i) const {
+        const u32* at = factor + t * APART + i;
+        u32 below = i > 0 ? at[-1] : t == s + 1 ? 0 : factor[(t - 1) * APART + LIMBS - 1];
+        return __funnelshift_l(below, at[0], 1);
+    }
+
+    // x² in its blocks, but for the counted carries.
+    DEVICE void make_square(const Block& x) const {
+        u32 lane = lane_of_group(), done[4];
+        __syncwarp();
+        write(factor + lane * APART, x);
+        carries[2 * lane] = carries[2 * lane + 1] = 0;
+        ::square(x, [&](u32 t, u32 limb) {
+            done[t % 4] = limb;
+            u32* block = square + (2 * lane + t / LIMBS) * APART;
+            if (t % 4 == 3) *(Quad*)(block + t % LIMBS - 3) = {{done[0], done[1], done[2], done[3]}};
+        });
+        __syncwarp();
+#pragma unroll 1
+        for (u32 d = 1; d < LANES / 2; d++) {
+            u32 other = (lane + d) % LANES, s = min(lane, other), t = max(lane, other);
+            u32* place = square + (s + t) * APART;
+            Sums<LIMBS> sums;
+            sums.clear();
+            Block a;
+            read(a, place);
+#pragma unroll
+            for (u32 i = 0; i < LIMBS; i++) sums.words[0][i] = a[i];
+            read(a, factor + s * APART);
+            add_rows<LIMBS>(sums, a, [&](u32 i) { return doubled(s, t, i); },
+                            [&](u32 i, u32 limb) {
+                                done[i % 4] = limb;
+                                if (i % 4 == 3) {
+                                    *(Quad*)(place + i - 3) = {{done[0], done[1], done[2], done[3]}};
+                                }
+                            });
+#pragma unroll
+            for (u32 i = 0; i < LIMBS; i++) a[i] = sums.next_sum(LIMBS + i);
+            u32 carry = add_to(place + APART, a, 0);
+            if (carry != 0) carries[s + t + 2]++;
+            __syncwarp();
+        }
+        add_middle_pairs();
+    }
+
+    // The pairs of blocks T/2 apart, and X itself where 2·X has one bit more than X.
+    DEVICE void add_middle_pairs() const {
+        u32 lane = lane_of_group(), s = lane % (LANES / 2), t = s + LANES / 2;
+        bool is_upper = lane >= LANES / 2;
+        Sums<LIMBS> sums;
+        sums.clear();
+        Block a;
+        u32 lowest[HALF];
+        read(a, factor + s * APART);
+        u32 first = is_upper ? HALF : 0;
+        auto limb = [&](u32 i) {
+            if (i > 0) return __funnelshift_l(factor[t * APART + first + i - 1], factor[t * APART + first + i], 1);
+            return doubled(s, t, first);
+        };
+        add_rows<HALF>(sums, a, limb, [&](u32 i, u32 x) { lowest[i] = x; });
+#pragma unroll
+        for (u32 i = 0; i < LIMBS; i++) a[i] = sums.next_sum(HALF + i);
+        Block lower, upper;
+#pragma unroll
+        for (u32 i = 0; i < HALF; i++) {
+            lower[i] = is_upper ? 0 : lowest[i];
+            lower[HALF + i] = is_upper ? lowest[i] : a[i];
+            upper[i] = is_upper ? a[i] : a[HALF + i];
+            upper[HALF + i] = is_upper ? a[HALF + i] : 0;
+        }
+        u32* place = square + (s + t) * APART;
+#pragma unroll 1
+        for (u32 half = 0; half < 2; half++) {
+            if (is_upper == (half == 1)) {
+                u32 carry = add_to(place + APART, upper, add_to(place, lower, 0));
+                if (carry != 0) carries[s + t + 2]++;
+            }
+            __syncwarp();
+        }
+        bool is_long = factor[(LANES - 1) * APART + LIMBS - 1] >> 31 != 0;
+        if (is_long && !is_top()) {
+            read(a, factor + lane * APART);
+            u32 carry = add_to(square + (LANES + lane) * APART, a, 0);
+            if (carry != 0) carries[LANES + lane + 1]++;
+        }
+        __syncwarp();
+    }
+
+    // t ← (t + q·m)/B, with what waits.
+    DEVICE void reduce_by_limb(Block& x, u32& waiting) const {
+        u32 q = of_lane(x[0] * inverse, 0), even[LIMBS], odd[LIMBS + 1];
+#pragma unroll
+        for (u32 i = 0; i < LIMBS; i++) even[i] = x[i];
+        add_row(even, odd, q, from_below(waiting, 0));
+        u32 lowest = add_first(even[0], odd[0]);
+#pragma unroll
+        for (u32 i = 1; i < LIMBS; i++) x[i - 1] = add_carried(even[i], odd[i]);
+        u32 beyond = add_carried(odd[LIMBS], is_top() ? waiting : 0), over = add_last(0, 0);
+        x[LIMBS - 1] = add_first(from_above(lowest, 0), beyond);
+        waiting = add_last(over, 0);
+    }
+
+    // Two sums of q·m, what `even` has, and `late`; the carry of the even ones is at the top of the odd ones.
+    DEVICE void add_row(u32 (&even)[LIMBS], u32 (&odd)[LIMBS + 1], u32 q, u32 late) const {
+        odd[0] = late;
+#pragma unroll
+        for (u32 i = 1; i < LIMBS; i += 2) {
+            u64 product = (u64)m[i] * q;
+            odd[i] = low(product), odd[i + 1] = high(product);
+        }
+#pragma unroll
+        for (u32 i = 0; i < LIMBS; i += 2) {
+            if (i == 0) {
+                multiply_add_first(even[0], even[1], m[0], q);
+            } else {
+                multiply_add_carried(even[i], even[i + 1], m[i], q);
+            }
+        }
+        odd[LIMBS] = add_last(odd[LIMBS], 0);
+    }
+
+    // The square over R modulo m, below R.
+    DEVICE void reduce_square(Block& x) const {
+        u32 lane = lane_of_group();
+        read(x, square + lane * APART);
+        u32 beyond = ripple(x, add_word(x, carries[lane])), waiting = 0;
+#pragma unroll 1
+        for (u32 i = 0; i < WHOLE; i++) reduce_by_limb(x, waiting);
+        Block upper;
+        read(upper, square + (LANES + lane) * APART);
+        u32 small = from_below(waiting, 0) + carries[LANES + lane] + (is_bottom() ? beyond : 0);
+        x[0] = add_first(x[0], upper[0]);
+#pragma unroll
+        for (u32 i = 1; i < LIMBS; i++) x[i] = add_carried(x[i], upper[i]);
+        u32 carry = ripple(x, add_last(0, 0));
+        carry += ripple(x, add_word(x, small)) + of_top(waiting);
+        subtract_modulus(x, carry, false);
+    }
+
+    // x·y/R modulo m, below R, y in the places of the factor.
+    DEVICE void multiply(Block& x) const {
+        Block sum;
+#pragma unroll
+        for (u32 i = 0; i < LIMBS; i++) sum[i] = 0;
+        u32 waiting = 0;
+#pragma unroll 1
+        for (u32 i = 0; i < LANES; i++) {
+#pragma unroll 1
+            for (u32 j = 0; j < LIMBS; j++) {
+                u32 y = factor[i * APART + j];
+                u32 q = of_lane((sum[0] + x[0] * y) * inverse, 0), late = from_below(waiting, 0);
+                u32 even[LIMBS], odd[LIMBS + 1];
+#pragma unroll
+                for (u32 t = 0; t < LIMBS; t++) even[t] = sum[t];
+                add_row(even, odd, q, late);
+                // The same with x·y.
+#pragma unroll
+                for (u32 t = 0; t < LIMBS; t += 2) {
+                    if (t == 0) {
+                        multiply_add_first(even[0], even[1], x[0], y);
+                    } else {
+                        multiply_add_carried(even[t], even[t + 1], x[t], y);
+                    }
+                }
+                u32 even_carry = add_last(0, 0);
+#pragma unroll
+                for (u32 t = 1; t < LIMBS; t += 2) {
+                    if (t == 1) {
+                        multiply_add_first(odd[1], odd[2], x[1], y);
+                    } else {
+                        multiply_add_carried(odd[t], odd[t + 1], x[t], y);
+                    }
+                }
+                u32 over = add_last(0, 0);
+                u32 lowest = add_first(even[0], odd[0]);
+#pragma unroll
+                for (u32 t = 1; t < LIMBS; t++) sum[t - 1] = add_carried(even[t], odd[t]);
+                u32 beyond = add_carried(odd[LIMBS], even_carry + (is_top() ? waiting : 0));
+                over = add_last(over, 0);
+                sum[LIMBS - 1] = add_first(from_above(lowest, 0), beyond);
+                waiting = add_last(over, 0);
+            }
+        }
+        u32 carry = ripple(sum, add_word(sum, from_below(waiting, 0)));
+        carry += of_top(waiting);
+#pragma unroll
+        for (u32 i = 0; i < LIMBS; i++) x[i] = sum[i];
+        subtract_modulus(x, carry, false);
+    }
+
+    // x − m where there is a carry, or if x is no less and that is wanted.
+    DEVICE void subtract_modulus(Block& x, u32 carry, bool always) const {
+        if (!__any_sync(0xffffffffu, carry != 0 || always)) return;
+        Block less;
+        add_first(is_bottom() ? 1 : 0, 0xffffffffu);
+#pragma unroll
+        for (u32 t = 0; t < LIMBS; t++) less[t] = add_carried(x[t], ~m[t]);
+        u32 is_no_less = ripple(less, add_last(0, 0));
+        if (carry != 0 || (always && is_no_less != 0)) {
+#pragma unroll
+            for (u32 t = 0; t < LIMBS; t++) x[t] = less[t];
+        }
+    }
+};
+
+// The bits of a number.
+DEVICE u32 bit_length(const u32* x, u32 limbs) {
+    while (limbs > 0 && x[limbs - 1] == 0) limbs--;
+    return limbs == 0 ? 0 : 32 * limbs - __clz(x[limbs - 1]);
+}
+
+DEVICE u32 window(const u32* e, u32 bit) {
+    u32 at = bit / 32, upper = at + 1 < E_LIMBS ? e[at + 1] : 0;
+    return __funnelshift_r(e[at], upper, bit % 32) & (ENTRIES - 1);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+    power_lanes(const u32* x, const u32* e, const u32* m, const u32* raised, u32* out, unsigned char* is_zero,
+                u32* evens, u32* tables, u64 x_stride, u64 e_stride, u64 m_stride, u64 raised_stride,
+                u32 count) {
+    DYNAMIC_SHARED(u32, places);
+    u32 group = threadIdx.x / LANES, lane = lane_of_group();
+    u32* factor = places + group * PLACES;
+    // The powers x^0 … x^(ENTRIES − 1) times R, this lane's blocks.
+    u32* table = tables + ((u64)blockIdx.x * THREADS + threadIdx.x) * ENTRIES * LIMBS;
+    Work work;
+    work.factor = factor, work.square = factor + OF_SQUARE, work.carries = factor + OF_CARRIES;
+    constexpr u32 OF_WARP = 32 / LANES;
+    // Whole warps go on together.
+    u64 begin = (u64)blockIdx.x * NUMBERS + group / OF_WARP * OF_WARP;
+    for (; begin < count; begin += (u64)gridDim.x * NUMBERS) {
+        u64 number = begin + group % OF_WARP, i = min(number, (u64)count - 1);
+        load<M_LIMBS>(work.m, m + i * m_stride);
+        u32 any = 0;
+#pragma unroll
+        for (u32 t = 0; t < LIMBS; t++) any |= work.m[t];
+        bool by_zero = votes(any != 0) == 0;
+        u32 lowest = of_lane(work.m[0], 0);
+        if (lowest % 2 == 0 && !by_zero && is_bottom() && number < count) *evens = 1;
+        // Right in 3 bits, then 6, 12, 24, 48.
+        u32 inverse = lowest;
+#pragma unroll
+        for (u32 t = 0; t < 4; t++) inverse *= 2 - lowest * inverse;
+        work.inverse = 0u - inverse;
+
+        const u32* exponent = e + i * e_stride;
+        u32 bits = __reduce_max_sync(0xffffffffu, bit_length(exponent, E_LIMBS));
+        u32 windows = (bits + WINDOW - 1) / WINDOW, last = ENTRIES + windows;
+        Block a;
+#pragma unroll 1
+        for (u32 step = 0; step <= last; step++) {
+            bool is_window = step >= ENTRIES && step < last;
+            if (step < 2) load<M_LIMBS>(a, raised + i * raised_stride);
+            if (step == ENTRIES) read(a, table);
+#pragma unroll 1
+            for (u32 k = is_window && step > ENTRIES ? WINDOW : 0; k > 0; k--) {
+                work.make_square(a);
+                work.reduce_square(a);
+            }
+            Block y;
+            if (step == 0 || step == last) {
+#pragma unroll
+                for (u32 t = 0; t < LIMBS; t++) y[t] = is_bottom() && t == 0 ? 1 : 0;
+            } else if (step == 1) {
+                load<X_LIMBS>(y, x + i * x_stride);
+            } else {
+                u32 entry = is_window ? window(exponent, (last - 1 - step) * WINDOW) : 1;
+                read(y, table + entry * LIMBS);
+            }
+            __syncwarp();
+            write(factor + lane * APART, y);
+            __syncwarp();
+            work.multiply(a);
+            if (step < ENTRIES) write(table + step * LIMBS, a);
+        }
+        work.subtract_modulus(a, 0, true);
+        if (number < count) {
+#pragma unroll
+            for (u32 t = 0; t < LIMBS; t++) {
+                u32 at = lane * LIMBS + t;
+                if (at < M_LIMBS) out[number * M_LIMBS + at] = by_zero ? 0 : a[t];
+            }
+            if (is_bottom() && is_zero) is_zero[number] = by_zero;
+        }
+    }
+}
