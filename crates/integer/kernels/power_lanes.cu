@@ -10,18 +10,18 @@
 //
 // Squares. With blocks X_s, β = B^LIMBS, the sum of X_s²·β^2s has no carries between its terms. To it
 // 2·X_s·X_t·β^(s + t) is added for s < t. T/2 − 1 times, T = LANES, each lane has the pair of its own block and
-// that d further on, cyclically: then all s + t are different and of one parity, so that no two
-// lanes add to one block. The pairs that are T/2 apart have two lanes each: half the limbs of X_t for
-// each. Doubling: Σ_{t > s} 2·X_t·β^t is the number whose limbs are those of 2·X, but for the lowest bit of
+// that d further on, cyclically. Then the s + t are of one parity, and different but for those of lanes
+// i and i + T/2 where the latter goes round; these have places of their own, and add them afterwards. So
+// no two lanes add to one block at once. The pairs that are T/2 apart have two lanes each: half the limbs
+// of X_t for each, one after the other. Doubling: Σ_{t > s} 2·X_t·β^t is the number whose limbs are those of 2·X, but for the lowest bit of
 // block s + 1, which is of X_s, and for the bit beyond the top block: there X without its top
 // block is added once to the upper half. Carries out of a block are counted beside the next one.
 //
-// Reduction. With t the lower half of a square, N times t ← (t + q·m)/B, q = −t/m mod B. A lane's sum
-// with a limb q is t + q·m < B^(LIMBS + 1): its lowest limb goes to the lane below, and what is beyond the
-// highest one is at its top then, with a carry that waits for the lane above, or in the top lane for what
-// is beyond that then. In the end the upper half is added, and m subtracted where there is a carry.
-// Products are added limb by limb in the same way, t ← (t + x·y_i + q·m)/B, and what waits is 2 at most:
-// t < R + m throughout.
+// Reduction. With t the lower half of a square, N/2 times t ← (t + q·m)/B², q = −t/m mod B². The two lowest
+// limbs of a lane's sum go to the lane below, and what is beyond its highest one is at its top then, with a
+// carry that waits for the lane above, or in the top lane for what is beyond that. In the end the
+// upper half is added, and m subtracted where there is a carry. Products are added two limbs at a time in
+// the same way, t ← (t + x·y_i + q·m)/B²; t < R + m throughout, and what waits is 2 at most.
 //
 // `raised` has 2^(64·WHOLE) mod m for each number.
 #include "lanes.cuh"
@@ -32,8 +32,10 @@ static_assert(LANES >= 2 && LIMBS % 4 == 0);
 constexpr u32 ENTRIES = 1 << WINDOW, HALF = LIMBS / 2;
 // Blocks are an odd number of quads apart: those of eight lanes are in different banks.
 constexpr u32 APART = LIMBS % 8 == 4 ? LIMBS : LIMBS + 4;
-// A number's shared memory: a factor, a square of twice as many blocks, and their carries.
-constexpr u32 OF_SQUARE = LANES * APART, OF_CARRIES = 3 * LANES * APART;
+// A number's shared memory: a factor, a square of twice as many blocks, what lanes that go round have, and
+// the carries of blocks.
+constexpr u32 OF_SQUARE = LANES * APART, OF_ROUND = 3 * LANES * APART;
+constexpr u32 OF_CARRIES = OF_ROUND + (LANES > 2 ? LANES / 2 * APART : 0);
 constexpr u32 PLACES = OF_CARRIES + 2 * LANES + 4;
 
 typedef u32 Block[LIMBS];
@@ -93,9 +95,78 @@ DEVICE void add_rows(Sums<LIMBS>& sums, const Block& a, Read b, Put put) {
     put(ROWS - 1, sums.first_sum(ROWS - 1));
 }
 
+// A lane's sum in two parts, by the parity of the positions where products begin, and three limbs beyond its
+// own ones.
+struct Pair {
+    u32 words[2][LIMBS + 3];
+
+    // x, and what waits below: for this lane, and in the top one for what is beyond it.
+    DEVICE void begin(const Block& x, u32 waiting) {
+#pragma unroll
+        for (u32 t = 0; t < LIMBS + 3; t++) words[0][t] = t < LIMBS ? x[t] : 0, words[1][t] = 0;
+        words[0][LIMBS] = is_top() ? waiting : 0;
+        words[1][0] = from_below(waiting, 0);
+    }
+
+    // Adds a·b at a position: 0, or 1 when the sum has no product there yet in its second part.
+    template <u32 AT, bool FRESH>
+    DEVICE void add(const Block& a, u32 b) {
+        constexpr u32 P = AT % 2;
+#pragma unroll
+        for (u32 j = 0; j < LIMBS; j += 2) {
+            u32 &lo = words[P][AT + j], &hi = words[P][AT + j + 1];
+            if (j == 0) {
+                multiply_add_first(lo, hi, a[0], b);
+            } else {
+                multiply_add_carried(lo, hi, a[j], b);
+            }
+        }
+        words[P][AT + LIMBS] = add_last(words[P][AT + LIMBS], 0);
+        if constexpr (FRESH) {
+#pragma unroll
+            for (u32 j = 1; j < LIMBS; j += 2) {
+                u64 product = (u64)a[j] * b;
+                words[1 - P][AT + j] = low(product), words[1 - P][AT + j + 1] = high(product);
+            }
+        } else {
+#pragma unroll
+            for (u32 j = 1; j < LIMBS; j += 2) {
+                u32 &lo = words[1 - P][AT + j], &hi = words[1 - P][AT + j + 1];
+                if (j == 1) {
+                    multiply_add_first(lo, hi, a[1], b);
+                } else {
+                    multiply_add_carried(lo, hi, a[j], b);
+                }
+            }
+            words[1 - P][AT + LIMBS + 1] = add_last(words[1 - P][AT + LIMBS + 1], 0);
+        }
+    }
+
+    DEVICE u32 first() const { return words[0][0] + words[1][0]; }
+    DEVICE u32 second() const {
+        add_first(words[0][0], words[1][0]);
+        return add_last(words[0][1], words[1][1]);
+    }
+
+    // Divided by B²: x, and what waits then. The two lowest limbs are the highest ones of the lane below.
+    DEVICE void end(Block& x, u32& waiting) const {
+        u32 lowest[2], beyond[3];
+        lowest[0] = add_first(words[0][0], words[1][0]);
+        lowest[1] = add_carried(words[0][1], words[1][1]);
+#pragma unroll
+        for (u32 t = 2; t < LIMBS; t++) x[t - 2] = add_carried(words[0][t], words[1][t]);
+#pragma unroll
+        for (u32 t = 0; t < 3; t++) beyond[t] = add_carried(words[0][LIMBS + t], words[1][LIMBS + t]);
+        u32 above = from_above(lowest[0], 0), next = from_above(lowest[1], 0);
+        x[LIMBS - 2] = add_first(above, beyond[0]);
+        x[LIMBS - 1] = add_carried(next, beyond[1]);
+        waiting = add_last(beyond[2], 0);
+    }
+};
+
 // What a lane works in.
 struct Work {
-    u32 *factor, *square, *carries;
+    u32 *factor, *square, *round, *carries;
     Block m;
     // −1/m mod B.
     u32 inverse;
@@ -122,25 +193,39 @@ struct Work {
 #pragma unroll 1
         for (u32 d = 1; d < LANES / 2; d++) {
             u32 other = (lane + d) % LANES, s = min(lane, other), t = max(lane, other);
+            bool goes_round = other < lane;
             u32* place = square + (s + t) * APART;
+            u32* own = goes_round ? round + (lane - LANES / 2) * APART : place;
             Sums<LIMBS> sums;
             sums.clear();
             Block a;
-            read(a, place);
+            read(a, own);
 #pragma unroll
-            for (u32 i = 0; i < LIMBS; i++) sums.words[0][i] = a[i];
+            for (u32 i = 0; i < LIMBS; i++) sums.words[0][i] = goes_round ? 0 : a[i];
             read(a, factor + s * APART);
             add_rows<LIMBS>(sums, a, [&](u32 i) { return doubled(s, t, i); },
                             [&](u32 i, u32 limb) {
                                 done[i % 4] = limb;
                                 if (i % 4 == 3) {
-                                    *(Quad*)(place + i - 3) = {{done[0], done[1], done[2], done[3]}};
+                                    *(Quad*)(own + i - 3) = {{done[0], done[1], done[2], done[3]}};
                                 }
                             });
 #pragma unroll
             for (u32 i = 0; i < LIMBS; i++) a[i] = sums.next_sum(LIMBS + i);
-            u32 carry = add_to(place + APART, a, 0);
-            if (carry != 0) carries[s + t + 2]++;
+#pragma unroll 1
+            for (u32 turn = 0; turn < 2; turn++) {
+                __syncwarp();
+                if (goes_round == (turn == 1)) {
+                    u32 carry = 0;
+                    if (goes_round) {
+                        Block lower;
+                        read(lower, own);
+                        carry = add_to(place, lower, 0);
+                    }
+                    carry = add_to(place + APART, a, carry);
+                    if (carry != 0) carries[s + t + 2]++;
+                }
+            }
             __syncwarp();
         }
         add_middle_pairs();
@@ -189,38 +274,8 @@ struct Work {
         __syncwarp();
     }
 
-    // t ← (t + q·m)/B, with what waits.
-    DEVICE void reduce_by_limb(Block& x, u32& waiting) const {
-        u32 q = of_lane(x[0] * inverse, 0), even[LIMBS], odd[LIMBS + 1];
-#pragma unroll
-        for (u32 i = 0; i < LIMBS; i++) even[i] = x[i];
-        add_row(even, odd, q, from_below(waiting, 0));
-        u32 lowest = add_first(even[0], odd[0]);
-#pragma unroll
-        for (u32 i = 1; i < LIMBS; i++) x[i - 1] = add_carried(even[i], odd[i]);
-        u32 beyond = add_carried(odd[LIMBS], is_top() ? waiting : 0), over = add_last(0, 0);
-        x[LIMBS - 1] = add_first(from_above(lowest, 0), beyond);
-        waiting = add_last(over, 0);
-    }
-
-    // Two sums of q·m, what `even` has, and `late`; the carry of the even ones is at the top of the odd ones.
-    DEVICE void add_row(u32 (&even)[LIMBS], u32 (&odd)[LIMBS + 1], u32 q, u32 late) const {
-        odd[0] = late;
-#pragma unroll
-        for (u32 i = 1; i < LIMBS; i += 2) {
-            u64 product = (u64)m[i] * q;
-            odd[i] = low(product), odd[i + 1] = high(product);
-        }
-#pragma unroll
-        for (u32 i = 0; i < LIMBS; i += 2) {
-            if (i == 0) {
-                multiply_add_first(even[0], even[1], m[0], q);
-            } else {
-                multiply_add_carried(even[i], even[i + 1], m[i], q);
-            }
-        }
-        odd[LIMBS] = add_last(odd[LIMBS], 0);
-    }
+    // The quotient limb of what a lane has at positions below; that of lane 0 is meant.
+    DEVICE u32 quotient(u32 lowest) const { return of_lane(lowest * inverse, 0); }
 
     // The square over R modulo m, below R.
     DEVICE void reduce_square(Block& x) const {
@@ -228,7 +283,13 @@ struct Work {
         read(x, square + lane * APART);
         u32 beyond = ripple(x, add_word(x, carries[lane])), waiting = 0;
 #pragma unroll 1
-        for (u32 i = 0; i < WHOLE; i++) reduce_by_limb(x, waiting);
+        for (u32 i = 0; i < WHOLE; i += 2) {
+            Pair sum;
+            sum.begin(x, waiting);
+            sum.add<0, true>(m, quotient(sum.first()));
+            sum.add<1, false>(m, quotient(sum.second()));
+            sum.end(x, waiting);
+        }
         Block upper;
         read(upper, square + (LANES + lane) * APART);
         u32 small = from_below(waiting, 0) + carries[LANES + lane] + (is_bottom() ? beyond : 0);
@@ -249,39 +310,15 @@ struct Work {
 #pragma unroll 1
         for (u32 i = 0; i < LANES; i++) {
 #pragma unroll 1
-            for (u32 j = 0; j < LIMBS; j++) {
-                u32 y = factor[i * APART + j];
-                u32 q = of_lane((sum[0] + x[0] * y) * inverse, 0), late = from_below(waiting, 0);
-                u32 even[LIMBS], odd[LIMBS + 1];
-#pragma unroll
-                for (u32 t = 0; t < LIMBS; t++) even[t] = sum[t];
-                add_row(even, odd, q, late);
-                // The same with x·y.
-#pragma unroll
-                for (u32 t = 0; t < LIMBS; t += 2) {
-                    if (t == 0) {
-                        multiply_add_first(even[0], even[1], x[0], y);
-                    } else {
-                        multiply_add_carried(even[t], even[t + 1], x[t], y);
-                    }
-                }
-                u32 even_carry = add_last(0, 0);
-#pragma unroll
-                for (u32 t = 1; t < LIMBS; t += 2) {
-                    if (t == 1) {
-                        multiply_add_first(odd[1], odd[2], x[1], y);
-                    } else {
-                        multiply_add_carried(odd[t], odd[t + 1], x[t], y);
-                    }
-                }
-                u32 over = add_last(0, 0);
-                u32 lowest = add_first(even[0], odd[0]);
-#pragma unroll
-                for (u32 t = 1; t < LIMBS; t++) sum[t - 1] = add_carried(even[t], odd[t]);
-                u32 beyond = add_carried(odd[LIMBS], even_carry + (is_top() ? waiting : 0));
-                over = add_last(over, 0);
-                sum[LIMBS - 1] = add_first(from_above(lowest, 0), beyond);
-                waiting = add_last(over, 0);
+            for (u32 j = 0; j < LIMBS; j += 2) {
+                u32 y0 = factor[i * APART + j], y1 = factor[i * APART + j + 1];
+                Pair pair;
+                pair.begin(sum, waiting);
+                pair.add<0, true>(x, y0);
+                pair.add<0, false>(m, quotient(pair.first()));
+                pair.add<1, false>(x, y1);
+                pair.add<1, false>(m, quotient(pair.second()));
+                pair.end(sum, waiting);
             }
         }
         u32 carry = ripple(sum, add_word(sum, from_below(waiting, 0)));
@@ -327,7 +364,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     // The powers x^0 … x^(ENTRIES − 1) times R, this lane's blocks.
     u32* table = tables + ((u64)blockIdx.x * THREADS + threadIdx.x) * ENTRIES * LIMBS;
     Work work;
-    work.factor = factor, work.square = factor + OF_SQUARE, work.carries = factor + OF_CARRIES;
+    work.factor = factor, work.square = factor + OF_SQUARE;
+    work.round = factor + OF_ROUND, work.carries = factor + OF_CARRIES;
     constexpr u32 OF_WARP = 32 / LANES;
     // Whole warps go on together.
     u64 begin = (u64)blockIdx.x * NUMBERS + group / OF_WARP * OF_WARP;

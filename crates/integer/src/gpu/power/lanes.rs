@@ -76,7 +76,8 @@ impl Shape for PowerLanes {
     fn shared_bytes(&self) -> u32 {
         // PLACES of power_lanes.cu.
         let apart = self.limbs + if self.limbs % 8 == 4 { 0 } else { 4 };
-        let places = 3 * self.lanes * apart + 2 * self.lanes + 4;
+        let round = if self.lanes > 2 { self.lanes / 2 } else { 0 };
+        let places = (3 * self.lanes + round) * apart + 2 * self.lanes + 4;
         (THREADS / self.lanes * places * size_of::<u32>()) as u32
     }
 
