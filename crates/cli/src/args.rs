@@ -14,7 +14,7 @@ use warpint::mersenne::{DeviceChoice, DeviceId};
 
 pub(crate) use arithmetic::EngineName;
 use arithmetic::{DeviceArgs, engine_parser};
-pub(crate) use batch::{Batch, BatchArgs, Format};
+pub(crate) use batch::{Batch, BatchArgs, Bits, Format, PairArgs, RootArgs};
 pub(crate) use bench::{Bench, BenchArgs, BenchChecksArgs, BenchDeviceArgs, BenchJacobiArgs};
 pub(crate) use bench_batch::{BenchBatchArgs, Methods, Operation};
 pub(crate) use machine::{StressArgs, Tune, TuneArgs, TuneBatchArgs};

@@ -83,54 +83,81 @@ impl Written<'_> {
     }
 }
 
-/// What there should be, for a of `widths.0` and b of `widths.1`; `None` if there is no result.
-fn result(operation: Operation, a: Vec<u64>, b: &[u64], width: Width) -> Option<Vec<u64>> {
+/// What there should be, of a, b and m, the latter two empty if there is none: results of
+/// `width`, and remainders of operations that leave some; `None` if there is no result.
+fn expected(
+    operation: Operation,
+    [a, b, m]: [Vec<u64>; 3],
+    width: Width,
+) -> Option<(Vec<u64>, Vec<u64>)> {
     let mut number = a;
     match operation {
         Operation::Add => {
             number.resize(number.len().max(b.len()) + 1, 0);
-            limbs::add_assign(&mut number, b);
+            limbs::add_assign(&mut number, &b);
         }
         Operation::Subtract => {
-            if limbs::compare(&number, b) == Ordering::Less {
+            if limbs::compare(&number, &b) == Ordering::Less {
                 return None;
             }
-            limbs::sub_assign(&mut number, limbs::trimmed(b));
+            limbs::sub_assign(&mut number, limbs::trimmed(&b));
         }
-        Operation::Multiply => number = limbs::mul(&number, b),
+        Operation::Multiply => number = limbs::mul(&number, &b),
         Operation::Square => number = limbs::mul(&number, &number),
         Operation::MultiplyLow => {
-            number = limbs::mul(&number, b);
+            number = limbs::mul(&number, &b);
             number.resize(width.limbs().div_ceil(2), 0);
             if let (1, Some(top)) = (width.limbs() % 2, number.last_mut()) {
                 *top &= u64::from(u32::MAX);
             }
         }
+        Operation::Divide => {
+            let is_zero = limbs::trimmed(&b).is_empty();
+            return (!is_zero).then(|| limbs::div_rem(&number, &b));
+        }
+        Operation::Gcd => number = limbs::gcd(&number, &b),
+        Operation::Inverse => number = limbs::inverse(&number, &b)?,
+        Operation::SquareRoot => {
+            let root = limbs::sqrt(&number);
+            let square = limbs::mul(&root, &root);
+            limbs::sub_assign(&mut number, limbs::trimmed(&square));
+            return Some((root, number));
+        }
+        Operation::Power => number = limbs::pow_mod(&number, &b, &m)?,
     }
-    Some(number)
+    Some((number, vec![]))
 }
 
-/// What is wrong with a written result of numbers a and b, if anything is. `width` is that of
-/// results.
+/// What is wrong with written results of some numbers, and their remainders, if anything is, each
+/// with its width.
 pub(crate) fn wrong(
     operation: Operation,
-    a: Written<'_>,
-    b: Option<Written<'_>>,
-    found: Written<'_>,
-    width: Width,
+    operands: &[Written<'_>],
+    found: &[(Written<'_>, Width)],
 ) -> Option<String> {
-    let numbers = || Some((a.limbs()?, b.map_or_else(|| Some(vec![]), |b| b.limbs())?));
-    let Some(expected) = numbers().and_then(|(a, b)| result(operation, a, &b, width)) else {
+    let limbs_of = |i: usize| operands.get(i).map_or_else(|| Some(vec![]), Written::limbs);
+    let &(result, width) = found.first()?;
+    let numbers = || Some([limbs_of(0)?, limbs_of(1)?, limbs_of(2)?]);
+    let Some((number, rem)) = numbers().and_then(|of| expected(operation, of, width)) else {
         return Some("there should be no result".into());
     };
+    let rem_found = found.get(1).map(|&(written, _)| (written, rem));
+    differs(result, &number).or_else(|| {
+        let (written, rem) = rem_found?;
+        differs(written, &rem).map(|says| format!("{says} (of the remainder)"))
+    })
+}
+
+/// Where a written number is another one than expected.
+fn differs(found: Written<'_>, expected: &[u64]) -> Option<String> {
     let Some(found) = found.limbs() else { return Some("what is written is no number".into()) };
-    if limbs::compare(&found, &expected) == Ordering::Equal {
+    if limbs::compare(&found, expected) == Ordering::Equal {
         return None;
     }
     let limb = |number: &[u64], i| number.get(i).copied().unwrap_or(0);
-    let differ = |&i: &usize| limb(&found, i) != limb(&expected, i);
+    let differ = |&i: &usize| limb(&found, i) != limb(expected, i);
     let i = (0..found.len().max(expected.len())).find(differ).unwrap_or(0);
-    let (found, expected) = (limb(&found, i), limb(&expected, i));
+    let (found, expected) = (limb(&found, i), limb(expected, i));
     Some(format!("bits {} to {} are {found:016x}, not {expected:016x}", 64 * i, 64 * i + 63))
 }
 
@@ -160,7 +187,7 @@ mod tests {
             Written { format: Format::Decimal, bytes: text.as_bytes() }
         }
         let width = Width::new(96).unwrap();
-        wrong(operation, written(a), Some(written(b)), written(found), width)
+        wrong(operation, &[written(a), written(b)], &[(written(found), width)])
     }
 
     #[test]
