@@ -59,7 +59,9 @@ impl<T: Default> Space<T> {
 /// x_i ← a_i^e_i mod m_i, of the limbs of m; flags_i ← whether m_i = 0: then it is 0.
 pub(crate) fn pow_mod(a: Operand, e: Operand, m: Operand, x: Rows, flags: &mut [u8]) {
     let space = || Space::new(a, e, m, PowMod::set);
-    for_rows(flags.len(), 1, [x], [flags], space, |space, i, [x]| {
+    // A power takes as long as many sums.
+    let at_a_time = rows_at_a_time(m.width()).div_ceil(16);
+    for_rows(flags.len(), at_a_time, [x], [flags], space, |space, i, [x]| {
         space.load([a, e, m], i, PowMod::set);
         let Space { a, b: e, result, work, .. } = space;
         work.pow(result, a, e);

@@ -74,6 +74,30 @@ pub(crate) fn chosen(executor: &Executor, [a, e, m]: [usize; 3]) {
     }
 }
 
+/// Powers of multiples of c modulo c², c³ and 2^k·c²: many are 0, which is not the modulus.
+pub(crate) fn nilpotent(executor: &Executor, limbs: usize) {
+    let mut rng = rng(1000 + limbs as u64);
+    let third = limbs.div_ceil(3);
+    let roots = Numbers::new(executor, third, &drawn(third, third, 8, &mut rng)).gmp;
+    let mut rows = [vec![], vec![], vec![]];
+    for c in roots {
+        // No wider than the modulus may be.
+        let c = c.keep_bits(32 * limbs as u32 / 3) | 1u32;
+        let square = Integer::from(c.square_ref());
+        let twos = 32 * limbs as u32 - square.significant_bits();
+        for modulus in [square.clone(), Integer::from(&square * &c), square << twos] {
+            for e in 1..5u32 {
+                rows[0].push(Integer::from(&c * (2 * e - 1)) % &modulus);
+                rows[1].push(Integer::from(e));
+                rows[2].push(modulus.clone());
+            }
+        }
+    }
+    let [a, e, m] = rows;
+    let of = |limbs, rows| Numbers::new(executor, limbs, &rows_of(limbs, rows).concat());
+    all(&of(limbs, a), &of(1, e), &of(limbs, m));
+}
+
 /// One exponent or one base for all.
 pub(crate) fn broadcast(executor: &Executor, [a, e, m]: [usize; 3]) {
     let count = 9;
