@@ -120,6 +120,7 @@ fn what_devices_do_not_have_is_refused() {
         a.gcd_ext(&a).err(),
         a.mod_inv(&a).err(),
         a.sqrt_rem().err(),
+        a.root(std::num::NonZeroU32::MIN).err(),
         a.mul_mod(&a, &a).err(),
         a.pow_mod(&a, &a).err(),
     ];

@@ -136,6 +136,14 @@ fn square_roots() {
     }
 }
 
+#[test]
+fn roots_of_every_degree() {
+    let executor = Executor::cpu();
+    for limbs in (1..=64).chain([127, 128, 300]) {
+        powers::roots(&executor, limbs);
+    }
+}
+
 /// Powers and products modulo numbers of every width to 4,096 bits.
 #[test]
 fn powers_at_every_width_to_4096() {

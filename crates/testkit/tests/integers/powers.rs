@@ -1,6 +1,9 @@
 //! Roots and powers against GMP.
 
+use std::num::NonZeroU32;
+
 use rug::Integer;
+use rug::ops::Pow;
 use warpint_integer::{Executor, UintBatch};
 
 use crate::check::{Numbers, equal, rows_of, width};
@@ -30,6 +33,27 @@ fn sqrt_rem(a: &Numbers) {
     let (s, r): (Vec<Integer>, Vec<Integer>) = want.unzip();
     equal("square root", &root, limbs, s);
     equal("what a square root leaves", &rem, limbs + 1, r);
+}
+
+/// Roots of many degrees, of patterns, random numbers, and powers and their neighbours.
+pub(crate) fn roots(executor: &Executor, limbs: usize) {
+    let mut rng = rng(50_000 + limbs as u64);
+    let bits = 32 * limbs as u32;
+    let numbers = patterns::rows(limbs, &mut rng).concat();
+    let numbers = [numbers, drawn(limbs, limbs, 6, &mut rng)].concat();
+    let numbers = Numbers::new(executor, limbs, &numbers).gmp;
+    for k in [1, 2, 3, 5, 17, 32, 64, bits / 3, bits - 1, bits, bits + 1, u32::MAX] {
+        let k = k.max(1);
+        let near = numbers.iter().flat_map(|x| {
+            let power = x.clone().root(k).pow(k.min(bits));
+            [power.clone() - 1u32, power.clone() + 1u32, power, x.clone()]
+        });
+        let fits = |x: &Integer| !x.is_negative() && x.significant_bits() <= bits;
+        let a = Numbers::new(executor, limbs, &rows_of(limbs, near.filter(fits)).concat());
+        let got = a.batch.root(NonZeroU32::new(k).unwrap()).unwrap();
+        let want = a.gmp.iter().map(|x| x.clone().root(k));
+        equal("root", &got, limbs.div_ceil(k as usize), want);
+    }
 }
 
 /// Powers and products modulo numbers of every kind, with exponents of so many limbs.
