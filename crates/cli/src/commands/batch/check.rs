@@ -224,6 +224,46 @@ mod tests {
         assert_eq!(said(Add, "1", "1", "").as_deref(), Some("what is written is no number"));
     }
 
+    /// Each result, and each remainder, with a bit more or less.
+    #[test]
+    fn divisions_roots_and_powers_are_checked() {
+        use Operation::{Divide, Gcd, Inverse, Power, SquareRoot};
+        let one = Width::new(64).unwrap();
+        let said = |operation, operands: [u64; 3], found: &[u64]| {
+            let bytes = operands.map(u64::to_le_bytes);
+            let operands = bytes.each_ref().map(|b| Written { format: Format::Raw, bytes: b });
+            let bytes: Vec<_> = found.iter().map(|r| r.to_le_bytes()).collect();
+            let found = bytes.iter().map(|b| (Written { format: Format::Raw, bytes: b }, one));
+            wrong(operation, &operands, &found.collect::<Vec<_>>())
+        };
+        for (operation, operands, results) in [
+            (Divide, [1000, 7, 0], &[142, 6][..]),
+            (Divide, [5, 7, 0], &[0, 5]),
+            (Gcd, [84, 60, 0], &[12]),
+            (Gcd, [0, 0, 0], &[0]),
+            (Inverse, [3, 7, 0], &[5]),
+            (SquareRoot, [1_000_000_007, 0, 0], &[31622, 49123]),
+            (SquareRoot, [u64::MAX, 0, 0], &[0xffff_ffff, 0x1_ffff_fffe]),
+            (Power, [3, 200, 1000], &[1]),
+            (Power, [0, 0, 1], &[0]),
+        ] {
+            assert_eq!(said(operation, operands, results), None, "{operation:?} {operands:?}");
+            for i in 0..results.len() {
+                let mut changed = results.to_vec();
+                changed[i] ^= 1 << 40;
+                let line = said(operation, operands, &changed).unwrap();
+                assert!(line.starts_with("bits 0 to 63 are "), "{line}");
+                assert_eq!(line.ends_with(" (of the remainder)"), i == 1, "{line}");
+            }
+        }
+        for (operation, operands) in
+            [(Divide, [5, 0, 1]), (Inverse, [2, 4, 1]), (Inverse, [2, 0, 1]), (Power, [2, 3, 0])]
+        {
+            let line = said(operation, operands, &[0, 0]).unwrap();
+            assert_eq!(line, "there should be no result", "{operation:?}");
+        }
+    }
+
     #[test]
     fn every_format_is_read() {
         let number = (1u128 << 80) + 17;
