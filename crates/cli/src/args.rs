@@ -14,7 +14,7 @@ use warpint::mersenne::{DeviceChoice, DeviceId};
 
 pub(crate) use arithmetic::EngineName;
 use arithmetic::{DeviceArgs, engine_parser};
-pub(crate) use batch::{Batch, BatchArgs, Format};
+pub(crate) use batch::{Batch, BatchArgs, Bits, Format, PairArgs, RootArgs};
 pub(crate) use bench::{Bench, BenchArgs, BenchChecksArgs, BenchDeviceArgs, BenchJacobiArgs};
 pub(crate) use bench_batch::{BenchBatchArgs, Methods, Operation};
 pub(crate) use machine::{StressArgs, Tune, TuneArgs, TuneBatchArgs};
@@ -93,11 +93,11 @@ pub(crate) enum Command {
     /// Say what the workers of a directory do, and how many assignments are left.
     #[command(after_help = "Examples:\n  warpint status\n  warpint status gimps --json")]
     Status(StatusArgs),
-    /// Add, subtract, multiply or square the numbers of files, pair by pair.
+    /// Add, multiply, divide … the numbers of files, number by number.
     ///
     /// A file has a number a line, decimal or hexadecimal, or is a NumPy array or raw bytes. Results
-    /// go to OUT in the order of the numbers. Where there is none, for want of a number or since a < b,
-    /// that is told, OUT has the line `none` or zeros, and the exit code is 2.
+    /// go to OUT in the order of the numbers. Where there is none, for want of a number, since a < b
+    /// or b = 0, that is told, OUT has the line `none` or zeros, and the exit code is 2.
     #[command(after_help = batch::BATCH_EXAMPLES)]
     Batch {
         #[command(subcommand)]

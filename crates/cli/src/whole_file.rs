@@ -52,6 +52,12 @@ impl WholeFile {
         Ok(this)
     }
 
+    /// Whether both are in the same place.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let folder = |file: &Self| fs::canonicalize(folder_of(&file.place)).ok();
+        self.place.file_name() == other.place.file_name() && folder(self) == folder(other)
+    }
+
     /// Writes the text beside its place, and moves it there: whoever looks finds it whole.
     pub(crate) fn write(&self, text: &str) -> anyhow::Result<()> {
         let mut file = self.begin()?;

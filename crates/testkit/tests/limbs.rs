@@ -112,6 +112,18 @@ proptest! {
     }
 
     #[test]
+    fn square_roots(a in number(9), s in number(4)) {
+        let square = limbs::mul(&s, &s);
+        let (mut below, mut above) = (square.clone(), square.clone());
+        above.push(0);
+        limbs::add_assign(&mut above, &[1]);
+        limbs::sub_assign(&mut below, &[1]);
+        for x in [a, square, below, above] {
+            prop_assert_eq!(integer(&limbs::sqrt(&x)), integer(&x).sqrt());
+        }
+    }
+
+    #[test]
     fn reduction(p in 2u32..1_500, x in number(60)) {
         prop_assert_eq!(integer(&limbs::reduce(&x, p)), integer(&x).modulo(&mersenne(p)));
     }

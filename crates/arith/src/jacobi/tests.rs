@@ -88,6 +88,28 @@ proptest! {
         prop_assert_eq!(gcd(&ac, &bc, &Karatsuba, &|| false), Some(expected));
     }
 
+    /// (a; b) = M·(a'; b') with determinant 1, and nothing changed where there is no M.
+    #[test]
+    fn a_reduced_pair_comes_back(a in number(120), b in number(120), p in 0usize..100) {
+        prop_assume!([&a, &b].iter().all(|x| x.iter().any(|&x| x != 0)));
+        let whole = |x: &[u64]| trimmed(x).to_vec();
+        let (mut x, mut y) = (a.clone(), b.clone());
+        let Some([[m00, m01], [m10, m11]]) = reduce_top(&mut x, &mut y, p, &Karatsuba) else {
+            prop_assert_eq!((x, y), (whole(&a), whole(&b)));
+            return Ok(());
+        };
+        let sum = |m: &[u64], n: &[u64], one: &[u64], other: &[u64]| {
+            let (mut sum, second) = (mul(m, one), mul(n, other));
+            sum.resize(sum.len().max(second.len()) + 1, 0);
+            crate::limbs::add_assign(&mut sum, &second);
+            whole(&sum)
+        };
+        prop_assert_eq!(sum(&m00, &m01, &x, &y), whole(&a));
+        prop_assert_eq!(sum(&m10, &m11, &x, &y), whole(&b));
+        prop_assert_eq!(whole(&mul(&m00, &m11)), sum(&m01, &[1], &m10, &[1]));
+        prop_assert!(!trimmed(&x).is_empty() && !trimmed(&y).is_empty());
+    }
+
     #[test]
     fn division_both_ways(a in number(800), b in number(400)) {
         prop_assume!(b.iter().any(|&x| x != 0));

@@ -29,6 +29,6 @@ pub use mersenne::{
 pub use mul::mul;
 pub use multiplier::{Matrix2, Multiplier, Schoolbook};
 pub use power::pow_mod;
-pub use root::root;
+pub use root::{root, sqrt};
 pub use rows::mul_to;
 pub use small::{div_rem_small, mul_small_assign, rem_small};

@@ -1,9 +1,9 @@
-//! Roots, bit by bit.
+//! Roots, bit by bit, and square roots by Newton's iteration.
 
 use core::cmp::Ordering;
 
-use super::add::compare;
-use super::div::trim;
+use super::add::{add_assign, compare};
+use super::div::{div_rem, shift_right_assign, trim, trimmed};
 use super::mul::mul;
 
 /// ⌊a^(1/k)⌋ without leading zero limbs: the largest number whose power k is at most a, found
@@ -24,6 +24,33 @@ pub fn root(a: &[u64], k: u32) -> Vec<u64> {
     }
     trim(&mut root);
     root
+}
+
+/// ⌊√a⌋ without leading zero limbs, as [`root`] but for long numbers too: x ← ⌊(x + ⌊a/x⌋)/2⌋
+/// from a power of two above the root on, for as long as it falls (Newton's iteration). Cost
+/// O(n²·log n) limb products for n limbs.
+#[must_use]
+pub fn sqrt(a: &[u64]) -> Vec<u64> {
+    let a = trimmed(a);
+    let mut root = vec![0; a.len() / 2 + 1];
+    if let Some(top) = root.last_mut() {
+        // 2^(64·⌊n/2⌋ + 32) or 2^(64·⌊n/2⌋) for n limbs; 2^64 is a limb more.
+        *top = if a.len() % 2 == 1 { 1 << 32 } else { 1 };
+    }
+    if a.is_empty() {
+        return vec![];
+    }
+    loop {
+        let mut next = div_rem(a, &root).0;
+        next.resize(root.len() + 1, 0);
+        add_assign(&mut next, &root);
+        shift_right_assign(&mut next, 1);
+        trim(&mut next);
+        if compare(&next, &root) != Ordering::Less {
+            return root;
+        }
+        root = next;
+    }
 }
 
 /// Whether x^k > a.

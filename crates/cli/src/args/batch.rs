@@ -14,9 +14,10 @@ Examples:
   warpint batch mul a.txt b.txt -o products.txt
   warpint batch sqr a.npy -o squares.npy --device cuda
   warpint batch add a.bin b.hex --bits 4096 -o sums.txt --check 1000
+  warpint batch divrem a.txt b.txt -o quotients.txt --rem remainders.txt
   seq 100 | warpint batch sqr - -o - > squares.txt";
 
-/// What is done to each pair of numbers.
+/// What is done to the numbers of files.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Batch {
     /// a + b, exactly; in npy and raw files 32 bits wider than the wider of the two.
@@ -29,6 +30,16 @@ pub(crate) enum Batch {
     Mullo(PairArgs),
     /// a², exactly; in npy and raw files of twice the width.
     Sqr(SquareArgs),
+    /// ⌊a/b⌋, and with --rem a mod b; where b = 0 there is no result. On the CPU.
+    Divrem(DivideArgs),
+    /// The greatest common divisor of a and b. On the CPU.
+    Gcd(PairArgs),
+    /// x with a·x ≡ 1 mod b and x < b; where there is none there is no result. On the CPU.
+    Modinv(PairArgs),
+    /// ⌊√a⌋, and with --rem what its square leaves of a. On the CPU.
+    Sqrt(RootArgs),
+    /// a^e mod m; where m = 0 there is no result. On the CPU.
+    Powm(PowerArgs),
 }
 
 #[derive(Debug, Args)]
@@ -58,6 +69,51 @@ pub(crate) struct SquareArgs {
     pub(crate) rest: BatchArgs,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct DivideArgs {
+    #[command(flatten)]
+    pub(crate) pair: PairArgs,
+
+    #[command(flatten)]
+    pub(crate) second: SecondArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RootArgs {
+    #[command(flatten)]
+    pub(crate) single: SquareArgs,
+
+    #[command(flatten)]
+    pub(crate) second: SecondArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PowerArgs {
+    /// The file of the numbers a, or -, which is standard input.
+    #[arg(value_name = "A")]
+    pub(crate) a: PathBuf,
+
+    /// The file of the exponents, or -.
+    #[arg(value_name = "E")]
+    pub(crate) e: PathBuf,
+
+    /// The file of the moduli, or -: as many as there are of a and of e. Any file may have one number for
+    /// all of the others.
+    #[arg(value_name = "M")]
+    pub(crate) m: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) rest: BatchArgs,
+}
+
+/// Of operations that leave something.
+#[derive(Debug, Args)]
+pub(crate) struct SecondArgs {
+    /// The file of the remainders [default: they are not written].
+    #[arg(long, value_name = "REM")]
+    pub(crate) rem: Option<PathBuf>,
+}
+
 /// What all operations share.
 #[derive(Debug, Args)]
 pub(crate) struct BatchArgs {
@@ -76,8 +132,8 @@ pub(crate) struct BatchArgs {
     #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true)]
     pub(crate) out_format: Option<Format>,
 
-    /// The width of the numbers, a multiple of 32 up to 1048576: that of both, or N,M for that of a
-    /// and that of b. Needed for raw files [default of text: the widest number there is].
+    /// The width of the numbers, a multiple of 32 up to 1048576: that of all, or N,M for that of a
+    /// and that of b, and so on. Needed for raw files [default of text: the widest number there is].
     #[arg(long, value_name = "N[,M]", value_parser = bits)]
     pub(crate) bits: Option<Bits>,
 
@@ -126,20 +182,16 @@ pub(crate) enum Format {
     Raw,
 }
 
-/// The widths that were asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Bits {
-    pub(crate) a: Width,
-    pub(crate) b: Width,
-}
+/// The widths that were asked for: one for all files, or one for each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Bits(pub(crate) Vec<Width>);
 
 fn bits(text: &str) -> Result<Bits, String> {
     let width = |text: &str| {
         let bits = text.parse().map_err(|_| format!("'{text}' is not a number of bits"))?;
         Width::new(bits).map_err(|e| e.to_string())
     };
-    let (a, b) = text.split_once(',').unwrap_or((text, text));
-    Ok(Bits { a: width(a)?, b: width(b)? })
+    text.split(',').map(width).collect::<Result<_, _>>().map(Bits)
 }
 
 #[cfg(test)]
@@ -147,14 +199,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn widths_are_of_both_or_of_each() {
-        let of = |text| bits(text).map(|bits| (bits.a.bits(), bits.b.bits()));
-        assert_eq!(of("64"), Ok((64, 64)));
-        assert_eq!(of("64,1048576"), Ok((64, 1_048_576)));
+    fn widths_are_of_all_or_of_each() {
+        let of = |text| bits(text).map(|Bits(all)| all.iter().map(|w| w.bits()).collect());
+        assert_eq!(of("64"), Ok(vec![64]));
+        assert_eq!(of("64,1048576"), Ok(vec![64, 1_048_576]));
+        assert_eq!(of("64,32,96"), Ok(vec![64, 32, 96]));
         for (text, says) in [
             ("", "'' is not a number of bits"),
             ("64,", "'' is not a number of bits"),
-            ("64,32,32", "'32,32' is not a number of bits"),
+            ("64,,32", "'' is not a number of bits"),
             ("-32", "'-32' is not a number of bits"),
             ("0", "0 bits: a width must be a multiple of 32 from 32 to 1048576"),
             ("33", "33 bits: a width must be a multiple of 32 from 32 to 1048576"),

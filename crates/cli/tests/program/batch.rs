@@ -33,7 +33,7 @@ fn result_limbs(operation: &str, a: usize, b: usize) -> usize {
 }
 
 /// Writes numbers of so many limbs of 32 bits in a format.
-fn write(path: &Path, format: &str, numbers: &[BigUint], limbs: usize) {
+pub(crate) fn write(path: &Path, format: &str, numbers: &[BigUint], limbs: usize) {
     let lines = |text: fn(&BigUint) -> String| -> Vec<u8> {
         numbers.iter().flat_map(|n| (text(n) + "\n").into_bytes()).collect()
     };
@@ -60,7 +60,7 @@ fn write(path: &Path, format: &str, numbers: &[BigUint], limbs: usize) {
 }
 
 /// The numbers of a file of results of so many limbs; `None` for a line that says so.
-fn read(path: &Path, format: &str, limbs: usize) -> Vec<Option<BigUint>> {
+pub(crate) fn read(path: &Path, format: &str, limbs: usize) -> Vec<Option<BigUint>> {
     let file = fs::read(path).unwrap();
     let radix = if format == "hex" { 16 } else { 10 };
     match format {
@@ -85,7 +85,7 @@ fn read(path: &Path, format: &str, limbs: usize) -> Vec<Option<BigUint>> {
 }
 
 /// Numbers of up to so many limbs, with the hard ones first.
-fn numbers(count: usize, limbs: usize, seed: u64) -> Vec<BigUint> {
+pub(crate) fn numbers(count: usize, limbs: usize, seed: u64) -> Vec<BigUint> {
     let ones = (BigUint::from(1u8) << (32 * limbs)) - 1u8;
     let mut state = seed;
     let mut random = move || {
@@ -100,7 +100,7 @@ fn numbers(count: usize, limbs: usize, seed: u64) -> Vec<BigUint> {
     hard.into_iter().take(count).chain(rest.collect::<Vec<_>>()).collect()
 }
 
-fn sound(ran: &Ran) {
+pub(crate) fn sound(ran: &Ran) {
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
 }
 

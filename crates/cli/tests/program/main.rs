@@ -5,6 +5,8 @@ mod bad_input;
 #[cfg(test)]
 mod batch;
 #[cfg(test)]
+mod batch_division;
+#[cfg(test)]
 mod batch_trouble;
 #[cfg(test)]
 mod bench;

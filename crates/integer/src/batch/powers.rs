@@ -1,5 +1,7 @@
 //! Roots and powers.
 
+use std::num::NonZeroU32;
+
 use warpint_device::Buffer;
 
 use super::divide::rows;
@@ -22,6 +24,18 @@ fn sqrt_rem(a: &UintBatch, root: &mut UintBatch, rem: &mut UintBatch) -> Result<
             Ok(())
         }
         Storage::Device(_) => Err(IntegerError::OnlyOnCpu { operation: "the square root" }),
+    }
+}
+
+/// root ← ⌊a^(1/k)⌋.
+fn root(a: &UintBatch, k: NonZeroU32, root: &mut UintBatch) -> Result<(), IntegerError> {
+    match &a.data {
+        Storage::Host(x) => {
+            let (x, root) = (a.host(x), rows(Some(root))?);
+            a.executor.on_threads(|| cpu::root(x, k, a.count, root));
+            Ok(())
+        }
+        Storage::Device(_) => Err(IntegerError::OnlyOnCpu { operation: "the root" }),
     }
 }
 
@@ -115,5 +129,18 @@ impl UintBatch {
         let mut rem = self.output(self.count, Width::of_limbs(limbs + 1))?;
         sqrt_rem(self, &mut root, &mut rem)?;
         Ok((root, rem))
+    }
+
+    /// ⌊a^(1/k)⌋, of ⌈l/k⌉ limbs for l limbs of 32 bits of a.
+    ///
+    /// Cost of some log l powers and divisions of the width of a (Newton's iteration).
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn root(&self, k: NonZeroU32) -> Result<Self, IntegerError> {
+        let limbs = self.width.limbs().div_ceil(k.get() as usize);
+        let mut r = self.output(self.count, Width::of_limbs(limbs))?;
+        root(self, k, &mut r)?;
+        Ok(r)
     }
 }

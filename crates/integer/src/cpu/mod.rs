@@ -15,7 +15,7 @@
 //! | `gcd` | common divisors and inverses of a batch's numbers |
 //! | `euclid` | Euclid's algorithm on one pair, with a cofactor |
 //! | `lehmer` | its steps by leading parts of two limbs |
-//! | `square_root` | one square root |
+//! | `square_root`, `root` | one root, of degree two or any |
 //! | `powers` | roots and powers of a batch's numbers |
 //! | `pow_mod`, `window` | one power modulo a number |
 //! | `montgomery` | residues modulo an odd number |
@@ -37,6 +37,7 @@ mod pow_mod;
 mod powers;
 mod product;
 mod reciprocal;
+mod root;
 mod rows;
 mod schoolbook;
 mod square_root;
@@ -50,7 +51,7 @@ pub(crate) use elementwise::{
 };
 pub(crate) use gcd::{gcd, gcd_ext, inverse};
 pub(crate) use multiply::{multiply, square};
-pub(crate) use powers::{mul_mod, pow_mod, sqrt_rem};
+pub(crate) use powers::{mul_mod, pow_mod, root, sqrt_rem};
 pub(crate) use product::{FastProducts, Products};
 pub(crate) use rows::Rows;
 pub(crate) use sum::{sum, sum_assign};

@@ -11,7 +11,7 @@ use super::{Divider, Products};
 /// Limbs from which a reduction by two half products is faster than limb by limb: by
 /// `cargo test --release -p warpint-integer reduction_crossover -- --ignored --nocapture` on an
 /// AMD EPYC with AVX2.
-const PRODUCTS_FROM: usize = 144;
+const PRODUCTS_FROM: usize = 184;
 
 /// Residues modulo one odd number after the other, and the memory that they need.
 #[derive(Debug)]
@@ -102,13 +102,20 @@ impl Montgomery {
         let l = m.len();
         let wide = &mut wide[..2 * l];
         if let [inverse] = inverse[..] {
-            // What makes the lowest limb 0 is added, and the carry kept in its place.
+            // What makes the lowest limbs 0 is added, and the carries kept in their place.
             let inverse = inverse.wrapping_neg();
-            for i in 0..l {
+            let mut i = 0;
+            while i + 2 <= l {
+                let row = &mut wide[i..i + l];
+                let digits = two_digits(row, m, inverse);
+                let carries = add_two_rows(row, m, digits);
+                wide[i..i + 2].copy_from_slice(&carries);
+                i += 2;
+            }
+            if i < l {
                 let row = &mut wide[i..i + l];
                 let digit = row[0].wrapping_mul(inverse);
-                let carry = add_row(row, m, digit);
-                wide[i] = carry;
+                wide[i] = add_row(row, m, digit);
             }
             let (carries, high) = wide.split_at_mut(l);
             // Below 2m.
@@ -132,20 +139,72 @@ impl Montgomery {
     }
 }
 
+impl Montgomery {
+    /// x·y/R mod m for one limb; `None` for more.
+    #[inline]
+    fn one_limb(&self, x: &[u64], y: &[u64]) -> Option<u64> {
+        let (&[m], &[inverse], &[x], &[y]) = (&self.m[..], &self.inverse[..], x, y) else {
+            return None;
+        };
+        let wide = u128::from(x) * u128::from(y);
+        let q = (wide as u64).wrapping_mul(inverse);
+        // The lower halves of both are equal.
+        let product = (u128::from(q) * u128::from(m)) >> 64;
+        let (rest, negative) = ((wide >> 64) as u64).overflowing_sub(product as u64);
+        Some(if negative { rest.wrapping_add(m) } else { rest })
+    }
+}
+
 impl Residues for Montgomery {
     fn limbs(&self) -> usize {
         self.m.len()
     }
 
     fn mul(&mut self, x: &mut [u64], y: &[u64]) {
+        if let Some(product) = self.one_limb(x, y) {
+            x[0] = product;
+            return;
+        }
         self.products.mul(at_least(&mut self.wide, 2 * x.len()), x, y);
         self.reduce(x);
     }
 
     fn square(&mut self, x: &mut [u64]) {
+        if let Some(square) = self.one_limb(x, x) {
+            x[0] = square;
+            return;
+        }
         self.products.square(at_least(&mut self.wide, 2 * x.len()), x);
         self.reduce(x);
     }
+}
+
+/// q0 and q1 such that x + (q0 + q1·2^64)·m has its two lowest limbs 0, for at least two limbs of
+/// each; `inverse` is −m^(−1) mod 2^64.
+#[inline]
+fn two_digits(x: &[u64], m: &[u64], inverse: u64) -> [u64; 2] {
+    let q0 = x[0].wrapping_mul(inverse);
+    let first = u128::from(q0) * u128::from(m[0]) + u128::from(x[0]);
+    let second = x[1].wrapping_add(q0.wrapping_mul(m[1])).wrapping_add((first >> 64) as u64);
+    [q0, second.wrapping_mul(inverse)]
+}
+
+/// x ← x + (y0 + y1·2^64)·a mod 2^(64·n) for n limbs of x and of a; returns the two limbs carried
+/// out. As [`warpint_arith::limbs::mul_to`] with two chains of carries side by side.
+#[inline]
+fn add_two_rows(x: &mut [u64], a: &[u64], [y0, y1]: [u64; 2]) -> [u64; 2] {
+    let (mut carry0, mut carry1, mut previous) = (0u64, 0u64, 0u64);
+    for (x, &a) in x.iter_mut().zip(a) {
+        // At most (2^64−1)² + 2·(2^64−1) = 2^128 − 1: never overflows.
+        let s = u128::from(a) * u128::from(y0) + u128::from(*x) + u128::from(carry0);
+        carry0 = (s >> 64) as u64;
+        let t = u128::from(previous) * u128::from(y1) + u128::from(s as u64) + u128::from(carry1);
+        carry1 = (t >> 64) as u64;
+        *x = t as u64;
+        previous = a;
+    }
+    let t = u128::from(previous) * u128::from(y1) + u128::from(carry0) + u128::from(carry1);
+    [t as u64, (t >> 64) as u64]
 }
 
 /// x ← m^(−1) mod 2^(64·limbs), for odd m: by Newton's iteration x ← x·(2 − m·x), which doubles
@@ -207,7 +266,7 @@ mod tests {
                 sub_assign(&mut largest, &[1]);
                 let mut random = limbs::div_rem(&number(l + 1, 7 * seed), &m).1;
                 random.resize(l, 0);
-                for from in [0, 1, usize::MAX] {
+                for from in [0, usize::MAX] {
                     let mut ring = Montgomery::new(from);
                     ring.set(&m);
                     for x in [&largest, &random, &vec![0; l]] {

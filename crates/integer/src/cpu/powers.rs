@@ -1,6 +1,9 @@
 //! Roots and powers of a batch's numbers.
 
+use std::num::NonZeroU32;
+
 use super::pow_mod::PowMod;
+use super::root::Root;
 use super::rows::{Rows, for_rows};
 use super::square_root::SquareRoot;
 use super::{Divider, Operand, Products, load, rows_at_a_time, store};
@@ -19,6 +22,19 @@ pub(crate) fn sqrt_rem(a: Operand, count: usize, root: Rows, rem: Rows) {
         roots.sqrt_rem(s, r, x);
         store(root, s);
         store(rem, r);
+        []
+    });
+}
+
+/// root_i ← ⌊a_i^(1/k)⌋.
+pub(crate) fn root(a: Operand, k: NonZeroU32, count: usize, root: Rows) {
+    let limbs = a.width().div_ceil(2);
+    let space = || (vec![0; limbs], vec![0; limbs], Root::default());
+    let at_a_time = rows_at_a_time(a.width()).div_ceil(16);
+    for_rows(count, at_a_time, [root], [], space, |(x, r, roots), i, [root]| {
+        load(x, a.row(i));
+        roots.root(r, x, k);
+        store(root, r);
         []
     });
 }
@@ -59,7 +75,9 @@ impl<T: Default> Space<T> {
 /// x_i ← a_i^e_i mod m_i, of the limbs of m; flags_i ← whether m_i = 0: then it is 0.
 pub(crate) fn pow_mod(a: Operand, e: Operand, m: Operand, x: Rows, flags: &mut [u8]) {
     let space = || Space::new(a, e, m, PowMod::set);
-    for_rows(flags.len(), 1, [x], [flags], space, |space, i, [x]| {
+    // A power takes as long as many sums.
+    let at_a_time = rows_at_a_time(m.width()).div_ceil(16);
+    for_rows(flags.len(), at_a_time, [x], [flags], space, |space, i, [x]| {
         space.load([a, e, m], i, PowMod::set);
         let Space { a, b: e, result, work, .. } = space;
         work.pow(result, a, e);

@@ -59,7 +59,7 @@ impl Products {
         if a.len().min(b.len()) < HALF_FROM {
             schoolbook::mul_low(out, a, b);
         } else {
-            self.cut(out, 0, a.len() + b.len(), |this, whole| this.mul(whole, a, b));
+            self.low(out, a.len() + b.len(), |this, whole| this.mul(whole, a, b));
         }
     }
 
@@ -68,7 +68,7 @@ impl Products {
         if a.len() < HALF_SQUARE_FROM {
             schoolbook::square_low(out, a);
         } else {
-            self.cut(out, 0, 2 * a.len(), |this, whole| this.square(whole, a));
+            self.low(out, 2 * a.len(), |this, whole| this.square(whole, a));
         }
     }
 
@@ -85,6 +85,17 @@ impl Products {
         let short = a.len() < HALF_SQUARE_FROM;
         if !(short && schoolbook::square_high(out, a, from, &mut self.whole)) {
             self.cut(out, from, 2 * a.len(), |this, whole| this.square(whole, a));
+        }
+    }
+
+    /// out ← the lowest limbs of a product of `limbs` limbs, with zeros on top if that are few.
+    fn low(&mut self, out: &mut [u64], limbs: usize, product: impl FnOnce(&mut Self, &mut [u64])) {
+        if limbs <= out.len() {
+            let (whole, top) = out.split_at_mut(limbs);
+            product(self, whole);
+            top.fill(0);
+        } else {
+            self.cut(out, 0, limbs, product);
         }
     }
 
@@ -153,6 +164,9 @@ mod tests {
                 let mut low = vec![3; n];
                 products.mul_low(&mut low, &a, &b);
                 assert_eq!(low, want[..n], "{n} by {m} limbs, low");
+                let mut all = vec![3; n + m + 2];
+                products.mul_low(&mut all, &a, &b);
+                assert_eq!(all, [&want[..], &[0, 0]].concat(), "{n} by {m} limbs, all of them");
                 for from in 0..=n {
                     let mut high = vec![3; n + m - from];
                     products.mul_high(&mut high, &a, &b, from);
@@ -182,6 +196,9 @@ mod tests {
                 assert_eq!(out, want, "{n} limbs by Karatsuba's method");
                 products.square_low(&mut out[..n], &a);
                 assert_eq!(out[..n], want[..n], "{n} limbs, low");
+                let mut all = vec![3; 2 * n + 2];
+                products.square_low(&mut all, &a);
+                assert_eq!(all, [&want[..], &[0, 0]].concat(), "{n} limbs, all of them");
                 for from in 0..=n {
                     let mut high = vec![3; 2 * n - from];
                     products.square_high(&mut high, &a, from);

@@ -68,7 +68,7 @@ fn division_at_every_width_to_4096() {
     for limbs in 1..=128 {
         division::patterns(&executor, limbs, limbs);
         division::patterns(&executor, limbs, 1 + limbs * 37 % limbs);
-        division::random(&executor, limbs, 1 + limbs * 53 % 128, 12);
+        division::random(&executor, limbs, 1 + limbs * 53 % 128, 60);
     }
 }
 
@@ -101,8 +101,8 @@ fn gcd_at_every_width_to_4096() {
         if limbs < 16 || limbs % 8 == 0 {
             gcd::patterns(&executor, limbs, limbs);
         }
-        gcd::random(&executor, limbs, limbs, 16);
-        gcd::random(&executor, limbs, 1 + limbs * 37 % 128, 8);
+        gcd::random(&executor, limbs, limbs, 60);
+        gcd::random(&executor, limbs, 1 + limbs * 37 % 128, 40);
         gcd::chosen(&executor, limbs);
     }
 }
@@ -136,13 +136,22 @@ fn square_roots() {
     }
 }
 
+#[test]
+fn roots_of_every_degree() {
+    let executor = Executor::cpu();
+    for limbs in (1..=64).chain([127, 128, 300]) {
+        powers::roots(&executor, limbs);
+    }
+}
+
 /// Powers and products modulo numbers of every width to 4,096 bits.
 #[test]
 fn powers_at_every_width_to_4096() {
     let executor = Executor::cpu();
     for limbs in 1..=128 {
-        powers::modular(&executor, [limbs, 1 + limbs % 3, limbs], 4);
-        powers::modular(&executor, [1 + limbs * 37 % 128, 1, limbs], 2);
+        powers::modular(&executor, [limbs, 1 + limbs % 3, limbs], 8);
+        powers::modular(&executor, [1 + limbs * 37 % 128, 1, limbs], 4);
+        powers::nilpotent(&executor, limbs);
     }
     for limbs in [1, 2, 3, 4, 5, 8] {
         powers::modular(&executor, [limbs, limbs, limbs], 60);
@@ -158,8 +167,9 @@ fn long_powers() {
     powers::modular(&executor, [64, 64, 64], 4);
     powers::modular(&executor, [128, 128, 128], 2);
     powers::chosen(&executor, [33, 1, 33]);
-    for limbs in [199, 200, 201, 256, 400, 512, 1000, 2048] {
-        powers::modular(&executor, [limbs, 1, limbs], 3);
+    for limbs in [256, 366, 367, 368, 369, 512, 1000, 2048] {
+        powers::modular(&executor, [limbs, 1, limbs], 6);
+        powers::nilpotent(&executor, limbs);
     }
     powers::modular(&executor, [8192, 1, 8192], 2);
     powers::fermat(&executor);

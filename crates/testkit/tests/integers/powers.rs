@@ -1,6 +1,9 @@
 //! Roots and powers against GMP.
 
+use std::num::NonZeroU32;
+
 use rug::Integer;
+use rug::ops::Pow;
 use warpint_integer::{Executor, UintBatch};
 
 use crate::check::{Numbers, equal, rows_of, width};
@@ -30,6 +33,27 @@ fn sqrt_rem(a: &Numbers) {
     let (s, r): (Vec<Integer>, Vec<Integer>) = want.unzip();
     equal("square root", &root, limbs, s);
     equal("what a square root leaves", &rem, limbs + 1, r);
+}
+
+/// Roots of many degrees, of patterns, random numbers, and powers and their neighbours.
+pub(crate) fn roots(executor: &Executor, limbs: usize) {
+    let mut rng = rng(50_000 + limbs as u64);
+    let bits = 32 * limbs as u32;
+    let numbers = patterns::rows(limbs, &mut rng).concat();
+    let numbers = [numbers, drawn(limbs, limbs, 6, &mut rng)].concat();
+    let numbers = Numbers::new(executor, limbs, &numbers).gmp;
+    for k in [1, 2, 3, 5, 17, 32, 64, bits / 3, bits - 1, bits, bits + 1, u32::MAX] {
+        let k = k.max(1);
+        let near = numbers.iter().flat_map(|x| {
+            let power = x.clone().root(k).pow(k.min(bits));
+            [power.clone() - 1u32, power.clone() + 1u32, power, x.clone()]
+        });
+        let fits = |x: &Integer| !x.is_negative() && x.significant_bits() <= bits;
+        let a = Numbers::new(executor, limbs, &rows_of(limbs, near.filter(fits)).concat());
+        let got = a.batch.root(NonZeroU32::new(k).unwrap()).unwrap();
+        let want = a.gmp.iter().map(|x| x.clone().root(k));
+        equal("root", &got, limbs.div_ceil(k as usize), want);
+    }
 }
 
 /// Powers and products modulo numbers of every kind, with exponents of so many limbs.
@@ -72,6 +96,30 @@ pub(crate) fn chosen(executor: &Executor, [a, e, m]: [usize; 3]) {
         let repeated = Numbers { batch: one.batch, gmp: vec![one.gmp[0].clone(); rows] };
         all(&one_base, &exponents, &repeated);
     }
+}
+
+/// Powers of multiples of c modulo c², c³ and 2^k·c²: many are 0, which is not the modulus.
+pub(crate) fn nilpotent(executor: &Executor, limbs: usize) {
+    let mut rng = rng(1000 + limbs as u64);
+    let third = limbs.div_ceil(3);
+    let roots = Numbers::new(executor, third, &drawn(third, third, 8, &mut rng)).gmp;
+    let mut rows = [vec![], vec![], vec![]];
+    for c in roots {
+        // No wider than the modulus may be.
+        let c = c.keep_bits(32 * limbs as u32 / 3) | 1u32;
+        let square = Integer::from(c.square_ref());
+        let twos = 32 * limbs as u32 - square.significant_bits();
+        for modulus in [square.clone(), Integer::from(&square * &c), square << twos] {
+            for e in 1..5u32 {
+                rows[0].push(Integer::from(&c * (2 * e - 1)) % &modulus);
+                rows[1].push(Integer::from(e));
+                rows[2].push(modulus.clone());
+            }
+        }
+    }
+    let [a, e, m] = rows;
+    let of = |limbs, rows| Numbers::new(executor, limbs, &rows_of(limbs, rows).concat());
+    all(&of(limbs, a), &of(1, e), &of(limbs, m));
 }
 
 /// One exponent or one base for all.

@@ -83,54 +83,81 @@ impl Written<'_> {
     }
 }
 
-/// What there should be, for a of `widths.0` and b of `widths.1`; `None` if there is no result.
-fn result(operation: Operation, a: Vec<u64>, b: &[u64], width: Width) -> Option<Vec<u64>> {
+/// What there should be, of a, b and m, the latter two empty if there is none: results of
+/// `width`, and remainders of operations that leave some; `None` if there is no result.
+fn expected(
+    operation: Operation,
+    [a, b, m]: [Vec<u64>; 3],
+    width: Width,
+) -> Option<(Vec<u64>, Vec<u64>)> {
     let mut number = a;
     match operation {
         Operation::Add => {
             number.resize(number.len().max(b.len()) + 1, 0);
-            limbs::add_assign(&mut number, b);
+            limbs::add_assign(&mut number, &b);
         }
         Operation::Subtract => {
-            if limbs::compare(&number, b) == Ordering::Less {
+            if limbs::compare(&number, &b) == Ordering::Less {
                 return None;
             }
-            limbs::sub_assign(&mut number, limbs::trimmed(b));
+            limbs::sub_assign(&mut number, limbs::trimmed(&b));
         }
-        Operation::Multiply => number = limbs::mul(&number, b),
+        Operation::Multiply => number = limbs::mul(&number, &b),
         Operation::Square => number = limbs::mul(&number, &number),
         Operation::MultiplyLow => {
-            number = limbs::mul(&number, b);
+            number = limbs::mul(&number, &b);
             number.resize(width.limbs().div_ceil(2), 0);
             if let (1, Some(top)) = (width.limbs() % 2, number.last_mut()) {
                 *top &= u64::from(u32::MAX);
             }
         }
+        Operation::Divide => {
+            let is_zero = limbs::trimmed(&b).is_empty();
+            return (!is_zero).then(|| limbs::div_rem(&number, &b));
+        }
+        Operation::Gcd => number = limbs::gcd(&number, &b),
+        Operation::Inverse => number = limbs::inverse(&number, &b)?,
+        Operation::SquareRoot => {
+            let root = limbs::sqrt(&number);
+            let square = limbs::mul(&root, &root);
+            limbs::sub_assign(&mut number, limbs::trimmed(&square));
+            return Some((root, number));
+        }
+        Operation::Power => number = limbs::pow_mod(&number, &b, &m)?,
     }
-    Some(number)
+    Some((number, vec![]))
 }
 
-/// What is wrong with a written result of numbers a and b, if anything is. `width` is that of
-/// results.
+/// What is wrong with written results of some numbers, and their remainders, if anything is, each
+/// with its width.
 pub(crate) fn wrong(
     operation: Operation,
-    a: Written<'_>,
-    b: Option<Written<'_>>,
-    found: Written<'_>,
-    width: Width,
+    operands: &[Written<'_>],
+    found: &[(Written<'_>, Width)],
 ) -> Option<String> {
-    let numbers = || Some((a.limbs()?, b.map_or_else(|| Some(vec![]), |b| b.limbs())?));
-    let Some(expected) = numbers().and_then(|(a, b)| result(operation, a, &b, width)) else {
+    let limbs_of = |i: usize| operands.get(i).map_or_else(|| Some(vec![]), Written::limbs);
+    let &(result, width) = found.first()?;
+    let numbers = || Some([limbs_of(0)?, limbs_of(1)?, limbs_of(2)?]);
+    let Some((number, rem)) = numbers().and_then(|of| expected(operation, of, width)) else {
         return Some("there should be no result".into());
     };
+    let rem_found = found.get(1).map(|&(written, _)| (written, rem));
+    differs(result, &number).or_else(|| {
+        let (written, rem) = rem_found?;
+        differs(written, &rem).map(|says| format!("{says} (of the remainder)"))
+    })
+}
+
+/// Where a written number is another one than expected.
+fn differs(found: Written<'_>, expected: &[u64]) -> Option<String> {
     let Some(found) = found.limbs() else { return Some("what is written is no number".into()) };
-    if limbs::compare(&found, &expected) == Ordering::Equal {
+    if limbs::compare(&found, expected) == Ordering::Equal {
         return None;
     }
     let limb = |number: &[u64], i| number.get(i).copied().unwrap_or(0);
-    let differ = |&i: &usize| limb(&found, i) != limb(&expected, i);
+    let differ = |&i: &usize| limb(&found, i) != limb(expected, i);
     let i = (0..found.len().max(expected.len())).find(differ).unwrap_or(0);
-    let (found, expected) = (limb(&found, i), limb(&expected, i));
+    let (found, expected) = (limb(&found, i), limb(expected, i));
     Some(format!("bits {} to {} are {found:016x}, not {expected:016x}", 64 * i, 64 * i + 63))
 }
 
@@ -160,7 +187,7 @@ mod tests {
             Written { format: Format::Decimal, bytes: text.as_bytes() }
         }
         let width = Width::new(96).unwrap();
-        wrong(operation, written(a), Some(written(b)), written(found), width)
+        wrong(operation, &[written(a), written(b)], &[(written(found), width)])
     }
 
     #[test]
@@ -195,6 +222,46 @@ mod tests {
         let line = said(Add, "16", "1", "18").unwrap();
         assert_eq!(line, "bits 0 to 63 are 0000000000000012, not 0000000000000011");
         assert_eq!(said(Add, "1", "1", "").as_deref(), Some("what is written is no number"));
+    }
+
+    /// Each result, and each remainder, with a bit more or less.
+    #[test]
+    fn divisions_roots_and_powers_are_checked() {
+        use Operation::{Divide, Gcd, Inverse, Power, SquareRoot};
+        let one = Width::new(64).unwrap();
+        let said = |operation, operands: [u64; 3], found: &[u64]| {
+            let bytes = operands.map(u64::to_le_bytes);
+            let operands = bytes.each_ref().map(|b| Written { format: Format::Raw, bytes: b });
+            let bytes: Vec<_> = found.iter().map(|r| r.to_le_bytes()).collect();
+            let found = bytes.iter().map(|b| (Written { format: Format::Raw, bytes: b }, one));
+            wrong(operation, &operands, &found.collect::<Vec<_>>())
+        };
+        for (operation, operands, results) in [
+            (Divide, [1000, 7, 0], &[142, 6][..]),
+            (Divide, [5, 7, 0], &[0, 5]),
+            (Gcd, [84, 60, 0], &[12]),
+            (Gcd, [0, 0, 0], &[0]),
+            (Inverse, [3, 7, 0], &[5]),
+            (SquareRoot, [1_000_000_007, 0, 0], &[31622, 49123]),
+            (SquareRoot, [u64::MAX, 0, 0], &[0xffff_ffff, 0x1_ffff_fffe]),
+            (Power, [3, 200, 1000], &[1]),
+            (Power, [0, 0, 1], &[0]),
+        ] {
+            assert_eq!(said(operation, operands, results), None, "{operation:?} {operands:?}");
+            for i in 0..results.len() {
+                let mut changed = results.to_vec();
+                changed[i] ^= 1 << 40;
+                let line = said(operation, operands, &changed).unwrap();
+                assert!(line.starts_with("bits 0 to 63 are "), "{line}");
+                assert_eq!(line.ends_with(" (of the remainder)"), i == 1, "{line}");
+            }
+        }
+        for (operation, operands) in
+            [(Divide, [5, 0, 1]), (Inverse, [2, 4, 1]), (Inverse, [2, 0, 1]), (Power, [2, 3, 0])]
+        {
+            let line = said(operation, operands, &[0, 0]).unwrap();
+            assert_eq!(line, "there should be no result", "{operation:?}");
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `warpint batch`: operations on the numbers of files, pair by pair.
+//! `warpint batch`: operations on the numbers of files, number by number.
 
 mod check;
 mod encoding;
@@ -16,7 +16,7 @@ mod standard;
 mod view;
 
 use std::hash::{BuildHasher, RandomState};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use check::Sample;
@@ -24,12 +24,14 @@ use npy::Item;
 use operation::Operation;
 use pipeline::Job;
 use report::BatchReport;
-use sink::{Form, Out};
+use sink::{Draft, Form, Out};
 use source::{Source, bytes_each, format_of};
 use standard::is_standard;
 use view::View;
+use warpint::integer::Width;
+use warpint::mersenne::DeviceChoice;
 
-use crate::args::{Batch, BatchArgs, Format};
+use crate::args::{Batch, BatchArgs, Bits, Format, PairArgs, RootArgs};
 use crate::exit::{BadRequest, Exit};
 use crate::report::{notice, print, report_line};
 use crate::signals::Signals;
@@ -37,44 +39,65 @@ use crate::units;
 
 pub(crate) fn run(what: &Batch) -> anyhow::Result<Exit> {
     match what {
-        Batch::Add(args) => files(Operation::Add, &args.a, Some(&args.b), &args.rest),
-        Batch::Sub(args) => files(Operation::Subtract, &args.a, Some(&args.b), &args.rest),
-        Batch::Mul(args) => files(Operation::Multiply, &args.a, Some(&args.b), &args.rest),
-        Batch::Mullo(args) => files(Operation::MultiplyLow, &args.a, Some(&args.b), &args.rest),
-        Batch::Sqr(args) => files(Operation::Square, &args.a, None, &args.rest),
+        Batch::Add(args) => pair(Operation::Add, args, None),
+        Batch::Sub(args) => pair(Operation::Subtract, args, None),
+        Batch::Mul(args) => pair(Operation::Multiply, args, None),
+        Batch::Mullo(args) => pair(Operation::MultiplyLow, args, None),
+        Batch::Sqr(args) => files(Operation::Square, &[&args.a], &args.rest, None),
+        Batch::Divrem(args) => pair(Operation::Divide, &args.pair, args.second.rem.as_deref()),
+        Batch::Gcd(args) => pair(Operation::Gcd, args, None),
+        Batch::Modinv(args) => pair(Operation::Inverse, args, None),
+        Batch::Sqrt(RootArgs { single, second }) => {
+            files(Operation::SquareRoot, &[&single.a], &single.rest, second.rem.as_deref())
+        }
+        Batch::Powm(args) => {
+            files(Operation::Power, &[&args.a, &args.e, &args.m], &args.rest, None)
+        }
     }
+}
+
+fn pair(operation: Operation, args: &PairArgs, rem: Option<&Path>) -> anyhow::Result<Exit> {
+    files(operation, &[&args.a, &args.b], &args.rest, rem)
 }
 
 fn files(
     operation: Operation,
-    a: &Path,
-    b: Option<&Path>,
+    operands: &[&PathBuf],
     args: &BatchArgs,
+    rem: Option<&Path>,
 ) -> anyhow::Result<Exit> {
     let signals = Signals::install()?;
     let begin = Instant::now();
-    let (executor, device) = place::executor(args.device, args.threads)?;
-    let out = Out::new(&args.out)?;
-    if is_standard(a) && b.is_some_and(is_standard) {
-        return Err(BadRequest("A and B cannot both be standard input".into()).into());
+    let device = place(operation, args.device)?;
+    let (executor, device) = place::executor(device, args.threads)?;
+    let outs = [Some(args.out.as_path()), rem].into_iter().flatten();
+    let outs = outs.map(Out::new).collect::<Result<Vec<_>, _>>()?;
+    if let [first, second] = &outs[..]
+        && first.is_same(second)
+    {
+        return Err(BadRequest("results and remainders cannot go to the same place".into()).into());
     }
-    if b.is_none() && args.bits.is_some_and(|bits| bits.a != bits.b) {
-        return Err(BadRequest("sqr reads one file: give --bits its width alone".into()).into());
+    if operands.iter().filter(|path| is_standard(path)).count() > 1 {
+        let which = if operands.len() == 2 { "A and B cannot both" } else { "only one file can" };
+        return Err(BadRequest(format!("{which} be standard input")).into());
     }
-    let a = Source::look(a, args.format, args.bits.map(|bits| bits.a))?;
-    let b = b.map(|b| Source::look(b, args.format, args.bits.map(|bits| bits.b))).transpose()?;
-    let count = count(&a, b.as_ref())?;
-    let form = form(operation, &a, b.as_ref(), args)?;
-    let chunk = chunk(&a, b.as_ref(), form, count, args.chunk)?;
+    let widths = widths(operation, operands.len(), args.bits.as_ref())?;
+    let operands = operands.iter().zip(widths);
+    let operands = operands.map(|(path, width)| Source::look(path, args.format, width));
+    let operands = operands.collect::<anyhow::Result<Vec<_>>>()?;
+    let count = count(&operands)?;
+    let forms = forms(operation, &operands, args, rem)?;
+    let chunk = chunk(&operands, &forms, count, args.chunk)?;
     let seed = args.check.map(|_| args.seed.unwrap_or_else(|| RandomState::new().hash_one(0)));
     let sample = Sample::new(args.check.unwrap_or(0), count, seed.unwrap_or(0));
-    let job = Job { operation, executor, a, b, count, form, chunk };
+    let job = Job { operation, executor, operands, count, forms, chunk };
 
-    // From here on a file is written, which must not be left behind.
+    // From here on files are written, which must not be left behind.
     let stop = signals.save_first();
-    let mut file = form.open(&out, count)?;
+    let opened = job.forms.iter().zip(&outs).map(|(form, out)| form.open(out, count));
+    let mut drafts = opened.collect::<anyhow::Result<Vec<_>>>()?;
     let mut view = View::new(count, args.json);
-    let ended = job.run(&mut file, sample, stop, &mut |news| view.take(news));
+    let ended = job.run(&mut drafts, sample, stop, &mut |news| view.take(news));
     view.end();
     let tally = ended?;
     if tally.done < count {
@@ -87,12 +110,13 @@ fn files(
     }
     let written = tally.malformed == 0 || !args.strict;
     if written {
-        file.finish()?;
+        drafts.into_iter().try_for_each(Draft::finish)?;
     } else {
-        drop(file);
+        drop(drafts);
     }
-    let report = BatchReport::new(&job, out.name(), tally, begin.elapsed(), device, seed);
-    match (written || args.json, is_standard(&args.out)) {
+    let names = outs.iter().map(Out::name).collect::<Vec<_>>().join(" and ");
+    let report = BatchReport::new(&job, names, tally, begin.elapsed(), device, seed);
+    match (written || args.json, outs.iter().any(Out::is_standard)) {
         (false, _) => {}
         (true, false) => print(&report, args.json)?,
         (true, true) => notice(&report_line(&report, args.json)?),
@@ -100,7 +124,8 @@ fn files(
     if tally.malformed == 0 {
         return Ok(Exit::Done);
     }
-    let what = match (written, form.format) {
+    let format = job.forms.first().map_or(Format::Decimal, |form| form.format);
+    let what = match (written, format) {
         (false, _) => "nothing is written",
         (true, Format::Decimal | Format::Hex) => "'none' is written instead",
         (true, Format::Npy | Format::Raw) => "zeros are written instead",
@@ -114,34 +139,78 @@ fn files(
     .into())
 }
 
+/// Where an operation is done: what devices do not have on the CPU, unless one is asked for.
+fn place(operation: Operation, device: DeviceChoice) -> Result<DeviceChoice, BadRequest> {
+    match device {
+        _ if operation.is_on_devices() => Ok(device),
+        DeviceChoice::Auto | DeviceChoice::Cpu => Ok(DeviceChoice::Cpu),
+        DeviceChoice::On(id) => {
+            let name = operation.name();
+            Err(BadRequest(format!("{name} is done on the CPU, not on {id}: give --device cpu")))
+        }
+    }
+}
+
+/// The width that was asked for of each file.
+fn widths(
+    operation: Operation,
+    files: usize,
+    bits: Option<&Bits>,
+) -> Result<Vec<Option<Width>>, BadRequest> {
+    let Some(Bits(given)) = bits else { return Ok(vec![None; files]) };
+    match &given[..] {
+        [first, others @ ..] if others.iter().all(|width| width == first) => {
+            Ok(vec![Some(*first); files])
+        }
+        given if given.len() == files => Ok(given.iter().copied().map(Some).collect()),
+        _ => {
+            let name = operation.name();
+            Err(BadRequest(match files {
+                1 => format!("{name} reads one file: give --bits its width alone"),
+                2 => format!("{name} reads two files: give --bits one width, or that of each"),
+                _ => format!("{name} reads three files: give --bits one width, or that of each"),
+            }))
+        }
+    }
+}
+
 /// How many results there are.
-fn count(a: &Source, b: Option<&Source>) -> Result<u64, BadRequest> {
-    match b {
-        None => Ok(a.count),
-        Some(b) if a.count == b.count || b.count == 1 => Ok(a.count),
-        Some(b) if a.count == 1 => Ok(b.count),
-        Some(b) => Err(BadRequest(format!(
+fn count(operands: &[Source]) -> Result<u64, BadRequest> {
+    let mut many = operands.iter().filter(|source| source.count != 1);
+    let Some(first) = many.next() else { return Ok(1) };
+    match many.find(|source| source.count != first.count) {
+        None => Ok(first.count),
+        Some(other) => Err(BadRequest(format!(
             "{} and {}: {} and {}: there must be as many of both, or one of either",
-            a.path.display(),
-            b.path.display(),
-            units::count(a.count, "number"),
-            units::count(b.count, "number"),
+            first.path.display(),
+            other.path.display(),
+            units::count(first.count, "number"),
+            units::count(other.count, "number"),
         ))),
     }
 }
 
-/// How results are written.
-fn form(
+/// How results are written, and remainders if they are wanted.
+fn forms(
     operation: Operation,
-    a: &Source,
-    b: Option<&Source>,
+    operands: &[Source],
     args: &BatchArgs,
-) -> anyhow::Result<Form> {
-    let width = operation.width(a.width, b.map_or(a.width, |b| b.width))?;
-    let format = args.out_format.or_else(|| format_of(&args.out)).unwrap_or(a.format);
-    let given = a.item == Some(Item::U64) || b.is_some_and(|b| b.item == Some(Item::U64));
-    let item = if given && width.limbs().is_multiple_of(2) { Item::U64 } else { Item::U32 };
-    Ok(Form { format, width, item })
+    rem: Option<&Path>,
+) -> anyhow::Result<Vec<Form>> {
+    let of = |i: usize| operands.get(i).or(operands.first());
+    let width = |i| of(i).map_or(Width::new(32), |source| Ok(source.width));
+    let (first, second) = operation.widths([width(0)?, width(1)?, width(2)?])?;
+    let given = operands.iter().any(|source| source.item == Some(Item::U64));
+    let format = args.out_format.or_else(|| format_of(&args.out));
+    let format = format.or(of(0).map(|a| a.format)).unwrap_or(Format::Decimal);
+    let form = |width: Width, format| {
+        let item = if given && width.limbs().is_multiple_of(2) { Item::U64 } else { Item::U32 };
+        Form { format, width, item }
+    };
+    let rem = rem.zip(second).map(|(rem, width)| {
+        form(width, args.out_format.or_else(|| format_of(rem)).unwrap_or(format))
+    });
+    Ok([Some(form(first, format)), rem].into_iter().flatten().collect())
 }
 
 /// So many numbers as this much memory holds.
@@ -151,15 +220,15 @@ const MOST: u64 = 1 << 16;
 
 /// Numbers at a time: some are read, some wait, some are computed, some are written.
 fn chunk(
-    a: &Source,
-    b: Option<&Source>,
-    form: Form,
+    operands: &[Source],
+    forms: &[Form],
     count: u64,
     wanted: Option<u64>,
 ) -> Result<u64, BadRequest> {
     const STAGES: u64 = 4;
-    let each = STAGES
-        * (a.bytes_each() + b.map_or(0, Source::bytes_each) + bytes_each(form.format, form.width));
+    let read = operands.iter().map(Source::bytes_each).sum::<u64>();
+    let written = forms.iter().map(|form| bytes_each(form.format, form.width)).sum::<u64>();
+    let each = STAGES * (read + written);
     let chunk = wanted.unwrap_or((MEMORY / each).clamp(1, MOST)).min(count);
     let bytes = chunk.checked_mul(each).and_then(|bytes| usize::try_from(bytes).ok());
     // What there cannot be is told of now, not in the middle of the work.

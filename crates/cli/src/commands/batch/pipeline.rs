@@ -18,12 +18,13 @@ use super::source::{Piece, Source, SourceReader};
 pub(crate) struct Job {
     pub(crate) operation: Operation,
     pub(crate) executor: Executor,
-    pub(crate) a: Source,
-    /// `None` for a square.
-    pub(crate) b: Option<Source>,
-    /// Of results: as many as a and b have numbers, of which one may have a single number for all.
+    /// One, two or three.
+    pub(crate) operands: Vec<Source>,
+    /// Of results: as many as the operands have numbers, of which some may have a single number
+    /// for all.
     pub(crate) count: u64,
-    pub(crate) form: Form,
+    /// Of results, and of remainders if they are wanted.
+    pub(crate) forms: Vec<Form>,
     /// Numbers at a time.
     pub(crate) chunk: u64,
 }
@@ -50,19 +51,19 @@ impl Job {
     /// way. A request to stop ends it early: then fewer are done than there are.
     pub(crate) fn run(
         &self,
-        file: &mut Draft,
+        files: &mut [Draft],
         sample: Sample,
         stop: &StopToken,
         news: &mut dyn FnMut(News),
     ) -> anyhow::Result<Tally> {
-        let a = self.single(&self.a)?;
-        let b = self.b.as_ref().map(|b| self.single(b)).transpose()?.flatten();
+        let singles = self.operands.iter().map(|source| self.single(source));
+        let singles = singles.collect::<anyhow::Result<Vec<_>>>()?;
         thread::scope(|scope| {
             let (to_compute, pieces) = sync_channel(1);
             let (to_write, results) = sync_channel(1);
             let reader = scope.spawn(move || self.read(&to_compute));
-            let writer = scope.spawn(move || write(file, &results));
-            let mut work = Work { job: self, singles: [a, b], sample, tally: Tally::default() };
+            let writer = scope.spawn(move || write(files, &results));
+            let mut work = Work { job: self, singles, sample, tally: Tally::default() };
             let computed = work.all(&pieces, &to_write, stop, news);
             drop((pieces, to_write));
             let read = reader.join().unwrap_or_else(|panic| resume_unwind(panic));
@@ -78,8 +79,8 @@ impl Job {
     }
 
     /// The file whose numbers are counted.
-    fn counted(&self) -> &Source {
-        self.b.as_ref().filter(|_| self.is_single(&self.a)).unwrap_or(&self.a)
+    fn counted(&self) -> Option<&Source> {
+        self.operands.iter().find(|source| !self.is_single(source))
     }
 
     /// The number that a file has for all of the other.
@@ -97,19 +98,19 @@ impl Job {
         }
     }
 
-    fn read(&self, to: &SyncSender<(usize, Piece, Option<Piece>)>) -> anyhow::Result<()> {
-        let mut a = self.a.open()?;
-        let mut b = self.b.as_ref().map(Source::open).transpose()?;
-        let next = |source: &mut SourceReader<'_>, count| {
-            let single = self.is_single(source.source);
-            if single { source.source.open()?.next(1) } else { source.next(count) }
+    fn read(&self, to: &SyncSender<(usize, Vec<Piece>)>) -> anyhow::Result<()> {
+        let readers = self.operands.iter().map(Source::open);
+        let mut readers = readers.collect::<anyhow::Result<Vec<_>>>()?;
+        let next = |reader: &mut SourceReader<'_>, count| {
+            let single = self.is_single(reader.source);
+            if single { reader.source.open()?.next(1) } else { reader.next(count) }
         };
         let mut left = self.count;
         while left > 0 {
             let some = left.min(self.chunk);
             let count = usize::try_from(some)?;
-            let b = b.as_mut().map(|b| next(b, count)).transpose()?;
-            if to.send((count, next(&mut a, count)?, b)).is_err() {
+            let pieces = readers.iter_mut().map(|reader| next(reader, count));
+            if to.send((count, pieces.collect::<anyhow::Result<_>>()?)).is_err() {
                 // Nobody wants more: a stop, or an error that is told elsewhere.
                 return Ok(());
             }
@@ -119,9 +120,14 @@ impl Job {
     }
 }
 
-fn write(file: &mut Draft, results: &Receiver<(Results, Vec<usize>)>) -> anyhow::Result<()> {
-    for (results, none) in results {
-        file.write(&results.into_bytes(&none))?;
+/// The results of a piece, and which of them are none.
+type Computed = (Vec<Results>, Vec<usize>);
+
+fn write(files: &mut [Draft], computed: &Receiver<Computed>) -> anyhow::Result<()> {
+    for (results, none) in computed {
+        for (file, results) in files.iter_mut().zip(results) {
+            file.write(&results.into_bytes(&none))?;
+        }
     }
     Ok(())
 }
@@ -129,8 +135,8 @@ fn write(file: &mut Draft, results: &Receiver<(Results, Vec<usize>)>) -> anyhow:
 /// Computing.
 struct Work<'a> {
     job: &'a Job,
-    /// Of a and of b: one number for all of the other.
-    singles: [Option<Arc<UintBatch>>; 2],
+    /// Of each operand: one number for all of the others.
+    singles: Vec<Option<Arc<UintBatch>>>,
     sample: Sample,
     tally: Tally,
 }
@@ -138,16 +144,16 @@ struct Work<'a> {
 impl<'a> Work<'a> {
     fn all(
         &mut self,
-        pieces: &Receiver<(usize, Piece, Option<Piece>)>,
-        to: &SyncSender<(Results, Vec<usize>)>,
+        pieces: &Receiver<(usize, Vec<Piece>)>,
+        to: &SyncSender<Computed>,
         stop: &StopToken,
         news: &mut dyn FnMut(News),
     ) -> anyhow::Result<()> {
-        for (count, a, b) in pieces {
+        for (count, pieces) in pieces {
             if stop.is_stopped() {
                 break;
             }
-            let done = self.some(count, &a, b.as_ref(), news)?;
+            let done = self.some(count, &pieces, news)?;
             self.tally.done += count as u64;
             if to.send(done).is_err() {
                 break;
@@ -157,75 +163,80 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// The results of a piece, and which of them are none.
     fn some(
         &mut self,
         count: usize,
-        a: &Piece,
-        b: Option<&Piece>,
+        pieces: &[Piece],
         news: &mut dyn FnMut(News),
-    ) -> anyhow::Result<(Results, Vec<usize>)> {
+    ) -> anyhow::Result<Computed> {
         let job = self.job;
         let mut problems = vec![];
-        let mut read = |source: &'a Source, piece, single: &Option<Arc<UintBatch>>| {
+        let mut numbers = vec![];
+        for ((source, piece), single) in job.operands.iter().zip(pieces).zip(&self.singles) {
             if let Some(number) = single {
-                return anyhow::Ok(Arc::clone(number));
+                numbers.push(Arc::clone(number));
+                continue;
             }
-            let (numbers, bad) = source.numbers(&job.executor, piece)?;
-            problems.extend(bad.into_iter().map(|(i, bad)| (i, source, bad.to_string())));
-            Ok(Arc::new(numbers))
-        };
-        let [single_a, single_b] = &self.singles;
-        let x = read(&job.a, a, single_a)?;
-        let y = match (&job.b, b) {
-            (Some(source), Some(piece)) => read(source, piece, single_b)?,
-            _ => Arc::clone(&x),
-        };
-        let (numbers, borrows) = job.operation.apply(&x, &y)?;
-        // What stands for a bad line borrows too, and is told of already.
+            let (these, bad) = source.numbers(&job.executor, piece)?;
+            problems.extend(bad.into_iter().map(|(i, bad)| (i, Some(source), bad.to_string())));
+            numbers.push(Arc::new(these));
+        }
+        let Some(first) = numbers.first() else { return Ok((vec![], vec![])) };
+        let of = |i: usize| &**numbers.get(i).unwrap_or(first);
+        let (results, flagged) = job.operation.apply([of(0), of(1), of(2)])?;
+        // What stands for a bad line may have no result either, and is told of already.
         let mut bad: Vec<usize> = problems.iter().map(|&(i, ..)| i).collect();
         bad.sort_unstable();
-        let borrows = borrows.into_iter().filter(|i| bad.binary_search(i).is_err());
-        problems.extend(borrows.map(|i| (i, job.counted(), "a < b".to_owned())));
+        let flagged = flagged.into_iter().filter(|i| bad.binary_search(i).is_err());
+        let says = job.operation.no_result();
+        problems.extend(flagged.map(|i| (i, job.counted(), says.to_owned())));
         problems.sort_by_key(|&(i, ..)| i);
         for (i, source, problem) in &problems {
-            let number = source.name_of(self.tally.done + *i as u64);
+            let number = self.name_of(*source, *i);
             news(News::Problem(format!("{number}: {problem}")));
         }
         let mut none: Vec<usize> = problems.into_iter().map(|(i, ..)| i).collect();
         none.dedup();
         self.tally.malformed += none.len() as u64;
-        let results = job.form.of(&numbers)?;
-        self.check(count, a, b, &results, &none)?;
+        let results = job.forms.iter().zip(&results).map(|(form, numbers)| form.of(numbers));
+        let results = results.collect::<Result<Vec<_>, _>>()?;
+        self.check(count, pieces, &results, &none)?;
         Ok((results, none))
+    }
+
+    /// Where number i of a piece stands; where all operands have one number, in none of them.
+    fn name_of(&self, source: Option<&Source>, i: usize) -> String {
+        let i = self.tally.done + i as u64;
+        source.or(self.job.operands.first()).map_or_else(String::new, |source| source.name_of(i))
     }
 
     fn check(
         &mut self,
         count: usize,
-        a: &Piece,
-        b: Option<&Piece>,
-        results: &Results,
+        pieces: &[Piece],
+        results: &[Results],
         none: &[usize],
     ) -> anyhow::Result<()> {
         let job = self.job;
         let drawn: Vec<usize> = (0..count).filter(|_| self.sample.draw()).collect();
         let drawn: Vec<usize> =
             drawn.into_iter().filter(|i| none.binary_search(i).is_err()).collect();
-        let written = |source: &'a Source, piece, i| {
-            source.written(piece, if job.is_single(source) { 0 } else { i })
-        };
         let found = drawn.par_iter().find_map_first(|&i| {
-            let a = written(&job.a, a, i);
-            let b = job.b.as_ref().zip(b).map(|(source, piece)| written(source, piece, i));
-            let result = results.get(i, job.form.format);
-            wrong(job.operation, a, b, result, job.form.width).map(|wrong| (i, wrong))
+            let operands = job.operands.iter().zip(pieces).map(|(source, piece)| {
+                source.written(piece, if job.is_single(source) { 0 } else { i })
+            });
+            let operands: Vec<Written<'_>> = operands.collect();
+            let written = results
+                .iter()
+                .zip(&job.forms)
+                .map(|(results, form)| (results.get(i, form.format), form.width));
+            wrong(job.operation, &operands, &written.collect::<Vec<_>>()).map(|wrong| (i, wrong))
         });
         self.tally.checked += drawn.len() as u64;
         match found {
             None => Ok(()),
             Some((i, wrong)) => {
-                let number = job.counted().name_of(self.tally.done + i as u64);
+                let number = self.name_of(job.counted(), i);
                 let (name, seed) = (job.operation.name(), self.sample.seed);
                 anyhow::bail!(
                     "check failed (seed {seed}): {name} of {number}: {wrong}; nothing is written"

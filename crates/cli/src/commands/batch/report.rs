@@ -15,9 +15,15 @@ pub(crate) struct BatchReport {
     /// Of results, missing ones too.
     count: u64,
     a_bits: u32,
-    /// `null` for squares.
+    /// `null` for operations of one number.
     b_bits: Option<u32>,
+    /// Of operations modulo a third number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    m_bits: Option<u32>,
     out_bits: u32,
+    /// Of remainders that are written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rem_bits: Option<u32>,
     /// Without a result.
     malformed: u64,
     /// Everything, from the first look at the files.
@@ -42,12 +48,16 @@ impl BatchReport {
         seed: Option<u64>,
     ) -> Self {
         let seconds = time.as_secs_f64();
+        let read = |i: usize| job.operands.get(i).map(|source| source.width.bits());
+        let written = |i: usize| job.forms.get(i).map(|form| form.width.bits());
         Self {
             operation: job.operation.name(),
             count: job.count,
-            a_bits: job.a.width.bits(),
-            b_bits: job.b.as_ref().map(|b| b.width.bits()),
-            out_bits: job.form.width.bits(),
+            a_bits: read(0).unwrap_or(0),
+            b_bits: read(1),
+            m_bits: read(2),
+            out_bits: written(0).unwrap_or(0),
+            rem_bits: written(1),
             malformed: tally.malformed,
             seconds,
             numbers_per_second: job.count as f64 / seconds.max(1e-9),
@@ -64,9 +74,10 @@ impl Display for BatchReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let results = units::count(self.count - self.malformed, "result");
         write!(f, "{}: {results} of {} bits ({}, ", self.out, self.out_bits, self.operation)?;
-        match self.b_bits {
-            Some(bits) => write!(f, "{} and {bits} bits", self.a_bits)?,
-            None => write!(f, "{} bits", self.a_bits)?,
+        match (self.b_bits, self.m_bits) {
+            (Some(bits), Some(m)) => write!(f, "{}, {bits} and {m} bits", self.a_bits)?,
+            (Some(bits), None) => write!(f, "{} and {bits} bits", self.a_bits)?,
+            (None, _) => write!(f, "{} bits", self.a_bits)?,
         }
         let time = Duration::try_from_secs_f64(self.seconds).unwrap_or_default();
         let rate = self.numbers_per_second;

@@ -71,6 +71,19 @@ impl Out {
         if is_standard(path) { Ok(Self::Standard) } else { WholeFile::new(path).map(Self::File) }
     }
 
+    pub(crate) fn is_standard(&self) -> bool {
+        matches!(self, Self::Standard)
+    }
+
+    /// Whether what goes there would replace the other.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::File(a), Self::File(b)) => a.is_same(b),
+            (Self::Standard, Self::Standard) => true,
+            _ => false,
+        }
+    }
+
     pub(crate) fn name(&self) -> String {
         match self {
             Self::File(file) => file.path.display().to_string(),
