@@ -57,6 +57,15 @@ fn division_on_the_simulator() {
     division::broadcast(&executor, 33, 10);
 }
 
+/// In blocks, by guesses of upper halves; divisors longer than registers hold.
+#[test]
+fn long_division_on_the_simulator() {
+    let executor = simulator();
+    for (a, d, count) in [(1400, 700, 8), (4500, 2300, 4), (2200, 2200, 6)] {
+        division::random(&executor, a, d, count);
+    }
+}
+
 #[test]
 fn limb_by_limb_on_the_simulator() {
     let executor = simulator();
