@@ -17,7 +17,7 @@ mod storage;
 mod text;
 mod width;
 
-pub use batch::UintBatch;
+pub use batch::{GcdExt, UintBatch};
 pub use error::{IntegerError, TextProblem};
 pub use executor::Executor;
 pub use flags::Flags;

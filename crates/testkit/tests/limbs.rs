@@ -6,6 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use rug::Integer;
 use rug::integer::Order;
+use rug::ops::Pow;
 use warpint_arith::limbs;
 use warpint_mersenne::Residue;
 use warpint_testkit::gmp::{self, mersenne};
@@ -72,6 +73,42 @@ proptest! {
         prop_assert_eq!(limbs::rem_small(&a, d), rest);
         prop_assert!(rest < d);
         prop_assert_eq!(integer(&quotient) * d + rest, integer(&a));
+    }
+
+    #[test]
+    fn common_divisors(a in number(12), b in number(12), c in number(4)) {
+        let (a, b) = (limbs::mul(&a, &c), limbs::mul(&b, &c));
+        prop_assert_eq!(integer(&limbs::gcd(&a, &b)), integer(&a).gcd(&integer(&b)));
+        prop_assert_eq!(integer(&limbs::gcd(&a, &[])), integer(&a));
+    }
+
+    #[test]
+    fn inverses(a in number(8), m in number(8)) {
+        let want = match integer(&m) {
+            m if m == 0 => None,
+            m if m == 1 => Some(Integer::new()),
+            m => integer(&a).invert(&m).ok(),
+        };
+        prop_assert_eq!(limbs::inverse(&a, &m).map(|x| integer(&x)), want);
+    }
+
+    #[test]
+    fn powers(a in number(5), e in number(2), m in number(5)) {
+        let want = (integer(&m) != 0)
+            .then(|| integer(&a).pow_mod(&integer(&e), &integer(&m)).unwrap());
+        prop_assert_eq!(limbs::pow_mod(&a, &e, &m).map(|x| integer(&x)), want);
+    }
+
+    #[test]
+    fn roots(a in number(5), k in 1u32..70) {
+        prop_assert_eq!(integer(&limbs::root(&a, k)), integer(&a).root(k));
+        let power = integer(&a[..1]).pow(k.min(6));
+        for near in [power.clone() - 1u32, power.clone(), power + 1u32] {
+            if near >= 0 {
+                let got = limbs::root(&near.to_digits(Order::Lsf), k.min(6));
+                prop_assert_eq!(integer(&got), near.root(k.min(6)));
+            }
+        }
     }
 
     #[test]

@@ -14,6 +14,10 @@ impl Matrix {
         Self { entries: [[vec![1], vec![0]], [vec![0], vec![1]]] }
     }
 
+    pub(super) fn into_entries(self) -> [[Vec<u64>; 2]; 2] {
+        self.entries
+    }
+
     /// Neither entry off the diagonal is ever made smaller.
     pub(super) fn is_identity(&self) -> bool {
         trimmed(&self.entries[0][1]).is_empty() && trimmed(&self.entries[1][0]).is_empty()

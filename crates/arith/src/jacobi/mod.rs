@@ -17,9 +17,10 @@ mod symbol;
 
 pub use binary::jacobi_binary;
 
-use crate::limbs::{Multiplier, trimmed};
+use crate::limbs::{Multiplier, trim, trimmed};
 use half_gcd::{Cancelled, Context, reduce_by_top};
 use lehmer::gcd_128;
+use matrix::Matrix;
 use pair::Pair;
 use symbol::Symbol;
 
@@ -68,6 +69,31 @@ pub fn gcd(
     // Its sign means nothing here, and costs next to nothing.
     let mut symbol = Symbol::new(a, b);
     euclid(a, b, &mut symbol, &Context { multiplier, cancel }).ok()
+}
+
+/// A piece of Euclid's algorithm by a half-gcd of what a and b have above limb p: a and b, both
+/// positive, become a' and b', both positive, with (a; b) = M·(a'; b'), and M is returned, by rows.
+/// Its entries are natural and its determinant is 1. `None`, and a and b without leading zero
+/// limbs but otherwise as they were, if there is nothing to be done above limb p.
+///
+/// With n limbs of the longer one, a' and b' have some n − (n − p)/2 limbs. Cost
+/// O(M(n − p)·log n) and products of n limbs by n − p.
+#[must_use]
+pub fn reduce_top(
+    a: &mut Vec<u64>,
+    b: &mut Vec<u64>,
+    p: usize,
+    multiplier: &dyn Multiplier,
+) -> Option<[[Vec<u64>; 2]; 2]> {
+    trim(a);
+    trim(b);
+    let mut symbol = Symbol::new(a, b);
+    let mut pair = Pair { a: core::mem::take(a), b: core::mem::take(b) };
+    let reduced =
+        reduce_by_top(&mut pair, p, &mut symbol, &Context { multiplier, cancel: &|| false });
+    (*a, *b) = (pair.a, pair.b);
+    // Nobody cancels.
+    reduced.ok().flatten().map(Matrix::into_entries)
 }
 
 /// gcd(a, b) for positive a and b: subtractions of the smaller from the larger

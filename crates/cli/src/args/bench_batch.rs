@@ -18,7 +18,8 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchBatchArgs {
-    /// Operations: add (a + b mod 2^n), mul (a·b), sqr (a²), mullo (a·b mod 2^n) of numbers of n bits.
+    /// Operations: add (a + b mod 2^n), mul (a·b), sqr (a²), mullo (a·b mod 2^n), divrem (⌊a/b⌋ and a mod b,
+    /// b of n/2 bits), gcd (the greatest common divisor), powm (a^b mod m, m odd) of numbers of n bits.
     #[arg(
         long = "op",
         value_name = "OPS",
@@ -75,6 +76,12 @@ pub(crate) enum Operation {
     Sqr,
     /// a·b mod 2^n.
     Mullo,
+    /// ⌊a/b⌋ and a mod b, b of n/2 bits.
+    Divrem,
+    /// The greatest common divisor.
+    Gcd,
+    /// a^b mod m, m odd.
+    Powm,
 }
 
 /// Ways to multiply.

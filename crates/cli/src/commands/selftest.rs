@@ -26,7 +26,7 @@ pub(crate) fn run(device: DeviceChoice, filter: Option<&str>) -> anyhow::Result<
     if let DeviceChoice::On(id) = request.device {
         let device = device_on(id)?;
         summaries.push(run_kernels(&device, filter, &mut print));
-        summaries.push(run_batches(&gpu(id)?.into(), &Sizes::usual(), filter, &mut print));
+        summaries.push(run_batches(&gpu(id)?.into(), &Sizes::of_gpus(), filter, &mut print));
     }
     if matches!(device, DeviceChoice::Auto | DeviceChoice::Cpu) {
         summaries.push(run_batches(&Executor::cpu(), &Sizes::usual(), filter, &mut print));

@@ -2,9 +2,13 @@
 
 mod divide;
 mod elementwise;
+mod gcd;
 mod multiply;
 mod operands;
+mod powers;
 mod sum;
+
+pub use gcd::GcdExt;
 
 use crate::storage::Storage;
 use crate::{Executor, IntegerError, Width, cpu};

@@ -12,28 +12,45 @@
 //! | `divide` | quotients and remainders of a batch's numbers |
 //! | `division` | one division, by the method that its size wants |
 //! | `reciprocal` | quotients of one limb |
+//! | `gcd` | common divisors and inverses of a batch's numbers |
+//! | `euclid` | Euclid's algorithm on one pair, with a cofactor |
+//! | `lehmer` | its steps by leading parts of two limbs |
+//! | `square_root` | one square root |
+//! | `powers` | roots and powers of a batch's numbers |
+//! | `pow_mod`, `window` | one power modulo a number |
+//! | `montgomery` | residues modulo an odd number |
 //! | `rows` | operations with several results |
 //! | `linear` | shifts and rows of products in limbs of 64 bits |
 
 mod divide;
 mod division;
 mod elementwise;
+mod euclid;
+mod gcd;
 mod karatsuba;
+mod lehmer;
 mod linear;
+mod montgomery;
 mod multiply;
 mod ntt;
+mod pow_mod;
+mod powers;
 mod product;
 mod reciprocal;
 mod rows;
 mod schoolbook;
+mod square_root;
 mod sum;
+mod window;
 
 pub(crate) use divide::{divide, divide_exactly};
 pub(crate) use division::Divider;
 pub(crate) use elementwise::{
     bit_lengths, bitwise, choose, compare, mul_word, neg, not, resize, shift_left, shift_right,
 };
+pub(crate) use gcd::{gcd, gcd_ext, inverse};
 pub(crate) use multiply::{multiply, square};
+pub(crate) use powers::{mul_mod, pow_mod, sqrt_rem};
 pub(crate) use product::{FastProducts, Products};
 pub(crate) use rows::Rows;
 pub(crate) use sum::{sum, sum_assign};

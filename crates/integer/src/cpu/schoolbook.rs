@@ -13,7 +13,7 @@
 
 /// x ← x + a·y; returns the limb carried out. `x` and `a` are equally long.
 #[inline]
-fn add_row(x: &mut [u64], a: &[u64], y: u64) -> u64 {
+pub(super) fn add_row(x: &mut [u64], a: &[u64], y: u64) -> u64 {
     let mut carry = 0u64;
     for (x, &a) in x.iter_mut().zip(a) {
         // At most (2^64−1)^2 + 2·(2^64−1) = 2^128 − 1: never overflows.

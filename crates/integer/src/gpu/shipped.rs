@@ -5,7 +5,7 @@ use warpint_device::{DeviceError, Source};
 use super::divide::RowShape;
 use super::karatsuba::MAX_LEVELS;
 use super::sum::SumShape;
-use super::{Karatsuba, Ntt, Part, Shape, Sum, elementwise};
+use super::{Divide, Gcd, Karatsuba, Ntt, Part, Power, Shape, Sum, elementwise, power};
 
 /// The sources of all kernels, one of each kind: sums in chunks of every size, products by every
 /// number of levels at leaves of all sizes, transforms of every kind of length. Blocks of the device
@@ -31,6 +31,14 @@ pub fn sources(shared_memory: u32) -> Result<Vec<Source>, DeviceError> {
             shapes.extend(product(Part::High, Some(limbs)).filter(|_| levels == 0));
         }
     }
+    // Numbers of one lane, of some, and of a warp, with few and with many limbs a lane.
+    for limbs in [2, 8, 16, 32, 64, 1024, 2048] {
+        shapes.extend(boxed(Divide::new(2 * limbs, limbs, shared_memory)));
+        shapes.extend(boxed(Gcd::new(limbs, limbs, shared_memory)));
+    }
+    for limbs in [4, 8, 16, 24, 32] {
+        shapes.extend(boxed(Power::new(limbs, limbs, limbs)));
+    }
     // Full transforms modulo three primes, of a head alone and with tails; then more primes.
     let lengths = [(256, 3), (2048, 3), (8192, 3), (320, 3), (384, 3), (1280, 3), (1536, 3)];
     let others = [(368, 4), (456, 5), (24_576, 8), (32_768, 11)];
@@ -41,7 +49,8 @@ pub fn sources(shared_memory: u32) -> Result<Vec<Source>, DeviceError> {
     }
     shapes.extend(RowShape::all().flat_map(|shape| boxed(Some(shape))));
     let more = shapes.iter().map(|shape| shape.source());
-    elementwise::sources().into_iter().map(Ok).chain(more).collect()
+    let simple = elementwise::sources().into_iter().chain([true, false].map(power::long::source));
+    simple.map(Ok).chain(more).collect()
 }
 
 fn boxed<S: Shape + 'static>(shape: Option<S>) -> Option<Box<dyn Shape>> {

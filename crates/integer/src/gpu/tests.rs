@@ -418,7 +418,7 @@ fn fibonacci(limbs: usize) -> (Vec<u32>, Vec<u32>) {
         let mut sum = wide(&a);
         limbs::add_assign(&mut sum, &wide(&b));
         let next = narrow(&sum, limbs + 1);
-        if next[limbs] != 0 || (limbs % 2 == 0 && sum < wide(&b)) {
+        if next[limbs] != 0 || (limbs.is_multiple_of(2) && sum < wide(&b)) {
             return (b, a);
         }
         (a, b) = (b, next[..limbs].to_vec());

@@ -4,6 +4,7 @@
 //! CPU, bit for bit.
 
 mod bits;
+mod division;
 mod numbers;
 mod places;
 mod products;
@@ -27,6 +28,9 @@ pub const CASES: &[(&str, Run)] = &[
     ("sums_of_products", |executor, seed, sizes| {
         for_all(executor, seed, sizes, products::with_sums)
     }),
+    ("quotients", |executor, seed, sizes| for_all(executor, seed, sizes, division::all)),
+    ("divisors", |executor, seed, sizes| for_all(executor, seed, sizes, division::divisors)),
+    ("many_quotients", many_quotients),
     ("limb_by_limb", |executor, seed, sizes| for_all(executor, seed, sizes, bits::all)),
     ("places", |executor, seed, _| places::moves(executor, seed).map_err(|e| e.to_string())),
 ];
@@ -45,11 +49,13 @@ pub struct Sizes {
     pub methods: Vec<usize>,
     /// Limbs and count of drawn numbers for the comparison with the CPU.
     pub large: Vec<(usize, usize)>,
+    /// Limbs of dividends and divisors, how many, and how often.
+    pub divisions: Vec<(usize, usize, usize, usize)>,
 }
 
 impl Sizes {
-    /// For the CPU and for GPUs, where kernels are compiled in some tenths of a second each: all
-    /// ways to a product, and widths at the ends of each.
+    /// For the CPU: all ways to a product, and widths at the ends of each. On GPUs their kernels are
+    /// compiled in some tenths of a second each.
     #[must_use]
     pub fn usual() -> Self {
         let equal = [
@@ -66,7 +72,17 @@ impl Sizes {
             (8192, 30),
         ];
         let widths = equal.map(|limbs| (limbs, limbs)).into_iter().chain(unequal).collect();
-        Self { widths, limbs: 1 << 13, methods: vec![7, 32, 100, 300, 1000], large }
+        let divisions = vec![(2, 1, 50_000, 2), (16, 8, 20_000, 2), (300, 150, 500, 2)];
+        Self { widths, limbs: 1 << 13, methods: vec![7, 32, 100, 300, 1000], large, divisions }
+    }
+
+    /// For GPUs: 10^8 quotients of numbers of 64 to 512 bits, and 10^5 of 2^16 bits, too.
+    #[must_use]
+    pub fn of_gpus() -> Self {
+        let mut divisions: Vec<_> =
+            [(2, 1), (4, 2), (8, 4), (16, 8)].map(|(a, b)| (a, b, 1_000_000, 25)).to_vec();
+        divisions.push((2048, 1024, 25_000, 4));
+        Self { divisions, ..Self::usual() }
     }
 
     /// For the simulator, which compiles a kernel in a second: one width of each way.
@@ -74,14 +90,16 @@ impl Sizes {
     pub fn few() -> Self {
         let widths = vec![(3, 3), (33, 33), (320, 320), (4, 66)];
         let large = vec![(2, 999), (33, 40), (300, 5)];
-        Self { widths, limbs: 1 << 11, methods: vec![7, 100], large }
+        let divisions = vec![(2, 1, 100, 2), (33, 16, 20, 2)];
+        Self { widths, limbs: 1 << 11, methods: vec![7, 100], large, divisions }
     }
 
     /// For recordings that sanitizers replay: sums within a warp and over several, and products of
     /// numbers that all but the simplest method take.
     #[must_use]
     pub fn least() -> Self {
-        Self { widths: vec![(3, 3), (600, 600)], limbs: 60, methods: vec![5, 34], large: vec![] }
+        let widths = vec![(3, 3), (600, 600)];
+        Self { widths, limbs: 60, methods: vec![5, 34], large: vec![], divisions: vec![] }
     }
 
     /// Numbers in a batch of so many limbs each.
@@ -104,6 +122,14 @@ fn for_all(executor: &Executor, seed: u64, sizes: &Sizes, case: OfPair) -> Resul
             case(&mut rng, &a, &b)
         };
         work().map_err(|why| format!("{count} numbers of {x} limbs with {y}: {why}"))
+    })
+}
+
+/// Larger batches of quotients, tried where they are.
+fn many_quotients(executor: &Executor, seed: u64, sizes: &Sizes) -> Result<(), String> {
+    sizes.divisions.iter().try_for_each(|&(a, b, count, rounds)| {
+        division::many(executor, &mut random(seed + a as u64), (a, b), count, rounds)
+            .map_err(|why| format!("{rounds} times {count} numbers of {a} limbs by {b}: {why}"))
     })
 }
 

@@ -72,7 +72,7 @@ fn neighbours(executor: &Executor, a: &Numbers, d: &Numbers) -> Numbers {
         if d.is_zero() {
             return a.clone();
         }
-        let multiple = Integer::from(a - Integer::from(a % d));
+        let multiple = a - Integer::from(a % d);
         let near: Integer = match i % 4 {
             0 => multiple.clone() - 1,
             1 => multiple.clone() + 1,

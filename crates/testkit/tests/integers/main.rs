@@ -5,7 +5,9 @@ mod arithmetic;
 mod check;
 mod division;
 mod elementwise;
+mod gcd;
 mod patterns;
+mod powers;
 mod simulator;
 
 use warpint_integer::Executor;
@@ -88,6 +90,86 @@ fn division_with_broadcast() {
     let executor = Executor::cpu_with_threads(2).unwrap();
     for (a, d) in [(1, 1), (2, 3), (33, 32), (100, 1), (160, 130)] {
         division::broadcast(&executor, a, d);
+    }
+}
+
+/// Common divisors and inverses at every width to 4,096 bits.
+#[test]
+fn gcd_at_every_width_to_4096() {
+    let executor = Executor::cpu();
+    for limbs in 1..=128 {
+        if limbs < 16 || limbs % 8 == 0 {
+            gcd::patterns(&executor, limbs, limbs);
+        }
+        gcd::random(&executor, limbs, limbs, 16);
+        gcd::random(&executor, limbs, 1 + limbs * 37 % 128, 8);
+        gcd::chosen(&executor, limbs);
+    }
+}
+
+#[test]
+fn long_gcd() {
+    let executor = Executor::cpu();
+    for (a, b) in [(256, 256), (512, 512), (512, 40), (300, 511), (1000, 1001), (2048, 2048)] {
+        gcd::random(&executor, a, b, 6);
+        gcd::chosen(&executor, a);
+    }
+    gcd::random(&executor, 8192, 8192, 3);
+    gcd::random(&executor, 8192, 3000, 2);
+    gcd::chosen(&executor, 8192);
+}
+
+/// One modulus for all numbers, or one number by all.
+#[test]
+fn gcd_with_broadcast() {
+    let executor = Executor::cpu_with_threads(2).unwrap();
+    for (a, b) in [(1, 1), (2, 3), (33, 32), (100, 5)] {
+        gcd::broadcast(&executor, a, b);
+    }
+}
+
+#[test]
+fn square_roots() {
+    let executor = Executor::cpu();
+    for limbs in (1..=128).chain([255, 256, 512, 1001, 2048, 8192, 8193]) {
+        powers::square_roots(&executor, limbs);
+    }
+}
+
+/// Powers and products modulo numbers of every width to 4,096 bits.
+#[test]
+fn powers_at_every_width_to_4096() {
+    let executor = Executor::cpu();
+    for limbs in 1..=128 {
+        powers::modular(&executor, [limbs, 1 + limbs % 3, limbs], 4);
+        powers::modular(&executor, [1 + limbs * 37 % 128, 1, limbs], 2);
+    }
+    for limbs in [1, 2, 3, 4, 5, 8] {
+        powers::modular(&executor, [limbs, limbs, limbs], 60);
+        powers::chosen(&executor, [limbs, 1 + limbs / 2, limbs]);
+        powers::chosen(&executor, [2 * limbs, 2, limbs]);
+    }
+}
+
+/// As RSA has them, and longer moduli with short exponents.
+#[test]
+fn long_powers() {
+    let executor = Executor::cpu();
+    powers::modular(&executor, [64, 64, 64], 4);
+    powers::modular(&executor, [128, 128, 128], 2);
+    powers::chosen(&executor, [33, 1, 33]);
+    for limbs in [199, 200, 201, 256, 400, 512, 1000, 2048] {
+        powers::modular(&executor, [limbs, 1, limbs], 3);
+    }
+    powers::modular(&executor, [8192, 1, 8192], 2);
+    powers::fermat(&executor);
+}
+
+#[test]
+fn powers_with_broadcast() {
+    let executor = Executor::cpu_with_threads(2).unwrap();
+    for shape in [[1, 1, 1], [2, 3, 5], [33, 2, 32], [5, 1, 40]] {
+        powers::broadcast(&executor, shape);
     }
 }
 

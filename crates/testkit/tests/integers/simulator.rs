@@ -3,7 +3,7 @@
 use warpint_device::Device;
 use warpint_integer::Executor;
 
-use crate::{arithmetic, division, elementwise};
+use crate::{arithmetic, division, elementwise, gcd, powers};
 
 fn simulator() -> Executor {
     Executor::on(Device::simulator().unwrap())
@@ -64,6 +64,32 @@ fn long_division_on_the_simulator() {
     for (a, d, count) in [(1400, 700, 8), (4500, 2300, 4), (2200, 2200, 6)] {
         division::random(&executor, a, d, count);
     }
+}
+
+/// One lane, two, and all of a warp.
+#[test]
+fn divisors_on_the_simulator() {
+    let executor = simulator();
+    for (a, b) in [(1, 1), (2, 3), (33, 8), (66, 66)] {
+        gcd::patterns(&executor, a, b);
+        gcd::random(&executor, a, b, 30);
+        gcd::chosen(&executor, a);
+    }
+    gcd::random(&executor, 1025, 1030, 3);
+    gcd::broadcast(&executor, 5, 7);
+}
+
+#[test]
+fn powers_on_the_simulator() {
+    let executor = simulator();
+    for widths in [[1, 1, 1], [3, 2, 4], [9, 1, 7], [17, 3, 18], [32, 2, 32]] {
+        powers::modular(&executor, widths, 20);
+        powers::chosen(&executor, widths);
+    }
+    powers::broadcast(&executor, [4, 1, 5]);
+    // By products and remainders.
+    powers::modular(&executor, [40, 2, 37], 9);
+    powers::broadcast(&executor, [3, 1, 33]);
 }
 
 #[test]

@@ -105,7 +105,8 @@ pub(crate) fn run(args: &BenchBatchArgs) -> anyhow::Result<Exit> {
             let works = works::on_device(args, gpu.device(), id)?;
             let operands = works::operands(args, &works)?;
             let info = gpu.device().info().clone();
-            let mut place = OnDevice::new(gpu, id, &operands, works::result_limbs(&works))?;
+            let results = [works::result_limbs(&works), works::remainder_limbs(&works)];
+            let mut place = OnDevice::new(gpu, id, &operands, results)?;
             let measured = Measured {
                 device: info.id,
                 name: info.name,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use rayon::prelude::*;
 use warpint::integer::gpu::Choice;
-use warpint::integer::{Executor, UintBatch, Width};
+use warpint::integer::{Executor, Flags, UintBatch, Width};
 
 use super::operands::Operands;
 use super::{Place, Work};
@@ -24,32 +24,52 @@ struct Batches {
     a: UintBatch,
     b: UintBatch,
     out: UintBatch,
+    /// Of divisions.
+    remainders: UintBatch,
+    zero_divisors: Flags,
+    /// Of a modular operation.
+    moduli: Option<UintBatch>,
 }
 
 impl Batches {
     fn new(work: &Work, operands: &Operands) -> anyhow::Result<Self> {
         let (executor, width) = (Executor::cpu(), Width::new(work.bits())?);
-        let take = |from: &[u32]| {
-            let limbs = from.get(..work.count * work.limbs).unwrap_or(&[]);
+        let take = |from: &[u32], limbs: usize| {
+            // A square has no b.
+            let width = Width::new(32 * limbs.max(1) as u32)?;
+            let limbs = from.get(..work.count * limbs).unwrap_or(&[]);
             UintBatch::from_limbs(&executor, width, limbs)
         };
+        let b_limbs = work.operation.b_limbs(work.limbs);
         let result = if work.operation.result_limbs(work.limbs) == work.limbs {
             width
         } else {
             width.of_product(width)?
         };
         let out = UintBatch::zeros(&executor, work.count, result)?;
-        Ok(Self { a: take(&operands.a)?, b: take(&operands.b)?, out })
+        let (a, b) = (take(&operands.a, work.limbs)?, take(&operands.b, b_limbs)?);
+        let remainders = UintBatch::zeros(&executor, b.count(), b.width())?;
+        let zero_divisors = Flags::zeros(&executor, work.count)?;
+        let moduli = work.operation.is_modular().then(|| operands.moduli(work));
+        let moduli =
+            moduli.map(|limbs| UintBatch::from_vec(&executor, width, limbs)).transpose()?;
+        Ok(Self { a, b, out, remainders, zero_divisors, moduli })
     }
 
     fn run(&mut self, operation: Operation) -> anyhow::Result<Duration> {
-        let Self { a, b, out } = self;
+        let Self { a, b, out, remainders, zero_divisors, moduli } = self;
         let begin = Instant::now();
         match operation {
             Operation::Add => a.add_into(b, out, None),
             Operation::Mul => a.mul_into(b, out),
             Operation::Sqr => a.square_into(out),
             Operation::Mullo => a.mul_low_into(b, out),
+            Operation::Divrem => a.div_rem_into(b, out, remainders, zero_divisors),
+            Operation::Gcd => a.gcd_into(b, out),
+            Operation::Powm => match moduli {
+                Some(moduli) => a.pow_mod(b, moduli).map(|(powers, _)| *out = powers),
+                None => Ok(()),
+            },
         }?;
         Ok(begin.elapsed())
     }
@@ -69,9 +89,14 @@ impl Place for OnCpu {
         Ok(None)
     }
 
-    fn result(&self, _: &Work, i: usize) -> anyhow::Result<Vec<u32>> {
-        let result = self.row.as_ref().and_then(|row| row.out.get(i).transpose()).transpose()?;
-        result.with_context(|| format!("there is no result of instance {i}"))
+    fn result(&self, work: &Work, i: usize) -> anyhow::Result<Vec<u32>> {
+        let row = self.row.as_ref().context("no batch is there")?;
+        let missing = || format!("there is no result of instance {i}");
+        let mut result = row.out.get(i)?.with_context(missing)?;
+        if work.operation.remainder_limbs(work.limbs) > 0 {
+            result.extend(row.remainders.get(i)?.with_context(missing)?);
+        }
+        Ok(result)
     }
 
     fn times(&mut self, work: &Work) -> anyhow::Result<Vec<Duration>> {

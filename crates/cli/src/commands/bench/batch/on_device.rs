@@ -4,7 +4,7 @@ use anyhow::Context;
 use std::time::{Duration, Instant};
 
 use warpint::device::{Buffer, CopyRate, Device, DeviceError, Effort, copies};
-use warpint::integer::gpu::{Choice, Gpu, Method, Operand, Part, Results, Sum};
+use warpint::integer::gpu::{Choice, Gcd, Gpu, Method, Operand, Part, Quotients, Results, Sum};
 use warpint::mersenne::DeviceId;
 
 use super::operands::Operands;
@@ -17,6 +17,10 @@ pub(super) struct OnDevice {
     a: Buffer<u32>,
     b: Buffer<u32>,
     out: Buffer<u32>,
+    /// Of divisions.
+    remainders: Buffer<u32>,
+    /// Of a modular operation, and what it flags.
+    moduli: Option<(Buffer<u32>, Buffer<u8>)>,
     copies: Vec<CopyRate>,
     /// Runs that are timed.
     runs: usize,
@@ -33,13 +37,22 @@ pub(super) fn possible(device: &Device, operation: Operation, limbs: usize) -> V
     Method::possible(limbs, b_limbs, device.info().shared_memory_per_block).collect()
 }
 
+/// Whether what is no product is done with numbers of so many limbs.
+pub(super) fn can(device: &Device, operation: Operation, limbs: usize) -> bool {
+    let shared_memory = device.info().shared_memory_per_block;
+    match operation {
+        Operation::Gcd => Gcd::new(limbs, limbs, shared_memory).is_some(),
+        _ => true,
+    }
+}
+
 impl OnDevice {
-    /// Takes the operands there, with room for so many limbs of results.
+    /// Takes the operands there, with room for so many limbs of results and of remainders.
     pub(super) fn new(
         gpu: Gpu,
         id: DeviceId,
         operands: &Operands,
-        result_limbs: usize,
+        [result_limbs, remainder_limbs]: [usize; 2],
     ) -> Result<Self, DeviceError> {
         let device = gpu.device();
         // The times of the simulator mean nothing.
@@ -53,6 +66,8 @@ impl OnDevice {
             a: device.upload(&operands.a)?,
             b: device.upload(&operands.b)?,
             out: device.alloc(result_limbs)?,
+            remainders: device.alloc(remainder_limbs)?,
+            moduli: None,
             runs,
             gpu,
         })
@@ -61,13 +76,28 @@ impl OnDevice {
     /// Submits all instances once.
     fn submit(&self, work: &Work) -> Result<(), DeviceError> {
         let &Work { operation, limbs, count, method } = work;
-        let operand = |data| Operand { data, limbs, broadcast: false };
-        let (a, b, out) = (operand(&self.a), operand(&self.b), &self.out);
+        let operand = |data, limbs| Operand { data, limbs, broadcast: false };
+        let a = operand(&self.a, limbs);
+        let (b, out) = (operand(&self.b, operation.b_limbs(limbs)), &self.out);
         let part = if operation == Operation::Mullo { Part::Low } else { Part::Full };
         match (operation, method) {
             (Operation::Add, _) => {
                 self.gpu.add(Sum::Add, a, b, count, Results { data: out, limbs }, None)
             }
+            (Operation::Divrem, _) => {
+                let (quotient, remainder) = (Some(out), Some(&self.remainders));
+                self.gpu.divide(
+                    a,
+                    b,
+                    count,
+                    Quotients { quotient, remainder, flags: None, exact: false },
+                )
+            }
+            (Operation::Gcd, _) => self.gpu.gcd(a, b, count, out),
+            (Operation::Powm, _) => match &self.moduli {
+                Some((m, zeros)) => self.gpu.power(a, b, operand(m, limbs), count, out, zeros),
+                None => Ok(()),
+            },
             (Operation::Sqr, Some(method)) => {
                 self.gpu.multiply_by(method, part, a, None, count, out)
             }
@@ -79,9 +109,16 @@ impl OnDevice {
 }
 
 impl Place for OnDevice {
-    fn first(&mut self, work: &Work, _: &Operands) -> anyhow::Result<Option<Duration>> {
+    fn first(&mut self, work: &Work, operands: &Operands) -> anyhow::Result<Option<Duration>> {
+        self.moduli = None;
+        if work.operation.is_modular() {
+            let device = self.gpu.device();
+            let moduli = device.upload(&operands.moduli(work))?;
+            self.moduli = Some((moduli, device.alloc(work.count)?));
+        }
         // Results of another row would pass for this one's.
         self.out.clear()?;
+        self.remainders.clear()?;
         self.gpu.device().synchronize()?;
         let begin = Instant::now();
         self.submit(work)?;
@@ -91,7 +128,10 @@ impl Place for OnDevice {
 
     fn result(&self, work: &Work, i: usize) -> anyhow::Result<Vec<u32>> {
         let limbs = work.operation.result_limbs(work.limbs);
-        Ok(self.out.download_part(i * limbs..(i + 1) * limbs)?)
+        let mut result = self.out.download_part(i * limbs..(i + 1) * limbs)?;
+        let limbs = work.operation.remainder_limbs(work.limbs);
+        result.extend(self.remainders.download_part(i * limbs..(i + 1) * limbs)?);
+        Ok(result)
     }
 
     fn times(&mut self, work: &Work) -> anyhow::Result<Vec<Duration>> {

@@ -47,6 +47,21 @@ impl Operands {
         operand.get(i * limbs..(i + 1) * limbs).unwrap_or(&[])
     }
 
+    /// The modulus of instance i, if there is one: drawn as an operand is, but odd.
+    fn modulus(&self, work: &Work, i: usize) -> Vec<u32> {
+        let mut limbs = vec![0; if work.operation.is_modular() { work.limbs } else { 0 }];
+        stream(self.seed, 1 << 63 | i as u64).fill(&mut limbs[..]);
+        if let Some(lowest) = limbs.first_mut() {
+            *lowest |= 1;
+        }
+        limbs
+    }
+
+    /// All of them.
+    pub(super) fn moduli(&self, work: &Work) -> Vec<u32> {
+        (0..work.count).into_par_iter().flat_map_iter(|i| self.modulus(work, i)).collect()
+    }
+
     /// The instances whose results are compared: the first three, the last, and four drawn ones.
     fn looked_at(&self, work: &Work) -> Vec<usize> {
         let mut rng = stream(self.seed, u64::MAX - work.limbs as u64);
@@ -73,8 +88,10 @@ impl Operands {
             .map(|i| Ok((i, result(i)?)))
             .collect::<anyhow::Result<_>>()?;
         let wrong = found.par_iter().find_map_first(|(i, found)| {
-            let of = |operand| Self::instance(operand, *i, work.limbs);
-            let expected = work.operation.expected(of(&self.a), of(&self.b));
+            let b_limbs = work.operation.b_limbs(work.limbs);
+            let a = Self::instance(&self.a, *i, work.limbs);
+            let b = Self::instance(&self.b, *i, b_limbs);
+            let expected = work.operation.expected(a, b, &self.modulus(work, *i));
             let differs =
                 expected.iter().zip(found).position(|(expected, found)| expected != found);
             match differs {
@@ -132,7 +149,7 @@ mod tests {
         let operands = Operands::draw(4, 10, true).unwrap();
         let right = |i: usize| {
             let of = |operand| Operands::instance(operand, i, 2);
-            Operation::Add.expected(of(&operands.a), of(&operands.b))
+            Operation::Add.expected(of(&operands.a), of(&operands.b), &[])
         };
         assert!(operands.check(&work(5), |i| Ok(right(i))).is_ok());
         for bad in [0, 2, 4] {

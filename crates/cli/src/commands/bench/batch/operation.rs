@@ -12,12 +12,15 @@ impl Operation {
             Self::Mul => "mul",
             Self::Sqr => "sqr",
             Self::Mullo => "mullo",
+            Self::Divrem => "divrem",
+            Self::Gcd => "gcd",
+            Self::Powm => "powm",
         }
     }
 
     /// Whether it is a product, which there are several methods for.
     pub(super) fn is_product(self) -> bool {
-        self != Self::Add
+        matches!(self, Self::Mul | Self::Sqr | Self::Mullo)
     }
 
     /// Whether it has a second operand.
@@ -25,24 +28,61 @@ impl Operation {
         self != Self::Sqr
     }
 
-    /// Limbs of a result for operands of so many.
+    /// Limbs of b where a has so many.
+    pub(super) fn b_limbs(self, limbs: usize) -> usize {
+        match self {
+            Self::Sqr => 0,
+            Self::Divrem => limbs.div_ceil(2),
+            _ => limbs,
+        }
+    }
+
+    /// Whether it has a modulus.
+    pub(super) fn is_modular(self) -> bool {
+        self == Self::Powm
+    }
+
+    /// How many times more than reading and writing it computes, about: so many fewer numbers are
+    /// enough to time.
+    pub(super) fn weight(self) -> u64 {
+        match self {
+            Self::Gcd | Self::Powm => 8,
+            _ => 1,
+        }
+    }
+
+    /// Limbs of a result for operands of so many; of a quotient.
     pub(super) fn result_limbs(self, limbs: usize) -> usize {
         match self {
-            Self::Add | Self::Mullo => limbs,
+            Self::Add | Self::Mullo | Self::Divrem | Self::Gcd | Self::Powm => limbs,
             Self::Mul | Self::Sqr => 2 * limbs,
         }
     }
 
-    /// Bytes that are read and written for one result.
-    pub(super) fn bytes(self, limbs: usize) -> u64 {
-        let operands = if self.is_of_two() { 2 * limbs } else { limbs };
-        4 * (operands + self.result_limbs(limbs)) as u64
+    /// Limbs of a remainder.
+    pub(super) fn remainder_limbs(self, limbs: usize) -> usize {
+        if self == Self::Divrem { self.b_limbs(limbs) } else { 0 }
     }
 
-    /// The result, limb by limb; a square of a alone.
-    pub(super) fn expected(self, a: &[u32], b: &[u32]) -> Vec<u32> {
+    /// Bytes that are read and written for one result.
+    pub(super) fn bytes(self, limbs: usize) -> u64 {
+        let results = self.result_limbs(limbs) + self.remainder_limbs(limbs);
+        let moduli = if self.is_modular() { limbs } else { 0 };
+        4 * (limbs + self.b_limbs(limbs) + moduli + results) as u64
+    }
+
+    /// The result, limb by limb; a square of a alone; a remainder behind its quotient; modulo m if it
+    /// is modular.
+    pub(super) fn expected(self, a: &[u32], b: &[u32], m: &[u32]) -> Vec<u32> {
         let (x, y) = (joined(a), joined(b));
         let all = match self {
+            Self::Divrem => {
+                let (quotient, remainder) = divided(&x, &y);
+                let quotient = halves(&quotient, self.result_limbs(a.len()));
+                return [quotient, halves(&remainder, self.remainder_limbs(a.len()))].concat();
+            }
+            Self::Gcd => euclid(x, y),
+            Self::Powm => limbs::pow_mod(&x, &y, &joined(m)).unwrap_or_default(),
             Self::Add => {
                 let mut sum = x;
                 // The carry is not part of the result.
@@ -52,9 +92,28 @@ impl Operation {
             Self::Mul | Self::Mullo => limbs::mul(&x, &y),
             Self::Sqr => limbs::mul(&x, &x),
         };
-        let halves = all.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]);
-        halves.take(self.result_limbs(a.len())).collect()
+        halves(&all, self.result_limbs(a.len()))
     }
+}
+
+/// So many limbs of 32 bits.
+fn halves(all: &[u64], limbs: usize) -> Vec<u32> {
+    let halves = all.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]);
+    halves.chain(std::iter::repeat(0)).take(limbs).collect()
+}
+
+/// Quotient and remainder; zeros for a divisor of zero.
+fn divided(x: &[u64], y: &[u64]) -> (Vec<u64>, Vec<u64>) {
+    if limbs::trimmed(y).is_empty() { Default::default() } else { limbs::div_rem(x, y) }
+}
+
+/// The greatest common divisor, by division.
+fn euclid(mut x: Vec<u64>, mut y: Vec<u64>) -> Vec<u64> {
+    while !limbs::trimmed(&y).is_empty() {
+        let rest = limbs::div_rem(&x, &y).1;
+        (x, y) = (y, rest);
+    }
+    x
 }
 
 /// Limbs of 64 bits, the highest half zero where there is an odd number of 32.
@@ -81,7 +140,7 @@ mod tests {
                 (Operation::Sqr, x * x),
                 (Operation::Mullo, x * y),
             ] {
-                let found = operation.expected(&split(x, 2), &split(y, 2));
+                let found = operation.expected(&split(x, 2), &split(y, 2), &[]);
                 assert_eq!(
                     found,
                     split(result, operation.result_limbs(2)),
@@ -91,9 +150,9 @@ mod tests {
         }
         // One limb and three: the carry beyond them is cut off.
         let ones = [u32::MAX; 3];
-        assert_eq!(Operation::Add.expected(&ones, &ones), [u32::MAX - 1, u32::MAX, u32::MAX]);
-        assert_eq!(Operation::Mullo.expected(&ones, &ones), [1, 0, 0]);
-        assert_eq!(Operation::Mul.expected(&ones[..1], &ones[..1]), [1, u32::MAX - 1]);
+        assert_eq!(Operation::Add.expected(&ones, &ones, &[]), [u32::MAX - 1, u32::MAX, u32::MAX]);
+        assert_eq!(Operation::Mullo.expected(&ones, &ones, &[]), [1, 0, 0]);
+        assert_eq!(Operation::Mul.expected(&ones[..1], &ones[..1], &[]), [1, u32::MAX - 1]);
     }
 
     #[test]

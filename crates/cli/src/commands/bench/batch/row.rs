@@ -79,12 +79,12 @@ impl Row {
         }
     }
 
-    pub(super) const HEADER: &str = "op       bits      count  method      chosen by  \
+    pub(super) const HEADER: &str = "op        bits      count  method      chosen by  \
                                      ns/operation      op/s     GB/s  Gu32op/s  floor";
 
     pub(super) fn line(&self) -> String {
         format!(
-            "{:<5} {:>7} {:>10}  {:<10}  {:<9}  {:>12}  {:>8}  {:>7.1}  {:>8}  {:>3.0} %",
+            "{:<6} {:>7} {:>10}  {:<10}  {:<9}  {:>12}  {:>8}  {:>7.1}  {:>8}  {:>3.0} %",
             self.operation,
             self.bits,
             self.count,

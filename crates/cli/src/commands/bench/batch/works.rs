@@ -38,7 +38,7 @@ pub(super) fn on_device(
             if methods.is_empty() {
                 continue;
             }
-            let count = count(args, limbs, fill, Some(room))?;
+            let count = count(args, limbs, fill / operation.weight(), Some(room))?;
             works.extend(methods.into_iter().map(|method| Work {
                 operation,
                 limbs,
@@ -67,7 +67,7 @@ pub(super) fn on_cpu(args: &BenchBatchArgs) -> anyhow::Result<Vec<Work>> {
     let mut works = vec![];
     for &operation in &args.operations {
         for limbs in widths(args, &defaults) {
-            let count = count(args, limbs, 16 << 20, None)?;
+            let count = count(args, limbs, (16 << 20) / operation.weight(), None)?;
             works.push(Work { operation, limbs, count, method: None });
         }
     }
@@ -87,6 +87,12 @@ pub(super) fn operands(args: &BenchBatchArgs, works: &[Work]) -> anyhow::Result<
 /// Limbs of the results of the row that has most.
 pub(super) fn result_limbs(works: &[Work]) -> usize {
     let of = |work: &Work| work.count * work.operation.result_limbs(work.limbs);
+    works.iter().map(of).max().unwrap_or(0)
+}
+
+/// The same of remainders.
+pub(super) fn remainder_limbs(works: &[Work]) -> usize {
+    let of = |work: &Work| work.count * work.operation.remainder_limbs(work.limbs);
     works.iter().map(of).max().unwrap_or(0)
 }
 
@@ -110,7 +116,18 @@ fn methods(
     limbs: usize,
 ) -> Result<Vec<Option<Method>>, BadRequest> {
     if !operation.is_product() {
-        return Ok(vec![None]);
+        if on_device::can(device, operation, limbs) {
+            return Ok(vec![None]);
+        }
+        if args.bits.is_empty() {
+            return Ok(vec![]);
+        }
+        return Err(BadRequest(format!(
+            "{} of {} bits is not done on {}: take --device cpu, or less --bits",
+            operation.name(),
+            32 * limbs,
+            device.info().id
+        )));
     }
     let possible = on_device::possible(device, operation, limbs);
     let chosen: Vec<Option<Method>> = match args.method {

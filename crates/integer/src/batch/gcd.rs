@@ -1,0 +1,126 @@
+//! Common divisors and inverses.
+
+use super::divide::rows;
+use super::sum::host_flags;
+use crate::storage::Storage;
+use crate::{Flags, IntegerError, UintBatch, cpu};
+
+/// Common divisors g = x·a + y·b of a batch, the cofactors as their sizes and signs.
+#[derive(Debug)]
+pub struct GcdExt {
+    /// g = gcd(a, b), of the larger width.
+    pub gcd: UintBatch,
+    /// |x|, of the width of b.
+    pub x: UintBatch,
+    /// Whether x < 0.
+    pub x_negative: Flags,
+    /// |y|, of the width of a.
+    pub y: UintBatch,
+    /// Whether y < 0.
+    pub y_negative: Flags,
+}
+
+/// g ← gcd(a, b), of the larger width.
+fn gcd(a: &UintBatch, b: &UintBatch, g: &mut UintBatch) -> Result<(), IntegerError> {
+    match (&a.data, &b.data) {
+        (Storage::Host(x), Storage::Host(y)) => {
+            let (x, y, count, g) = (a.host(x), b.host(y), g.count, rows(Some(g))?);
+            a.executor.on_threads(|| cpu::gcd(x, y, count, g));
+            Ok(())
+        }
+        (Storage::Device(x), Storage::Device(y)) => {
+            let Storage::Device(out) = &g.data else { return Err(IntegerError::Places) };
+            let gpu = a.executor.gpu()?;
+            Ok(gpu.gcd(a.on_device(x), b.on_device(y), g.count, out)?)
+        }
+        _ => Err(IntegerError::Places),
+    }
+}
+
+/// As [`gcd`] with the cofactors.
+fn gcd_ext(a: &UintBatch, b: &UintBatch, r: &mut GcdExt) -> Result<(), IntegerError> {
+    match (&a.data, &b.data) {
+        (Storage::Host(x), Storage::Host(y)) => {
+            let (x, y) = (a.host(x), b.host(y));
+            let results = [rows(Some(&mut r.gcd))?, rows(Some(&mut r.x))?, rows(Some(&mut r.y))?];
+            let signs = [host_flags(&mut r.x_negative.data)?, host_flags(&mut r.y_negative.data)?];
+            a.executor.on_threads(|| cpu::gcd_ext(x, y, results, signs));
+            Ok(())
+        }
+        (Storage::Device(_), Storage::Device(_)) => {
+            Err(IntegerError::OnlyOnCpu { operation: "the extended common divisor" })
+        }
+        _ => Err(IntegerError::Places),
+    }
+}
+
+/// x ← a^(−1) mod m, of the width of m; the flags: there is none.
+fn inverse(
+    a: &UintBatch,
+    m: &UintBatch,
+    x: &mut UintBatch,
+    flags: &mut Flags,
+) -> Result<(), IntegerError> {
+    match (&a.data, &m.data, &mut flags.data) {
+        (Storage::Host(n), Storage::Host(d), Storage::Host(flags)) => {
+            let (n, d, x) = (a.host(n), m.host(d), rows(Some(x))?);
+            a.executor.on_threads(|| cpu::inverse(n, d, x, flags));
+            Ok(())
+        }
+        (Storage::Device(_), Storage::Device(_), Storage::Device(_)) => {
+            Err(IntegerError::OnlyOnCpu { operation: "the inverse" })
+        }
+        _ => Err(IntegerError::Places),
+    }
+}
+
+impl UintBatch {
+    /// gcd(a, b), of the larger width; gcd(a, 0) = a.
+    ///
+    /// Cost O(n²) for n limbs (Lehmer 1938; on devices Bernstein and Yang 2019), and on the CPU less
+    /// for long numbers (Möller 2008).
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn gcd(&self, b: &Self) -> Result<Self, IntegerError> {
+        let mut g = self.output(self.count_with(b)?, self.width.max(b.width))?;
+        gcd(self, b, &mut g)?;
+        Ok(g)
+    }
+
+    /// As [`Self::gcd`] into a batch of the larger width: no result is allocated.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn gcd_into(&self, b: &Self, into: &mut Self) -> Result<(), IntegerError> {
+        self.fits(self.count_with(b)?, self.width.max(b.width), into)?;
+        gcd(self, b, into)
+    }
+
+    /// g = gcd(a, b), with x and y such that x·a + y·b = g: x is the least in size of those
+    /// there are, and positive if two are least. So |x| ≤ max(1, b/(2g)) and
+    /// |y| ≤ max(1, a/(2g)). For b = 0, x = 1 and y = 0; all are 0 if a = b = 0.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn gcd_ext(&self, b: &Self) -> Result<GcdExt, IntegerError> {
+        let count = self.count_with(b)?;
+        let (x, x_negative) = self.flagged_output(count, b.width)?;
+        let (y, y_negative) = self.flagged_output(count, self.width)?;
+        let gcd = self.output(count, self.width.max(b.width))?;
+        let mut r = GcdExt { gcd, x, x_negative, y, y_negative };
+        gcd_ext(self, b, &mut r)?;
+        Ok(r)
+    }
+
+    /// x with a·x ≡ 1 mod m, 0 ≤ x < m, of the width of m; and whether there is none, because
+    /// gcd(a, m) > 1 or m = 0: then it is 0. Modulo 1 the inverse is 0.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn mod_inv(&self, m: &Self) -> Result<(Self, Flags), IntegerError> {
+        let (mut x, mut flags) = self.flagged_output(self.count_with(m)?, m.width)?;
+        inverse(self, m, &mut x, &mut flags)?;
+        Ok((x, flags))
+    }
+}

@@ -1,0 +1,157 @@
+//! Common divisors and inverses of a batch's numbers.
+
+use warpint_arith::limbs::{add_assign, compare, sub_assign, trimmed};
+
+use super::euclid::Euclid;
+use super::linear::copy_to;
+use super::rows::{Rows, for_rows};
+use super::{Divider, Operand, Products, load, rows_at_a_time, store};
+
+/// g_i ← gcd(a_i, b_i), of the limbs of the longer.
+pub(crate) fn gcd(a: Operand, b: Operand, count: usize, g: Rows) {
+    for_rows(
+        count,
+        at_a_time(a, b),
+        [g],
+        [],
+        || Space::new(a, b),
+        |space, i, [g]| {
+            let Space { a: x, b: y, wide, euclid, .. } = space;
+            load(x, a.row(i));
+            load(y, b.row(i));
+            copy_to(wide, euclid.gcd(x, y));
+            store(g, wide);
+            []
+        },
+    );
+}
+
+/// g_i ← gcd(a_i, b_i) = x_i·a_i + y_i·b_i, with the sizes of x_i in the limbs of b and of y_i in
+/// the limbs of a, and whether they are negative: x_i is what
+/// [`Euclid::gcd_with_cofactor`] says, y_i = 1 for a_i = 0, b_i ≠ 0.
+pub(crate) fn gcd_ext(a: Operand, b: Operand, results: [Rows; 3], signs: [&mut [u8]; 2]) {
+    let count = signs[0].len();
+    for_rows(
+        count,
+        at_a_time(a, b),
+        results,
+        signs,
+        || Space::new(a, b),
+        |space, i, [g, x, y]| space.gcd_ext(a.row(i), b.row(i), [g, x, y]),
+    );
+}
+
+/// x_i ← the inverse of a_i mod m_i, of the limbs of m; flags_i ← whether there is none: then it
+/// is 0.
+pub(crate) fn inverse(a: Operand, m: Operand, x: Rows, flags: &mut [u8]) {
+    let space = || Space::new(a, m);
+    for_rows(flags.len(), at_a_time(a, m), [x], [flags], space, |space, i, [x]| {
+        [space.inverse(a.row(i), m.row(i), x)]
+    });
+}
+
+/// Numbers of one core at a time: each takes as long as many sums.
+fn at_a_time(a: Operand, b: Operand) -> usize {
+    rows_at_a_time(a.width().max(b.width())).div_ceil(16)
+}
+
+/// What a core works with: its numbers in limbs of 64 bits.
+struct Space {
+    a: Vec<u64>,
+    b: Vec<u64>,
+    /// As long as the longer, for the divisor.
+    wide: Vec<u64>,
+    /// As long as the product of a and a cofactor, and a limb more.
+    product: Vec<u64>,
+    quotient: Vec<u64>,
+    remainder: Vec<u64>,
+    euclid: Euclid,
+    divider: Divider,
+    products: Products,
+}
+
+impl Space {
+    /// For numbers of so many limbs of 32 bits.
+    fn new(a: Operand, b: Operand) -> Self {
+        let (n, m) = (a.width().div_ceil(2), b.width().div_ceil(2));
+        let zeros = |limbs| vec![0; limbs];
+        Self {
+            a: zeros(n),
+            b: zeros(m),
+            wide: zeros(n.max(m)),
+            product: zeros(n + m + 1),
+            quotient: zeros(n + m + 1),
+            remainder: zeros(m),
+            euclid: Euclid::default(),
+            divider: Divider::default(),
+            products: Products::default(),
+        }
+    }
+
+    fn gcd_ext(
+        &mut self,
+        a: &[u32],
+        b: &[u32],
+        [g_out, x_out, y_out]: [&mut [u32]; 3],
+    ) -> [bool; 2] {
+        let Self { a: whole_a, b: whole_b, wide, product, quotient, remainder, .. } = self;
+        load(whole_a, a);
+        load(whole_b, b);
+        let (a, b) = (trimmed(whole_a), trimmed(whole_b));
+        let (g, x, x_negative) = self.euclid.gcd_with_cofactor(a, b);
+        copy_to(wide, g);
+        store(g_out, wide);
+        copy_to(remainder, x);
+        store(x_out, remainder);
+        if b.is_empty() {
+            y_out.fill(0);
+            return [x_negative, false];
+        }
+        // y = (g − x·a)/b.
+        product.fill(0);
+        if !a.is_empty() && !x.is_empty() {
+            self.products.mul(&mut product[..a.len() + x.len()], a, x);
+        }
+        let y_negative = if x_negative {
+            add_assign(product, g);
+            false
+        } else if compare(product, g).is_gt() {
+            sub_assign(product, g);
+            true
+        } else {
+            // g divides a: x·a is 0 or g.
+            let rest = if x.is_empty() { g } else { &[] };
+            copy_to(product, rest);
+            false
+        };
+        self.divider.set(b);
+        self.divider.div_rem(quotient, &mut remainder[..b.len()], product);
+        debug_assert!(trimmed(&remainder[..b.len()]).is_empty(), "a cofactor that is none");
+        store(y_out, quotient);
+        [x_negative, y_negative]
+    }
+
+    /// out ← the inverse of a mod m, or 0; returns whether there is none.
+    fn inverse(&mut self, a: &[u32], m: &[u32], out: &mut [u32]) -> bool {
+        let Self { a: whole_a, b: whole_m, quotient, remainder, euclid, divider, .. } = self;
+        load(whole_a, a);
+        load(whole_m, m);
+        let m = trimmed(whole_m);
+        divider.set(m);
+        let residue = &mut remainder[..m.len()];
+        divider.div_rem(quotient, residue, whole_a);
+        let (g, x, negative) = euclid.gcd_with_cofactor(residue, m);
+        if m.is_empty() || g != [1] {
+            out.fill(0);
+            return true;
+        }
+        if negative {
+            copy_to(remainder, m);
+            sub_assign(remainder, x);
+        } else {
+            copy_to(remainder, x);
+        }
+        store(out, remainder);
+        false
+    }
+}

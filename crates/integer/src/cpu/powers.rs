@@ -1,0 +1,101 @@
+//! Roots and powers of a batch's numbers.
+
+use super::pow_mod::PowMod;
+use super::rows::{Rows, for_rows};
+use super::square_root::SquareRoot;
+use super::{Divider, Operand, Products, load, rows_at_a_time, store};
+
+/// root_i ← s = ⌊√a_i⌋ and rem_i ← a_i − s².
+pub(crate) fn sqrt_rem(a: Operand, count: usize, root: Rows, rem: Rows) {
+    let limbs = a.width().div_ceil(2);
+    let space = || {
+        let half = limbs.div_ceil(2);
+        (vec![0; limbs], vec![0; half], vec![0; half + 1], SquareRoot::default())
+    };
+    let at_a_time = rows_at_a_time(a.width());
+    for_rows(count, at_a_time, [root, rem], [], space, |space, i, [root, rem]| {
+        let (x, s, r, roots) = space;
+        load(x, a.row(i));
+        roots.sqrt_rem(s, r, x);
+        store(root, s);
+        store(rem, r);
+        []
+    });
+}
+
+/// What a core works with: its numbers in limbs of 64 bits, and what is computed with them.
+struct Space<T> {
+    a: Vec<u64>,
+    b: Vec<u64>,
+    m: Vec<u64>,
+    result: Vec<u64>,
+    work: T,
+}
+
+impl<T: Default> Space<T> {
+    /// With a modulus for all given to `set`.
+    fn new(a: Operand, b: Operand, m: Operand, set: impl Fn(&mut T, &[u64])) -> Self {
+        let [a, b, mut modulus, result] =
+            [a, b, m, m].map(|operand| vec![0; operand.width().div_ceil(2)]);
+        let mut work = T::default();
+        if m.broadcast {
+            load(&mut modulus, m.row(0));
+            set(&mut work, &modulus);
+        }
+        Self { a, b, m: modulus, result, work }
+    }
+
+    /// Loads numbers i; a modulus of its own is given to `set`.
+    fn load(&mut self, [a, b, m]: [Operand; 3], i: usize, set: impl Fn(&mut T, &[u64])) {
+        load(&mut self.a, a.row(i));
+        load(&mut self.b, b.row(i));
+        if !m.broadcast {
+            load(&mut self.m, m.row(i));
+            set(&mut self.work, &self.m);
+        }
+    }
+}
+
+/// x_i ← a_i^e_i mod m_i, of the limbs of m; flags_i ← whether m_i = 0: then it is 0.
+pub(crate) fn pow_mod(a: Operand, e: Operand, m: Operand, x: Rows, flags: &mut [u8]) {
+    let space = || Space::new(a, e, m, PowMod::set);
+    for_rows(flags.len(), 1, [x], [flags], space, |space, i, [x]| {
+        space.load([a, e, m], i, PowMod::set);
+        let Space { a, b: e, result, work, .. } = space;
+        work.pow(result, a, e);
+        store(x, result);
+        [work.is_zero()]
+    });
+}
+
+/// Products modulo one number after the other.
+#[derive(Default)]
+struct MulMod {
+    product: Vec<u64>,
+    quotient: Vec<u64>,
+    products: Products,
+    divider: Divider,
+}
+
+impl MulMod {
+    fn set(&mut self, m: &[u64]) {
+        self.divider.set(m);
+    }
+}
+
+/// x_i ← a_i·b_i mod m_i, of the limbs of m; flags_i ← whether m_i = 0: then it is 0.
+pub(crate) fn mul_mod(a: Operand, b: Operand, m: Operand, x: Rows, flags: &mut [u8]) {
+    let space = || Space::new(a, b, m, MulMod::set);
+    let at_a_time = rows_at_a_time(a.width() + b.width() + m.width());
+    for_rows(flags.len(), at_a_time, [x], [flags], space, |space, i, [x]| {
+        space.load([a, b, m], i, MulMod::set);
+        let Space { a, b, result, work: MulMod { product, quotient, products, divider }, .. } =
+            space;
+        product.resize(a.len() + b.len(), 0);
+        quotient.resize(product.len(), 0);
+        products.mul(product, a, b);
+        divider.div_rem(quotient, result, product);
+        store(x, result);
+        [divider.is_zero()]
+    });
+}

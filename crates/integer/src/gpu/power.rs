@@ -1,0 +1,162 @@
+//! Powers modulo numbers on a device.
+
+pub(super) mod long;
+
+use warpint_device::{Arg, Buffer, DeviceError, Source, common};
+
+use super::memory::{has, operands_fit};
+use super::{Gpu, Operand, Quotients, Shape};
+
+/// How `power.cu` is specialised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Power {
+    x_limbs: usize,
+    e_limbs: usize,
+    m_limbs: usize,
+    /// Limbs of 32 bits that a thread computes with.
+    limbs: usize,
+    /// Bits of the exponent for each product.
+    window: usize,
+}
+
+/// A modulus of so many limbs, and what is computed with it, is in the registers of one thread.
+const MAX_LIMBS: usize = 32;
+
+const THREADS: usize = 128;
+
+impl Power {
+    /// For operands of so many limbs. `None` if the base has more than the modulus, or that more than the
+    /// registers of a thread hold.
+    #[must_use]
+    pub fn new(x_limbs: usize, e_limbs: usize, m_limbs: usize) -> Option<Self> {
+        let limbs = m_limbs.next_multiple_of(4);
+        if x_limbs > m_limbs || !(1..=MAX_LIMBS).contains(&limbs) {
+            return None;
+        }
+        // The fewest products of 2^w powers and of windows of w bits.
+        let products = |w: &usize| (1 << w) + (32 * e_limbs).div_ceil(*w);
+        // More powers take more memory.
+        let window = (2..=5).min_by_key(products).unwrap_or(5);
+        Some(Self { x_limbs, e_limbs, m_limbs, limbs, window })
+    }
+
+    fn blocks(&self) -> usize {
+        match self.limbs {
+            0..=8 => 8,
+            9..=16 => 6,
+            17..=24 => 5,
+            _ => 4,
+        }
+    }
+
+    /// Limbs of the powers that a thread keeps.
+    fn table(&self) -> usize {
+        self.limbs << self.window
+    }
+}
+
+impl Shape for Power {
+    fn source(&self) -> Result<Source, DeviceError> {
+        Ok(Source::new("power.cu", include_str!("../../kernels/power.cu"), &["power"])
+            .headers(common::HEADERS)
+            .header("limbs.cuh", include_str!("../../kernels/limbs.cuh"))
+            .define("X_LIMBS", self.x_limbs)
+            .define("E_LIMBS", self.e_limbs)
+            .define("M_LIMBS", self.m_limbs)
+            .define("LIMBS", self.limbs)
+            .define("WINDOW", self.window)
+            .define("THREADS", THREADS)
+            .define("BLOCKS", self.blocks()))
+    }
+
+    fn shared_bytes(&self) -> u32 {
+        // PLACES of power.cu.
+        let places = 3 * self.limbs + if 3 * self.limbs % 8 == 4 { 0 } else { 4 };
+        (THREADS * places * size_of::<u32>()) as u32
+    }
+
+    fn threads(&self) -> u32 {
+        THREADS as u32
+    }
+
+    fn numbers(&self) -> u32 {
+        THREADS as u32
+    }
+}
+
+impl Gpu {
+    /// `out_i` = x_i^(e_i) mod m_i, of as many limbs as m; where m_i = 0 it is 0, and the flag 1. It
+    /// waits for the device, whose memory for what is in between is given back.
+    ///
+    /// One thread computes a power modulo a number of up to 1,024 bits; the time of a product and its
+    /// remainder, log2 e times and a sixth more, is that of longer ones.
+    ///
+    /// # Errors
+    /// A buffer is too short, the device fails, cannot compile the kernel, or has no method for such
+    /// numbers.
+    pub fn power(
+        &self,
+        x: Operand<'_>,
+        e: Operand<'_>,
+        m: Operand<'_>,
+        count: usize,
+        out: &Buffer<u32>,
+        is_zero: &Buffer<u8>,
+    ) -> Result<(), DeviceError> {
+        operands_fit(count, &[x, e, m])?;
+        has(out.len(), count, m.limbs)?;
+        has(is_zero.len(), count, 1)?;
+        let Some(shape) = Power::new(x.limbs.min(m.limbs), e.limbs, m.limbs) else {
+            return self.power_by_products(x, e, m, count, out, is_zero);
+        };
+        // A wider base modulo m.
+        let reduced = if x.limbs > m.limbs {
+            let buffer = self.device().alloc(count * m.limbs)?;
+            let to = Quotients { remainder: Some(&buffer), ..Quotients::default() };
+            self.divide(x, m, count, to)?;
+            Some(buffer)
+        } else {
+            None
+        };
+        let x =
+            reduced.as_ref().map_or(x, |data| Operand { data, limbs: m.limbs, broadcast: false });
+        let raised = self.raised(&shape, m, count)?;
+        let raised = Operand { data: &raised, limbs: m.limbs, broadcast: m.broadcast };
+        let blocks = self.device().info().multiprocessors as usize * shape.blocks();
+        let blocks = blocks.min(count.div_ceil(THREADS));
+        let tables = self.scratch((blocks * THREADS * shape.table()).div_ceil(2))?;
+        let args = [
+            x.data.into(),
+            e.data.into(),
+            m.data.into(),
+            raised.data.into(),
+            out.into(),
+            is_zero.into(),
+            Arg::from(&*tables),
+            x.stride().into(),
+            e.stride().into(),
+            m.stride().into(),
+            raised.stride().into(),
+        ];
+        self.launch_blocks(&shape, blocks, count, &args)
+    }
+
+    /// 2^(64·limbs) mod m, of one m if that is one for all.
+    fn raised(
+        &self,
+        shape: &Power,
+        m: Operand<'_>,
+        count: usize,
+    ) -> Result<Buffer<u32>, DeviceError> {
+        let count = if m.broadcast { count.min(1) } else { count };
+        let mut power = vec![0; 2 * shape.limbs + 1];
+        power[2 * shape.limbs] = 1;
+        let power = self.device().upload(&power)?;
+        let limbs = 2 * shape.limbs + 1;
+        let dividend = Operand { data: &power, limbs, broadcast: true };
+        let raised = self.device().alloc(count * m.limbs)?;
+        let to = Quotients { remainder: Some(&raised), ..Quotients::default() };
+        self.divide(dividend, m, count, to)?;
+        Ok(raised)
+    }
+}

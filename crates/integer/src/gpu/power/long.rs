@@ -1,0 +1,159 @@
+//! Powers modulo long numbers: products, and their remainders, of the whole batch one after the other.
+
+use warpint_device::{Buffer, DeviceError, Source};
+
+use super::super::{Gpu, Operand, Part, Quotients, Shape};
+
+/// How `powers.cu` is specialised.
+#[derive(Debug)]
+struct Powers {
+    keep: bool,
+}
+
+const THREADS: usize = 128;
+
+impl Shape for Powers {
+    fn source(&self) -> Result<Source, DeviceError> {
+        Ok(source(self.keep))
+    }
+
+    fn shared_bytes(&self) -> u32 {
+        0
+    }
+
+    fn threads(&self) -> u32 {
+        THREADS as u32
+    }
+
+    fn numbers(&self) -> u32 {
+        1
+    }
+}
+
+/// That takes entries, or keeps them.
+pub(in super::super) fn source(keep: bool) -> Source {
+    Source::new("powers.cu", include_str!("../../../kernels/powers.cu"), &["powers"])
+        .headers(warpint_device::common::HEADERS)
+        .define("KEEP", u32::from(keep))
+        .define("THREADS", THREADS)
+}
+
+/// What is there while powers are computed.
+struct Work<'a> {
+    gpu: &'a Gpu,
+    e: Operand<'a>,
+    m: Operand<'a>,
+    count: usize,
+    product: Buffer<u32>,
+    /// Entries of as many numbers as the batch has.
+    table: Buffer<u32>,
+}
+
+impl Work<'_> {
+    fn numbers<'b>(&self, data: &'b Buffer<u32>) -> Operand<'b> {
+        Operand { data, limbs: self.m.limbs, broadcast: false }
+    }
+
+    /// `x_i` ← x_i·y_i mod m_i; x_i² without a y.
+    fn multiply(&self, x: &Buffer<u32>, y: Option<&Buffer<u32>>) -> Result<(), DeviceError> {
+        let (gpu, count) = (self.gpu, self.count);
+        match y {
+            Some(y) => {
+                let (x, y) = (self.numbers(x), self.numbers(y));
+                gpu.multiply(Part::Full, x, y, count, &self.product)?;
+            }
+            None => gpu.square(Part::Full, self.numbers(x), count, &self.product)?,
+        }
+        let product = Operand { limbs: 2 * self.m.limbs, ..self.numbers(&self.product) };
+        let to = Quotients { remainder: Some(x), ..Quotients::default() };
+        gpu.divide(product, self.m, count, to)
+    }
+
+    /// Keeps numbers as an entry, or takes those of the windows of exponents that begin at a bit.
+    fn moves(
+        &self,
+        keep: bool,
+        numbers: &Buffer<u32>,
+        [entry, bit, window]: [usize; 3],
+    ) -> Result<(), DeviceError> {
+        let args = [
+            numbers.into(),
+            (&self.table).into(),
+            self.e.data.into(),
+            self.e.stride().into(),
+            (self.e.limbs as u32).into(),
+            (self.m.limbs as u32).into(),
+            (entry as u32).into(),
+            (bit as u32).into(),
+            (window as u32).into(),
+        ];
+        self.gpu.launch(&Powers { keep }, self.count, &args)
+    }
+}
+
+impl Gpu {
+    /// As [`Gpu::power`], for numbers of any length that products and remainders are there for.
+    ///
+    /// # Errors
+    /// As [`Gpu::power`].
+    pub(super) fn power_by_products(
+        &self,
+        x: Operand<'_>,
+        e: Operand<'_>,
+        m: Operand<'_>,
+        count: usize,
+        out: &Buffer<u32>,
+        is_zero: &Buffer<u8>,
+    ) -> Result<(), DeviceError> {
+        let device = self.device();
+        let lengths = device.alloc::<u32>(count)?;
+        self.bit_lengths(e, count, &lengths)?;
+        let bits = lengths.download()?.into_iter().max().unwrap_or(0) as usize;
+        // The fewest products of 2^w powers and of windows of w bits, in a quarter of the memory.
+        let entry = count * m.limbs;
+        let room = (device.memory()?.0 / 16) as usize / entry;
+        let products = |w: &usize| (1 << w) + bits.div_ceil(*w);
+        let window = (1..=6).filter(|w| *w == 1 || 1 << w <= room).min_by_key(products);
+        let window = window.unwrap_or(1);
+        let work = Work {
+            gpu: self,
+            e,
+            m,
+            count,
+            product: device.alloc(2 * entry)?,
+            table: device.alloc(entry << window)?,
+        };
+        let remainder = |of, to| {
+            let to =
+                Quotients { remainder: Some(to), flags: Some(is_zero), ..Quotients::default() };
+            self.divide(of, m, count, to)
+        };
+        let one = device.upload(&[1])?;
+        remainder(Operand { data: &one, limbs: 1, broadcast: true }, out)?;
+        work.moves(true, out, [0, 0, window])?;
+        let base = device.alloc(entry)?;
+        remainder(x, &base)?;
+        let factor = device.alloc(entry)?;
+        for k in 1..1 << window {
+            work.multiply(out, Some(&base))?;
+            work.moves(true, out, [k, 0, window])?;
+        }
+        let windows = bits.div_ceil(window);
+        for k in (0..windows).rev() {
+            let at = [0, k * window, window];
+            if k + 1 == windows {
+                work.moves(false, out, at)?;
+                continue;
+            }
+            for _ in 0..window {
+                work.multiply(out, None)?;
+            }
+            work.moves(false, &factor, at)?;
+            work.multiply(out, Some(&factor))?;
+        }
+        if windows == 0 {
+            remainder(Operand { data: &one, limbs: 1, broadcast: true }, out)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,129 @@
+//! Quotients, remainders and common divisors.
+
+use rand::RngExt;
+use warpint_arith::limbs;
+use warpint_integer::{Executor, UintBatch};
+
+use super::numbers::{Failure, Numbers, check, check_flags, drawn, product, width};
+use crate::sample::Random;
+
+/// Both orders, one number with all, and multiples of b with what is one less.
+pub(super) fn all(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
+    let any = rng.random_range(0..a.count());
+    let executor = a.batch.executor();
+    of(a, b)?;
+    if a.limbs != b.limbs {
+        of(b, a)?;
+    }
+    of(a, &b.single(any)?)?;
+    of(&a.single(0)?, b)?;
+    let products: Vec<Vec<u32>> = (0..b.count()).map(|i| product(a.row(i), b.row(i))).collect();
+    let less = products.iter().map(|x| {
+        let mut less = wide(x);
+        limbs::sub_assign(&mut less, &[1]);
+        narrow(&less, x.len())
+    });
+    let less = Numbers::new(executor, a.limbs + b.limbs, less.collect())?;
+    of(&less, b)?;
+    of(&Numbers::new(executor, a.limbs + b.limbs, products)?, b)
+}
+
+fn of(a: &Numbers, b: &Numbers) -> Result<(), Failure> {
+    let count = a.count().max(b.count());
+    let divided = |i: usize| {
+        let divisor = wide(b.row(i));
+        let is_zero = limbs::trimmed(&divisor).is_empty();
+        let (q, r) =
+            if is_zero { Default::default() } else { limbs::div_rem(&wide(a.row(i)), &divisor) };
+        (q, r, is_zero)
+    };
+    let all: Vec<_> = (0..count).map(divided).collect();
+    let quotient = |i: usize| narrow(&all[i].0, a.limbs);
+    let remainder = |i: usize| narrow(&all[i].1, b.limbs);
+    let (mut q, mut r, mut flags) = a.batch.div_rem(&b.batch)?;
+    check("⌊a/b⌋", &q, a.limbs, count, quotient)?;
+    check("a mod b", &r, b.limbs, count, remainder)?;
+    check_flags("a by b", &flags, all.iter().map(|x| x.2))?;
+    // Where something else was.
+    (q, r) = (q.not()?, r.not()?);
+    a.batch.div_rem_into(&b.batch, &mut q, &mut r, &mut flags)?;
+    check("⌊a/b⌋ into", &q, a.limbs, count, quotient)?;
+    check("a mod b into", &r, b.limbs, count, remainder)?;
+    check("⌊a/b⌋ alone", &a.batch.div(&b.batch)?.0, a.limbs, count, quotient)?;
+    check("a mod b alone", &a.batch.rem(&b.batch)?.0, b.limbs, count, remainder)?;
+    let (exact, inexact) = a.batch.div_exact(&b.batch)?;
+    let divides = |i: usize| !all[i].2 && limbs::trimmed(&all[i].1).is_empty();
+    let expected = |i: usize| if divides(i) { quotient(i) } else { vec![0; a.limbs] };
+    check("a/b", &exact, a.limbs, count, expected)?;
+    check_flags("a/b", &inexact, (0..count).map(|i| !divides(i)))
+}
+
+/// gcd(a, b), one number with all, and with a factor in common.
+pub(super) fn divisors(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
+    let of = |a: &Numbers, b: &Numbers| {
+        let count = a.count().max(b.count());
+        let expected =
+            |i: usize| narrow(&limbs::gcd(&wide(a.row(i)), &wide(b.row(i))), a.limbs.max(b.limbs));
+        check("gcd", &a.batch.gcd(&b.batch)?, a.limbs.max(b.limbs), count, expected)
+    };
+    of(a, b)?;
+    of(a, &b.single(0)?)?;
+    let common = drawn(rng, 2, a.count());
+    let times = |x: &Numbers| {
+        let rows = (0..x.count()).map(|i| product(x.row(i), &common[i])).collect();
+        Numbers::new(a.batch.executor(), x.limbs + 2, rows)
+    };
+    of(&times(a)?, &times(b)?)
+}
+
+/// So many times a batch of `count` drawn dividends by divisors of so many limbs, not compared but
+/// tried where they are: q·b + r = a and r < b. The numbers of a round are made of those of
+/// the last, x ← x·c + 1 mod 2^n.
+pub(super) fn many(
+    executor: &Executor,
+    rng: &mut Random,
+    (a_limbs, b_limbs): (usize, usize),
+    count: usize,
+    rounds: usize,
+) -> Result<(), Failure> {
+    let mut numbers = |limbs| {
+        let drawn: Vec<u32> = (0..count * limbs).map(|_| rng.random()).collect();
+        UintBatch::from_vec(executor, width(limbs)?, drawn)
+    };
+    let (mut a, mut b) = (numbers(a_limbs)?, numbers(b_limbs)?);
+    let factor = |limbs: usize| {
+        let powers =
+            std::iter::successors(Some(0x9e37_79b9_u32), |x| Some(x.wrapping_mul(0x85eb_ca6b)));
+        let mut factor: Vec<u32> = powers.take(limbs).collect();
+        factor[0] |= 5;
+        UintBatch::from_vec(executor, width(limbs)?, factor)
+    };
+    let one = UintBatch::from_vec(executor, width(1)?, vec![1])?;
+    let (a_factor, b_factor) = (factor(a_limbs)?, factor(b_limbs)?);
+    for round in 0..rounds {
+        let (q, r, zeros) = a.div_rem(&b)?;
+        let (back, carries) = q.mul_add(&b, &r)?;
+        let equal = back.compare(&a)?.iter().all(|order| order.is_eq());
+        let less = r.compare(&b)?.iter().all(|order| order.is_lt());
+        if zeros.any()? || carries.any()? || !equal || !less {
+            return Err(Failure::Wrong(format!(
+                "a quotient or remainder of round {round} is wrong"
+            )));
+        }
+        a = a.mul_low(&a_factor)?;
+        a.add_assign(&one)?;
+        b = b.mul_low(&b_factor)?;
+        b.add_assign(&one)?;
+    }
+    Ok(())
+}
+
+fn wide(x: &[u32]) -> Vec<u64> {
+    let limb = |pair: &[u32]| pair.iter().rev().fold(0, |x, &half| x << 32 | u64::from(half));
+    x.chunks(2).map(limb).collect()
+}
+
+fn narrow(x: &[u64], limbs: usize) -> Vec<u32> {
+    let halves = x.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]);
+    halves.chain(std::iter::repeat(0)).take(limbs).collect()
+}
