@@ -1,5 +1,5 @@
 // Greatest common divisors by division steps (Bernstein and Yang 2019, Fast constant-time gcd computation
-// and modular inversion), with the numbers in the registers of groups of lanes.
+// and modular inversion), with the numbers in the registers of groups of lanes, or of a block.
 //
 //   A_LIMBS, B_LIMBS   limbs of the operands; the results have as many as the wider ones
 //   LANES, LIMBS, THREADS   see lanes.cuh, but limbs here have 30 bits; BLOCKS blocks of a multiprocessor
@@ -75,13 +75,12 @@ DEVICE void transform(i32 (&f)[LIMBS], i32 (&g)[LIMBS], const Matrix& m) {
             f[i - 1] = (i32)limb_f, g[i - 1] = (i32)limb_g;
         }
     }
-    auto join_lanes = [](i32(&x)[LIMBS], u32 lowest, i32 carry) {
-        i32 highest = carry + (i32)from_above(lowest, 0);
-        x[LIMBS - 1] = is_top() ? highest : highest & (i32)MASK;
-        x[0] += (i32)from_below((u32)(highest >> BITS), 0);
-    };
-    join_lanes(f, lowest_f, (i32)sum_f);
-    join_lanes(g, lowest_g, (i32)sum_g);
+    u64 above = from_above(join(lowest_f, lowest_g), 0);
+    i32 highest_f = (i32)sum_f + (i32)low(above), highest_g = (i32)sum_g + (i32)high(above);
+    u64 below = from_below(join((u32)(highest_f >> BITS), (u32)(highest_g >> BITS)), 0);
+    f[LIMBS - 1] = is_top() ? highest_f : highest_f & (i32)MASK;
+    g[LIMBS - 1] = is_top() ? highest_g : highest_g & (i32)MASK;
+    f[0] += (i32)low(below), g[0] += (i32)high(below);
 }
 
 // The limbs of 30 bits of x/2^shift that this lane has.
@@ -134,16 +133,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         i32 any = 0;
 #pragma unroll
         for (u32 i = 0; i < LIMBS; i++) any |= g[i];
-        if (!__any_sync(0xffffffffu, any != 0)) break;
-        transform(f, g, steps(delta, of_lane((u32)f[0], 0), of_lane((u32)g[0], 0)));
+        if (!any_says(any != 0)) break;
+        u64 lowest = of_lane(join((u32)f[0], (u32)g[0]), 0);
+        transform(f, g, steps(delta, low(lowest), high(lowest)));
     }
-    __syncwarp();
+    meet();
 #pragma unroll
     for (u32 i = 0; i < LIMBS; i++) of_a[lane * LIMBS + i] = (u32)f[i];
     if (lane == 0) of_a[WHOLE] = of_a[WHOLE + 1] = 0;
-    __syncwarp();
+    meet();
     if (lane == 0) make_canonical((i32*)of_a);
-    __syncwarp();
+    meet();
     // 2^zeros·f.
     for (u32 i = lane; i < WIDE; i += LANES) {
         i32 bit = (i32)(32 * i) - (i32)zeros;

@@ -76,6 +76,8 @@ fn divisors_on_the_simulator() {
         gcd::chosen(&executor, a);
     }
     gcd::random(&executor, 1025, 1030, 3);
+    // A block a number.
+    gcd::random(&executor, 2170, 2165, 1);
     gcd::broadcast(&executor, 5, 7);
 }
 

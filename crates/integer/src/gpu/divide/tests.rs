@@ -3,27 +3,11 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use warpint_arith::limbs;
-use warpint_device::Device;
 
 use super::long::{longest, slice};
 use super::plan::{Costs, Plan, rounded};
+use crate::gpu::tests::{gpu, narrow, wide};
 use crate::gpu::{Divide, Gpu, Operand, Quotients};
-
-fn gpu() -> Gpu {
-    Gpu::new(&Device::simulator().unwrap())
-}
-
-fn wide(x: &[u32]) -> Vec<u64> {
-    let word = |pair: &[u32]| u64::from(pair[0]) | u64::from(*pair.get(1).unwrap_or(&0)) << 32;
-    x.chunks(2).map(word).collect()
-}
-
-fn narrow(x: &[u64], limbs: usize) -> Vec<u32> {
-    let mut words: Vec<u32> = x.iter().flat_map(|&x| [x as u32, (x >> 32) as u32]).collect();
-    assert!(words.iter().skip(limbs).all(|&word| word == 0));
-    words.resize(limbs, 0);
-    words
-}
 
 /// Drawn limbs, some with runs of zeros and of all ones.
 fn drawn(rng: &mut ChaCha8Rng, limbs: usize) -> Vec<u32> {
