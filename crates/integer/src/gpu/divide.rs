@@ -84,6 +84,11 @@ impl Divide {
         [1, 2, 4, 8, 16, 32].into_iter().find_map(of_lanes)
     }
 
+    /// The same for parts of longer numbers.
+    pub(super) fn of_windows(self) -> Self {
+        Self { window: true, ..self }
+    }
+
     /// With more lanes a number, while so many numbers are too few to keep a device of so many
     /// multiprocessors busy.
     fn spread(self, count: usize, multiprocessors: u32) -> Self {
@@ -255,6 +260,6 @@ impl Gpu {
             q.stride.into(),
             u.stride.into(),
         ];
-        self.launch(&Divide { window: true, ..shape }, count, &args)
+        self.launch(&shape.of_windows(), count, &args)
     }
 }
