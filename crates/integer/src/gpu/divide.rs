@@ -50,7 +50,7 @@ const MAX_LIMBS: usize = 64;
 const FEW_LIMBS: usize = 32;
 
 /// Threads of a multiprocessor that keep it busy, about.
-const BUSY_THREADS: usize = 256;
+const BUSY_THREADS: usize = 192;
 
 /// Dividends of so many limbs are divided by `divide.cu` alone wherever it can.
 const SHORT: usize = 256;

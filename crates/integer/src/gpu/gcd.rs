@@ -31,11 +31,11 @@ const FEW_LIMBS: usize = 36;
 
 impl Gcd {
     /// For operands of so many limbs. `None` if they are longer than the registers of a
-    /// block hold, about 2^19 bits, or than its shared memory, of which a device has so many bytes.
+    /// block hold, or than its shared memory, of which a device has so many bytes: 2^20 bits need 140 KiB.
     #[must_use]
     pub fn new(a_limbs: usize, b_limbs: usize, shared_memory: u32) -> Option<Self> {
         [1, 2, 4, 8, 16, 32, 128, 256, 512].into_iter().find_map(|lanes| {
-            let most = if lanes == 32 { MAX_LIMBS } else { FEW_LIMBS };
+            let most = if [32, 512].contains(&lanes) { MAX_LIMBS } else { FEW_LIMBS };
             let mut shapes = Self::of_lanes(a_limbs, b_limbs, lanes);
             shapes.find(|shape| shape.limbs <= most && shape.shared_bytes() + TOLD <= shared_memory)
         })
@@ -81,6 +81,9 @@ impl Shape for Gcd {
     }
 
     fn shared_bytes(&self) -> u32 {
+        if self.lanes > 32 {
+            return ((self.lanes * self.limbs + 2) * size_of::<u32>()) as u32;
+        }
         let wide = self.wide();
         let places = (self.lanes * self.limbs + 2 + wide).max(2 * wide + 4) | 1;
         (self.threads / self.lanes * places * size_of::<u32>()) as u32

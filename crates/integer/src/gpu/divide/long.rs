@@ -80,9 +80,13 @@ impl Gpu {
             let shape = Divide::new(u.limbs, v.limbs, shared_memory).ok_or_else(no_method)?;
             return self.divide_by_limbs(&shape, u, v, count, to);
         };
-        let free =
-            self.device().memory()?.0 + work.as_ref().map_or(0, |kept| 4 * kept.len() as u64);
-        let numbers = slice(count, 4 * plan.words(), free);
+        let kept = work.as_ref().map_or(0, Buffer::len);
+        let numbers = if kept >= count.saturating_mul(plan.words()) {
+            count
+        } else {
+            let free = self.device().memory()?.0 + 4 * kept as u64;
+            slice(count, 4 * plan.words(), free)
+        };
         let work = at_least(work, self.device(), numbers * plan.words())?;
         for first in (0..count).step_by(numbers) {
             let count = numbers.min(count - first);

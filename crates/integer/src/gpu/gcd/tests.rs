@@ -105,7 +105,8 @@ fn long_numbers_have_blocks() {
     assert_eq!(lanes(4096), Some((128, 35)));
     assert_eq!(lanes(8192), Some((256, 35)));
     assert_eq!(lanes(16_384), Some((512, 35)));
-    assert_eq!(lanes(32_768), None);
-    // An eighth of 2^20 bits fits into the shared memory that every device has.
-    assert!(Gcd::new(4096, 4096, 48 << 10).is_some());
+    assert_eq!(lanes(32_768), Some((512, 69)));
+    assert_eq!(lanes(65_536), None);
+    // 2^18 bits fit into the shared memory that every device has.
+    assert!(Gcd::new(8192, 8192, 48 << 10).is_some());
 }
