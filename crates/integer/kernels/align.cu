@@ -3,6 +3,9 @@
 //
 //   THREADS   of a block, which has one number
 //
+// ⌊u/v⌋ has as many bits as u has more than v, or one more, and at most 32·k; a dividend of N + k limbs so has a
+// highest bit that is 0.
+//
 // Results have `limbs` limbs, a multiple of 4, as their stride is; the divisor N of them.
 #include "quad.cuh"
 

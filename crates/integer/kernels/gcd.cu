@@ -1,5 +1,5 @@
 // Greatest common divisors by division steps (Bernstein and Yang 2019, Fast constant-time gcd computation
-// and modular inversion), with the numbers in the registers of groups of lanes.
+// and modular inversion), with the numbers in the registers of groups of lanes, or of a block.
 //
 //   A_LIMBS, B_LIMBS   limbs of the operands; the results have as many as the wider ones
 //   LANES, LIMBS, THREADS   see lanes.cuh, but limbs here have 30 bits; BLOCKS blocks of a multiprocessor
@@ -27,9 +27,19 @@ constexpr u32 WIDE = A_LIMBS > B_LIMBS ? A_LIMBS : B_LIMBS;
 constexpr u32 BITS = 30, MASK = (1u << BITS) - 1;
 static_assert(LIMBS >= 2 && BITS * WHOLE > 32 * WIDE);
 
-// A number's shared memory: a and b, with two zeros behind each; then f, and the result behind it.
+// A number's shared memory: a and b, with two zeros behind each; then f, and the result behind it. A block
+// with one number leaves operands and result in global memory.
+constexpr bool APART = LANES > 32;
 constexpr u32 OF_B = WIDE + 2, OF_RESULT = WHOLE + 2;
-constexpr u32 PLACES = (OF_RESULT + WIDE > 2 * OF_B ? OF_RESULT + WIDE : 2 * OF_B) | 1;
+constexpr u32 PLACES = APART ? OF_RESULT : (OF_RESULT + WIDE > 2 * OF_B ? OF_RESULT + WIDE : 2 * OF_B) | 1;
+
+// An operand; 0 above its limbs.
+struct Number {
+    const u32* limbs;
+    u32 count;
+
+    DEVICE u32 operator[](u32 i) const { return APART && i >= count ? 0 : limbs[i]; }
+};
 
 template <u32 COUNT>
 DEVICE void load(u32* places, const u32* from, u64 stride, u32 numbers) {
@@ -75,17 +85,16 @@ DEVICE void transform(i32 (&f)[LIMBS], i32 (&g)[LIMBS], const Matrix& m) {
             f[i - 1] = (i32)limb_f, g[i - 1] = (i32)limb_g;
         }
     }
-    auto join_lanes = [](i32(&x)[LIMBS], u32 lowest, i32 carry) {
-        i32 highest = carry + (i32)from_above(lowest, 0);
-        x[LIMBS - 1] = is_top() ? highest : highest & (i32)MASK;
-        x[0] += (i32)from_below((u32)(highest >> BITS), 0);
-    };
-    join_lanes(f, lowest_f, (i32)sum_f);
-    join_lanes(g, lowest_g, (i32)sum_g);
+    u64 above = from_above(join(lowest_f, lowest_g), 0);
+    i32 highest_f = (i32)sum_f + (i32)low(above), highest_g = (i32)sum_g + (i32)high(above);
+    u64 below = from_below(join((u32)(highest_f >> BITS), (u32)(highest_g >> BITS)), 0);
+    f[LIMBS - 1] = is_top() ? highest_f : highest_f & (i32)MASK;
+    g[LIMBS - 1] = is_top() ? highest_g : highest_g & (i32)MASK;
+    f[0] += (i32)low(below), g[0] += (i32)high(below);
 }
 
 // The limbs of 30 bits of x/2^shift that this lane has.
-DEVICE void take(i32 (&to)[LIMBS], const u32* x, u32 shift) {
+DEVICE void take(i32 (&to)[LIMBS], Number x, u32 shift) {
 #pragma unroll
     for (u32 i = 0; i < LIMBS; i++) {
         u32 bit = shift + BITS * (lane_of_group() * LIMBS + i), word = min(bit / 32, WIDE);
@@ -111,13 +120,17 @@ DEVICE void make_canonical(i32* f) {
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     gcd(const u32* a, const u32* b, u32* out, u64 a_stride, u64 b_stride, u32 count) {
     DYNAMIC_SHARED(u32, places);
-    u32 first = blockIdx.x * NUMBERS, numbers = min(count - first, NUMBERS);
-    load<A_LIMBS>(places, a + first * a_stride, a_stride, numbers);
-    load<B_LIMBS>(places + OF_B, b + first * b_stride, b_stride, numbers);
-    __syncthreads();
-
-    u32 lane = lane_of_group();
-    u32 *of_a = places + threadIdx.x / LANES * PLACES, *of_b = of_a + OF_B;
+    u32 first = blockIdx.x * NUMBERS, numbers = min(count - first, NUMBERS), lane = lane_of_group();
+    a += first * a_stride, b += first * b_stride, out += (u64)first * WIDE;
+    u32* own = places + threadIdx.x / LANES * PLACES;
+    Number of_a = {own, WIDE}, of_b = {own + OF_B, WIDE};
+    if constexpr (APART) {
+        of_a = {a, A_LIMBS}, of_b = {b, B_LIMBS};
+    } else {
+        load<A_LIMBS>(places, a, a_stride, numbers);
+        load<B_LIMBS>(places + OF_B, b, b_stride, numbers);
+        __syncthreads();
+    }
     // The lowest limb that is not 0, and its zeros.
     u32 distance = 0;
     for (u32 i = lane; i < WIDE; i += LANES) {
@@ -127,38 +140,40 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     u32 limb = WIDE - max(distance, 1u), zeros = 32 * limb + max(__ffs(of_a[limb] | of_b[limb]), 1) - 1;
     bool swaps = (of_a[limb] >> zeros % 32 & 1) == 0;
     i32 f[LIMBS], g[LIMBS];
-    take(f, swaps ? of_b : of_a, zeros);
-    take(g, swaps ? of_a : of_b, zeros);
+    take(f, {swaps ? of_b.limbs : of_a.limbs, swaps ? of_b.count : of_a.count}, zeros);
+    take(g, {swaps ? of_a.limbs : of_b.limbs, swaps ? of_a.count : of_b.count}, zeros);
     i32 delta = 1;
     while (true) {
         i32 any = 0;
 #pragma unroll
         for (u32 i = 0; i < LIMBS; i++) any |= g[i];
-        if (!__any_sync(0xffffffffu, any != 0)) break;
-        transform(f, g, steps(delta, of_lane((u32)f[0], 0), of_lane((u32)g[0], 0)));
+        if (!any_says(any != 0)) break;
+        u64 lowest = of_lane(join((u32)f[0], (u32)g[0]), 0);
+        transform(f, g, steps(delta, low(lowest), high(lowest)));
     }
-    __syncwarp();
+    meet();
 #pragma unroll
-    for (u32 i = 0; i < LIMBS; i++) of_a[lane * LIMBS + i] = (u32)f[i];
-    if (lane == 0) of_a[WHOLE] = of_a[WHOLE + 1] = 0;
-    __syncwarp();
-    if (lane == 0) make_canonical((i32*)of_a);
-    __syncwarp();
+    for (u32 i = 0; i < LIMBS; i++) own[lane * LIMBS + i] = (u32)f[i];
+    if (lane == 0) own[WHOLE] = own[WHOLE + 1] = 0;
+    meet();
+    if (lane == 0) make_canonical((i32*)own);
+    meet();
     // 2^zeros·f.
     for (u32 i = lane; i < WIDE; i += LANES) {
         i32 bit = (i32)(32 * i) - (i32)zeros;
         u32 word = 0;
         if (bit >= 0) {
             u32 at = (u32)bit / BITS, shift = (u32)bit % BITS;
-            u64 pair = of_a[at] | (u64)of_a[at + 1] << BITS;
-            word = (u32)(pair >> shift) | (shift > 28 ? of_a[at + 2] << (2 * BITS - shift) : 0);
+            u64 pair = own[at] | (u64)own[at + 1] << BITS;
+            word = (u32)(pair >> shift) | (shift > 28 ? own[at + 2] << (2 * BITS - shift) : 0);
         } else if (bit > -32) {
-            word = (u32)((of_a[0] | (u64)of_a[1] << BITS) << -bit);
+            word = (u32)((own[0] | (u64)own[1] << BITS) << -bit);
         }
-        of_a[OF_RESULT + i] = word;
+        (APART ? out : own + OF_RESULT)[i] = word;
     }
+    if constexpr (APART) return;
     __syncthreads();
     for (u32 t = threadIdx.x; t < numbers * WIDE; t += THREADS) {
-        out[(u64)first * WIDE + t] = places[t / WIDE * PLACES + OF_RESULT + t % WIDE];
+        out[t] = places[t / WIDE * PLACES + OF_RESULT + t % WIDE];
     }
 }

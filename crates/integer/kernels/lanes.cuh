@@ -1,10 +1,10 @@
 // Numbers in the registers of groups of lanes.
 //
-//   LANES     lanes of a group, which have a number: a power of two up to 32
+//   LANES     lanes of a group, which have a number: a power of two up to 32, or THREADS
 //   LIMBS     limbs of a number that a lane has, an even number: lane i those from i·LIMBS on
 //   THREADS   of a block
 //
-// All lanes of a warp come to each function that asks other lanes.
+// All lanes of a warp come to each function that asks other lanes, and all of a group that is a block.
 #pragma once
 #include "chain.cuh"
 
@@ -15,25 +15,68 @@ DEVICE u32 lane_of_group() { return threadIdx.x % LANES; }
 DEVICE bool is_bottom() { return lane_of_group() == 0; }
 DEVICE bool is_top() { return lane_of_group() == LANES - 1; }
 
+// A group's warps, and its lanes in one of them.
+[[maybe_unused]] constexpr u32 WARPS = LANES > 32 ? LANES / 32 : 1;
+constexpr u32 WIDTH = LANES < 32 ? LANES : 32;
+
 // The value of the next lane below, or above; the outermost lane has one of its own.
-DEVICE u32 from_below(u32 value, u32 outermost) {
+//
+// Where a group is a block, warps tell each other theirs in memory of each function's own. Two calls of one
+// function have a barrier in between, another function's or any other: all have read then.
+template <class T, class Outermost>
+DEVICE T from_below(T value, Outermost outermost) {
     if constexpr (LANES == 1) return outermost;
-    u32 found = __shfl_up_sync(0xffffffffu, value, 1, LANES);
-    return is_bottom() ? outermost : found;
+    T found = __shfl_up_sync(0xffffffffu, value, 1, WIDTH);
+    if constexpr (LANES > 32) {
+        __shared__ T told[WARPS];
+        if (threadIdx.x % 32 == 31) told[threadIdx.x / 32] = value;
+        __syncthreads();
+        if (threadIdx.x % 32 == 0 && !is_bottom()) found = told[threadIdx.x / 32 - 1];
+    }
+    return is_bottom() ? (T)outermost : found;
 }
-DEVICE u32 from_above(u32 value, u32 outermost) {
+template <class T, class Outermost>
+DEVICE T from_above(T value, Outermost outermost) {
     if constexpr (LANES == 1) return outermost;
-    u32 found = __shfl_down_sync(0xffffffffu, value, 1, LANES);
-    return is_top() ? outermost : found;
+    T found = __shfl_down_sync(0xffffffffu, value, 1, WIDTH);
+    if constexpr (LANES > 32) {
+        __shared__ T told[WARPS];
+        if (threadIdx.x % 32 == 0) told[threadIdx.x / 32] = value;
+        __syncthreads();
+        if (threadIdx.x % 32 == 31 && !is_top()) found = told[threadIdx.x / 32 + 1];
+    }
+    return is_top() ? (T)outermost : found;
 }
 
 // The value of one lane, for all of its group.
-DEVICE u32 of_lane(u32 value, u32 lane) {
-    return LANES == 1 ? value : __shfl_sync(0xffffffffu, value, lane, LANES);
+template <class T>
+DEVICE T of_lane(T value, u32 lane) {
+    if constexpr (LANES > 32) {
+        __shared__ T told;
+        if (threadIdx.x == lane) told = value;
+        __syncthreads();
+        return told;
+    }
+    return LANES == 1 ? value : __shfl_sync(0xffffffffu, value, lane, WIDTH);
 }
 DEVICE u32 of_top(u32 value) { return of_lane(value, LANES - 1); }
 
-// The votes of a group, lane 0 first.
+// Lanes that work on the same numbers meet: what they wrote before can be read.
+DEVICE void meet() {
+    if constexpr (LANES > 32) {
+        __syncthreads();
+    } else {
+        __syncwarp();
+    }
+}
+
+// Whether a lane of a group says so, or one of another group of its warp.
+DEVICE bool any_says(bool mine) {
+    if constexpr (LANES > 32) return __syncthreads_or(mine);
+    return __any_sync(0xffffffffu, mine);
+}
+
+// The votes of a group of up to 32 lanes, lane 0 first.
 DEVICE u32 votes(bool mine) {
     u32 all = __ballot_sync(0xffffffffu, mine);
     if constexpr (LANES == 32) return all;
@@ -43,8 +86,14 @@ DEVICE u32 votes(bool mine) {
 // The largest value of a group.
 DEVICE u32 largest(u32 value) {
 #pragma unroll
-    for (u32 apart = 1; apart < LANES; apart *= 2) {
+    for (u32 apart = 1; apart < WIDTH; apart *= 2) {
         value = max(value, __shfl_xor_sync(0xffffffffu, value, apart));
+    }
+    if constexpr (LANES > 32) {
+        __shared__ u32 told[WARPS];
+        if (threadIdx.x % 32 == 0) told[threadIdx.x / 32] = value;
+        __syncthreads();
+        for (u32 i = 0; i < WARPS; i++) value = max(value, told[i]);
     }
     return value;
 }

@@ -18,14 +18,15 @@
 // all is done in one pass over the window. That count is from a bound that R is below, so it is never
 // too large; if V has to be added again, the carry out of the window tells.
 //
-// Digits. X < V·B, m = 1. The guess is from the top three limbs of X and two of V; it is never too
-// small, and at most 1 too large but for Knuth's case of X's top limb that is V's, where it is at most 2.
+// Digits. m = 1, and X < 2^31·B^N: alignment leaves the highest bit of a dividend unused. So
+// X's top limb is less than V's, and the guess, from the top three limbs of X and two of V, is less than
+// B; it is never too small, and at most 1 too large.
 //
 // A pass adds E + w·W to R mod B^N and finds the carry; E is the complement of D and W that of V where these
 // are subtracted. Warps have spans of a number, and rows of 32 quads of a span, one after
-// the other. What a quad hands on is a word: the lane above adds it, which carries once at most, and only
-// to a limb 0 … w, so that no lane that carries hands on another carry. What a span hands on
-// is added in rounds until there is nothing, which nearly always is one round.
+// the other. What a quad hands on is a word, at most w or, with E, at most w + 1: the lane above adds it. Where
+// that carries, what is left is less than the word, so that the lane passes no other carry on. What
+// a span hands on is added in rounds until there is nothing, which nearly always is one round.
 #include "quad.cuh"
 
 constexpr u32 WARPS = THREADS / 32, ROW = 128;
@@ -120,7 +121,7 @@ DEVICE u32 times_at_least(u64 x, u64 d, u64 z, u32 o, u64 v) {
 // A guess of one limb of quotient, from the top limbs of X and V, highest first.
 DEVICE u32 digit_of(u32 x2, u32 x1, u32 x0, u32 v1, u32 v0) {
     u64 top = join(x1, x2);
-    u32 digit = x2 >= v1 ? 0xffffffffu : (u32)(top / v1);
+    u32 digit = (u32)(top / v1);
     u64 rest = top - (u64)digit * v1;
     while (high(rest) == 0 && (u64)digit * v0 > join(x0, low(rest))) digit--, rest += v1;
     return digit;
@@ -167,7 +168,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     u32 overflow = left;
     // All have read the top.
     __syncthreads();
-    for (u32 i = 0; i < 8; i++) {
+    // At most two passes for D and V2·B^m, and three for V.
+    for (u32 i = 0; i < 6; i++) {
         beyond += pass(x, whole, added);
         if (left > 0) {
             left--, beyond--;

@@ -50,7 +50,7 @@ const MAX_LIMBS: usize = 64;
 const FEW_LIMBS: usize = 32;
 
 /// Threads of a multiprocessor that keep it busy, about.
-const BUSY_THREADS: usize = 256;
+const BUSY_THREADS: usize = 192;
 
 /// Dividends of so many limbs are divided by `divide.cu` alone wherever it can.
 const SHORT: usize = 256;
@@ -82,6 +82,11 @@ impl Divide {
             shapes.find(fits)
         };
         [1, 2, 4, 8, 16, 32].into_iter().find_map(of_lanes)
+    }
+
+    /// The same for parts of longer numbers.
+    pub(super) fn of_windows(self) -> Self {
+        Self { window: true, ..self }
     }
 
     /// With more lanes a number, while so many numbers are too few to keep a device of so many
@@ -255,6 +260,6 @@ impl Gpu {
             q.stride.into(),
             u.stride.into(),
         ];
-        self.launch(&Divide { window: true, ..shape }, count, &args)
+        self.launch(&shape.of_windows(), count, &args)
     }
 }

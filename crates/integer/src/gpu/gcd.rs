@@ -1,5 +1,8 @@
 //! Greatest common divisors on a device.
 
+#[cfg(test)]
+mod tests;
+
 use warpint_device::{Buffer, DeviceError, Source, common};
 
 use super::memory::fits;
@@ -20,24 +23,31 @@ pub struct Gcd {
 /// A lane has at most so many limbs of each number in registers.
 const MAX_LIMBS: usize = 72;
 
+/// Bytes of shared memory in which the warps of a block tell each other something, and more.
+const TOLD: u32 = 512;
+
 /// Limbs of a lane up to which a number has no more lanes.
 const FEW_LIMBS: usize = 36;
 
 impl Gcd {
-    /// For operands of so many limbs. `None` if they are longer than the registers of a warp hold, or than a
-    /// block's shared memory, of which a device has so many bytes.
+    /// For operands of so many limbs. `None` if they are longer than the registers of a
+    /// block hold, or than its shared memory, of which a device has so many bytes: 2^20 bits need 140 KiB.
     #[must_use]
     pub fn new(a_limbs: usize, b_limbs: usize, shared_memory: u32) -> Option<Self> {
+        [1, 2, 4, 8, 16, 32, 128, 256, 512].into_iter().find_map(|lanes| {
+            let most = if [32, 512].contains(&lanes) { MAX_LIMBS } else { FEW_LIMBS };
+            let mut shapes = Self::of_lanes(a_limbs, b_limbs, lanes);
+            shapes.find(|shape| shape.limbs <= most && shape.shared_bytes() + TOLD <= shared_memory)
+        })
+    }
+
+    /// With so many lanes a number, the larger blocks first; from 64 on blocks of one number.
+    fn of_lanes(a_limbs: usize, b_limbs: usize, lanes: usize) -> impl Iterator<Item = Self> {
         // One bit more for a sign.
         let all = 32 * a_limbs.max(b_limbs) / 30 + 1;
-        let of_lanes = |lanes: usize| {
-            let limbs = all.div_ceil(lanes).max(2);
-            let most = if lanes == 32 { MAX_LIMBS } else { FEW_LIMBS };
-            let threads = [128, 64, 32].into_iter().filter(|_| limbs <= most);
-            let shapes = threads.map(|threads| Self { a_limbs, b_limbs, lanes, limbs, threads });
-            shapes.into_iter().find(|shape| shape.shared_bytes() <= shared_memory)
-        };
-        [1, 2, 4, 8, 16, 32].into_iter().find_map(of_lanes)
+        let limbs = all.div_ceil(lanes).max(2);
+        let threads = [128, 64, 32].map(|threads| if lanes > 32 { lanes } else { threads });
+        threads.into_iter().map(move |threads| Self { a_limbs, b_limbs, lanes, limbs, threads })
     }
 
     fn wide(&self) -> usize {
@@ -71,6 +81,9 @@ impl Shape for Gcd {
     }
 
     fn shared_bytes(&self) -> u32 {
+        if self.lanes > 32 {
+            return ((self.lanes * self.limbs + 2) * size_of::<u32>()) as u32;
+        }
         let wide = self.wide();
         let places = (self.lanes * self.limbs + 2 + wide).max(2 * wide + 4) | 1;
         (self.threads / self.lanes * places * size_of::<u32>()) as u32

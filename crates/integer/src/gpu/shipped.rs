@@ -37,6 +37,11 @@ pub fn sources(shared_memory: u32) -> Result<Vec<Source>, DeviceError> {
         shapes.extend(boxed(Divide::new(2 * limbs, limbs, shared_memory)));
         shapes.extend(boxed(Gcd::new(limbs, limbs, shared_memory)));
     }
+    // A block a number.
+    for limbs in [4096, 8192, 16_384] {
+        shapes.extend(boxed(Gcd::new(limbs, limbs, shared_memory)));
+    }
+    shapes.extend(boxed(Divide::new(256, 128, shared_memory).map(Divide::of_windows)));
     for limbs in [4, 8, 16, 24, 32] {
         shapes.extend(boxed(Power::new(limbs, limbs, limbs)));
     }

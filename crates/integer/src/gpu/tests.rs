@@ -5,14 +5,14 @@ use rand_chacha::ChaCha8Rng;
 use warpint_arith::limbs;
 use warpint_device::{Buffer, Device};
 
-use super::{Divide, Gcd, Gpu, Karatsuba, Method, Ntt, Operand, Part, Quotients, Results, Sum};
+use super::{Divide, Gpu, Karatsuba, Method, Ntt, Operand, Part, Quotients, Results, Sum};
 
-fn gpu() -> Gpu {
+pub(super) fn gpu() -> Gpu {
     Gpu::new(&Device::simulator().unwrap())
 }
 
 /// Numbers that are hard on carries, then drawn ones.
-fn numbers(rng: &mut ChaCha8Rng, count: usize, limbs: usize) -> Vec<Vec<u32>> {
+pub(super) fn numbers(rng: &mut ChaCha8Rng, count: usize, limbs: usize) -> Vec<Vec<u32>> {
     let mut numbers = vec![
         vec![u32::MAX; limbs],
         vec![0; limbs],
@@ -35,11 +35,11 @@ fn numbers(rng: &mut ChaCha8Rng, count: usize, limbs: usize) -> Vec<Vec<u32>> {
     numbers
 }
 
-fn upload(gpu: &Gpu, numbers: &[Vec<u32>]) -> Buffer<u32> {
+pub(super) fn upload(gpu: &Gpu, numbers: &[Vec<u32>]) -> Buffer<u32> {
     gpu.device().upload(&numbers.concat()).unwrap()
 }
 
-fn wide(x: &[u32]) -> Vec<u64> {
+pub(super) fn wide(x: &[u32]) -> Vec<u64> {
     let word = |pair: &[u32]| u64::from(pair[0]) | u64::from(*pair.get(1).unwrap_or(&0)) << 32;
     x.chunks(2).map(word).collect()
 }
@@ -293,7 +293,7 @@ fn sums_and_differences() {
     }
 }
 
-fn narrow(x: &[u64], limbs: usize) -> Vec<u32> {
+pub(super) fn narrow(x: &[u64], limbs: usize) -> Vec<u32> {
     let mut words: Vec<u32> = x.iter().flat_map(|&x| [x as u32, (x >> 32) as u32]).collect();
     words.resize(limbs, 0);
     words
@@ -398,80 +398,5 @@ fn quotients_limb_by_limb() {
     ];
     for (u, v) in widths {
         check_division(&gpu, &Divide::new(u, v, shared_memory).unwrap(), u, v);
-    }
-}
-
-/// Euclid's algorithm by division.
-fn gcd(a: &[u32], b: &[u32]) -> Vec<u64> {
-    let (mut a, mut b) = (limbs::trimmed(&wide(a)).to_vec(), limbs::trimmed(&wide(b)).to_vec());
-    while !b.is_empty() {
-        (a, b) = (b.clone(), limbs::div_rem(&a, &b).1);
-    }
-    a
-}
-
-/// F_n and F_(n − 1), the largest of so many limbs: the most steps of Euclid's algorithm.
-fn fibonacci(limbs: usize) -> (Vec<u32>, Vec<u32>) {
-    let (mut a, mut b) = (vec![0; limbs], vec![0; limbs]);
-    b[0] = 1_u32;
-    loop {
-        let mut sum = wide(&a);
-        limbs::add_assign(&mut sum, &wide(&b));
-        let next = narrow(&sum, limbs + 1);
-        if next[limbs] != 0 || (limbs % 2 == 0 && sum < wide(&b)) {
-            return (b, a);
-        }
-        (a, b) = (b, next[..limbs].to_vec());
-        if b[limbs - 1] >> 31 != 0 {
-            return (b, a);
-        }
-    }
-}
-
-fn check_gcd(gpu: &Gpu, a_limbs: usize, b_limbs: usize) {
-    let mut rng = ChaCha8Rng::seed_from_u64(11);
-    let mut pairs: Vec<(Vec<u32>, Vec<u32>)> = vec![];
-    let (a, b) = (numbers(&mut rng, 14, a_limbs), numbers(&mut rng, 14, b_limbs));
-    for a in &a {
-        pairs.extend(b.iter().map(|b| (a.clone(), b.clone())));
-    }
-    // With a divisor in common, with powers of two, and of few limbs.
-    for i in 0..20 {
-        let common = rng.random_range(0..a_limbs.min(b_limbs));
-        let g = numbers(&mut rng, 8, common.max(1)).pop().unwrap();
-        let mut multiple = |limbs: usize| {
-            let x: Vec<u32> = (0..limbs - common).map(|_| rng.random()).collect();
-            let mut product = narrow(&limbs::mul(&wide(&x), &wide(&g)), limbs);
-            product[..i % limbs].fill(0);
-            product
-        };
-        pairs.push((multiple(a_limbs), multiple(b_limbs)));
-    }
-    let (last, before) = fibonacci(a_limbs.min(b_limbs));
-    let padded = |x: &[u32], limbs: usize| [x, &vec![0; limbs - x.len()]].concat();
-    pairs.push((padded(&last, a_limbs), padded(&before, b_limbs)));
-    pairs.push((padded(&last, a_limbs), padded(&last, b_limbs)));
-
-    let (count, wide_limbs) = (pairs.len(), a_limbs.max(b_limbs));
-    let (a, b): (Vec<_>, Vec<_>) = pairs.iter().cloned().unzip();
-    let (a_data, b_data) = (upload(gpu, &a), upload(gpu, &b));
-    let out = gpu.device().alloc::<u32>(count * wide_limbs).unwrap();
-    let operand = |data, limbs| Operand { data, limbs, broadcast: false };
-    let shape = Gcd::new(a_limbs, b_limbs, gpu.device().info().shared_memory_per_block).unwrap();
-    let (x, y) = (operand(&a_data, a_limbs), operand(&b_data, b_limbs));
-    gpu.gcd_by_steps(&shape, x, y, count, &out).unwrap();
-    let found = out.download().unwrap();
-    for ((a, b), found) in pairs.iter().zip(found.chunks(wide_limbs)) {
-        assert_eq!(found, narrow(&gcd(a, b), wide_limbs), "{shape:?}: {a:x?}, {b:x?}");
-    }
-}
-
-#[test]
-fn divisors_by_steps() {
-    let gpu = gpu();
-    let widths =
-        [(1, 1), (2, 2), (1, 3), (4, 4), (7, 5), (8, 8), (33, 33), (34, 2), (70, 64), (140, 140)];
-    for (a, b) in widths {
-        check_gcd(&gpu, a, b);
     }
 }

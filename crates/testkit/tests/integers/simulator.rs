@@ -57,6 +57,15 @@ fn division_on_the_simulator() {
     division::broadcast(&executor, 33, 10);
 }
 
+/// In blocks, by guesses of upper halves; divisors longer than registers hold.
+#[test]
+fn long_division_on_the_simulator() {
+    let executor = simulator();
+    for (a, d, count) in [(1400, 700, 8), (4500, 2300, 4), (2200, 2200, 6)] {
+        division::random(&executor, a, d, count);
+    }
+}
+
 /// One lane, two, and all of a warp.
 #[test]
 fn divisors_on_the_simulator() {
@@ -67,6 +76,8 @@ fn divisors_on_the_simulator() {
         gcd::chosen(&executor, a);
     }
     gcd::random(&executor, 1025, 1030, 3);
+    // A block a number.
+    gcd::random(&executor, 2170, 2165, 1);
     gcd::broadcast(&executor, 5, 7);
 }
 

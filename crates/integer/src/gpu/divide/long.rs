@@ -80,9 +80,13 @@ impl Gpu {
             let shape = Divide::new(u.limbs, v.limbs, shared_memory).ok_or_else(no_method)?;
             return self.divide_by_limbs(&shape, u, v, count, to);
         };
-        let free =
-            self.device().memory()?.0 + work.as_ref().map_or(0, |kept| 4 * kept.len() as u64);
-        let numbers = slice(count, 4 * plan.words(), free);
+        let kept = work.as_ref().map_or(0, Buffer::len);
+        let numbers = if kept >= count.saturating_mul(plan.words()) {
+            count
+        } else {
+            let free = self.device().memory()?.0 + 4 * kept as u64;
+            slice(count, 4 * plan.words(), free)
+        };
         let work = at_least(work, self.device(), numbers * plan.words())?;
         for first in (0..count).step_by(numbers) {
             let count = numbers.min(count - first);
@@ -113,6 +117,16 @@ impl Gpu {
         let is_dearer = shape.is_none_or(|shape| cost < costs.of_kernel(shape, quotient + 1));
         is_dearer.then_some(plan)
     }
+}
+
+/// ⌊X/V'⌋ of the window X of n + m limbs from limb `at` on by the n upper limbs V' of V: m limbs of the
+/// quotient from limb `digit` on, and an overflow. X mod V' takes the lower n limbs of X.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    at: usize,
+    digit: usize,
+    n: usize,
+    m: usize,
 }
 
 /// A division of some numbers on its way.
@@ -190,89 +204,56 @@ impl<'a> Long<'a> {
     /// All of the quotient, from the highest limb on.
     fn divide(&self) -> Result<(), DeviceError> {
         let Plan { whole, block, blocks, guesses } = self.plan;
-        self.settle(Kernel::Digit, blocks * block, blocks * block, whole, 1, 0, 0)?;
+        let step = |at, m| Step { at, digit: at, n: whole, m };
+        self.settle(Kernel::Digit, step(blocks * block, 1), 0, 0)?;
         for at in (0..blocks).rev().map(|i| i * block) {
             match guesses {
-                None => self.at_once(at, at, whole, block, self.overflows(0))?,
-                Some(_) => self.step(at, at, whole, block, 0, self.overflows(0))?,
+                None => self.at_once(step(at, block), self.overflows(0))?,
+                Some(_) => self.step(step(at, block), 0, self.overflows(0))?,
             }
         }
         Ok(())
     }
 
-    /// ⌊X/V'⌋ of the window X of n + m limbs from limb `at` on by the n upper limbs V' of V: m
-    /// limbs of the quotient from limb `digit` on, and an overflow. X mod V' takes X's lower limbs.
-    fn step(
-        &self,
-        at: usize,
-        digit: usize,
-        n: usize,
-        m: usize,
-        level: u32,
-        overflows: u64,
-    ) -> Result<(), DeviceError> {
+    /// A step by a guess. Its overflow goes to an address, 0 where there can be none.
+    fn step(&self, step: Step, level: u32, overflows: u64) -> Result<(), DeviceError> {
+        let Step { at, digit, n, m } = step;
         if n == m {
-            return self.guess(at, digit, m, level, overflows);
+            return self.guess(step, level, overflows);
         }
         let rest = n - m;
-        self.guess(at + rest, digit, m, level, self.overflows(level))?;
+        let guess = Step { at: at + rest, digit, n: m, m };
+        self.guess(guess, level, self.overflows(level))?;
         let lower = self.divisors.part(self.plan.whole - n, rest);
         let block = self.quotients.part(digit, m);
         self.gpu.multiply_views(block, lower, self.count, self.products)?;
         // Both may be the same memory: an overflow is read before it is written.
-        self.settle(Kernel::Settle, at, digit, n, m, self.overflows(level), overflows)
+        self.settle(Kernel::Settle, step, self.overflows(level), overflows)
     }
 
-    /// The same of 2·m limbs by m.
-    fn guess(
-        &self,
-        at: usize,
-        digit: usize,
-        m: usize,
-        level: u32,
-        overflows: u64,
-    ) -> Result<(), DeviceError> {
+    /// A step of as many limbs as its divisor has, in two steps of half as many, or by the kernel.
+    fn guess(&self, step: Step, level: u32, overflows: u64) -> Result<(), DeviceError> {
         if self.plan.guesses.is_none_or(|levels| level >= levels) {
-            return self.at_once(at, digit, m, m, overflows);
+            return self.at_once(step, overflows);
         }
+        let Step { at, digit, n, m } = step;
         let half = m / 2;
-        self.step(at + half, digit + half, m, half, level + 1, overflows)?;
-        // The remainder is less than V': no overflow.
-        self.step(at, digit, m, half, level + 1, 0)
+        let upper = Step { at: at + half, digit: digit + half, n, m: half };
+        self.step(upper, level + 1, overflows)?;
+        // The remainder is less than the divisor.
+        self.step(Step { at, digit, n, m: half }, level + 1, 0)
     }
 
-    /// The same of n + m limbs by the kernel.
-    fn at_once(
-        &self,
-        at: usize,
-        digit: usize,
-        n: usize,
-        m: usize,
-        overflows: u64,
-    ) -> Result<(), DeviceError> {
-        let windows = Windows {
-            dividends: self.dividends.part(at, n + m),
-            divisors: self.divisors.part(self.plan.whole - n, n),
-            quotients: self.quotients.part(digit, m),
-            overflows,
-        };
+    /// A step by `divide.cu`.
+    fn at_once(&self, step: Step, overflows: u64) -> Result<(), DeviceError> {
+        let (dividends, divisors, quotients) = self.views(step);
+        let windows = Windows { dividends, divisors, quotients, overflows };
         self.gpu.divide_windows(windows, self.count)
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn settle(
-        &self,
-        kernel: Kernel,
-        at: usize,
-        digit: usize,
-        n: usize,
-        m: usize,
-        from: u64,
-        to: u64,
-    ) -> Result<(), DeviceError> {
-        let window = self.dividends.part(at, n + m);
-        let divisor = self.divisors.part(self.plan.whole - n, n);
-        let quotient = self.quotients.part(digit, m);
+    /// The rest of a step with a guess; overflows go from one address to another.
+    fn settle(&self, kernel: Kernel, step: Step, from: u64, to: u64) -> Result<(), DeviceError> {
+        let (window, divisor, quotient) = self.views(step);
         let args = [
             window.pointer(),
             window.stride.into(),
@@ -283,10 +264,19 @@ impl<'a> Long<'a> {
             quotient.stride.into(),
             Arg::Pointer(from),
             Arg::Pointer(to),
-            Arg::U32(n as u32),
-            Arg::U32(m as u32),
+            Arg::U32(step.n as u32),
+            Arg::U32(step.m as u32),
         ];
-        self.launch(kernel, n, &args)
+        self.launch(kernel, step.n, &args)
+    }
+
+    /// A step's window, divisor and digits.
+    fn views(&self, Step { at, digit, n, m }: Step) -> (View, View, View) {
+        (
+            self.dividends.part(at, n + m),
+            self.divisors.part(self.plan.whole - n, n),
+            self.quotients.part(digit, m),
+        )
     }
 
     /// Results from number `first` on.

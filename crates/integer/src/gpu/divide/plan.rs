@@ -164,10 +164,6 @@ impl<'a> Costs<'a> {
 /// So many limbs or a few more, up to an eighth, but hardly more than `most`: batches that differ in a few
 /// limbs have kernels in common.
 pub(super) fn rounded(limbs: usize, most: usize) -> usize {
-    let unit = match limbs {
-        0 => return 0,
-        ..32 => 4,
-        _ => 1 << (limbs.ilog2() - 3),
-    };
+    let unit = if limbs < 32 { 4 } else { 1 << (limbs.ilog2() - 3) };
     limbs.next_multiple_of(unit).min(most.next_multiple_of(4))
 }

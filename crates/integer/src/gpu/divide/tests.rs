@@ -3,27 +3,11 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use warpint_arith::limbs;
-use warpint_device::Device;
 
 use super::long::{longest, slice};
 use super::plan::{Costs, Plan, rounded};
+use crate::gpu::tests::{gpu, narrow, wide};
 use crate::gpu::{Divide, Gpu, Operand, Quotients};
-
-fn gpu() -> Gpu {
-    Gpu::new(&Device::simulator().unwrap())
-}
-
-fn wide(x: &[u32]) -> Vec<u64> {
-    let word = |pair: &[u32]| u64::from(pair[0]) | u64::from(*pair.get(1).unwrap_or(&0)) << 32;
-    x.chunks(2).map(word).collect()
-}
-
-fn narrow(x: &[u64], limbs: usize) -> Vec<u32> {
-    let mut words: Vec<u32> = x.iter().flat_map(|&x| [x as u32, (x >> 32) as u32]).collect();
-    assert!(words.iter().skip(limbs).all(|&word| word == 0));
-    words.resize(limbs, 0);
-    words
-}
 
 /// Drawn limbs, some with runs of zeros and of all ones.
 fn drawn(rng: &mut ChaCha8Rng, limbs: usize) -> Vec<u32> {
@@ -34,7 +18,7 @@ fn drawn(rng: &mut ChaCha8Rng, limbs: usize) -> Vec<u32> {
             value = match rng.random_range(0..4) {
                 0 if runs => u32::MAX,
                 1 if runs => 0,
-                2 if runs && i % 2 == 0 => 1 << rng.random_range(0..32),
+                2 if runs && i.is_multiple_of(2) => 1 << rng.random_range(0..32),
                 _ => rng.random(),
             };
         }
@@ -48,10 +32,9 @@ fn product(a: &[u32], b: &[u32], c: &[u32], limbs: usize) -> Option<Vec<u32>> {
     let mut sum = limbs::mul(&wide(a), &wide(b));
     sum.resize(sum.len().max(c.len().div_ceil(2)) + 1, 0);
     limbs::add_assign(&mut sum, &wide(c));
-    let sum = limbs::trimmed(&sum).to_vec();
-    let fits = 2 * sum.len() <= limbs || sum.len() == limbs.div_ceil(2);
-    (fits && (limbs % 2 == 0 || sum.len() * 2 < limbs || sum[limbs / 2] >> 32 == 0))
-        .then(|| narrow(&sum, limbs))
+    let words: Vec<u32> = sum.iter().flat_map(|&x| [x as u32, (x >> 32) as u32]).collect();
+    let fits = words.iter().skip(limbs).all(|&word| word == 0);
+    fits.then(|| narrow(&sum, limbs))
 }
 
 fn less_one(x: &[u32]) -> Vec<u32> {
