@@ -201,7 +201,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     __syncwarp();
     // As many digits as the number of the warp with most has: those of the others are 0.
     u32 most = U_LIMBS < divisor.limbs ? 0 : U_LIMBS - divisor.limbs + 1;
-    most = __reduce_max_sync(0xffffffffu, most);
+    most = largest_of_warp(most);
     Remainder r;
 #pragma unroll
     for (u32 i = 0; i < LIMBS; i++) {
