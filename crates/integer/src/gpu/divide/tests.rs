@@ -330,6 +330,16 @@ fn every_width_has_a_way() {
     }
 }
 
+#[test]
+fn products_are_divided_too() {
+    let gpu = gpu();
+    let mut costs = Costs::with(&gpu, 227 << 10);
+    for (u, v) in [(65_536, 32_768), (65_536, 65_536), (65_536, 1), (65_536, 40_000)] {
+        let (plan, _) = costs.plan(v, u - v).unwrap();
+        assert!(plan.whole >= v && plan.block * plan.blocks >= u - v, "{u} by {v}: {plan:?}");
+    }
+}
+
 /// By the prices of an H200, nanoseconds: what was measured of `divide.cu` there, and a few products.
 #[test]
 fn long_divisions_cost_a_few_products() {
