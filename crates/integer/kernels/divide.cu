@@ -201,7 +201,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     __syncwarp();
     // As many digits as the number of the warp with most has: those of the others are 0.
     u32 most = U_LIMBS < divisor.limbs ? 0 : U_LIMBS - divisor.limbs + 1;
-    most = largest_of_warp(most);
+    most = warp_largest(most);
     Remainder r;
 #pragma unroll
     for (u32 i = 0; i < LIMBS; i++) {
@@ -219,7 +219,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 
 #pragma unroll 1
     for (u32 t = most; t-- > 0;) {
-        u32 lower = *--below;
+        // The lowest lane alone needs it, and soon writes there.
+        --below;
+        u32 lower = is_bottom() ? *below : 0;
         u32 next = __funnelshift_l(lower, upper, divisor.bits_up), q = of_top(r.digit(divisor));
         upper = lower;
         r.step(divisor, q, next);

@@ -98,20 +98,6 @@ DEVICE u32 largest(u32 value) {
     return value;
 }
 
-// The largest value of a warp, which the compiler knows to be the same in all lanes where there is an
-// instruction for it.
-DEVICE u32 largest_of_warp(u32 value) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-#pragma unroll
-    for (u32 apart = 1; apart < 32; apart *= 2) {
-        value = max(value, __shfl_xor_sync(0xffffffffu, value, apart));
-    }
-    return value;
-#else
-    return __reduce_max_sync(0xffffffffu, value);
-#endif
-}
-
 // Adds `carry` to a lane's limbs; what that carries.
 DEVICE u32 add_word(u32 (&x)[LIMBS], u32 carry) {
     x[0] = add_first(x[0], carry);

@@ -276,7 +276,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 #pragma unroll
         for (u32 t = 0; t < 4; t++) inverse *= 2 - a[0] * inverse;
         Work work = {mine, mine + LIMBS, 0u - inverse};
-        u32 bits = __reduce_max_sync(0xffffffffu, bit_length(n.e, E_LIMBS));
+        u32 bits = warp_largest(bit_length(n.e, E_LIMBS));
         power_of_odd(a, work, n, bits);
         if (__any_sync(0xffffffffu, n.zeros > 0)) add_multiple(a, work, n, bits);
         if (number < count) {

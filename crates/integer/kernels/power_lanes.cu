@@ -385,7 +385,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         work.inverse = 0u - inverse;
 
         const u32* exponent = e + i * e_stride;
-        u32 bits = __reduce_max_sync(0xffffffffu, bit_length(exponent, E_LIMBS));
+        u32 bits = warp_largest(bit_length(exponent, E_LIMBS));
         u32 windows = (bits + WINDOW - 1) / WINDOW, last = ENTRIES + windows;
         Block a;
 #pragma unroll 1

@@ -7,6 +7,20 @@ DEVICE u32 low(u64 x) { return (u32)x; }
 DEVICE u32 high(u64 x) { return (u32)(x >> 32); }
 DEVICE u64 join(u32 lo, u32 hi) { return (u64)hi << 32 | lo; }
 
+// The largest value of a warp, which the compiler knows to be the same in all lanes where there is an
+// instruction for it.
+DEVICE u32 warp_largest(u32 value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#pragma unroll
+    for (u32 apart = 1; apart < 32; apart *= 2) {
+        value = max(value, __shfl_xor_sync(0xffffffffu, value, apart));
+    }
+    return value;
+#else
+    return __reduce_max_sync(0xffffffffu, value);
+#endif
+}
+
 // A 96-bit two's complement integer: w0 + w1·2^32 + w2·2^64, w2 signed.
 struct Wide {
     u32 w0, w1, w2;

@@ -90,7 +90,8 @@ impl Shape for Power {
 
 impl Gpu {
     /// `out_i` = x_i^(e_i) mod m_i, of as many limbs as m; where m_i = 0 it is 0, and the flag 1. It
-    /// waits for the device, whose memory for what is in between is given back.
+    /// waits for the device, whose memory for what is in between is given back. No result may be the memory
+    /// of an operand.
     ///
     /// One thread computes a power modulo a number of up to 1,024 bits, some lanes of a warp one modulo
     /// longer odd ones, to 32,768 bits. If there is an even one among these, or a longer one, the
@@ -112,8 +113,9 @@ impl Gpu {
         has(out.len(), count, m.limbs)?;
         has(is_zero.len(), count, 1)?;
         let x_limbs = x.limbs.min(m.limbs);
+        let shared_memory = self.device().info().shared_memory_per_block;
         let alone = Power::new(x_limbs, e.limbs, m.limbs);
-        let in_lanes = PowerLanes::new(x_limbs, e.limbs, m.limbs);
+        let in_lanes = PowerLanes::new([x_limbs, e.limbs, m.limbs], shared_memory);
         if count == 0 {
             return Ok(());
         }

@@ -46,7 +46,7 @@ pub fn sources(shared_memory: u32) -> Result<Vec<Source>, DeviceError> {
         shapes.extend(boxed(Power::new(limbs, limbs, limbs)));
     }
     for limbs in [64, 128, 256, 1024] {
-        shapes.extend(boxed(PowerLanes::new(limbs, limbs, limbs)));
+        shapes.extend(boxed(PowerLanes::new([limbs; 3], shared_memory)));
     }
     // Full transforms modulo three primes, of a head alone and with tails; then more primes.
     let lengths = [(256, 3), (2048, 3), (8192, 3), (320, 3), (384, 3), (1280, 3), (1536, 3)];

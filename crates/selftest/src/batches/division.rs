@@ -76,6 +76,42 @@ pub(super) fn divisors(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(),
     of(&times(a)?, &times(b)?)
 }
 
+/// a^e mod m of odd, even and any b, for exponents of one limb and of two; not of the widest numbers, which
+/// take long limb by limb.
+pub(super) fn powers(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
+    const WIDEST: usize = 1024;
+    if a.limbs.max(b.limbs) > WIDEST {
+        return Ok(());
+    }
+    let executor = a.batch.executor();
+    let count = a.count().min(b.count()).min(20);
+    let first = |x: &Numbers, change: &dyn Fn(usize, u32) -> u32| {
+        let row = |i: usize| {
+            let mut row = x.row(i).to_vec();
+            if let Some(lowest) = row.first_mut() {
+                *lowest = change(i, *lowest);
+            }
+            row
+        };
+        Numbers::new(executor, x.limbs, (0..count).map(row).collect())
+    };
+    let base = first(a, &|_, limb| limb)?;
+    let odd = first(b, &|_, limb| limb | 1)?;
+    let any = first(b, &|i, limb| limb & (u32::MAX << (i % 4)))?;
+    for (exponent_limbs, m) in [(1, &odd), (2, &odd), (1, &any)] {
+        let e = Numbers::new(executor, exponent_limbs, drawn(rng, exponent_limbs, count))?;
+        let expected: Vec<Option<Vec<u64>>> = (0..count)
+            .map(|i| limbs::pow_mod(&wide(base.row(i)), &wide(e.row(i)), &wide(m.row(i))))
+            .collect();
+        let (powers, zeros) = base.batch.pow_mod(&e.batch, &m.batch)?;
+        check("a^e mod m", &powers, m.limbs, count, |i| {
+            narrow(expected[i].as_deref().unwrap_or(&[]), m.limbs)
+        })?;
+        check_flags("a^e mod m", &zeros, expected.iter().map(Option::is_none))?;
+    }
+    Ok(())
+}
+
 /// So many times a batch of `count` drawn dividends by divisors of so many limbs, not compared but
 /// tried where they are: q·b + r = a and r < b. The numbers of a round are made of those of
 /// the last, x ← x·c + 1 mod 2^n.

@@ -30,6 +30,7 @@ pub const CASES: &[(&str, Run)] = &[
     }),
     ("quotients", |executor, seed, sizes| for_all(executor, seed, sizes, division::all)),
     ("divisors", |executor, seed, sizes| for_all(executor, seed, sizes, division::divisors)),
+    ("powers", |executor, seed, sizes| for_all(executor, seed, sizes, division::powers)),
     ("many_quotients", many_quotients),
     ("limb_by_limb", |executor, seed, sizes| for_all(executor, seed, sizes, bits::all)),
     ("places", |executor, seed, _| places::moves(executor, seed).map_err(|e| e.to_string())),

@@ -39,8 +39,15 @@ impl Operation {
     /// Whether devices have it.
     pub(crate) fn is_on_devices(self) -> bool {
         match self {
-            Self::Add | Self::Subtract | Self::Multiply | Self::MultiplyLow | Self::Square => true,
-            Self::Divide | Self::Gcd | Self::Inverse | Self::SquareRoot | Self::Power => false,
+            Self::Inverse | Self::SquareRoot => false,
+            Self::Add
+            | Self::Subtract
+            | Self::Multiply
+            | Self::MultiplyLow
+            | Self::Square
+            | Self::Divide
+            | Self::Gcd
+            | Self::Power => true,
         }
     }
 

@@ -15,6 +15,8 @@ pub(in super::super) struct PowerLanes {
     /// Lanes of a number, and limbs that each has.
     pub(super) lanes: usize,
     pub(super) limbs: usize,
+    /// Of a multiprocessor.
+    blocks: u32,
 }
 
 /// A lane has at most so many limbs of a number in registers.
@@ -22,24 +24,26 @@ const MAX_LIMBS: usize = 32;
 
 const THREADS: usize = 128;
 
-/// Blocks of a multiprocessor: a thread has 168 of its 65,536 registers.
-const BLOCKS: usize = 3;
+/// Blocks of a multiprocessor, if its shared memory has room: a thread has 168 of its 65,536 registers.
+const BLOCKS: u32 = 3;
 
 impl PowerLanes {
     /// For operands of so many limbs. `None` if the base has more than the modulus, or that more than the
     /// registers of a warp hold.
-    pub(in super::super) fn new(x_limbs: usize, e_limbs: usize, m_limbs: usize) -> Option<Self> {
+    pub(in super::super) fn new(
+        [x_limbs, e_limbs, m_limbs]: [usize; 3],
+        shared_memory: u32,
+    ) -> Option<Self> {
         let lanes = [2, 4, 8, 16, 32].into_iter().find(|lanes| m_limbs <= lanes * MAX_LIMBS)?;
-        Self::with(x_limbs, e_limbs, m_limbs, lanes)
+        let shape = Self::with([x_limbs, e_limbs, m_limbs], lanes)?;
+        // A block takes a KiB more.
+        let blocks = (shared_memory + 1024) / (shape.shared_bytes() + 1024);
+        (shape.shared_bytes() <= shared_memory)
+            .then_some(Self { blocks: blocks.clamp(1, BLOCKS), ..shape })
     }
 
     /// The same with so many lanes a number.
-    pub(super) fn with(
-        x_limbs: usize,
-        e_limbs: usize,
-        m_limbs: usize,
-        lanes: usize,
-    ) -> Option<Self> {
+    pub(super) fn with([x_limbs, e_limbs, m_limbs]: [usize; 3], lanes: usize) -> Option<Self> {
         let limbs = m_limbs.div_ceil(lanes).next_multiple_of(4);
         if x_limbs > m_limbs || m_limbs == 0 || limbs > MAX_LIMBS {
             return None;
@@ -47,7 +51,7 @@ impl PowerLanes {
         // The fewest products of 2^w powers and of windows of w bits.
         let products = |w: &usize| (1 << w) + (32 * e_limbs).div_ceil(*w);
         let window = (2..=6).min_by_key(products).unwrap_or(6);
-        Some(Self { x_limbs, e_limbs, m_limbs, window, lanes, limbs })
+        Some(Self { x_limbs, e_limbs, m_limbs, window, lanes, limbs, blocks: 1 })
     }
 
     /// Limbs that a number has in all lanes.
@@ -70,7 +74,7 @@ impl Shape for PowerLanes {
             .define("LANES", self.lanes)
             .define("LIMBS", self.limbs)
             .define("THREADS", THREADS)
-            .define("BLOCKS", BLOCKS))
+            .define("BLOCKS", self.blocks))
     }
 
     fn shared_bytes(&self) -> u32 {
@@ -106,7 +110,7 @@ impl Gpu {
     ) -> Result<bool, DeviceError> {
         let raised = self.raised(shape.whole(), m, count)?;
         let raised = Operand { data: &raised, limbs: m.limbs, broadcast: m.broadcast };
-        let blocks = self.device().info().multiprocessors as usize * BLOCKS;
+        let blocks = self.device().info().multiprocessors as usize * shape.blocks as usize;
         let blocks = blocks.min(count.div_ceil(shape.numbers() as usize));
         let table = shape.limbs << shape.window;
         let tables = self.scratch((blocks * THREADS * table).div_ceil(2))?;

@@ -39,7 +39,7 @@ fn check(gpu: &Gpu, lanes: usize, [x_limbs, e_limbs, m_limbs]: [usize; 3], count
     for m in &mut m {
         m[0] |= 1;
     }
-    let shape = PowerLanes::with(x_limbs, e_limbs, m_limbs, lanes).unwrap();
+    let shape = PowerLanes::with([x_limbs, e_limbs, m_limbs], lanes).unwrap();
     let upload = |rows: &[Vec<u32>]| gpu.device().upload(&rows.concat()).unwrap();
     let data = [upload(&x), upload(&e), upload(&m)];
     let operand = |i: usize, limbs| Operand { data: &data[i], limbs, broadcast: false };
