@@ -148,6 +148,12 @@ mod tests {
                 );
             }
         }
+        // A quotient as wide as a, and behind it a remainder of half as many limbs.
+        let quotient = Operation::Divrem.expected(&[7, 0, 1, 0], &[3, 1], &[]);
+        assert_eq!(quotient, [u32::MAX - 2, 0, 0, 0, 16, 0]);
+        assert_eq!(Operation::Divrem.expected(&[7, 0, 1, 0], &[0, 0], &[]), [0; 6]);
+        assert_eq!(Operation::Gcd.expected(&[0, 6], &[0, 4], &[]), [0, 2]);
+        assert_eq!(Operation::Powm.expected(&[3, 0], &[4, 0], &[7, 0]), [4, 0]);
         // One limb and three: the carry beyond them is cut off.
         let ones = [u32::MAX; 3];
         assert_eq!(Operation::Add.expected(&ones, &ones, &[]), [u32::MAX - 1, u32::MAX, u32::MAX]);

@@ -146,8 +146,8 @@ mod tests {
         assert_eq!((row.bits, row.runs, row.compile_s), (1024, 3, Some(2.0)));
         row.chosen_by = Some("measured");
         let line = row.line();
-        let (what, figures) = line.split_at(49);
-        assert_eq!(what, "mul      1024       1000  ntt3        measured   ");
+        let (what, figures) = line.split_at(50);
+        assert_eq!(what, "mul       1024       1000  ntt3        measured   ");
         assert_eq!(figures, "       3.000  333.33 M    170.7     341.3   33 %");
     }
 
