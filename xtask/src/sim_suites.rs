@@ -42,6 +42,7 @@ const SUITES: &[Suite] = &[
     ("field50", field50),
     ("elementwise", elementwise),
     ("batches", batches),
+    ("division", division),
     ("goldilocks-64", |device| goldilocks(device, 1279, 64)),
     ("goldilocks-320", |device| goldilocks(device, 4423, 320)),
     ("goldilocks-1024", |device| goldilocks(device, 21_701, 1024)),
@@ -82,6 +83,20 @@ fn batches(device: &Device) -> Result<()> {
     for (name, case) in CASES.iter().chain(CASES_OF_DEVICES) {
         if matches!(*name, "sums" | "methods") {
             let done = case(&executor, warpint_selftest::SEED, &Sizes::least());
+            done.map_err(anyhow::Error::msg).context(*name)?;
+        }
+    }
+    Ok(())
+}
+
+/// Quotients, common divisors and powers in one lane and in groups of two and four.
+fn division(device: &Device) -> Result<()> {
+    use warpint_selftest::batches::{CASES, Sizes};
+    let executor = Executor::on(device.clone());
+    let sizes = Sizes { widths: vec![(3, 3), (40, 70)], ..Sizes::least() };
+    for (name, case) in CASES {
+        if matches!(*name, "quotients" | "divisors" | "powers") {
+            let done = case(&executor, warpint_selftest::SEED, &sizes);
             done.map_err(anyhow::Error::msg).context(*name)?;
         }
     }

@@ -377,7 +377,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         for (u32 t = 0; t < LIMBS; t++) any |= work.m[t];
         bool by_zero = votes(any != 0) == 0;
         u32 lowest = of_lane(work.m[0], 0);
-        if (lowest % 2 == 0 && !by_zero && is_bottom() && number < count) *evens = 1;
+        if (lowest % 2 == 0 && !by_zero && is_bottom() && number < count) atomicOr(evens, 1u);
         // Right in 3 bits, then 6, 12, 24, 48.
         u32 inverse = lowest;
 #pragma unroll
