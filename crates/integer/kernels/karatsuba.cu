@@ -26,6 +26,7 @@
 // a run are known by comparing what is below it, which one limb nearly always decides. Carries
 // out of runs are added in rounds until there are none, which nearly always is one round.
 #include "limbs.cuh"
+#include "quad.cuh"
 
 __host__ __device__ constexpr u32 power(u32 base, u32 e) {
     return e == 0 ? 1 : base * power(base, e - 1);
@@ -43,24 +44,6 @@ template <u32 LIMBS>
 struct __align__(4 * LIMBS) Unit {
     u32 limbs[LIMBS];
 };
-typedef Unit<4> Quad;
-
-// N limbs from and to an address that is a multiple of a quad.
-template <u32 N>
-DEVICE void read(u32 (&x)[N], const u32* from) {
-#pragma unroll
-    for (u32 t = 0; t < N; t += 4) {
-        Quad quad = *(const Quad*)(from + t);
-#pragma unroll
-        for (u32 i = 0; i < 4; i++) x[t + i] = quad.limbs[i];
-    }
-}
-template <u32 N>
-DEVICE void write(u32* to, const u32 (&x)[N]) {
-#pragma unroll
-    for (u32 t = 0; t < N; t += 4) *(Quad*)(to + t) = {{x[t], x[t + 1], x[t + 2], x[t + 3]}};
-}
-
 // The binary digits of q as digits in base 3.
 template <u32 R = LEVELS>
 DEVICE u32 spread(u32 q) {

@@ -11,29 +11,13 @@
 // all above, and with y = x^e mod o the result is y + o·((x^e − y)/o mod 2^k).
 //
 // `raised` has 2^(64·LIMBS) mod m for each number.
+#include "exponent.cuh"
 #include "limbs.cuh"
+#include "quad.cuh"
 
-constexpr u32 ENTRIES = 1 << WINDOW;
 // A thread's shared memory: o, and a product of which the lower half is a factor at first. An odd number
 // of quads of words: quads at the same place of eight threads are in different banks.
 constexpr u32 PLACES = 3 * LIMBS % 8 == 4 ? 3 * LIMBS : 3 * LIMBS + 4;
-
-struct __align__(16) Quad {
-    u32 limbs[4];
-};
-
-DEVICE void read(u32 (&x)[LIMBS], const u32* from) {
-#pragma unroll
-    for (u32 t = 0; t < LIMBS; t += 4) {
-        Quad quad = *(const Quad*)(from + t);
-#pragma unroll
-        for (u32 i = 0; i < 4; i++) x[t + i] = quad.limbs[i];
-    }
-}
-DEVICE void write(u32* to, const u32 (&x)[LIMBS]) {
-#pragma unroll
-    for (u32 t = 0; t < LIMBS; t += 4) *(Quad*)(to + t) = {{x[t], x[t + 1], x[t + 2], x[t + 3]}};
-}
 
 // A number of COUNT limbs, with zeros on top.
 template <u32 COUNT>
@@ -129,18 +113,6 @@ struct Work {
         }
     }
 };
-
-// The bits of a number.
-DEVICE u32 bit_length(const u32* x, u32 limbs) {
-    while (limbs > 0 && x[limbs - 1] == 0) limbs--;
-    return limbs == 0 ? 0 : 32 * limbs - __clz(x[limbs - 1]);
-}
-
-DEVICE u32 window(const u32* e, u32 bit) {
-    u32 at = bit / 32;
-    u32 upper = at + 1 < E_LIMBS ? e[at + 1] : 0;
-    return __funnelshift_r(e[at], upper, bit % 32) & (ENTRIES - 1);
-}
 
 // What a thread has of a batch.
 struct Number {

@@ -13,9 +13,10 @@
 // that d further on, cyclically. Then the s + t are of one parity, and different but for those of lanes
 // i and i + T/2 where the latter goes round; these have places of their own, and add them afterwards. So
 // no two lanes add to one block at once. The pairs that are T/2 apart have two lanes each: half the limbs
-// of X_t for each, one after the other. Doubling: Σ_{t > s} 2·X_t·β^t is the number whose limbs are those of 2·X, but for the lowest bit of
-// block s + 1, which is of X_s, and for the bit beyond the top block: there X without its top
-// block is added once to the upper half. Carries out of a block are counted beside the next one.
+// of X_t for each, one after the other. Doubling: Σ_{t > s} 2·X_t·β^t is the number whose limbs are those of
+// 2·X, but for the lowest bit of block s + 1, which is of X_s, and for the bit beyond the top block: there
+// X without its top block is added once to the upper half. Carries out of a block are counted beside the
+// next one.
 //
 // Reduction. With t the lower half of a square, N/2 times t ← (t + q·m)/B², q = −t/m mod B². The two lowest
 // limbs of a lane's sum go to the lane below, and what is beyond its highest one is at its top then, with a
@@ -24,12 +25,14 @@
 // the same way, t ← (t + x·y_i + q·m)/B²; t < R + m throughout, and what waits is 2 at most.
 //
 // `raised` has 2^(64·WHOLE) mod m for each number.
+#include "exponent.cuh"
 #include "lanes.cuh"
 #include "limbs.cuh"
+#include "quad.cuh"
 
 static_assert(LANES >= 2 && LIMBS % 4 == 0);
 
-constexpr u32 ENTRIES = 1 << WINDOW, HALF = LIMBS / 2;
+constexpr u32 HALF = LIMBS / 2;
 // Blocks are an odd number of quads apart: those of eight lanes are in different banks.
 constexpr u32 APART = LIMBS % 8 == 4 ? LIMBS : LIMBS + 4;
 // A number's shared memory: a factor, a square of twice as many blocks, what lanes that go round have, and
@@ -39,23 +42,6 @@ constexpr u32 OF_CARRIES = OF_ROUND + (LANES > 2 ? LANES / 2 * APART : 0);
 constexpr u32 PLACES = OF_CARRIES + 2 * LANES + 4;
 
 typedef u32 Block[LIMBS];
-
-struct __align__(16) Quad {
-    u32 limbs[4];
-};
-
-DEVICE void read(Block& x, const u32* from) {
-#pragma unroll
-    for (u32 t = 0; t < LIMBS; t += 4) {
-        Quad quad = *(const Quad*)(from + t);
-#pragma unroll
-        for (u32 i = 0; i < 4; i++) x[t + i] = quad.limbs[i];
-    }
-}
-DEVICE void write(u32* to, const Block& x) {
-#pragma unroll
-    for (u32 t = 0; t < LIMBS; t += 4) *(Quad*)(to + t) = {{x[t], x[t + 1], x[t + 2], x[t + 3]}};
-}
 
 // Adds x and a carry to a block; what that carries.
 DEVICE u32 add_to(u32* block, const Block& x, u32 carry) {
@@ -342,17 +328,6 @@ struct Work {
         }
     }
 };
-
-// The bits of a number.
-DEVICE u32 bit_length(const u32* x, u32 limbs) {
-    while (limbs > 0 && x[limbs - 1] == 0) limbs--;
-    return limbs == 0 ? 0 : 32 * limbs - __clz(x[limbs - 1]);
-}
-
-DEVICE u32 window(const u32* e, u32 bit) {
-    u32 at = bit / 32, upper = at + 1 < E_LIMBS ? e[at + 1] : 0;
-    return __funnelshift_r(e[at], upper, bit % 32) & (ENTRIES - 1);
-}
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     power_lanes(const u32* x, const u32* e, const u32* m, const u32* raised, u32* out, unsigned char* is_zero,

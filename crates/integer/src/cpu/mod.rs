@@ -53,6 +53,7 @@ pub(crate) use gcd::{gcd, gcd_ext, inverse};
 pub(crate) use multiply::{multiply, square};
 pub(crate) use powers::{mul_mod, pow_mod, root, sqrt_rem};
 pub(crate) use product::{FastProducts, Products};
+pub(crate) use reciprocal::OneLimb;
 pub(crate) use rows::Rows;
 pub(crate) use sum::{sum, sum_assign};
 

@@ -3,23 +3,23 @@
 
 /// A divisor d of one limb with its top bit set, and v = ⌊(B² − 1)/d⌋ − B.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct OneLimb {
+pub(crate) struct OneLimb {
     d: u64,
     v: u64,
 }
 
 impl OneLimb {
     /// For d ≥ B/2.
-    pub(super) fn new(d: u64) -> Self {
+    pub(crate) const fn new(d: u64) -> Self {
         debug_assert!(d >> 63 == 1, "a divisor whose top bit is not set");
         // (B² − 1) − B·d over d: its upper limb is B − 1 − d < d.
-        let v = (u128::from(!d) << 64 | u128::from(u64::MAX)) / u128::from(d);
+        let v = ((!d as u128) << 64 | u64::MAX as u128) / d as u128;
         Self { d, v: v as u64 }
     }
 
     /// Quotient and remainder of u1·B + u0 by d, u1 < d (algorithm 4).
     #[inline]
-    pub(super) fn div_rem(self, u1: u64, u0: u64) -> (u64, u64) {
+    pub(crate) fn div_rem(self, u1: u64, u0: u64) -> (u64, u64) {
         let Self { d, v } = self;
         // Below B², for v·u1 + u1·B + u0 ≤ u1·(B² − 1)/d + u0.
         let guess = u128::from(v) * u128::from(u1) + (u128::from(u1) << 64 | u128::from(u0));

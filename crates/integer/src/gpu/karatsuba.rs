@@ -72,6 +72,7 @@ impl Shape for Karatsuba {
         Ok(Source::new("karatsuba.cu", include_str!("../../kernels/karatsuba.cu"), &["karatsuba"])
             .headers(common::HEADERS)
             .header("limbs.cuh", include_str!("../../kernels/limbs.cuh"))
+            .header("quad.cuh", include_str!("../../kernels/quad.cuh"))
             .define("A_LIMBS", self.a_limbs)
             .define("B_LIMBS", b_limbs)
             .define("FIRST", first)

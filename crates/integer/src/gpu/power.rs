@@ -5,6 +5,8 @@ pub(super) mod long;
 #[cfg(test)]
 mod tests;
 
+use std::ops::RangeInclusive;
+
 use warpint_device::{Arg, Buffer, DeviceError, Source, common};
 
 use self::lanes::PowerLanes;
@@ -28,6 +30,13 @@ const MAX_LIMBS: usize = 32;
 
 const THREADS: usize = 128;
 
+/// Bits of a window of an exponent of so many bits: the fewest products of 2^w powers and of windows of w
+/// bits.
+fn window(bits: usize, widths: RangeInclusive<usize>) -> usize {
+    let least = *widths.start();
+    widths.min_by_key(|w| (1 << w) + bits.div_ceil(*w)).unwrap_or(least)
+}
+
 impl Power {
     /// For operands of so many limbs. `None` if the base has more than the modulus, or that more than the
     /// registers of a thread hold.
@@ -37,10 +46,8 @@ impl Power {
         if x_limbs > m_limbs || !(1..=MAX_LIMBS).contains(&limbs) {
             return None;
         }
-        // The fewest products of 2^w powers and of windows of w bits.
-        let products = |w: &usize| (1 << w) + (32 * e_limbs).div_ceil(*w);
         // More powers take more memory.
-        let window = (2..=5).min_by_key(products).unwrap_or(5);
+        let window = window(32 * e_limbs, 2..=5);
         Some(Self { x_limbs, e_limbs, m_limbs, limbs, window })
     }
 
@@ -63,7 +70,9 @@ impl Shape for Power {
     fn source(&self) -> Result<Source, DeviceError> {
         Ok(Source::new("power.cu", include_str!("../../kernels/power.cu"), &["power"])
             .headers(common::HEADERS)
+            .header("exponent.cuh", include_str!("../../kernels/exponent.cuh"))
             .header("limbs.cuh", include_str!("../../kernels/limbs.cuh"))
+            .header("quad.cuh", include_str!("../../kernels/quad.cuh"))
             .define("X_LIMBS", self.x_limbs)
             .define("E_LIMBS", self.e_limbs)
             .define("M_LIMBS", self.m_limbs)

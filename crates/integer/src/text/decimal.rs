@@ -7,7 +7,7 @@
 use warpint_arith::limbs::{Multiplier, add_assign, div_rem_by, trim, trimmed};
 
 use super::check;
-use crate::cpu::{FastProducts, limbs_of, store};
+use crate::cpu::{FastProducts, OneLimb, limbs_of, store};
 use crate::{TextProblem, Width};
 
 /// Digits of a group, the most whose power of ten fits a limb of 64 bits.
@@ -161,29 +161,14 @@ fn write_groups(number: &mut [u64], digits: &mut [u8]) {
     }
 }
 
-/// ⌊(2^128 − 1)/10^19⌋ − 2^64.
-const RECIPROCAL: u64 = (u128::MAX / TEN_19 as u128 - (1 << 64)) as u64;
-
-/// number ← ⌊number/10^19⌋; returns the rest. By a product with the reciprocal (Möller and
-/// Granlund 2011, *Improved Division by Invariant Integers*, algorithm 4).
+/// number ← ⌊number/10^19⌋; returns the rest.
 fn div_rem_ten_19(number: &mut [u64]) -> u64 {
-    let mut rest = 0u64;
-    for limb in number.iter_mut().rev() {
-        let q = u128::from(RECIPROCAL) * u128::from(rest)
-            + (u128::from(rest) << 64 | u128::from(*limb));
-        let mut high = ((q >> 64) as u64).wrapping_add(1);
-        let mut r = limb.wrapping_sub(high.wrapping_mul(TEN_19));
-        if r > q as u64 {
-            high = high.wrapping_sub(1);
-            r = r.wrapping_add(TEN_19);
-        }
-        if r >= TEN_19 {
-            high = high.wrapping_add(1);
-            r -= TEN_19;
-        }
-        (*limb, rest) = (high, r);
-    }
-    rest
+    const DIVISOR: OneLimb = OneLimb::new(TEN_19);
+    number.iter_mut().rev().fold(0, |above, limb| {
+        let (quotient, rest) = DIVISOR.div_rem(above, *limb);
+        *limb = quotient;
+        rest
+    })
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use warpint_device::{Buffer, DeviceError, Source, common};
 
 use super::super::{Gpu, Operand, Shape};
+use super::window;
 
 /// How `power_lanes.cu` is specialised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,9 +49,7 @@ impl PowerLanes {
         if x_limbs > m_limbs || m_limbs == 0 || limbs > MAX_LIMBS {
             return None;
         }
-        // The fewest products of 2^w powers and of windows of w bits.
-        let products = |w: &usize| (1 << w) + (32 * e_limbs).div_ceil(*w);
-        let window = (2..=6).min_by_key(products).unwrap_or(6);
+        let window = window(32 * e_limbs, 2..=6);
         Some(Self { x_limbs, e_limbs, m_limbs, window, lanes, limbs, blocks: 1 })
     }
 
@@ -65,7 +64,9 @@ impl Shape for PowerLanes {
         let text = include_str!("../../../kernels/power_lanes.cu");
         Ok(Source::new("power_lanes.cu", text, &["power_lanes"])
             .headers(common::HEADERS)
+            .header("exponent.cuh", include_str!("../../../kernels/exponent.cuh"))
             .header("limbs.cuh", include_str!("../../../kernels/limbs.cuh"))
+            .header("quad.cuh", include_str!("../../../kernels/quad.cuh"))
             .header("lanes.cuh", include_str!("../../../kernels/lanes.cuh"))
             .define("X_LIMBS", self.x_limbs)
             .define("E_LIMBS", self.e_limbs)

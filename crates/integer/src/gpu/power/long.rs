@@ -3,6 +3,7 @@
 use warpint_device::{Buffer, DeviceError, Source};
 
 use super::super::{Gpu, Operand, Part, Quotients, Shape};
+use super::window;
 
 /// How `powers.cu` is specialised.
 #[derive(Debug)]
@@ -107,12 +108,11 @@ impl Gpu {
         let lengths = device.alloc::<u32>(count)?;
         self.bit_lengths(e, count, &lengths)?;
         let bits = lengths.download()?.into_iter().max().unwrap_or(0) as usize;
-        // The fewest products of 2^w powers and of windows of w bits, in a quarter of the memory.
+        // The powers have a quarter of the memory.
         let entry = count * m.limbs;
         let room = (device.memory()?.0 / 16) as usize / entry;
-        let products = |w: &usize| (1 << w) + bits.div_ceil(*w);
-        let window = (1..=6).filter(|w| *w == 1 || 1 << w <= room).min_by_key(products);
-        let window = window.unwrap_or(1);
+        let widest = (2..=6).rev().find(|w| 1 << w <= room).unwrap_or(1);
+        let window = window(bits, 1..=widest);
         let work = Work {
             gpu: self,
             e,
