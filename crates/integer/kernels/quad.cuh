@@ -1,9 +1,12 @@
-// Four limbs, which move at once, from and to addresses that are multiples of 16 bytes.
+// Four limbs, or two, which move at once, from and to addresses that are multiples of 16 or 8 bytes.
 #pragma once
 #include "ptx.cuh"
 
 struct __align__(16) Quad {
     u32 limbs[4];
+};
+struct __align__(8) Pair {
+    u32 limbs[2];
 };
 
 // N limbs, a multiple of four.

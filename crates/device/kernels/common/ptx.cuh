@@ -198,6 +198,35 @@ DEVICE void store_release(u64* p, u64 v) {
 
 #endif
 
+// sums += a·b for matrices of bytes without sign: a of 16 rows by 32, b of 32 rows by 8. With (g, t) =
+// (lane / 4, lane % 4), a lane has of a the rows g, g + 8, g, g + 8 from column 4t on, the latter two from
+// 16 + 4t on; of b the column g from rows 4t and 16 + 4t on; of the sums the columns 2t and 2t + 1 in row g,
+// then in row g + 8. All lanes of a warp come to it.
+DEVICE void multiply_add_bytes(i32 (&sums)[4], const u32 (&a)[4], const u32 (&b)[2]) {
+#if defined(WARPINT_SIM) || __CUDA_ARCH__ < 800
+    u32 lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    auto dot = [](u32 x, u32 y) {
+        i32 sum = 0;
+        for (u32 k = 0; k < 32; k += 8) sum += (i32)((x >> k & 255) * (y >> k & 255));
+        return sum;
+    };
+    for (u32 i = 0; i < 4; i++) {
+        u64 upper = __shfl_sync(0xffffffffu, join(a[0], a[2]), 4 * g + i);
+        u64 lower = __shfl_sync(0xffffffffu, join(a[1], a[3]), 4 * g + i);
+        for (u32 half = 0; half < 2; half++) {
+            u64 column = __shfl_sync(0xffffffffu, join(b[0], b[1]), 8 * t + 4 * half + i);
+            sums[half] += dot(low(upper), low(column)) + dot(high(upper), high(column));
+            sums[2 + half] += dot(low(lower), low(column)) + dot(high(lower), high(column));
+        }
+    }
+#else
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#endif
+}
+
 // 4, 8 or 16 bytes from global to shared memory, at multiples of that, which are there for the
 // thread itself after `wait_for_copies`, and for its block after a barrier.
 template <u32 BYTES>

@@ -113,6 +113,9 @@ trait Shape: std::fmt::Debug {
 /// A table of roots of unity on a device.
 type Roots = Arc<Buffer<[f64; 2]>>;
 
+/// Bases of residues on a device.
+type Bases = Arc<power::residues::Bases>;
+
 /// The kernels of a device, compiled when they are first needed. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Gpu {
@@ -123,6 +126,8 @@ pub struct Gpu {
     roots: Arc<Mutex<HashMap<(usize, usize), Roots>>>,
     /// What the blocks of wide products work in; one launch after the other.
     scratch: Arc<Mutex<Option<Arc<Buffer<f64>>>>>,
+    /// Bases of residues, by the number of words and of rows of their matrices.
+    bases: Arc<Mutex<HashMap<(usize, usize), Bases>>>,
     /// What long divisions work in, one after the other.
     division: Arc<Mutex<divide::Space>>,
     /// By which methods are chosen.
@@ -138,6 +143,7 @@ impl Gpu {
             kernels: Arc::default(),
             roots: Arc::default(),
             scratch: Arc::default(),
+            bases: Arc::default(),
             division: Arc::default(),
             prices: Arc::default(),
         }

@@ -1,7 +1,7 @@
 //! Powers modulo numbers on a device.
 
-pub(super) mod lanes;
 pub(super) mod long;
+pub(super) mod residues;
 #[cfg(test)]
 mod tests;
 
@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 
 use warpint_device::{Arg, Buffer, DeviceError, Source, common};
 
-use self::lanes::PowerLanes;
+use self::residues::PowerResidues;
 use super::memory::{has, operands_fit};
 use super::{Gpu, Operand, Quotients, Shape};
 
@@ -102,9 +102,10 @@ impl Gpu {
     /// waits for the device, whose memory for what is in between is given back. No result may be the memory
     /// of an operand.
     ///
-    /// One thread computes a power modulo a number of up to 1,024 bits, some lanes of a warp one modulo
-    /// longer odd ones, to 32,768 bits. If there is an even one among these, or a longer one, the
-    /// whole batch takes the time of a product and its remainder, log2 e times and a sixth more.
+    /// One thread computes a power modulo a number of up to 1,024 bits; longer numbers, to some 16,384 bits,
+    /// are held by their residues modulo primes of 32 bits. Where they are longer still, or a modulus has such
+    /// a prime for a divisor (of drawn ones of n limbs one in 2^32/n), the whole batch takes the time of a
+    /// product and its remainder, log2 e times and a sixth more.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, cannot compile the kernel, or has no method for such
@@ -124,11 +125,11 @@ impl Gpu {
         let x_limbs = x.limbs.min(m.limbs);
         let shared_memory = self.device().info().shared_memory_per_block;
         let alone = Power::new(x_limbs, e.limbs, m.limbs);
-        let in_lanes = PowerLanes::new([x_limbs, e.limbs, m.limbs], shared_memory);
+        let by_residues = PowerResidues::new([x_limbs, e.limbs, m.limbs], shared_memory);
         if count == 0 {
             return Ok(());
         }
-        if alone.is_none() && in_lanes.is_none() {
+        if alone.is_none() && by_residues.is_none() {
             return self.power_by_products([x, e, m], count, out, is_zero);
         }
         // A wider base modulo m.
@@ -143,9 +144,10 @@ impl Gpu {
         let x =
             reduced.as_ref().map_or(x, |data| Operand { data, limbs: m.limbs, broadcast: false });
         let Some(shape) = alone else {
-            // Their squares and products take longer, but are of any numbers.
-            return match in_lanes {
-                Some(shape) if !self.power_of_odd(&shape, [x, e, m], count, out, is_zero)? => {
+            return match by_residues {
+                Some(shape)
+                    if self.power_by_residues(&shape, [x, e, m], count, out, is_zero)? =>
+                {
                     Ok(())
                 }
                 _ => self.power_by_products([x, e, m], count, out, is_zero),

@@ -4,7 +4,7 @@ use warpint_device::{DeviceError, Source};
 
 use super::divide::RowShape;
 use super::karatsuba::MAX_LEVELS;
-use super::power::lanes::PowerLanes;
+use super::power::residues::PowerResidues;
 use super::sum::SumShape;
 use super::{Divide, Gcd, Karatsuba, Ntt, Part, Power, Shape, Sum, elementwise, power};
 
@@ -45,8 +45,8 @@ pub fn sources(shared_memory: u32) -> Result<Vec<Source>, DeviceError> {
     for limbs in [4, 8, 16, 24, 32] {
         shapes.extend(boxed(Power::new(limbs, limbs, limbs)));
     }
-    for limbs in [64, 128, 256, 1024] {
-        shapes.extend(boxed(PowerLanes::new([limbs; 3], shared_memory)));
+    for limbs in [40, 64, 128, 256, 512] {
+        shapes.extend(boxed(PowerResidues::new([limbs; 3], shared_memory)));
     }
     // Full transforms modulo three primes, of a head alone and with tails; then more primes.
     let lengths = [(256, 3), (2048, 3), (8192, 3), (320, 3), (384, 3), (1280, 3), (1536, 3)];

@@ -1,25 +1,26 @@
-//! Powers in lanes on the simulator, with few limbs a lane, against products and remainders.
+//! Powers by residues on the simulator, with few words, against products and remainders.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use warpint_arith::limbs;
 use warpint_device::Device;
 
-use super::super::{Gpu, Operand};
-use super::lanes::PowerLanes;
+use super::super::{Gpu, Operand, Shape};
+use super::residues::PowerResidues;
 
 fn wide(x: &[u32]) -> Vec<u64> {
     let word = |pair: &[u32]| u64::from(pair[0]) | u64::from(*pair.get(1).unwrap_or(&0)) << 32;
     x.chunks(2).map(word).collect()
 }
 
-/// Numbers of `limbs` limbs: all ones, ones and zeros in runs, drawn ones.
+/// Numbers of `limbs` limbs: all ones, a power of two, one, zero, ones and zeros in runs, drawn ones.
 fn numbers(rng: &mut ChaCha8Rng, count: usize, limbs: usize) -> Vec<Vec<u32>> {
     let number = |i: usize| {
         let mut word = |j: usize| match (i, rng.random_range(0..4)) {
             (0, _) => u32::MAX,
             (1, _) => u32::from(j + 1 == limbs) << 31,
             (2, _) => u32::from(j == 0),
+            (3, _) => 0,
             (i, 0) if i % 2 == 0 => u32::MAX,
             (i, 1) if i % 2 == 0 => 0,
             _ => rng.random(),
@@ -29,53 +30,107 @@ fn numbers(rng: &mut ChaCha8Rng, count: usize, limbs: usize) -> Vec<Vec<u32>> {
     (0..count).map(number).collect()
 }
 
-fn check(gpu: &Gpu, lanes: usize, [x_limbs, e_limbs, m_limbs]: [usize; 3], count: usize) {
-    let mut rng = ChaCha8Rng::seed_from_u64(13);
-    let x = numbers(&mut rng, count, x_limbs);
-    let mut e = numbers(&mut rng, count, e_limbs);
-    let mut m = numbers(&mut rng, count, m_limbs);
-    e.rotate_left(1);
-    m.rotate_left(count / 2);
-    for m in &mut m {
-        m[0] |= 1;
+/// What [`Gpu::power_by_residues`] is given, and what it gives.
+struct Case {
+    gpu: Gpu,
+    shape: PowerResidues,
+    limbs: [usize; 3],
+}
+
+impl Case {
+    fn new(limbs: [usize; 3], shape: [usize; 5]) -> Self {
+        let gpu = Gpu::new(&Device::simulator().unwrap());
+        Self { gpu, shape: PowerResidues::with(limbs, shape).unwrap(), limbs }
     }
-    let shape = PowerLanes::with([x_limbs, e_limbs, m_limbs], lanes).unwrap();
-    let upload = |rows: &[Vec<u32>]| gpu.device().upload(&rows.concat()).unwrap();
-    let data = [upload(&x), upload(&e), upload(&m)];
-    let operand = |i: usize, limbs| Operand { data: &data[i], limbs, broadcast: false };
-    let operands = [operand(0, x_limbs), operand(1, e_limbs), operand(2, m_limbs)];
-    let out = gpu.device().alloc(count * m_limbs).unwrap();
-    let zeros = gpu.device().alloc(count).unwrap();
-    assert!(!gpu.power_of_odd(&shape, operands, count, &out, &zeros).unwrap());
-    assert!(zeros.download().unwrap().iter().all(|&zero| zero == 0));
-    for (i, found) in out.download().unwrap().chunks(m_limbs).enumerate() {
-        let mut expected = limbs::pow_mod(&wide(&x[i]), &wide(&e[i]), &wide(&m[i])).unwrap();
-        expected.resize(m_limbs.div_ceil(2), 0);
-        assert_eq!(wide(found), expected, "{shape:?}: {:x?}^{:x?} mod {:x?}", x[i], e[i], m[i]);
+
+    /// The powers, and where the modulus is zero, if there are powers.
+    fn powers(&self, numbers: [&[Vec<u32>]; 3]) -> Option<(Vec<u32>, Vec<u8>)> {
+        let device = self.gpu.device();
+        let count = numbers.map(<[_]>::len).into_iter().max().unwrap();
+        let data = numbers.map(|rows| device.upload(&rows.concat()).unwrap());
+        let operand = |i: usize| {
+            let broadcast = numbers[i].len() < count;
+            Operand { data: &data[i], limbs: self.limbs[i], broadcast }
+        };
+        let out = device.alloc(count * self.limbs[2]).unwrap();
+        let zeros = device.alloc(count).unwrap();
+        let operands = [operand(0), operand(1), operand(2)];
+        let done = self.gpu.power_by_residues(&self.shape, operands, count, &out, &zeros).unwrap();
+        done.then(|| (out.download().unwrap(), zeros.download().unwrap()))
     }
-    // An even one is told, and zeros are flagged.
-    m[1][0] &= !1;
-    m[2].fill(0);
-    let data = upload(&m);
-    let operands = [operands[0], operands[1], Operand { data: &data, ..operands[2] }];
-    assert!(gpu.power_of_odd(&shape, operands, count, &out, &zeros).unwrap());
-    let flags: Vec<u8> = (0..count).map(|i| u8::from(i == 2)).collect();
-    assert_eq!(zeros.download().unwrap(), flags);
+
+    fn check(&self, numbers: [&[Vec<u32>]; 3]) {
+        let (powers, zeros) = self.powers(numbers).unwrap();
+        for (i, found) in powers.chunks(self.limbs[2]).enumerate() {
+            let [x, e, m] = numbers.map(|rows| &rows[i % rows.len()]);
+            let expected = limbs::pow_mod(&wide(x), &wide(e), &wide(m));
+            assert_eq!(zeros[i] == 1, expected.is_none());
+            let mut expected = expected.unwrap_or_default();
+            expected.resize(self.limbs[2].div_ceil(2), 0);
+            assert_eq!(wide(found), expected, "{:?}: {x:x?}^{e:x?} mod {m:x?}", self.shape);
+        }
+    }
+
+    fn drawn(&self, rng: &mut ChaCha8Rng, count: usize) -> [Vec<Vec<u32>>; 3] {
+        let [x, mut e, mut m] = self.limbs.map(|limbs| numbers(rng, count, limbs));
+        e.rotate_left(1);
+        m.rotate_left(count / 2);
+        [x, e, m]
+    }
 }
 
 #[test]
-fn powers_in_lanes() {
-    let gpu = Gpu::new(&Device::simulator().unwrap());
-    for (lanes, limbs) in [
-        (2, [8, 2, 8]),
-        (2, [5, 1, 7]),
-        (4, [16, 1, 16]),
-        (4, [30, 1, 32]),
-        (8, [32, 1, 32]),
-        (16, [64, 1, 64]),
-        (32, [128, 1, 128]),
-        (2, [40, 1, 64]),
+fn powers_by_residues() {
+    // One and several groups, tiles, warps and chunks; a last group that is not there; x and m of other
+    // widths; fewer and more numbers than a block has.
+    for (limbs, shape, count) in [
+        ([7, 1, 7], [1, 4, 1, 1, 1], 40),
+        ([3, 1, 5], [1, 2, 1, 1, 1], 20),
+        ([7, 2, 7], [1, 1, 1, 2, 1], 20),
+        ([16, 1, 16], [2, 2, 1, 1, 1], 20),
+        ([16, 1, 16], [1, 1, 2, 1, 1], 9),
+        ([20, 1, 23], [3, 1, 1, 1, 1], 9),
     ] {
-        check(&gpu, lanes, limbs, 20);
+        let case = Case::new(limbs, shape);
+        let mut rng = ChaCha8Rng::seed_from_u64(13);
+        let [x, e, m] = case.drawn(&mut rng, count);
+        case.check([&x, &e, &m]);
     }
+}
+
+#[test]
+fn one_number_with_all() {
+    let case = Case::new([7, 1, 7], [1, 1, 1, 1, 1]);
+    let mut rng = ChaCha8Rng::seed_from_u64(14);
+    let [x, e, m] = case.drawn(&mut rng, 9);
+    case.check([&x[8..], &e, &m]);
+    case.check([&x, &e[..1], &m]);
+    case.check([&x, &e, &m[..1]]);
+}
+
+#[test]
+fn a_modulus_with_a_prime_of_a_base_is_told() {
+    let case = Case::new([7, 1, 7], [1, 1, 1, 1, 1]);
+    let mut rng = ChaCha8Rng::seed_from_u64(15);
+    let [x, e, mut m] = case.drawn(&mut rng, 9);
+    // The largest primes below 2^32 are those of the first base.
+    m[7] = vec![0, 0, 4_294_967_279, 0, 0, 0, 0];
+    assert!(case.powers([&x, &e, &m]).is_none());
+    // Those of the second one do no harm.
+    m[7] = vec![0, 0, 4_294_967_029, 0, 0, 0, 0];
+    case.check([&x, &e, &m]);
+}
+
+#[test]
+fn shapes_of_real_widths() {
+    // Blocks of as much shared memory as current devices have at least, and at most.
+    for shared_memory in [99 << 10, 227 << 10] {
+        for m_limbs in 1..=512 {
+            let shape = PowerResidues::new([m_limbs; 3], shared_memory).unwrap();
+            assert!(shape.shared_bytes() <= shared_memory, "{shape:?}");
+            assert!((1..=12).contains(&(shape.threads() / 32)), "{shape:?}");
+        }
+    }
+    assert!(PowerResidues::new([65, 64, 64], 227 << 10).is_none());
+    assert!(PowerResidues::new([513; 3], 227 << 10).is_none());
 }
