@@ -34,8 +34,8 @@ fn pairs(a_limbs: usize, b_limbs: usize, every: usize) -> Vec<Pair> {
     let mut rng = ChaCha8Rng::seed_from_u64(13);
     let mut moduli = numbers(&mut rng, 12, b_limbs);
     moduli.extend([1, 2, 3, 4, 6].map(|small| padded(&[small], b_limbs)));
-    let odd = moduli.iter().skip(3).map(|m| shifted(m, i64::from(m[0] % 2 == 0)));
-    let mut moduli: Vec<_> = odd.collect::<Vec<_>>().into_iter().chain(moduli).collect();
+    let odd: Vec<_> = moduli.iter().map(|m| shifted(m, i64::from(m[0] % 2 == 0))).collect();
+    moduli.extend(odd);
     moduli.sort();
     moduli.dedup();
     let mut numbers = numbers(&mut rng, 14, a_limbs);
