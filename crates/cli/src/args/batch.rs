@@ -30,15 +30,15 @@ pub(crate) enum Batch {
     Mullo(PairArgs),
     /// a², exactly; in npy and raw files of twice the width.
     Sqr(SquareArgs),
-    /// ⌊a/b⌋, and with --rem a mod b; where b = 0 there is no result. On the CPU.
+    /// ⌊a/b⌋, and with --rem a mod b; where b = 0 there is no result.
     Divrem(DivideArgs),
-    /// The greatest common divisor of a and b. On the CPU.
+    /// The greatest common divisor of a and b.
     Gcd(PairArgs),
-    /// x with a·x ≡ 1 mod b and x < b; where there is none there is no result. On the CPU.
+    /// x with a·x ≡ 1 mod b and x < b; where there is none there is no result.
     Modinv(PairArgs),
     /// ⌊√a⌋, and with --rem what its square leaves of a. On the CPU.
     Sqrt(RootArgs),
-    /// a^e mod m; where m = 0 there is no result. On the CPU.
+    /// a^e mod m; where m = 0 there is no result.
     Powm(PowerArgs),
 }
 

@@ -19,7 +19,8 @@ Examples:
 #[derive(Debug, Args)]
 pub(crate) struct BenchBatchArgs {
     /// Operations: add (a + b mod 2^n), mul (a·b), sqr (a²), mullo (a·b mod 2^n), divrem (⌊a/b⌋ and a mod b,
-    /// b of n/2 bits), gcd (the greatest common divisor), powm (a^b mod m, m odd) of numbers of n bits.
+    /// b of n/2 bits), gcd (the greatest common divisor), modinv (a^(−1) mod m, m odd), powm (a^b mod m,
+    /// m odd) of numbers of n bits.
     #[arg(
         long = "op",
         value_name = "OPS",
@@ -80,6 +81,8 @@ pub(crate) enum Operation {
     Divrem,
     /// The greatest common divisor.
     Gcd,
+    /// a^(−1) mod m, m odd; 0 where there is none.
+    Modinv,
     /// a^b mod m, m odd.
     Powm,
 }

@@ -1,9 +1,11 @@
 //! Common divisors and inverses.
 
+use warpint_device::Buffer;
+
 use super::divide::rows;
 use super::sum::host_flags;
 use crate::storage::Storage;
-use crate::{Flags, IntegerError, UintBatch, cpu};
+use crate::{Flags, IntegerError, UintBatch, cpu, gpu};
 
 /// Common divisors g = x·a + y·b of a batch, the cofactors as their sizes and signs.
 #[derive(Debug)]
@@ -20,6 +22,14 @@ pub struct GcdExt {
     pub y_negative: Flags,
 }
 
+/// Memory of a device for a result.
+fn on_device<T>(data: &Storage<T>) -> Result<&Buffer<T>, IntegerError> {
+    match data {
+        Storage::Device(data) => Ok(data),
+        Storage::Host(_) => Err(IntegerError::Places),
+    }
+}
+
 /// g ← gcd(a, b), of the larger width.
 fn gcd(a: &UintBatch, b: &UintBatch, g: &mut UintBatch) -> Result<(), IntegerError> {
     match (&a.data, &b.data) {
@@ -29,9 +39,8 @@ fn gcd(a: &UintBatch, b: &UintBatch, g: &mut UintBatch) -> Result<(), IntegerErr
             Ok(())
         }
         (Storage::Device(x), Storage::Device(y)) => {
-            let Storage::Device(out) = &g.data else { return Err(IntegerError::Places) };
             let gpu = a.executor.gpu()?;
-            Ok(gpu.gcd(a.on_device(x), b.on_device(y), g.count, out)?)
+            Ok(gpu.gcd(a.on_device(x), b.on_device(y), g.count, on_device(&g.data)?)?)
         }
         _ => Err(IntegerError::Places),
     }
@@ -47,8 +56,15 @@ fn gcd_ext(a: &UintBatch, b: &UintBatch, r: &mut GcdExt) -> Result<(), IntegerEr
             a.executor.on_threads(|| cpu::gcd_ext(x, y, results, signs));
             Ok(())
         }
-        (Storage::Device(_), Storage::Device(_)) => {
-            Err(IntegerError::OnlyOnCpu { operation: "the extended common divisor" })
+        (Storage::Device(x), Storage::Device(y)) => {
+            let to = gpu::Cofactors {
+                gcd: on_device(&r.gcd.data)?,
+                x: on_device(&r.x.data)?,
+                y: on_device(&r.y.data)?,
+                x_negative: on_device(&r.x_negative.data)?,
+                y_negative: on_device(&r.y_negative.data)?,
+            };
+            Ok(a.executor.gpu()?.gcd_ext(a.on_device(x), b.on_device(y), r.gcd.count, to)?)
         }
         _ => Err(IntegerError::Places),
     }
@@ -67,8 +83,9 @@ fn inverse(
             a.executor.on_threads(|| cpu::inverse(n, d, x, flags));
             Ok(())
         }
-        (Storage::Device(_), Storage::Device(_), Storage::Device(_)) => {
-            Err(IntegerError::OnlyOnCpu { operation: "the inverse" })
+        (Storage::Device(n), Storage::Device(d), Storage::Device(flags)) => {
+            let (gpu, out) = (a.executor.gpu()?, on_device(&x.data)?);
+            Ok(gpu.inverse(a.on_device(n), m.on_device(d), x.count, out, flags)?)
         }
         _ => Err(IntegerError::Places),
     }
@@ -79,7 +96,7 @@ impl UintBatch {
     ///
     /// Cost O(n²) for n limbs (Lehmer 1938; on devices Bernstein and Yang 2019), and on the CPU less
     /// for long numbers (Möller 2008). A device needs 140 KiB of shared memory
-    /// for 2^20 bits, and any has enough for 2^18.
+    /// for 2^20 bits, and any has enough for 2^18: so do cofactors and inverses.
     ///
     /// # Errors
     /// Those of every operation: see [`UintBatch`].
@@ -102,6 +119,9 @@ impl UintBatch {
     /// there are, and positive if two are least. So |x| ≤ max(1, b/(2g)) and
     /// |y| ≤ max(1, a/(2g)). For b = 0, x = 1 and y = 0; all are 0 if a = b = 0.
     ///
+    /// Cost as [`Self::gcd`], and of a product and some quotients. A device takes memory for ten
+    /// numbers of the larger width for each pair meanwhile.
+    ///
     /// # Errors
     /// Those of every operation: see [`UintBatch`].
     pub fn gcd_ext(&self, b: &Self) -> Result<GcdExt, IntegerError> {
@@ -116,6 +136,9 @@ impl UintBatch {
 
     /// x with a·x ≡ 1 mod m, 0 ≤ x < m, of the width of m; and whether there is none, because
     /// gcd(a, m) > 1 or m = 0: then it is 0. Modulo 1 the inverse is 0.
+    ///
+    /// Cost as [`Self::gcd`]. A device is waited for; if an even m has an inverse of a, the whole
+    /// batch has a product and a quotient more.
     ///
     /// # Errors
     /// Those of every operation: see [`UintBatch`].

@@ -1,7 +1,7 @@
 //! Greatest common divisors on a device.
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use warpint_device::{Buffer, DeviceError, Source, common};
 
@@ -71,6 +71,7 @@ impl Shape for Gcd {
     fn source(&self) -> Result<Source, DeviceError> {
         Ok(Source::new("gcd.cu", include_str!("../../kernels/gcd.cu"), &["gcd"])
             .headers(common::HEADERS)
+            .header("division_steps.cuh", include_str!("../../kernels/division_steps.cuh"))
             .header("lanes.cuh", include_str!("../../kernels/lanes.cuh"))
             .define("A_LIMBS", self.a_limbs)
             .define("B_LIMBS", self.b_limbs)

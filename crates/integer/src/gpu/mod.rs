@@ -3,6 +3,7 @@
 mod divide;
 pub mod elementwise;
 mod gcd;
+mod inverse;
 mod karatsuba;
 mod memory;
 mod method;
@@ -22,6 +23,7 @@ use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source};
 
 pub use divide::{Divide, Quotients};
 pub use gcd::Gcd;
+pub use inverse::{Cofactors, Inverse};
 pub use karatsuba::Karatsuba;
 pub use method::{Choice, Method, NoMethod};
 pub use ntt::Ntt;

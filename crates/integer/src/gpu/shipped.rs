@@ -6,7 +6,7 @@ use super::divide::RowShape;
 use super::karatsuba::MAX_LEVELS;
 use super::power::residues::PowerResidues;
 use super::sum::SumShape;
-use super::{Divide, Gcd, Karatsuba, Ntt, Part, Power, Shape, Sum, elementwise, power};
+use super::{Divide, Gcd, Inverse, Karatsuba, Ntt, Part, Power, Shape, Sum, elementwise, power};
 
 /// The sources of all kernels, one of each kind: sums in chunks of every size, products by every
 /// number of levels at leaves of all sizes, transforms of every kind of length. Blocks of the device
@@ -36,10 +36,13 @@ pub fn sources(shared_memory: u32) -> Result<Vec<Source>, DeviceError> {
     for limbs in [2, 8, 16, 32, 64, 1024, 2048] {
         shapes.extend(boxed(Divide::new(2 * limbs, limbs, shared_memory)));
         shapes.extend(boxed(Gcd::new(limbs, limbs, shared_memory)));
+        shapes.extend(boxed(Inverse::new(limbs, limbs, shared_memory)));
+        shapes.extend(boxed(Inverse::with_cofactors(limbs, limbs, shared_memory)));
     }
     // A block a number.
     for limbs in [4096, 8192, 16_384] {
         shapes.extend(boxed(Gcd::new(limbs, limbs, shared_memory)));
+        shapes.extend(boxed(Inverse::new(limbs, limbs, shared_memory)));
     }
     shapes.extend(boxed(Divide::new(256, 128, shared_memory).map(Divide::of_windows)));
     for limbs in [4, 8, 16, 24, 32] {

@@ -3,7 +3,7 @@
 use warpint_device::{Arg, Buffer, DeviceError, Source, common};
 
 use super::memory::{fits, has};
-use super::{Gpu, Operand, Results, Shape, Sum};
+use super::{Gpu, Operand, Results, Shape, Sum, View};
 
 /// How `sum.cu` is specialised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,16 +97,32 @@ impl Gpu {
         }
         // Operands have no more limbs than the sum.
         has(out.limbs, 1, a.limbs.max(b.limbs))?;
+        self.sum_of(sum, a.into(), b.into(), count, out, carries)
+    }
+
+    /// The same of numbers anywhere in memory.
+    ///
+    /// # Errors
+    /// The device fails, or cannot compile the kernel.
+    pub(super) fn sum_of(
+        &self,
+        sum: Sum,
+        a: View,
+        b: View,
+        count: usize,
+        out: Results<'_>,
+        carries: Option<&Buffer<u8>>,
+    ) -> Result<(), DeviceError> {
         let Some(shape) = SumShape::new(sum, a.limbs, b.limbs, out.limbs) else {
-            return self.long_sum(sum, a, b, count, out, carries);
+            return self.long_sum_of(sum, a, b, count, out, carries);
         };
         let args = [
-            a.data.into(),
-            b.data.into(),
+            a.pointer(),
+            b.pointer(),
             out.data.into(),
             carries.map_or(Arg::Pointer(0), Arg::from),
-            Arg::U64(a.stride()),
-            Arg::U64(b.stride()),
+            a.stride.into(),
+            b.stride.into(),
         ];
         self.launch(&shape, count, &args)
     }

@@ -76,6 +76,87 @@ pub(super) fn divisors(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(),
     of(&times(a)?, &times(b)?)
 }
 
+/// Inverses modulo b, and modulo odd numbers, with one number for all, with a factor in common; and cofactors of
+/// the same.
+pub(super) fn inverses(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
+    let any = rng.random_range(0..a.count());
+    let executor = a.batch.executor();
+    let odd = (0..b.count()).map(|i| {
+        let mut row = b.row(i).to_vec();
+        row.iter_mut().take(1).for_each(|limb| *limb |= 1);
+        row
+    });
+    let odd = Numbers::new(executor, b.limbs, odd.collect())?;
+    for (a, b) in [(a, b), (a, &odd), (a, &b.single(any)?), (&a.single(any)?, b)] {
+        inverses_of(a, b)?;
+    }
+    let common = drawn(rng, 1, a.count());
+    let times = |x: &Numbers| {
+        let rows = (0..x.count()).map(|i| product(x.row(i), &common[i])).collect();
+        Numbers::new(executor, x.limbs + 1, rows)
+    };
+    inverses_of(&times(a)?, &times(b)?)
+}
+
+/// That a·x ≡ 1 mod b with x < b or there is a factor in common; that x·a + y·b is the divisor g and |x| at most
+/// half of b/g, which no other x is but its negative.
+fn inverses_of(a: &Numbers, b: &Numbers) -> Result<(), Failure> {
+    let count = a.count().max(b.count());
+    let (inverse, none) = a.batch.mod_inv(&b.batch)?;
+    let all = a.batch.gcd_ext(&b.batch)?;
+    let pairs: Vec<_> = (0..count).map(|i| (wide(a.row(i)), wide(b.row(i)))).collect();
+    let gcds: Vec<_> = pairs.iter().map(|(a, b)| limbs::gcd(a, b)).collect();
+    let wider = a.limbs.max(b.limbs);
+    check("gcd with cofactors", &all.gcd, wider, count, |i| narrow(&gcds[i], wider))?;
+    let has_none = |i: usize| limbs::trimmed(&gcds[i]) != [1] || is_zero(&pairs[i].1);
+    check_flags("the inverse", &none, (0..count).map(has_none))?;
+
+    let rows = |x: &UintBatch| -> Result<Vec<Vec<u64>>, Failure> {
+        Ok(x.to_limbs()?.chunks(x.width().limbs()).map(wide).collect())
+    };
+    let [inverse, x, y] = [&inverse, &all.x, &all.y].map(rows);
+    let (inverse, x, y) = (inverse?, x?, y?);
+    let (x_negative, y_negative) = (all.x_negative.to_vec()?, all.y_negative.to_vec()?);
+    let is_less = |x: &[u64], y: &[u64]| limbs::compare(x, y).is_lt();
+    for (i, (a, b)) in pairs.iter().enumerate() {
+        let wrong = |what: &str| Err(Failure::Wrong(format!("{what} of number {i} is wrong")));
+        let remainder = |x: &[u64], b: &[u64]| limbs::div_rem(x, b).1;
+        let is_inverse = || {
+            let one = remainder(&limbs::mul(a, &inverse[i]), b) == remainder(&[1], b);
+            is_less(&inverse[i], b) && one
+        };
+        if !(if has_none(i) { is_zero(&inverse[i]) } else { is_inverse() }) {
+            return wrong("the inverse");
+        }
+        // What is positive, and what is negative, of x·a + y·b − g.
+        let mut sides = [vec![], gcds[i].clone()];
+        for (negative, product) in
+            [(x_negative[i], limbs::mul(&x[i], a)), (y_negative[i], limbs::mul(&y[i], b))]
+        {
+            let side = &mut sides[usize::from(negative != 0)];
+            side.resize(side.len().max(product.len()) + 1, 0);
+            limbs::add_assign(side, &product);
+        }
+        if limbs::trimmed(&sides[0]) != limbs::trimmed(&sides[1]) {
+            return wrong("a cofactor");
+        }
+        // 2·|x|·g to b: equal sizes are positive.
+        let mut double = limbs::mul(&x[i], &gcds[i]);
+        double.push(0);
+        limbs::mul_small_assign(&mut double, 2);
+        let is_half = limbs::compare(&double, b).is_eq() && x_negative[i] == 0;
+        let is_only = is_zero(b) && is_zero(&y[i]) && (is_zero(a) || x_negative[i] == 0);
+        if !(is_zero(&x[i]) || is_less(&double, b) || is_half || is_only) {
+            return wrong("the least cofactor");
+        }
+        if [(&x[i], x_negative[i]), (&y[i], y_negative[i])].iter().any(|x| is_zero(x.0) && x.1 != 0)
+        {
+            return wrong("a sign");
+        }
+    }
+    Ok(())
+}
+
 /// a^e mod m of odd, even and any b, for exponents of one limb and of two; not of the widest numbers, which
 /// take long limb by limb.
 pub(super) fn powers(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
@@ -152,6 +233,10 @@ pub(super) fn many(
         b.add_assign(&one)?;
     }
     Ok(())
+}
+
+fn is_zero(x: &[u64]) -> bool {
+    limbs::trimmed(x).is_empty()
 }
 
 fn wide(x: &[u32]) -> Vec<u64> {

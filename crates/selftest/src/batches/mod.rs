@@ -30,6 +30,7 @@ pub const CASES: &[(&str, Run)] = &[
     }),
     ("quotients", |executor, seed, sizes| for_all(executor, seed, sizes, division::all)),
     ("divisors", |executor, seed, sizes| for_all(executor, seed, sizes, division::divisors)),
+    ("inverses", |executor, seed, sizes| for_all(executor, seed, sizes, division::inverses)),
     ("powers", |executor, seed, sizes| for_all(executor, seed, sizes, division::powers)),
     ("many_quotients", many_quotients),
     ("limb_by_limb", |executor, seed, sizes| for_all(executor, seed, sizes, bits::all)),

@@ -97,10 +97,6 @@ fn all(a: &Numbers, b: &Numbers) {
     let gcds: Vec<Integer> = zip().map(|(a, b)| Integer::from(a.gcd_ref(b))).collect();
     equal("gcd", &a.batch.gcd(&b.batch).unwrap(), n.max(m), gcds.iter().cloned());
 
-    if !a.batch.executor().is_cpu() {
-        // Cofactors and inverses are the CPU's.
-        return;
-    }
     let ext = a.batch.gcd_ext(&b.batch).unwrap();
     equal("gcd with cofactors", &ext.gcd, n.max(m), gcds.iter().cloned());
     // The least x, made of GMP's.

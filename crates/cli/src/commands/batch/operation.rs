@@ -39,7 +39,7 @@ impl Operation {
     /// Whether devices have it.
     pub(crate) fn is_on_devices(self) -> bool {
         match self {
-            Self::Inverse | Self::SquareRoot => false,
+            Self::SquareRoot => false,
             Self::Add
             | Self::Subtract
             | Self::Multiply
@@ -47,6 +47,7 @@ impl Operation {
             | Self::Square
             | Self::Divide
             | Self::Gcd
+            | Self::Inverse
             | Self::Power => true,
         }
     }

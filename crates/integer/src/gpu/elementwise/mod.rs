@@ -8,7 +8,7 @@ use warpint_device::{Arg, Buffer, DeviceError, Source};
 
 pub use super::Results;
 use super::memory::{MOST_LIMBS, fits, has, operands_fit};
-use super::{Gpu, Operand, Sum};
+use super::{Gpu, Operand, Sum, View};
 pub use crate::operation::{Bitwise, Extreme, Shift};
 use shape::{GroupShape, Kernel};
 
@@ -168,6 +168,47 @@ impl Gpu {
         self.compare_bytes(a, kept, count, (&*lost).into())
     }
 
+    /// `out_i` = `b_i` where `bytes[i]` is not 0, otherwise `a_i`, mod 2^(32·limbs).
+    ///
+    /// # Errors
+    /// As above.
+    pub(super) fn select(
+        &self,
+        a: Operand<'_>,
+        b: Operand<'_>,
+        bytes: &Buffer<u8>,
+        count: usize,
+        out: Results<'_>,
+    ) -> Result<(), DeviceError> {
+        fits(count, &[a, b], out)?;
+        has(bytes.len(), count, 1)?;
+        let shape = GroupShape::new(Kernel::Select, &[a.limbs, b.limbs, out.limbs]);
+        let args = [&operand(a)[..], &operand(b), &[bytes.into()], &results(out)].concat();
+        self.launch(&shape, count, &args)
+    }
+
+    /// x and y as `cofactors.cu` chooses them, of numbers that have as many limbs.
+    ///
+    /// # Errors
+    /// The device fails, or cannot compile the kernel.
+    pub(super) fn choose_cofactors(
+        &self,
+        [d, d_less, n, n_less]: [View; 4],
+        bytes: &Buffer<u8>,
+        count: usize,
+        [x, y]: [Results<'_>; 2],
+        [x_negative, y_negative]: [&Buffer<u8>; 2],
+    ) -> Result<(), DeviceError> {
+        debug_assert!([d_less, n_less].iter().all(|a| a.limbs == n.limbs));
+        debug_assert!(d.stride == d_less.stride && d.stride == n_less.stride);
+        let shape = GroupShape::new(Kernel::Cofactors, &[d.limbs, x.limbs, y.limbs]);
+        let numbers = [d, d_less, n, n_less].map(View::pointer);
+        let layout = [Arg::U64(d.stride), Arg::U64(n.stride), Arg::U32(d.limbs as u32)];
+        let signs = [x_negative.into(), y_negative.into()];
+        let args = [&numbers[..], &layout, &[bytes.into()], &results(x), &results(y), &signs];
+        self.launch(&shape, count, &args.concat())
+    }
+
     /// `out_i = a_i ± b_i mod 2^(32·limbs)`; `carries[i]` is 1 where a carry or borrow leaves the
     /// highest limb, else 0. Operands have no more limbs than results. [`Self::add`] uses it for
     /// numbers that no block holds in registers.
@@ -186,6 +227,22 @@ impl Gpu {
         fits(count, &[a, b], out)?;
         has(out.limbs, 1, a.limbs.max(b.limbs))?;
         carries.map_or(Ok(()), |carries| has(carries.len(), count, 1))?;
+        self.long_sum_of(sum, a.into(), b.into(), count, out, carries)
+    }
+
+    /// The same of numbers anywhere in memory.
+    ///
+    /// # Errors
+    /// The device fails, or cannot compile the kernel.
+    pub(super) fn long_sum_of(
+        &self,
+        sum: Sum,
+        a: View,
+        b: View,
+        count: usize,
+        out: Results<'_>,
+        carries: Option<&Buffer<u8>>,
+    ) -> Result<(), DeviceError> {
         let shape = GroupShape::new(Kernel::LongSum, &[a.limbs, b.limbs, out.limbs]);
         let subtract = Arg::U32(u32::from(sum == Sum::Subtract));
         let carries = carries.map_or(Arg::Pointer(0), Arg::from);
@@ -238,8 +295,9 @@ impl Gpu {
 const NOTHING: [Arg; 3] = [Arg::Pointer(0), Arg::U64(0), Arg::U32(0)];
 
 /// A kernel's parameters of an operand.
-fn operand(a: Operand<'_>) -> [Arg; 3] {
-    [a.data.into(), Arg::U64(a.stride()), Arg::U32(a.limbs as u32)]
+fn operand(a: impl Into<View>) -> [Arg; 3] {
+    let a = a.into();
+    [a.pointer(), Arg::U64(a.stride), Arg::U32(a.limbs as u32)]
 }
 
 /// A kernel's parameters of its results.

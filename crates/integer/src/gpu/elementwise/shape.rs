@@ -15,11 +15,13 @@ pub(super) enum Kernel {
     Shift,
     MultiplyByWord,
     LongSum,
+    Select,
+    Cofactors,
 }
 
 impl Kernel {
     /// All.
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 10] = [
         Self::Negate,
         Self::Compare,
         Self::Extreme,
@@ -28,6 +30,8 @@ impl Kernel {
         Self::Shift,
         Self::MultiplyByWord,
         Self::LongSum,
+        Self::Select,
+        Self::Cofactors,
     ];
 
     /// The name of its file, its text, and the kernel's name.
@@ -50,6 +54,8 @@ impl Kernel {
             Self::Shift => file!("shift"),
             Self::MultiplyByWord => file!("multiply_by_word"),
             Self::LongSum => file!("long_sum"),
+            Self::Select => file!("select"),
+            Self::Cofactors => file!("cofactors"),
         }
     }
 }

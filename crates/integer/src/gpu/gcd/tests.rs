@@ -18,7 +18,7 @@ fn gcd(a: &[u32], b: &[u32]) -> Vec<u64> {
 }
 
 /// F_n and F_(n − 1), the largest of so many limbs: the most steps of Euclid's algorithm.
-fn fibonacci(limbs: usize) -> (Vec<u32>, Vec<u32>) {
+pub(in crate::gpu) fn fibonacci(limbs: usize) -> (Vec<u32>, Vec<u32>) {
     let (mut a, mut b) = (vec![0; limbs], vec![0; limbs]);
     b[0] = 1_u32;
     loop {

@@ -66,6 +66,10 @@ impl Batches {
             Operation::Mullo => a.mul_low_into(b, out),
             Operation::Divrem => a.div_rem_into(b, out, remainders, zero_divisors),
             Operation::Gcd => a.gcd_into(b, out),
+            Operation::Modinv => match moduli {
+                Some(moduli) => a.mod_inv(moduli).map(|(inverses, _)| *out = inverses),
+                None => Ok(()),
+            },
             Operation::Powm => match moduli {
                 Some(moduli) => a.pow_mod(b, moduli).map(|(powers, _)| *out = powers),
                 None => Ok(()),

@@ -4,7 +4,9 @@ use anyhow::Context;
 use std::time::{Duration, Instant};
 
 use warpint::device::{Buffer, CopyRate, Device, DeviceError, Effort, copies};
-use warpint::integer::gpu::{Choice, Gcd, Gpu, Method, Operand, Part, Quotients, Results, Sum};
+use warpint::integer::gpu::{
+    Choice, Gcd, Gpu, Inverse, Method, Operand, Part, Quotients, Results, Sum,
+};
 use warpint::mersenne::DeviceId;
 
 use super::operands::Operands;
@@ -42,6 +44,7 @@ pub(super) fn can(device: &Device, operation: Operation, limbs: usize) -> bool {
     let shared_memory = device.info().shared_memory_per_block;
     match operation {
         Operation::Gcd => Gcd::new(limbs, limbs, shared_memory).is_some(),
+        Operation::Modinv => Inverse::new(limbs, limbs, shared_memory).is_some(),
         _ => true,
     }
 }
@@ -94,6 +97,10 @@ impl OnDevice {
                 )
             }
             (Operation::Gcd, _) => self.gpu.gcd(a, b, count, out),
+            (Operation::Modinv, _) => match &self.moduli {
+                Some((m, none)) => self.gpu.inverse(a, operand(m, limbs), count, out, none),
+                None => Ok(()),
+            },
             (Operation::Powm, _) => match &self.moduli {
                 Some((m, zeros)) => self.gpu.power(a, b, operand(m, limbs), count, out, zeros),
                 None => Ok(()),

@@ -14,6 +14,7 @@ impl Operation {
             Self::Mullo => "mullo",
             Self::Divrem => "divrem",
             Self::Gcd => "gcd",
+            Self::Modinv => "modinv",
             Self::Powm => "powm",
         }
     }
@@ -25,13 +26,13 @@ impl Operation {
 
     /// Whether it has a second operand.
     pub(super) fn is_of_two(self) -> bool {
-        self != Self::Sqr
+        !matches!(self, Self::Sqr | Self::Modinv)
     }
 
     /// Limbs of b where a has so many.
     pub(super) fn b_limbs(self, limbs: usize) -> usize {
         match self {
-            Self::Sqr => 0,
+            Self::Sqr | Self::Modinv => 0,
             Self::Divrem => limbs.div_ceil(2),
             _ => limbs,
         }
@@ -39,14 +40,14 @@ impl Operation {
 
     /// Whether it has a modulus.
     pub(super) fn is_modular(self) -> bool {
-        self == Self::Powm
+        matches!(self, Self::Modinv | Self::Powm)
     }
 
     /// How many times more than reading and writing it computes, about: so many fewer numbers are
     /// enough to time.
     pub(super) fn weight(self) -> u64 {
         match self {
-            Self::Gcd | Self::Powm => 8,
+            Self::Gcd | Self::Modinv | Self::Powm => 8,
             _ => 1,
         }
     }
@@ -54,7 +55,7 @@ impl Operation {
     /// Limbs of a result for operands of so many; of a quotient.
     pub(super) fn result_limbs(self, limbs: usize) -> usize {
         match self {
-            Self::Add | Self::Mullo | Self::Divrem | Self::Gcd | Self::Powm => limbs,
+            Self::Add | Self::Mullo | Self::Divrem | Self::Gcd | Self::Modinv | Self::Powm => limbs,
             Self::Mul | Self::Sqr => 2 * limbs,
         }
     }
@@ -82,6 +83,7 @@ impl Operation {
                 return [quotient, halves(&remainder, self.remainder_limbs(a.len()))].concat();
             }
             Self::Gcd => euclid(x, y),
+            Self::Modinv => limbs::inverse(&x, &joined(m)).unwrap_or_default(),
             Self::Powm => limbs::pow_mod(&x, &y, &joined(m)).unwrap_or_default(),
             Self::Add => {
                 let mut sum = x;
@@ -153,6 +155,8 @@ mod tests {
         assert_eq!(quotient, [u32::MAX - 2, 0, 0, 0, 16, 0]);
         assert_eq!(Operation::Divrem.expected(&[7, 0, 1, 0], &[0, 0], &[]), [0; 6]);
         assert_eq!(Operation::Gcd.expected(&[0, 6], &[0, 4], &[]), [0, 2]);
+        assert_eq!(Operation::Modinv.expected(&[3, 0], &[], &[7, 0]), [5, 0]);
+        assert_eq!(Operation::Modinv.expected(&[3, 0], &[], &[9, 0]), [0, 0]);
         assert_eq!(Operation::Powm.expected(&[3, 0], &[4, 0], &[7, 0]), [4, 0]);
         // One limb and three: the carry beyond them is cut off.
         let ones = [u32::MAX; 3];
@@ -168,5 +172,6 @@ mod tests {
         assert_eq!(of(Operation::Mul), 128);
         assert_eq!(of(Operation::Sqr), 96);
         assert_eq!(of(Operation::Mullo), 96);
+        assert_eq!(of(Operation::Modinv), 96);
     }
 }

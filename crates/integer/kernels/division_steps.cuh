@@ -1,0 +1,154 @@
+// Division steps (Bernstein and Yang 2019, Fast constant-time gcd computation and modular inversion) on
+// numbers in the registers of groups of lanes, or of a block.
+//
+//   A_LIMBS, B_LIMBS   limbs of two numbers a and b
+//   LANES, LIMBS, THREADS   see lanes.cuh, but limbs here have 30 bits
+//
+// 30·WHOLE is more than 32·max(A_LIMBS, B_LIMBS): there is room for a sign.
+//
+// gcd(a, b) = 2^z·gcd(f, g), z the zeros at the end of a | b; of a/2^z and b/2^z one is odd, f. A division
+// step with δ = 1 at first,
+//
+//     δ > 0 and g odd:  δ, f, g ← 1 − δ, g, (g − f)/2
+//     otherwise:        δ, f, g ← 1 + δ, f, (g + (g mod 2)·f)/2
+//
+// neither changes gcd(f, g) nor makes the larger of |f| and |g| larger, and in the end g is 0 and f the
+// divisor or less it (theorem 11.2: after (49n + 57)/17 steps for numbers of n ≥ 46 bits, (49n + 80)/17
+// for shorter ones). 30 steps depend on the 30 lowest bits, and are a matrix: 2^30·(f', g') =
+// (u·f + v·g, q·f + r·g), |u| + |v| and |q| + |r| at most 2^30. All lanes compute it, and each its limbs of
+// f' and g'.
+//
+// Limbs are in [0, 2^30) but for a lane's lowest one, which may be 2 off, and the highest of all, which has
+// the sign. A lane's sum of products of limbs carries c, |c| ≤ 2^30, to the lane above. Dividing by
+// 2^30 moves all down by a limb: the lane's highest one is c and what the lane above has for its lowest,
+// less than 2^31, of which what is too much is added up there.
+#pragma once
+#include "lanes.cuh"
+
+constexpr u32 WIDE = A_LIMBS > B_LIMBS ? A_LIMBS : B_LIMBS;
+constexpr u32 BITS = 30, MASK = (1u << BITS) - 1;
+static_assert(LIMBS >= 2 && BITS * WHOLE > 32 * WIDE);
+
+// A number; 0 above its limbs.
+struct Number {
+    const u32* limbs;
+    u32 count;
+
+    DEVICE u32 operator[](u32 i) const { return i < count ? limbs[i] : 0; }
+    // Limb i of 30 bits of it by 2^shift.
+    DEVICE i32 limb(u32 i, u32 shift) const {
+        u32 bit = shift + BITS * i, word = min(bit / 32, WIDE);
+        return (i32)(__funnelshift_r((*this)[word], (*this)[word + 1], bit % 32) & MASK);
+    }
+};
+
+// f and g are `first` and `second` by 2^zeros, which divides both; the first is b if that is odd then.
+struct Start {
+    Number first, second;
+    u32 zeros;
+    bool first_is_a;
+
+    DEVICE Start(const Number& a, const Number& b) {
+        // The lowest limb that is not 0, and its zeros.
+        u32 distance = 0;
+        for (u32 i = lane_of_group(); i < WIDE; i += LANES) {
+            if ((a[i] | b[i]) != 0) distance = max(distance, WIDE - i);
+        }
+        u32 limb = WIDE - max(largest(distance), 1u);
+        zeros = 32 * limb + max(__ffs(a[limb] | b[limb]), 1) - 1;
+        first_is_a = (b[limb] >> zeros % 32 & 1) == 0;
+        first = {first_is_a ? a.limbs : b.limbs, first_is_a ? a.count : b.count};
+        second = {first_is_a ? b.limbs : a.limbs, first_is_a ? b.count : a.count};
+    }
+
+    // The limbs of f and g that this lane has.
+    DEVICE void take(i32 (&f)[LIMBS], i32 (&g)[LIMBS]) const {
+#pragma unroll
+        for (u32 i = 0; i < LIMBS; i++) {
+            u32 at = lane_of_group() * LIMBS + i;
+            f[i] = first.limb(at, zeros), g[i] = second.limb(at, zeros);
+        }
+    }
+};
+
+struct Matrix {
+    i32 u, v, q, r;
+};
+
+// 30 steps from the lowest bits of f and g.
+DEVICE Matrix steps(i32& delta, u32 f, u32 g) {
+    u32 u = 1, v = 0, q = 0, r = 1;
+#pragma unroll 6
+    for (u32 i = 0; i < BITS; i++) {
+        bool is_odd = g & 1, swaps = is_odd && delta > 0;
+        u32 sum_g = swaps ? g - f : g + f, sum_q = swaps ? q - u : q + u, sum_r = swaps ? r - v : r + v;
+        if (swaps) f = g, u = q, v = r;
+        if (is_odd) g = sum_g, q = sum_q, r = sum_r;
+        delta = 1 + (swaps ? -delta : delta);
+        g >>= 1, u <<= 1, v <<= 1;
+    }
+    return {(i32)u, (i32)v, (i32)q, (i32)r};
+}
+
+// How many times a modulus m is added to sums: limb i of this thread is m[i·THREADS].
+struct Multiples {
+    i32 of_f, of_g;
+    const u32* m;
+};
+
+// f and g after the steps of a matrix, which are sums by 2^30; with multiples of a modulus if MODULAR.
+template <bool MODULAR = false>
+DEVICE void transform(i32 (&f)[LIMBS], i32 (&g)[LIMBS], const Matrix& m, Multiples more = {}) {
+    i64 sum_f = 0, sum_g = 0;
+    u32 lowest_f = 0, lowest_g = 0;
+#pragma unroll
+    for (u32 i = 0; i < LIMBS; i++) {
+        sum_f += (i64)m.u * f[i] + (i64)m.v * g[i];
+        sum_g += (i64)m.q * f[i] + (i64)m.r * g[i];
+        if constexpr (MODULAR) {
+            i32 limb = (i32)more.m[i * THREADS];
+            sum_f += (i64)more.of_f * limb, sum_g += (i64)more.of_g * limb;
+        }
+        u32 limb_f = (u32)sum_f & MASK, limb_g = (u32)sum_g & MASK;
+        sum_f >>= BITS, sum_g >>= BITS;
+        if (i == 0) {
+            lowest_f = limb_f, lowest_g = limb_g;
+        } else {
+            f[i - 1] = (i32)limb_f, g[i - 1] = (i32)limb_g;
+        }
+    }
+    u64 above = from_above(join(lowest_f, lowest_g), 0);
+    i32 highest_f = (i32)sum_f + (i32)low(above), highest_g = (i32)sum_g + (i32)high(above);
+    u64 below = from_below(join((u32)(highest_f >> BITS), (u32)(highest_g >> BITS)), 0);
+    f[LIMBS - 1] = is_top() ? highest_f : highest_f & (i32)MASK;
+    g[LIMBS - 1] = is_top() ? highest_g : highest_g & (i32)MASK;
+    f[0] += (i32)low(below), g[0] += (i32)high(below);
+}
+
+// |f| in canonical limbs from its own; whether f < 0.
+DEVICE bool make_canonical(i32* f) {
+    i32 carry = 0;
+    for (u32 i = 0; i < WHOLE; i++) {
+        i32 limb = f[i] + carry;
+        f[i] = limb & (i32)MASK, carry = limb >> BITS;
+    }
+    if (carry == 0) return false;
+    carry = 0;
+    for (u32 i = 0; i < WHOLE; i++) {
+        i32 limb = carry - f[i];
+        f[i] = limb & (i32)MASK, carry = limb >> BITS;
+    }
+    return true;
+}
+
+// Limb i of 32 bits of 2^zeros·f, from canonical limbs of f and two zeros behind them; i < WIDE, and the
+// product has no more limbs.
+DEVICE u32 word_of(const u32* f, u32 i, u32 zeros) {
+    i32 bit = (i32)(32 * i) - (i32)zeros;
+    if (bit >= 0) {
+        u32 at = (u32)bit / BITS, shift = (u32)bit % BITS;
+        u64 pair = f[at] | (u64)f[at + 1] << BITS;
+        return (u32)(pair >> shift) | (shift > 28 ? f[at + 2] << (2 * BITS - shift) : 0);
+    }
+    return bit > -32 ? (u32)((f[0] | (u64)f[1] << BITS) << -bit) : 0;
+}

@@ -1,0 +1,363 @@
+//! Inverses modulo numbers, and cofactors of common divisors, on a device.
+
+#[cfg(test)]
+mod tests;
+
+use warpint_device::{Arg, Buffer, DeviceError, Source, common};
+
+use super::memory::{fits, has};
+use super::method::no_method;
+use super::{Gpu, Operand, Part, Quotients, Results, Shape, Sum, View};
+
+/// How `inverse.cu` is specialised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Inverse {
+    a_limbs: usize,
+    b_limbs: usize,
+    /// Whether cofactors of common divisors are computed.
+    cofactors: bool,
+    /// Lanes of a number, and limbs of 30 bits that each has.
+    lanes: usize,
+    limbs: usize,
+    threads: usize,
+}
+
+/// A lane has at most so many limbs of each of four numbers; more than registers hold are in memory of its own.
+const MAX_LIMBS: usize = 72;
+
+/// The same of lanes that are a warp, or some of one.
+const MAX_LIMBS_OF_WARPS: usize = 36;
+
+/// Limbs of a lane up to which a number has no more lanes.
+const FEW_LIMBS: usize = 18;
+
+/// Bytes of shared memory in which the warps of a block tell each other something, and more.
+const TOLD: u32 = 512;
+
+/// What [`Gpu::gcd_ext`] gives of `count` numbers a and b.
+#[derive(Debug, Clone, Copy)]
+pub struct Cofactors<'a> {
+    /// g, of as many limbs as the wider of a and b.
+    pub gcd: &'a Buffer<u32>,
+    /// |x|, of as many limbs as b.
+    pub x: &'a Buffer<u32>,
+    /// |y|, of as many limbs as a.
+    pub y: &'a Buffer<u32>,
+    /// 1 where x < 0.
+    pub x_negative: &'a Buffer<u8>,
+    /// 1 where y < 0.
+    pub y_negative: &'a Buffer<u8>,
+}
+
+/// Where `inverse.cu` writes; what it does not write is 0.
+#[derive(Debug, Clone, Copy)]
+struct Outputs {
+    out: Arg,
+    gcds: Arg,
+    flags: Arg,
+    kinds: Arg,
+    evens: Arg,
+}
+
+impl Inverse {
+    /// For inverses of numbers of so many limbs modulo numbers of so many, which are no fewer. `None` if they
+    /// are longer than a block holds with so many bytes of shared memory: 2^18 bits need 37 KiB, 2^20
+    /// bits 140.
+    #[must_use]
+    pub fn new(a_limbs: usize, m_limbs: usize, shared_memory: u32) -> Option<Self> {
+        Self::fitting(a_limbs, m_limbs, false, shared_memory).filter(|_| a_limbs <= m_limbs)
+    }
+
+    /// For cofactors of numbers of so many limbs; `None` as above.
+    #[must_use]
+    pub fn with_cofactors(a_limbs: usize, b_limbs: usize, shared_memory: u32) -> Option<Self> {
+        Self::fitting(a_limbs, b_limbs, true, shared_memory)
+    }
+
+    fn fitting(
+        a_limbs: usize,
+        b_limbs: usize,
+        cofactors: bool,
+        shared_memory: u32,
+    ) -> Option<Self> {
+        [1, 2, 4, 8, 16, 32, 128, 256, 512].into_iter().find_map(|lanes| {
+            let most = match lanes {
+                32 => MAX_LIMBS_OF_WARPS,
+                512 => MAX_LIMBS,
+                _ => FEW_LIMBS,
+            };
+            let mut shapes = Self::of_lanes(a_limbs, b_limbs, cofactors, lanes);
+            shapes.find(|shape| shape.limbs <= most && shape.shared_bytes() + TOLD <= shared_memory)
+        })
+    }
+
+    /// With so many lanes a number, the larger blocks first; from 64 on blocks of one number.
+    fn of_lanes(
+        a_limbs: usize,
+        b_limbs: usize,
+        cofactors: bool,
+        lanes: usize,
+    ) -> impl Iterator<Item = Self> {
+        // The static_assert of inverse.cu: d and e grow by the modulus with every matrix.
+        let bits = 32 * a_limbs.max(b_limbs);
+        let rounds = bits / 10 + 2;
+        let all = (bits + 2 + rounds.ilog2() as usize).div_ceil(30);
+        let limbs = all.div_ceil(lanes).max(2);
+        let threads = [128, 64, 32].map(|threads| if lanes > 32 { lanes } else { threads });
+        threads.into_iter().map(move |threads| Self {
+            a_limbs,
+            b_limbs,
+            cofactors,
+            lanes,
+            limbs,
+            threads,
+        })
+    }
+
+    fn wide(&self) -> usize {
+        self.a_limbs.max(self.b_limbs)
+    }
+
+    /// Registers of a thread, about.
+    fn registers(&self) -> usize {
+        match self.limbs {
+            0..=3 => 64,
+            4..=6 => 80,
+            7..=12 => 104,
+            13..=18 => 128,
+            19..=28 => 168,
+            _ => 255,
+        }
+    }
+}
+
+impl Shape for Inverse {
+    fn source(&self) -> Result<Source, DeviceError> {
+        Ok(Source::new("inverse.cu", include_str!("../../kernels/inverse.cu"), &["inverse"])
+            .headers(common::HEADERS)
+            .header("division_steps.cuh", include_str!("../../kernels/division_steps.cuh"))
+            .header("lanes.cuh", include_str!("../../kernels/lanes.cuh"))
+            .define("A_LIMBS", self.a_limbs)
+            .define("B_LIMBS", self.b_limbs)
+            .define("COFACTORS", u32::from(self.cofactors))
+            .define("LANES", self.lanes)
+            .define("LIMBS", self.limbs)
+            .define("THREADS", self.threads)
+            .define("BLOCKS", (65_536 / self.registers() / self.threads).max(1)))
+    }
+
+    fn shared_bytes(&self) -> u32 {
+        (self.threads / self.lanes * (self.lanes * self.limbs + 2) * size_of::<u32>()) as u32
+    }
+
+    fn threads(&self) -> u32 {
+        self.threads as u32
+    }
+
+    fn numbers(&self) -> u32 {
+        (self.threads / self.lanes) as u32
+    }
+}
+
+/// Numbers of so many limbs side by side.
+fn numbers(data: &Buffer<u32>, limbs: usize) -> Operand<'_> {
+    Operand { data, limbs, broadcast: false }
+}
+
+impl Gpu {
+    /// `out_i` = a_i^(−1) mod m_i, of as many limbs as m; where there is none, since m_i = 0 or the numbers
+    /// have a divisor in common, it is 0 and the flag 1. Modulo 1 it is 0. No result may be the memory of an
+    /// operand.
+    ///
+    /// Modulo odd numbers by division steps. If there is an even modulus of a number with an inverse, the whole
+    /// batch has a product, and the quotient of that by a, too. It waits for the device, whose memory for
+    /// what is in between is given back.
+    ///
+    /// # Errors
+    /// A buffer is too short, the device fails, cannot compile the kernel, or has no method for such
+    /// numbers.
+    pub fn inverse(
+        &self,
+        a: Operand<'_>,
+        m: Operand<'_>,
+        count: usize,
+        out: &Buffer<u32>,
+        is_none: &Buffer<u8>,
+    ) -> Result<(), DeviceError> {
+        let results = Results { data: out, limbs: m.limbs };
+        fits(count, &[a, m], results)?;
+        has(is_none.len(), count, 1)?;
+        let shared_memory = self.device().info().shared_memory_per_block;
+        let shape = Inverse::new(a.limbs.min(m.limbs), m.limbs, shared_memory);
+        let shape = shape.ok_or_else(no_method)?;
+        self.inverse_by_steps(&shape, a, m, count, results, is_none)
+    }
+
+    /// The same by a shape.
+    ///
+    /// # Errors
+    /// The device fails, or cannot compile the kernel.
+    fn inverse_by_steps(
+        &self,
+        shape: &Inverse,
+        a: Operand<'_>,
+        m: Operand<'_>,
+        count: usize,
+        out: Results<'_>,
+        is_none: &Buffer<u8>,
+    ) -> Result<(), DeviceError> {
+        if count == 0 {
+            return Ok(());
+        }
+        let device = self.device();
+        // A wider a modulo m.
+        let reduced = if a.limbs > m.limbs {
+            let buffer = device.alloc(count * m.limbs)?;
+            let to = Quotients { remainder: Some(&buffer), ..Quotients::default() };
+            self.divide(a, m, count, to)?;
+            Some(buffer)
+        } else {
+            None
+        };
+        let a = reduced.as_ref().map_or(a, |data| numbers(data, m.limbs));
+        let kinds = device.alloc::<u8>(count)?;
+        let mut evens = device.alloc::<u32>(1)?;
+        evens.clear()?;
+        let to = Outputs {
+            out: out.data.into(),
+            gcds: Arg::Pointer(0),
+            flags: is_none.into(),
+            kinds: (&kinds).into(),
+            evens: (&evens).into(),
+        };
+        self.launch_steps(shape, a, m, count, to)?;
+        if evens.download()? == [0] {
+            return Ok(());
+        }
+        // d·m − n·a = 1: the inverse is m − n.
+        let rest = numbers(out.data, m.limbs);
+        let d = device.alloc(count * m.limbs)?;
+        self.add(Sum::Subtract, a, rest, count, Results { data: &d, ..out }, None)?;
+        let n = self.other_cofactor(&d, a, m, count)?;
+        let less = View { limbs: m.limbs, ..numbers(&n, 2 * m.limbs).into() };
+        self.sum_of(Sum::Subtract, m.into(), less, count, Results { data: &d, ..out }, None)?;
+        self.select(rest, numbers(&d, m.limbs), &kinds, count, out)
+    }
+
+    /// g_i = gcd(a_i, b_i) = x_i·a_i + y_i·b_i, x_i the least in size, and positive if two are least; for
+    /// b_i = 0 it is 1, or 0 if a_i = 0 too. No result may be the memory of an operand.
+    ///
+    /// By division steps for g and one cofactor modulo a or b, three quotients and a remainder, and a
+    /// product. Memory for ten numbers of the larger width is taken meanwhile.
+    ///
+    /// # Errors
+    /// A buffer is too short, the device fails, cannot compile the kernel, or has no method for such
+    /// numbers.
+    pub fn gcd_ext(
+        &self,
+        a: Operand<'_>,
+        b: Operand<'_>,
+        count: usize,
+        to: Cofactors<'_>,
+    ) -> Result<(), DeviceError> {
+        let shared_memory = self.device().info().shared_memory_per_block;
+        let shape = Inverse::with_cofactors(a.limbs, b.limbs, shared_memory);
+        self.gcd_ext_by_steps(&shape.ok_or_else(no_method)?, a, b, count, to)
+    }
+
+    /// The same by a shape.
+    ///
+    /// # Errors
+    /// As above.
+    fn gcd_ext_by_steps(
+        &self,
+        shape: &Inverse,
+        a: Operand<'_>,
+        b: Operand<'_>,
+        count: usize,
+        to: Cofactors<'_>,
+    ) -> Result<(), DeviceError> {
+        let wide = shape.wide();
+        let [x, y] =
+            [(to.x, b.limbs), (to.y, a.limbs)].map(|(data, limbs)| Results { data, limbs });
+        for out in [Results { data: to.gcd, limbs: wide }, x, y] {
+            fits(count, &[a, b], out)?;
+        }
+        let signs = [to.x_negative, to.y_negative];
+        signs.iter().try_for_each(|signs| has(signs.len(), count, 1))?;
+        if count == 0 {
+            return Ok(());
+        }
+        let room = |limbs: usize| self.device().alloc::<u32>(count * limbs);
+        let whole = |data| Results { data, limbs: wide };
+        let (rest, kinds) = (room(wide)?, self.device().alloc::<u8>(count)?);
+        let outputs = Outputs {
+            out: (&rest).into(),
+            gcds: to.gcd.into(),
+            flags: Arg::Pointer(0),
+            kinds: (&kinds).into(),
+            evens: Arg::Pointer(0),
+        };
+        self.launch_steps(shape, a, b, count, outputs)?;
+        // a and b by their divisor: d is modulo p, and goes with q.
+        let (p, q) = (room(wide)?, room(wide)?);
+        {
+            let by_divisor = |x: Operand<'_>| {
+                let quotient = room(x.limbs)?;
+                let results = Quotients { quotient: Some(&quotient), ..Quotients::default() };
+                self.divide(x, numbers(to.gcd, wide), count, results)?;
+                Ok::<_, DeviceError>(quotient)
+            };
+            let (of_a, of_b) = (by_divisor(a)?, by_divisor(b)?);
+            let (of_a, of_b) = (numbers(&of_a, a.limbs), numbers(&of_b, b.limbs));
+            self.select(of_b, of_a, &kinds, count, whole(&p))?;
+            self.select(of_a, of_b, &kinds, count, whole(&q))?;
+        }
+        let (p, q) = (numbers(&p, wide), numbers(&q, wide));
+        let (d, d_less) = (room(wide)?, room(wide)?);
+        let remainder = Quotients { remainder: Some(&d_less), ..Quotients::default() };
+        self.divide(numbers(&rest, wide), p, count, remainder)?;
+        let less = numbers(&d_less, wide);
+        self.add(Sum::Subtract, p, less, count, whole(&d), None)?;
+        let n = self.other_cofactor(&d, p, q, count)?;
+        let n = View { limbs: wide, ..numbers(&n, 2 * wide).into() };
+        let n_less = rest;
+        self.sum_of(Sum::Subtract, q.into(), n, count, whole(&n_less), None)?;
+        let all = [numbers(&d, wide).into(), less.into(), n, numbers(&n_less, wide).into()];
+        self.choose_cofactors(all, &kinds, count, [x, y], signs)
+    }
+
+    /// `n_i` = (d_i·q_i − 1)/p_i mod 2^(64·limbs), of twice the limbs of q, as many as d has.
+    fn other_cofactor(
+        &self,
+        d: &Buffer<u32>,
+        p: Operand<'_>,
+        q: Operand<'_>,
+        count: usize,
+    ) -> Result<Buffer<u32>, DeviceError> {
+        let limbs = 2 * q.limbs;
+        let product = self.device().alloc(count * limbs)?;
+        self.multiply(Part::Full, numbers(d, q.limbs), q, count, &product)?;
+        let one = self.device().upload(&[1])?;
+        let one = Operand { data: &one, limbs: 1, broadcast: true };
+        let less = numbers(&product, limbs);
+        self.add(Sum::Subtract, less, one, count, Results { data: &product, limbs }, None)?;
+        let n = self.device().alloc(count * limbs)?;
+        self.divide(less, p, count, Quotients { quotient: Some(&n), ..Quotients::default() })?;
+        Ok(n)
+    }
+
+    fn launch_steps(
+        &self,
+        shape: &Inverse,
+        a: Operand<'_>,
+        b: Operand<'_>,
+        count: usize,
+        to: Outputs,
+    ) -> Result<(), DeviceError> {
+        let Outputs { out, gcds, flags, kinds, evens } = to;
+        let strides = [a.stride().into(), b.stride().into()];
+        let args = [a.data.into(), b.data.into(), out, gcds, flags, kinds, evens];
+        self.launch(shape, count, &[&args[..], &strides].concat())
+    }
+}
