@@ -203,7 +203,7 @@ DEVICE void store_release(u64* p, u64 v) {
 // 16 + 4t on; of b the column g from rows 4t and 16 + 4t on; of the sums the columns 2t and 2t + 1 in row g,
 // then in row g + 8. All lanes of a warp come to it.
 DEVICE void multiply_add_bytes(i32 (&sums)[4], const u32 (&a)[4], const u32 (&b)[2]) {
-#if defined(WARPINT_SIM) || __CUDA_ARCH__ < 800
+#ifdef WARPINT_SIM
     u32 lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
     auto dot = [](u32 x, u32 y) {
         i32 sum = 0;
@@ -218,6 +218,13 @@ DEVICE void multiply_add_bytes(i32 (&sums)[4], const u32 (&a)[4], const u32 (&b)
             sums[half] += dot(low(upper), low(column)) + dot(high(upper), high(column));
             sums[2 + half] += dot(low(lower), low(column)) + dot(high(lower), high(column));
         }
+    }
+#elif __CUDA_ARCH__ < 800
+#pragma unroll
+    for (u32 i = 0; i < 4; i++) {
+        asm("mma.sync.aligned.m8n8k16.row.col.s32.u8.u8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};"
+            : "+r"(sums[i % 2 * 2]), "+r"(sums[i % 2 * 2 + 1])
+            : "r"(a[i]), "r"(b[i / 2]));
     }
 #else
     asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
