@@ -205,6 +205,16 @@ struct Block {
         return all;
     }
 
+    // The factors of the next product, which are not in the caches of earlier ones.
+    DEVICE void prefetch_entries() const {
+        constexpr u32 LINE = 32, LINES = (ENTRY + LINE - 1) / LINE;
+#pragma unroll 1
+        for (u32 f = threadIdx.x; f < NUMBERS * LINES; f += THREADS) {
+            i32 number = (i32)(f / LINES);
+            prefetch(entry(number, entries[number]) + f % LINES * LINE);
+        }
+    }
+
     DEVICE void load_entry(u32 which) const {
         each([&](i32 number, u32 i) {
             first[number * STRIDE + i] = entry(number, which)[i];
@@ -319,6 +329,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
                                                        : 1;
             }
             __syncthreads();
+            block.prefetch_entries();
             u32 squares = is_window && step > ENTRIES ? WINDOW : 0;
 #pragma unroll 1
             for (u32 k = squares;; k--) {

@@ -234,6 +234,13 @@ DEVICE void multiply_add_bytes(i32 (&sums)[4], const u32 (&a)[4], const u32 (&b)
 #endif
 }
 
+// Asks for the line of global memory that holds an address to be in the L2 cache soon.
+DEVICE void prefetch(const void* address) {
+#ifndef WARPINT_SIM
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
+#endif
+}
+
 // 4, 8 or 16 bytes from global to shared memory, at multiples of that, which are there for the
 // thread itself after `wait_for_copies`, and for its block after a barrier.
 template <u32 BYTES>
