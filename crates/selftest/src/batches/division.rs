@@ -157,14 +157,14 @@ fn inverses_of(a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     Ok(())
 }
 
-/// a^e mod m of odd, even and any b, for exponents of one limb and of two; not of the widest numbers, which
-/// take long limb by limb.
+/// a^e mod m of odd, even and any b, for exponents of one limb and of two. Of the widest numbers, which take
+/// long limb by limb, devices give what the CPU gives.
 pub(super) fn powers(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     const WIDEST: usize = 1024;
-    if a.limbs.max(b.limbs) > WIDEST {
-        return Ok(());
-    }
     let executor = a.batch.executor();
+    if a.limbs.max(b.limbs) > WIDEST {
+        return executor.device().map_or(Ok(()), |_| wide_powers(rng, a, b));
+    }
     let count = a.count().min(b.count()).min(20);
     let first = |x: &Numbers, change: &dyn Fn(usize, u32) -> u32| {
         let row = |i: usize| {
@@ -189,6 +189,24 @@ pub(super) fn powers(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), F
             narrow(expected[i].as_deref().unwrap_or(&[]), m.limbs)
         })?;
         check_flags("a^e mod m", &zeros, expected.iter().map(Option::is_none))?;
+    }
+    Ok(())
+}
+
+/// a^e mod b and a·e mod b on a device and on the CPU.
+fn wide_powers(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
+    let e = Numbers::new(a.batch.executor(), 1, drawn(rng, 1, a.count().max(b.count())))?;
+    let on_cpu = |x: &Numbers| x.batch.try_clone()?.to(&Executor::cpu());
+    let results = |a: &UintBatch, e: &UintBatch, b: &UintBatch| {
+        Ok::<_, Failure>([a.pow_mod(e, b)?, a.mul_mod(e, b)?])
+    };
+    let expected = results(&on_cpu(a)?, &on_cpu(&e)?, &on_cpu(b)?)?;
+    let found = results(&a.batch, &e.batch, &b.batch)?;
+    for ((what, found), expected) in ["a^e mod b", "a·e mod b"].iter().zip(&found).zip(&expected) {
+        let rows = expected.0.to_limbs()?;
+        let row = |i: usize| rows[i * b.limbs..][..b.limbs].to_vec();
+        check(what, &found.0, b.limbs, e.count(), row)?;
+        check_flags(what, &found.1, expected.1.to_vec()?.into_iter().map(|flag| flag != 0))?;
     }
     Ok(())
 }

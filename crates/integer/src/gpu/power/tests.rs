@@ -134,3 +134,27 @@ fn shapes_of_real_widths() {
     assert!(PowerResidues::new([65, 64, 64], 227 << 10).is_none());
     assert!(PowerResidues::new([513; 3], 227 << 10).is_none());
 }
+
+#[test]
+fn a_batch_with_such_a_modulus_goes_by_products() {
+    let gpu = Gpu::new(&Device::simulator().unwrap());
+    let mut rng = ChaCha8Rng::seed_from_u64(16);
+    let width = 33;
+    let [x, mut m] = [0, 1].map(|_| numbers(&mut rng, 7, width)[4..].to_vec());
+    let e = vec![vec![0x8000_0001], vec![0], vec![u32::MAX]];
+    for singular in [false, true] {
+        if singular {
+            m[1].fill(0);
+            m[1][31] = 4_294_967_291;
+        }
+        let data = [&x, &e, &m].map(|rows| gpu.device().upload(&rows.concat()).unwrap());
+        let operand = |i: usize, limbs| Operand { data: &data[i], limbs, broadcast: false };
+        let out = gpu.device().alloc(3 * width).unwrap();
+        let zeros = gpu.device().alloc(3).unwrap();
+        gpu.power(operand(0, width), operand(1, 1), operand(2, width), 3, &out, &zeros).unwrap();
+        for (i, found) in out.download().unwrap().chunks(width).enumerate() {
+            let expected = limbs::pow_mod(&wide(&x[i]), &wide(&e[i]), &wide(&m[i])).unwrap();
+            assert_eq!(limbs::trimmed(&wide(found)), limbs::trimmed(&expected));
+        }
+    }
+}
