@@ -81,10 +81,11 @@ DEVICE Rest rest_of(u64 upper, u64 lower, u64 s) {
 
 // ⌊√x⌋ of x = upper·2^64 + lower ≥ 2^126 (Zimmermann 1999, Karatsuba square root).
 DEVICE u64 root_of(u64 upper, u64 lower) {
-    // Of 32 bits, from an estimate that is right to 2^−20.
+    // Of 32 bits: the estimate is off by less than 2^−20, and not below the root t. For t > 2^31, RN(upper) is at
+    // least t²·(1 − 2^−53), the root of that is above t − 2^−22, and the nearest of multiples of 2^−21 is t;
+    // (2^31)² is a double itself.
     u64 s = min((u64)__dsqrt_rn((double)upper), 0xffffffffull);
     if (s * s > upper) s--;
-    else if (upper - s * s > 2 * s) s++;
     // ⌊(r·B + next limb)/2s⌋ = ⌊half/s⌋ is B at most, and only if the next one is all ones.
     u64 half = (upper - s * s) << 31 | lower >> 33;
     s = (s << 32) + min(half / s, 0xffffffffull);
