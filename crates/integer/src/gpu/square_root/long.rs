@@ -74,10 +74,26 @@ impl Gpu {
         count: usize,
         to: SquareRoots<'_>,
     ) -> Result<(), DeviceError> {
+        let bytes = plan.words() * size_of::<u32>();
+        let most = slice(count, bytes, self.device().memory()?.0);
+        self.root_in_slices(plan, a, count, to, most)
+    }
+
+    /// The same, at most so many numbers at a time.
+    ///
+    /// # Errors
+    /// As [`Self::root_by_halves`].
+    pub(super) fn root_in_slices(
+        &self,
+        plan: &Plan,
+        a: Operand<'_>,
+        count: usize,
+        to: SquareRoots<'_>,
+        most: usize,
+    ) -> Result<(), DeviceError> {
         let lengths = self.device().alloc::<u32>(count)?;
         self.bit_lengths(a, count, &lengths)?;
-        let bytes = plan.words() * size_of::<u32>();
-        let space = Space::new(self, plan, slice(count, bytes, self.device().memory()?.0))?;
+        let space = Space::new(self, plan, most)?;
         for first in (0..count).step_by(space.count) {
             let count = space.count.min(count - first);
             let lengths = rows(&lengths, 1).from(first);

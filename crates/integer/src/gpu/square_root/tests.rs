@@ -140,7 +140,8 @@ fn check_plan(gpu: &Gpu, plan: Option<Plan>, a: &[Vec<u32>]) {
     let data = upload(gpu, a);
     let of_a = Operand { data: &data, limbs, broadcast: false };
     let dirty = |len: usize| gpu.device().upload(&vec![0xdead_beef_u32; len]).unwrap();
-    let (roots, rests) = (dirty(count * half), dirty(count * (half + 1)));
+    let dirty_results = || (dirty(count * half), dirty(count * (half + 1)));
+    let (roots, rests) = dirty_results();
     let by = |to: SquareRoots<'_>| match &plan {
         Some(plan) => gpu.root_by_halves(plan, of_a, count, to).unwrap(),
         None => gpu.square_root(of_a, count, to).unwrap(),
@@ -148,7 +149,14 @@ fn check_plan(gpu: &Gpu, plan: Option<Plan>, a: &[Vec<u32>]) {
     by(SquareRoots { root: Some(&roots), remainder: Some(&rests) });
     let (root, rest) = (roots.download().unwrap(), rests.download().unwrap());
     compare(&format!("{limbs} limbs, {plan:?}"), a, &root, &rest);
-    let (roots, rests) = (dirty(count * half), dirty(count * (half + 1)));
+    if let Some(plan) = &plan {
+        // Some numbers after the other, of which the last are fewer.
+        let (roots, rests) = dirty_results();
+        let both = SquareRoots { root: Some(&roots), remainder: Some(&rests) };
+        gpu.root_in_slices(plan, of_a, count, both, count / 2 - 1).unwrap();
+        assert!(roots.download().unwrap() == root && rests.download().unwrap() == rest);
+    }
+    let (roots, rests) = dirty_results();
     by(SquareRoots { root: Some(&roots), remainder: None });
     by(SquareRoots { root: None, remainder: Some(&rests) });
     assert!(roots.download().unwrap() == root && rests.download().unwrap() == rest);
