@@ -17,25 +17,15 @@
 // with a digit q that may be one or two too small, never too large. Then V is subtracted again,
 // and the digit is raised.
 //
-// The digit. r and w are the two highest limbs of R and V, ρ < 2^127/(w + 1) to 50 bits. q = ⌊r·ρ/2^95⌋, in
-// which products of limbs below 2^64 are left out, which is at most 3 of 2^31. So
-// q ≤ r·B/(w + 1) < R·B/V, and q > R·B/V − 1 − 2^−17. It is limited to B − 2, of which below.
-//
-// Carries. −q·V is q·(B^N − 1 − V) + q − q·B^N: a sum of natural numbers but for the top. A lane adds
-// q times the complement of its limbs of V to its limbs of R, one place further up, and what
-// is too much for LIMBS limbs is a limb that waits: the lane above adds it in the next step, at its
-// second place. With q ≤ B − 2 this limb is below B: a lane's sum is at most
-// B^L − 1 + (B − 2)·(B^L − 1) + (B − 1)·B < B^(L + 1), L = LIMBS ≥ 2. What waits is less than a unit of r where
-// L > 2. R is known exactly where nothing waits, which `settle` sees to: at the end, and where the top
-// of R is above that of V, or not between 0 and B^N (as R is near 0 and a carry waits). In all other steps
-// R < V·(1 + 2^−62), and the next digit is below B.
+// The digit, see digits.cuh: r and w are the two highest limbs of R and V, so that q ≤ r·B/(w + 1) < R·B/V,
+// and q > R·B/V − 1 − 2^−17 but for the limit. What waits is less than a unit of r where L > 2. R is settled
+// at the end, and where the top of R is above that of V, or not between 0 and B^N (as R is near 0 and
+// a carry waits). In all other steps R < V·(1 + 2^−62), and the next digit is below B.
 //
 // A number's shared memory: N zeros, and u. The digits of the quotient take the places of limbs of u
 // that have been used. The zeros are what U has below u, where v stands at first and the remainder
 // at last.
-#include "lanes.cuh"
-
-static_assert(LANES == 1 || LIMBS > 2);
+#include "digits.cuh"
 
 // Places of a number: an odd number, so that those of neighbouring groups are in different banks.
 constexpr u32 PLACES = (WHOLE + U_LIMBS) | 1;
@@ -92,86 +82,29 @@ DEVICE Divisor normalise(const u32* v, bool& is_zero) {
         d.complement[i] = ~(at < 0 ? 0 : up(at));
     }
     d.top = join(up((i32)d.limbs - 2), up((i32)d.limbs - 1));
-    // RN(2^127/RN(w)), made smaller by 2^−51 of it: three roundings are less than that.
-    double quotient = 0x1p127 / (double)d.top;
-    d.reciprocal = (u64)(quotient * (1.0 - 0x1p-51));
+    d.reciprocal = reciprocal_of(d.top);
     return d;
 }
 
-// R, and what waits: for the lane above, or of the top the limb of B^N, which may be −1.
-struct Remainder {
-    u32 limbs[LIMBS];
-    u32 waiting;
+DEVICE u64 top(const Remainder& r) { return join(r.limbs[LIMBS - 2], r.limbs[LIMBS - 1]); }
 
-    DEVICE u64 top() const { return join(limbs[LIMBS - 2], limbs[LIMBS - 1]); }
+// The digit, in the top lane.
+DEVICE u32 digit(const Remainder& r, const Divisor& v) {
+    return digit_of(r.limbs[LIMBS - 1], r.limbs[LIMBS - 2], v.reciprocal);
+}
 
-    // The digit, in the top lane.
-    DEVICE u32 digit(const Divisor& v) const {
-        u32 r1 = limbs[LIMBS - 1], r0 = limbs[LIMBS - 2], p1 = high(v.reciprocal), p0 = low(v.reciprocal);
-        u64 product = (u64)r1 * p1 + __umulhi(r1, p0) + __umulhi(r0, p1);
-        return min((u32)(product >> 31), 0xfffffffeu);
-    }
+// Whether R may not be less than V, or its top is not known.
+DEVICE bool is_doubtful(const Remainder& r, const Divisor& v) {
+    return is_top() && (r.waiting != 0 || top(r) > v.top);
+}
 
-    // R·B + next − q·V.
-    DEVICE void step(const Divisor& v, u32 q, u32 next) {
-        u32 above = limbs[LIMBS - 1], in = from_below(above, next), late = from_below(waiting, 0);
-        u32 even[LIMBS], odd[LIMBS + 1];
-        even[0] = in;
-#pragma unroll
-        for (u32 i = 1; i < LIMBS; i++) even[i] = limbs[i - 1];
-#pragma unroll
-        for (u32 i = 0; i < LIMBS; i += 2) {
-            if (i == 0) {
-                multiply_add_first(even[0], even[1], v.complement[0], q);
-            } else {
-                multiply_add_carried(even[i], even[i + 1], v.complement[i], q);
-            }
-        }
-        u32 carry = add_last(0, 0);
-        // What waits has the second place, q the first one of all.
-        odd[0] = is_bottom() ? q : 0;
-#pragma unroll
-        for (u32 i = 1; i < LIMBS; i += 2) {
-            u64 product = (u64)v.complement[i] * q + (i == 1 ? late : 0);
-            odd[i] = low(product), odd[i + 1] = high(product);
-        }
-        limbs[0] = add_first(even[0], odd[0]);
-#pragma unroll
-        for (u32 i = 1; i < LIMBS; i++) limbs[i] = add_carried(even[i], odd[i]);
-        waiting = add_last(carry, odd[LIMBS]);
-        if (is_top()) waiting += above - q;
-    }
-
-    // Whether R may not be less than V, or its top is not known.
-    DEVICE bool is_doubtful(const Divisor& v) const {
-        return is_top() && (waiting != 0 || top() > v.top);
-    }
-
-    // Adds what waits; then R mod V, and how many times V was subtracted, at most 3.
-    DEVICE u32 settle(const Divisor& v) {
-        u32 carry = add_word(limbs, from_below(waiting, 0));
-        u32 beyond = ripple(limbs, carry) + of_top(waiting), times = 0;
+// R mod V, and how many times V was subtracted, at most 3.
+DEVICE u32 settle(Remainder& r, const Divisor& v) {
+    u32 beyond = r.gather(), times = 0;
 #pragma unroll 1
-        for (u32 i = 0; i < 3; i++) {
-            u32 less[LIMBS];
-            less[0] = limbs[0];
-            u32 carry = is_bottom() ? 1 : 0;
-            add_first(carry, 0xffffffffu);
-#pragma unroll
-            for (u32 t = 0; t < LIMBS; t++) less[t] = add_carried(limbs[t], v.complement[t]);
-            carry = ripple(less, add_last(0, 0));
-            // B^N of what was added is −V.
-            bool is_no_less = beyond + carry != 0;
-            if (is_no_less) {
-                beyond += carry - 1, times++;
-#pragma unroll
-                for (u32 t = 0; t < LIMBS; t++) limbs[t] = less[t];
-            }
-        }
-        waiting = 0;
-        return times;
-    }
-};
+    for (u32 i = 0; i < 3; i++) times += r.take(v.complement, beyond, 1);
+    return times;
+}
 
 // Adds to the quotient, from one digit on.
 DEVICE void raise(u32* digit, u32 by) {
@@ -222,16 +155,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         // The lowest lane alone needs it, and soon writes there.
         --below;
         u32 lower = is_bottom() ? *below : 0;
-        u32 next = __funnelshift_l(lower, upper, divisor.bits_up), q = of_top(r.digit(divisor));
+        u32 next = __funnelshift_l(lower, upper, divisor.bits_up), q = of_top(digit(r, divisor));
         upper = lower;
-        r.step(divisor, q, next);
+        r.step(divisor.complement, q, next);
         if (is_bottom()) digits[t] = q;
-        if (__any_sync(0xffffffffu, r.is_doubtful(divisor))) {
-            u32 times = r.settle(divisor);
+        if (__any_sync(0xffffffffu, is_doubtful(r, divisor))) {
+            u32 times = settle(r, divisor);
             if (is_bottom()) raise(digits + t, times);
         }
     }
-    u32 times = r.settle(divisor);
+    u32 times = settle(r, divisor);
     if (is_bottom()) raise(digits, times);
     __syncwarp();
 

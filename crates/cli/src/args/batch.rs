@@ -36,7 +36,7 @@ pub(crate) enum Batch {
     Gcd(PairArgs),
     /// x with a·x ≡ 1 mod b and x < b; where there is none there is no result.
     Modinv(PairArgs),
-    /// ⌊√a⌋, and with --rem what its square leaves of a. On the CPU.
+    /// ⌊√a⌋, and with --rem what its square leaves of a.
     Sqrt(RootArgs),
     /// a^e mod m; where m = 0 there is no result.
     Powm(PowerArgs),

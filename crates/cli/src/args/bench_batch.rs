@@ -20,7 +20,7 @@ Examples:
 pub(crate) struct BenchBatchArgs {
     /// Operations: add (a + b mod 2^n), mul (a·b), sqr (a²), mullo (a·b mod 2^n), divrem (⌊a/b⌋ and a mod b,
     /// b of n/2 bits), gcd (the greatest common divisor), modinv (a^(−1) mod m, m odd), powm (a^b mod m,
-    /// m odd) of numbers of n bits.
+    /// m odd), sqrt (⌊√a⌋ and what it leaves) of numbers of n bits.
     #[arg(
         long = "op",
         value_name = "OPS",
@@ -85,6 +85,8 @@ pub(crate) enum Operation {
     Modinv,
     /// a^b mod m, m odd.
     Powm,
+    /// ⌊√a⌋ and a − ⌊√a⌋².
+    Sqrt,
 }
 
 /// Ways to multiply.

@@ -62,7 +62,7 @@ fn divide_exactly(
 }
 
 /// Memory of a device for a result, if it is wanted.
-fn buffer(batch: Option<&UintBatch>) -> Result<Option<&Buffer<u32>>, IntegerError> {
+pub(super) fn buffer(batch: Option<&UintBatch>) -> Result<Option<&Buffer<u32>>, IntegerError> {
     match batch.map(|batch| &batch.data) {
         None => Ok(None),
         Some(Storage::Device(data)) => Ok(Some(data)),

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use warpint_device::Buffer;
 
-use super::divide::rows;
+use super::divide::{buffer, rows};
 use crate::storage::Storage;
 use crate::{Flags, IntegerError, UintBatch, Width, cpu, gpu};
 
@@ -23,7 +23,11 @@ fn sqrt_rem(a: &UintBatch, root: &mut UintBatch, rem: &mut UintBatch) -> Result<
             a.executor.on_threads(|| cpu::sqrt_rem(x, a.count, root, rem));
             Ok(())
         }
-        Storage::Device(_) => Err(IntegerError::OnlyOnCpu { operation: "the square root" }),
+        Storage::Device(x) => {
+            let (root, rem) = (buffer(Some(root))?, buffer(Some(rem))?);
+            let to = gpu::SquareRoots { root, remainder: rem };
+            Ok(a.executor.gpu()?.square_root(a.on_device(x), a.count, to)?)
+        }
     }
 }
 
@@ -35,7 +39,13 @@ fn root(a: &UintBatch, k: NonZeroU32, root: &mut UintBatch) -> Result<(), Intege
             a.executor.on_threads(|| cpu::root(x, k, a.count, root));
             Ok(())
         }
-        Storage::Device(_) => Err(IntegerError::OnlyOnCpu { operation: "the root" }),
+        Storage::Device(x) if k.get() == 2 => {
+            let to = gpu::SquareRoots { root: buffer(Some(root))?, remainder: None };
+            Ok(a.executor.gpu()?.square_root(a.on_device(x), a.count, to)?)
+        }
+        Storage::Device(_) => {
+            Err(IntegerError::OnlyOnCpu { operation: "a root but the square root" })
+        }
     }
 }
 
@@ -119,7 +129,8 @@ impl UintBatch {
 
     /// s = ⌊√a⌋, of ⌈l/2⌉ limbs for l limbs of 32 bits of a, and a − s² ≤ 2s, of one limb more.
     ///
-    /// Cost of some products and divisions of half the width (Zimmermann 1999).
+    /// Cost of some products and divisions of half the width (Zimmermann 1999); on devices O(l²) for up
+    /// to some hundred limbs.
     ///
     /// # Errors
     /// Those of every operation: see [`UintBatch`].
@@ -133,7 +144,8 @@ impl UintBatch {
 
     /// ⌊a^(1/k)⌋, of ⌈l/k⌉ limbs for l limbs of 32 bits of a.
     ///
-    /// Cost of some log l powers and divisions of the width of a (Newton's iteration).
+    /// Cost of some log l powers and divisions of the width of a (Newton's iteration). On devices there
+    /// is the square root alone, as of [`Self::sqrt_rem`].
     ///
     /// # Errors
     /// Those of every operation: see [`UintBatch`].

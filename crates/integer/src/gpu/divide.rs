@@ -8,7 +8,8 @@ mod tests;
 
 use warpint_device::{Arg, Buffer, DeviceError, Source, common};
 
-pub(super) use self::long::Space;
+pub(super) use self::long::{Space, slice};
+pub(super) use self::plan::Costs;
 pub(super) use self::rows::RowShape;
 use super::memory::{fits, has, operands_fit};
 use super::method::no_method;
@@ -130,6 +131,7 @@ impl Shape for Divide {
         Ok(Source::new("divide.cu", include_str!("../../kernels/divide.cu"), &["divide"])
             .headers(common::HEADERS)
             .header("lanes.cuh", include_str!("../../kernels/lanes.cuh"))
+            .header("digits.cuh", include_str!("../../kernels/digits.cuh"))
             .define("U_LIMBS", self.u_limbs)
             .define("V_LIMBS", self.v_limbs)
             .define("QUOTIENT", u32::from(self.quotient))

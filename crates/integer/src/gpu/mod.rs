@@ -11,6 +11,7 @@ mod ntt;
 mod power;
 mod prices;
 mod shipped;
+mod square_root;
 mod sum;
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,7 @@ pub use ntt::Ntt;
 pub use power::Power;
 pub use prices::{Prices, Step, Way, steps};
 pub use shipped::sources;
+pub use square_root::{SquareRoot, SquareRoots};
 pub use timer::ProductTimer;
 
 pub use crate::operation::{Part, Sum};

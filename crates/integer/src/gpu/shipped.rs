@@ -5,8 +5,11 @@ use warpint_device::{DeviceError, Source};
 use super::divide::RowShape;
 use super::karatsuba::MAX_LEVELS;
 use super::power::residues::PowerResidues;
+use super::square_root::RootRows;
 use super::sum::SumShape;
-use super::{Divide, Gcd, Inverse, Karatsuba, Ntt, Part, Power, Shape, Sum, elementwise, power};
+use super::{
+    Divide, Gcd, Inverse, Karatsuba, Ntt, Part, Power, Shape, SquareRoot, Sum, elementwise, power,
+};
 
 /// The sources of all kernels, one of each kind: sums in chunks of every size, products by every
 /// number of levels at leaves of all sizes, transforms of every kind of length. Blocks of the device
@@ -38,6 +41,7 @@ pub fn sources(shared_memory: u32) -> Result<Vec<Source>, DeviceError> {
         shapes.extend(boxed(Gcd::new(limbs, limbs, shared_memory)));
         shapes.extend(boxed(Inverse::new(limbs, limbs, shared_memory)));
         shapes.extend(boxed(Inverse::with_cofactors(limbs, limbs, shared_memory)));
+        shapes.extend(boxed(SquareRoot::new(2 * limbs, shared_memory)));
     }
     // A block a number.
     for limbs in [4096, 8192, 16_384] {
@@ -60,6 +64,7 @@ pub fn sources(shared_memory: u32) -> Result<Vec<Source>, DeviceError> {
         }
     }
     shapes.extend(RowShape::all().flat_map(|shape| boxed(Some(shape))));
+    shapes.extend(RootRows::all().flat_map(|shape| boxed(Some(shape))));
     let more = shapes.iter().map(|shape| shape.source());
     let simple = elementwise::sources().into_iter().chain([true, false].map(power::long::source));
     simple.map(Ok).chain(more).collect()

@@ -1,4 +1,6 @@
-//! Quotients, remainders and common divisors.
+//! Quotients, remainders, common divisors, powers and roots.
+
+use std::num::NonZeroU32;
 
 use rand::RngExt;
 use warpint_arith::limbs;
@@ -6,6 +8,9 @@ use warpint_integer::{Executor, UintBatch};
 
 use super::numbers::{Failure, Numbers, check, check_flags, drawn, product, width};
 use crate::sample::Random;
+
+/// The degree of square roots.
+const TWO: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
 
 /// Both orders, one number with all, and multiples of b with what is one less.
 pub(super) fn all(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
@@ -209,6 +214,43 @@ fn wide_powers(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure
         check_flags(what, &found.1, expected.1.to_vec()?.into_iter().map(|flag| flag != 0))?;
     }
     Ok(())
+}
+
+/// ⌊√a⌋ and a − ⌊√a⌋², of numbers, of their squares, and of what is one less and twice a number more: that
+/// with the same root, and no larger one.
+pub(super) fn roots(_: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
+    let of = |x: &Numbers| {
+        let limbs = x.limbs.div_ceil(2);
+        let both = |i: usize| {
+            let number = wide(x.row(i));
+            let root = limbs::sqrt(&number);
+            let mut rest = number;
+            limbs::sub_assign(&mut rest, limbs::trimmed(&limbs::mul(&root, &root)));
+            (root, rest)
+        };
+        let all: Vec<_> = (0..x.count()).map(both).collect();
+        let (roots, rests) = x.batch.sqrt_rem()?;
+        check("⌊√a⌋", &roots, limbs, x.count(), |i| narrow(&all[i].0, limbs))?;
+        check("a − ⌊√a⌋²", &rests, limbs + 1, x.count(), |i| {
+            narrow(&all[i].1, limbs + 1)
+        })?;
+        let alone = x.batch.root(TWO)?;
+        check("⌊√a⌋ alone", &alone, limbs, x.count(), |i| narrow(&all[i].0, limbs))
+    };
+    of(a)?;
+    of(b)?;
+    let near = (0..b.count()).flat_map(|i| {
+        let root = wide(&b.row(i)[..b.limbs.div_ceil(2)]);
+        let mut square = limbs::mul(&root, &root);
+        square.resize(2 * root.len() + 1, 0);
+        let (mut less, mut more) = (square.clone(), square.clone());
+        limbs::sub_assign(&mut less, &[1]);
+        limbs::add_assign(&mut more, &root);
+        limbs::add_assign(&mut more, &root);
+        [less, square, more]
+    });
+    let limbs = 2 * b.limbs.div_ceil(2) + 2;
+    of(&Numbers::new(a.batch.executor(), limbs, near.map(|x| narrow(&x, limbs)).collect())?)
 }
 
 /// So many times a batch of `count` drawn dividends by divisors of so many limbs, not compared but

@@ -94,6 +94,15 @@ fn powers_on_the_simulator() {
     powers::broadcast(&executor, [3, 1, 33]);
 }
 
+/// One lane, two, some, and all of a warp; from halves.
+#[test]
+fn square_roots_on_the_simulator() {
+    let executor = simulator();
+    for limbs in [1, 2, 3, 4, 5, 6, 9, 16, 33, 64, 65, 130, 256, 400, 1601] {
+        powers::square_roots(&executor, limbs);
+    }
+}
+
 #[test]
 fn limb_by_limb_on_the_simulator() {
     let executor = simulator();

@@ -29,7 +29,6 @@ use source::{Source, bytes_each, format_of};
 use standard::is_standard;
 use view::View;
 use warpint::integer::Width;
-use warpint::mersenne::DeviceChoice;
 
 use crate::args::{Batch, BatchArgs, Bits, Format, PairArgs, RootArgs};
 use crate::exit::{BadRequest, Exit};
@@ -68,8 +67,7 @@ fn files(
 ) -> anyhow::Result<Exit> {
     let signals = Signals::install()?;
     let begin = Instant::now();
-    let device = place(operation, args.device)?;
-    let (executor, device) = place::executor(device, args.threads)?;
+    let (executor, device) = place::executor(args.device, args.threads)?;
     let outs = [Some(args.out.as_path()), rem].into_iter().flatten();
     let outs = outs.map(Out::new).collect::<Result<Vec<_>, _>>()?;
     if let [first, second] = &outs[..]
@@ -137,18 +135,6 @@ fn files(
         if tally.malformed == 1 { "has" } else { "have" },
     ))
     .into())
-}
-
-/// Where an operation is done: what devices do not have on the CPU, unless one is asked for.
-fn place(operation: Operation, device: DeviceChoice) -> Result<DeviceChoice, BadRequest> {
-    match device {
-        _ if operation.is_on_devices() => Ok(device),
-        DeviceChoice::Auto | DeviceChoice::Cpu => Ok(DeviceChoice::Cpu),
-        DeviceChoice::On(id) => {
-            let name = operation.name();
-            Err(BadRequest(format!("{name} is done on the CPU, not on {id}: give --device cpu")))
-        }
-    }
 }
 
 /// The width that was asked for of each file.

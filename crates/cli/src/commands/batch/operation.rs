@@ -36,22 +36,6 @@ impl Operation {
         }
     }
 
-    /// Whether devices have it.
-    pub(crate) fn is_on_devices(self) -> bool {
-        match self {
-            Self::SquareRoot => false,
-            Self::Add
-            | Self::Subtract
-            | Self::Multiply
-            | Self::MultiplyLow
-            | Self::Square
-            | Self::Divide
-            | Self::Gcd
-            | Self::Inverse
-            | Self::Power => true,
-        }
-    }
-
     /// Why numbers have no result, where some have none.
     pub(crate) fn no_result(self) -> &'static str {
         match self {

@@ -42,7 +42,7 @@ pub(super) fn longest(u_bits: &[u32], v_bits: &[u32], count: usize) -> (usize, u
 
 /// Numbers of a slice of memory of so many bytes in each: as many as an eighth of the free memory
 /// holds, and 1 GiB, unless those are too few to keep a device busy.
-pub(super) fn slice(count: usize, bytes: usize, free: u64) -> usize {
+pub(in crate::gpu) fn slice(count: usize, bytes: usize, free: u64) -> usize {
     let most = (1 << 30).max(16_384 * bytes as u64).min(free / 8) / bytes as u64;
     let most = usize::try_from(most).unwrap_or(count).clamp(1, count.max(1));
     count.div_ceil(count.div_ceil(most).max(1))

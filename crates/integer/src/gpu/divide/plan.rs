@@ -52,14 +52,14 @@ impl Plan {
 const LEAST: usize = 16;
 
 /// What divisions cost: about nanoseconds of one in a large batch, as products do in [`Gpu::choice`].
-pub(super) struct Costs<'a> {
+pub(in crate::gpu) struct Costs<'a> {
     gpu: &'a Gpu,
     shared_memory: u32,
     products: HashMap<(usize, usize), Option<f64>>,
 }
 
 impl<'a> Costs<'a> {
-    pub(super) fn new(gpu: &'a Gpu) -> Self {
+    pub(in crate::gpu) fn new(gpu: &'a Gpu) -> Self {
         Self::with(gpu, gpu.device().info().shared_memory_per_block)
     }
 
@@ -69,7 +69,7 @@ impl<'a> Costs<'a> {
     }
 
     /// Of a pass over so many words of memory, at 4 TB/s.
-    fn memory(words: usize) -> f64 {
+    pub(in crate::gpu) fn memory(words: usize) -> f64 {
         words as f64 * 1e-3
     }
 
@@ -96,6 +96,20 @@ impl<'a> Costs<'a> {
             Some(choice.price)
         };
         *self.products.entry((a, b)).or_insert_with(price)
+    }
+
+    /// Of squares of so many limbs.
+    pub(in crate::gpu) fn square(&self, limbs: usize) -> Option<f64> {
+        self.gpu.choice_with(limbs, None, self.shared_memory).map(|choice| choice.price)
+    }
+
+    /// Of dividends of u limbs by divisors of v ≤ u that have no zeros above, the cheapest way.
+    pub(in crate::gpu) fn division(&mut self, u: usize, v: usize) -> Option<f64> {
+        let quotient = u - v;
+        let shape = Divide::new(u, v, self.shared_memory);
+        let alone = shape.map(|shape| self.of_kernel(&shape, quotient + 1));
+        let in_blocks = self.plan(v, quotient).map(|(_, cost)| cost);
+        alone.into_iter().chain(in_blocks).min_by(f64::total_cmp)
     }
 
     /// Of `block` limbs of quotient by V at once.

@@ -24,7 +24,7 @@ struct Batches {
     a: UintBatch,
     b: UintBatch,
     out: UintBatch,
-    /// Of divisions.
+    /// Of divisions and roots.
     remainders: UintBatch,
     zero_divisors: Flags,
     /// Of a modular operation.
@@ -70,6 +70,9 @@ impl Batches {
                 Some(moduli) => a.mod_inv(moduli).map(|(inverses, _)| *out = inverses),
                 None => Ok(()),
             },
+            Operation::Sqrt => {
+                a.sqrt_rem().map(|(roots, rests)| (*out, *remainders) = (roots, rests))
+            }
             Operation::Powm => match moduli {
                 Some(moduli) => a.pow_mod(b, moduli).map(|(powers, _)| *out = powers),
                 None => Ok(()),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use warpint::device::{Buffer, CopyRate, Device, DeviceError, Effort, copies};
 use warpint::integer::gpu::{
-    Choice, Gcd, Gpu, Inverse, Method, Operand, Part, Quotients, Results, Sum,
+    Choice, Gcd, Gpu, Inverse, Method, Operand, Part, Quotients, Results, SquareRoots, Sum,
 };
 use warpint::mersenne::DeviceId;
 
@@ -19,7 +19,7 @@ pub(super) struct OnDevice {
     a: Buffer<u32>,
     b: Buffer<u32>,
     out: Buffer<u32>,
-    /// Of divisions.
+    /// Of divisions and roots.
     remainders: Buffer<u32>,
     /// Of a modular operation, and what it flags.
     moduli: Option<(Buffer<u32>, Buffer<u8>)>,
@@ -95,6 +95,10 @@ impl OnDevice {
                     count,
                     Quotients { quotient, remainder, flags: None, exact: false },
                 )
+            }
+            (Operation::Sqrt, _) => {
+                let (root, remainder) = (Some(out), Some(&self.remainders));
+                self.gpu.square_root(a, count, SquareRoots { root, remainder })
             }
             (Operation::Gcd, _) => self.gpu.gcd(a, b, count, out),
             (Operation::Modinv, _) => match &self.moduli {

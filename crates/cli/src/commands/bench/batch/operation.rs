@@ -16,6 +16,7 @@ impl Operation {
             Self::Gcd => "gcd",
             Self::Modinv => "modinv",
             Self::Powm => "powm",
+            Self::Sqrt => "sqrt",
         }
     }
 
@@ -26,13 +27,13 @@ impl Operation {
 
     /// Whether it has a second operand.
     pub(super) fn is_of_two(self) -> bool {
-        !matches!(self, Self::Sqr | Self::Modinv)
+        !matches!(self, Self::Sqr | Self::Sqrt | Self::Modinv)
     }
 
     /// Limbs of b where a has so many.
     pub(super) fn b_limbs(self, limbs: usize) -> usize {
         match self {
-            Self::Sqr | Self::Modinv => 0,
+            Self::Sqr | Self::Sqrt | Self::Modinv => 0,
             Self::Divrem => limbs.div_ceil(2),
             _ => limbs,
         }
@@ -52,17 +53,22 @@ impl Operation {
         }
     }
 
-    /// Limbs of a result for operands of so many; of a quotient.
+    /// Limbs of a result for operands of so many; of a quotient, or of a root.
     pub(super) fn result_limbs(self, limbs: usize) -> usize {
         match self {
             Self::Add | Self::Mullo | Self::Divrem | Self::Gcd | Self::Modinv | Self::Powm => limbs,
             Self::Mul | Self::Sqr => 2 * limbs,
+            Self::Sqrt => limbs.div_ceil(2),
         }
     }
 
     /// Limbs of a remainder.
     pub(super) fn remainder_limbs(self, limbs: usize) -> usize {
-        if self == Self::Divrem { self.b_limbs(limbs) } else { 0 }
+        match self {
+            Self::Divrem => self.b_limbs(limbs),
+            Self::Sqrt => limbs.div_ceil(2) + 1,
+            _ => 0,
+        }
     }
 
     /// Bytes that are read and written for one result.
@@ -72,8 +78,8 @@ impl Operation {
         4 * (limbs + self.b_limbs(limbs) + moduli + results) as u64
     }
 
-    /// The result, limb by limb; a square of a alone; a remainder behind its quotient; modulo m if it
-    /// is modular.
+    /// The result, limb by limb; a square or a root of a alone; a remainder behind its quotient or its root;
+    /// modulo m if it is modular.
     pub(super) fn expected(self, a: &[u32], b: &[u32], m: &[u32]) -> Vec<u32> {
         let (x, y) = (joined(a), joined(b));
         let all = match self {
@@ -81,6 +87,13 @@ impl Operation {
                 let (quotient, remainder) = divided(&x, &y);
                 let quotient = halves(&quotient, self.result_limbs(a.len()));
                 return [quotient, halves(&remainder, self.remainder_limbs(a.len()))].concat();
+            }
+            Self::Sqrt => {
+                let root = limbs::sqrt(&x);
+                let mut rest = x;
+                limbs::sub_assign(&mut rest, limbs::trimmed(&limbs::mul(&root, &root)));
+                let root = halves(&root, self.result_limbs(a.len()));
+                return [root, halves(&rest, self.remainder_limbs(a.len()))].concat();
             }
             Self::Gcd => euclid(x, y),
             Self::Modinv => limbs::inverse(&x, &joined(m)).unwrap_or_default(),
@@ -158,6 +171,8 @@ mod tests {
         assert_eq!(Operation::Modinv.expected(&[3, 0], &[], &[7, 0]), [5, 0]);
         assert_eq!(Operation::Modinv.expected(&[3, 0], &[], &[9, 0]), [0, 0]);
         assert_eq!(Operation::Powm.expected(&[3, 0], &[4, 0], &[7, 0]), [4, 0]);
+        assert_eq!(Operation::Sqrt.expected(&[8, 0, 4], &[], &[]), [0, 2, 8, 0, 0]);
+        assert_eq!(Operation::Sqrt.expected(&[u32::MAX], &[], &[]), [0xffff, 0x1_fffe, 0]);
         // One limb and three: the carry beyond them is cut off.
         let ones = [u32::MAX; 3];
         assert_eq!(Operation::Add.expected(&ones, &ones, &[]), [u32::MAX - 1, u32::MAX, u32::MAX]);

@@ -1,0 +1,68 @@
+//! By how many halves a long square root goes. Only how long it takes depends on it.
+
+use super::SquareRoot;
+use crate::gpu::divide::Costs;
+use crate::gpu::{Gpu, Method, Way};
+
+/// Roots of `base` limbs, a multiple of 4, by `square_root.cu`, made twice as long so many times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Plan {
+    pub base: usize,
+    pub levels: u32,
+}
+
+impl Plan {
+    /// So many levels, for numbers of so many limbs.
+    pub(super) fn new(a_limbs: usize, levels: u32) -> Self {
+        let base = a_limbs.div_ceil(2).div_ceil(1 << levels).next_multiple_of(4);
+        Self { base, levels }
+    }
+
+    /// Limbs of a root.
+    pub(super) fn root(&self) -> usize {
+        self.base << self.levels
+    }
+
+    /// Words of memory that a number needs: rows of a and of a square, of a dividend and of a quotient; of
+    /// a remainder and the lower limbs of a root, and two each of roots and of what they leave.
+    pub(super) fn words(&self) -> usize {
+        9 * self.root() + 8
+    }
+}
+
+/// Roots that are made longer have at least so many limbs.
+const LEAST: usize = 32;
+
+/// Nanoseconds, about, of a root in a large batch by the kernel alone: its instructions at half an
+/// H200's rate, as those of `divide.cu` are counted.
+fn of_kernel(gpu: &Gpu, shape: &SquareRoot, shared_memory: u32) -> f64 {
+    let steps = shape.a_limbs.div_ceil(2) * shape.lanes;
+    let slots = steps as f64 * (75.0 + 3.5 * shape.limbs as f64);
+    let few = (8.0 / shape.warps(shared_memory) as f64).max(1.0);
+    let alike = Way { method: Method::Karatsuba(0), size: shape.limbs, square: false };
+    gpu.prices().scaled(alike, slots * 7.1e-5 * few) + Costs::memory(2 * shape.a_limbs)
+}
+
+impl Gpu {
+    /// The cheapest plan for numbers of so many limbs, unless the kernel alone costs less.
+    pub(super) fn root_plan(&self, a_limbs: usize, alone: Option<&SquareRoot>) -> Option<Plan> {
+        let shared_memory = self.device().info().shared_memory_per_block;
+        let mut costs = Costs::new(self);
+        let plans = (1..).map(|levels| Plan::new(a_limbs, levels));
+        let plans = plans.take_while(|plan| plan.levels == 1 || plan.base >= LEAST);
+        let priced = plans.filter_map(|plan| {
+            let base = SquareRoot::new(2 * plan.base, shared_memory)?;
+            let mut cost = of_kernel(self, &base, shared_memory);
+            for level in 1..=plan.levels {
+                let (half, is_last) = (plan.base << (level - 1), level == plan.levels);
+                let squared = if is_last { 2 * half } else { half };
+                cost += costs.division(2 * half, half)? + costs.square(squared)?;
+                cost += 3.0 + Costs::memory(20 * half);
+            }
+            Some((plan, cost))
+        });
+        let (plan, cost) = priced.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        let is_dearer = alone.is_none_or(|shape| cost < of_kernel(self, shape, shared_memory));
+        is_dearer.then_some(plan)
+    }
+}

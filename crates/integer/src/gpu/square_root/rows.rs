@@ -1,0 +1,89 @@
+//! The kernels of long square roots, whose blocks have one number each.
+
+use warpint_device::{DeviceError, Source, common};
+
+use crate::gpu::Shape;
+
+/// A kernel, in a file of its own but for [`Kernel::Candidate`], a `root_lower.cu` too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kernel {
+    Align,
+    Dividend,
+    Lower,
+    Candidate,
+    Settle,
+    Last,
+}
+
+/// A kernel for blocks of so many threads. Limbs are arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::gpu) struct RootRows {
+    kernel: Kernel,
+    threads: usize,
+}
+
+impl RootRows {
+    /// For numbers of so many limbs: a warp, and more where it would have more than four rows of 128.
+    pub(super) fn new(kernel: Kernel, limbs: usize) -> Self {
+        let warps = limbs.div_ceil(512).next_power_of_two().min(8);
+        Self { kernel, threads: 32 * warps }
+    }
+
+    /// Every kernel, by blocks of one warp and of all.
+    pub(in crate::gpu) fn all() -> impl Iterator<Item = Self> {
+        use Kernel::{Align, Candidate, Dividend, Last, Lower, Settle};
+        let kernels = [Align, Dividend, Lower, Candidate, Settle, Last];
+        kernels.into_iter().flat_map(|kernel| [1, 4096].map(|limbs| Self::new(kernel, limbs)))
+    }
+}
+
+impl Shape for RootRows {
+    fn source(&self) -> Result<Source, DeviceError> {
+        let source = match self.kernel {
+            Kernel::Align => Source::new(
+                "root_align.cu",
+                include_str!("../../../kernels/root_align.cu"),
+                &["root_align"],
+            ),
+            Kernel::Dividend => Source::new(
+                "root_dividend.cu",
+                include_str!("../../../kernels/root_dividend.cu"),
+                &["root_dividend"],
+            ),
+            Kernel::Lower | Kernel::Candidate => Source::new(
+                "root_lower.cu",
+                include_str!("../../../kernels/root_lower.cu"),
+                &["root_lower"],
+            )
+            .define("LAST", u32::from(self.kernel == Kernel::Candidate)),
+            Kernel::Settle => Source::new(
+                "root_settle.cu",
+                include_str!("../../../kernels/root_settle.cu"),
+                &["root_settle"],
+            ),
+            Kernel::Last => Source::new(
+                "root_last.cu",
+                include_str!("../../../kernels/root_last.cu"),
+                &["root_last"],
+            ),
+        };
+        Ok(source
+            .headers(common::HEADERS)
+            .header("quad.cuh", include_str!("../../../kernels/quad.cuh"))
+            .header("pass.cuh", include_str!("../../../kernels/pass.cuh"))
+            .header("root_less.cuh", include_str!("../../../kernels/root_less.cuh"))
+            .define("THREADS", self.threads))
+    }
+
+    fn shared_bytes(&self) -> u32 {
+        0
+    }
+
+    fn threads(&self) -> u32 {
+        self.threads as u32
+    }
+
+    fn numbers(&self) -> u32 {
+        1
+    }
+}

@@ -1,0 +1,222 @@
+//! Square roots on the simulator, against those bit by bit and by Newton's iteration.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use warpint_arith::limbs;
+
+use super::plan::Plan;
+use super::{RootViews, SquareRoot, SquareRoots};
+use crate::gpu::tests::{gpu, narrow, numbers, upload, wide};
+use crate::gpu::{Gpu, Operand, View};
+
+/// The limbs of x, if there are so many at most.
+fn fitting(x: &[u64], limbs: usize) -> Option<Vec<u32>> {
+    let words = narrow(limbs::trimmed(x), limbs.max(2 * x.len()));
+    words[limbs..].iter().all(|&word| word == 0).then(|| words[..limbs].to_vec())
+}
+
+/// Numbers that are hard for roots: few limbs and powers of two of every length, their neighbours, squares
+/// of numbers with runs of zeros and ones, the numbers about them, and the largest with the same root.
+fn hard(seed: u64, limbs: usize, every: usize) -> Vec<Vec<u32>> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut found: Vec<Vec<u64>> = (0..=9).map(|x| vec![x]).collect();
+    for bit in (0..32 * limbs).step_by(every) {
+        let mut power = vec![0; bit / 64 + 1];
+        power[bit / 64] = 1 << (bit % 64);
+        let mut less = power.clone();
+        limbs::sub_assign(&mut less, &[1]);
+        let more = [&[power[0] | 1], &power[1..]].concat();
+        found.extend([power, less, more]);
+    }
+    let half = limbs.div_ceil(2);
+    let mut roots = numbers(&mut rng, 24, half);
+    for (i, root) in roots.iter_mut().enumerate().skip(8) {
+        // Of all lengths.
+        root[rng.random_range(1..=half)..].fill(0);
+        if i % 3 == 0 {
+            // Digits that are all ones, or zeros, after some that are not.
+            let from = rng.random_range(0..half);
+            root[..from].fill(if i % 2 == 0 { 0 } else { u32::MAX });
+        }
+    }
+    for root in roots {
+        let mut root = wide(&root);
+        let mut square = limbs::mul(&root, &root);
+        square.push(0);
+        root.push(0);
+        for addend in [&root[..], &root, &[1], &[1]] {
+            found.push(square.clone());
+            limbs::add_assign(&mut square, addend);
+        }
+        let mut square = limbs::mul(&root, &root);
+        if root.iter().any(|&limb| limb != 0) {
+            limbs::sub_assign(&mut square, &[1]);
+            found.push(square);
+        }
+    }
+    let mut found: Vec<Vec<u32>> = found.iter().filter_map(|x| fitting(x, limbs)).collect();
+    found.extend(numbers(&mut rng, 30, limbs));
+    for _ in 0..30 {
+        let mut x: Vec<u32> = (0..limbs).map(|_| rng.random()).collect();
+        x[rng.random_range(0..=limbs)..].fill(0);
+        found.push(x);
+    }
+    // Long and short ones side by side.
+    let count = found.len();
+    (0..count).map(|i| found[i * 7919 % count].clone()).collect()
+}
+
+/// Compares roots and remainders that were found.
+fn compare(what: &str, a: &[Vec<u32>], roots: &[u32], rests: &[u32]) {
+    let half = a[0].len().div_ceil(2);
+    for (i, a) in a.iter().enumerate() {
+        let number = wide(a);
+        let root = limbs::sqrt(&number);
+        let mut rest = number.clone();
+        rest.push(0);
+        limbs::sub_assign(&mut rest, limbs::trimmed(&limbs::mul(&root, &root)));
+        assert_eq!(roots[i * half..][..half], narrow(&root, half), "{what}: root of {a:x?}");
+        let rest = narrow(limbs::trimmed(&rest), half + 1);
+        assert_eq!(rests[i * (half + 1)..][..=half], rest, "{what}: left by {a:x?}");
+    }
+}
+
+fn check_lanes(gpu: &Gpu, shape: &SquareRoot, a: &[Vec<u32>]) {
+    let half = shape.a_limbs.div_ceil(2);
+    let data = upload(gpu, a);
+    let dirty = |len: usize| gpu.device().upload(&vec![0xdead_beef_u32; len]).unwrap();
+    // With a limb that is not a result's behind each.
+    let (roots, rests) = (dirty(a.len() * (half + 1)), dirty(a.len() * (half + 2)));
+    let view = |address, limbs| View { address, stride: limbs as u64 + 1, limbs };
+    let of_a = Operand { data: &data, limbs: shape.a_limbs, broadcast: false };
+    let to =
+        RootViews { root: view(roots.address(), half), remainder: view(rests.address(), half + 1) };
+    gpu.root_by_limbs(shape, of_a.into(), to, a.len()).unwrap();
+    let rows = |found: Vec<u32>, limbs: usize| -> Vec<u32> {
+        assert!(found.chunks(limbs + 1).all(|row| row[limbs] == 0xdead_beef));
+        found.chunks(limbs + 1).flat_map(|row| row[..limbs].to_vec()).collect()
+    };
+    let (roots, rests) =
+        (rows(roots.download().unwrap(), half), rows(rests.download().unwrap(), half + 1));
+    compare(&format!("{shape:?}"), a, &roots, &rests);
+}
+
+#[test]
+fn roots_in_one_lane() {
+    let gpu = gpu();
+    for limbs in (1..=24).chain([31, 32, 33, 47, 63, 64]) {
+        let shape = SquareRoot::of_lanes(limbs, 1).next().unwrap();
+        check_lanes(&gpu, &shape, &hard(1 + limbs as u64, limbs, 1 + limbs / 12));
+    }
+}
+
+#[test]
+fn roots_in_lanes() {
+    let gpu = gpu();
+    for (limbs, lanes) in [
+        (5, 2),
+        (16, 2),
+        (17, 2),
+        (30, 2),
+        (32, 4),
+        (39, 4),
+        (64, 8),
+        (61, 8),
+        (128, 16),
+        (119, 16),
+        (256, 32),
+        (255, 32),
+        (129, 8),
+        (320, 16),
+    ] {
+        let shape = SquareRoot::of_lanes(limbs, lanes).last().unwrap();
+        check_lanes(&gpu, &shape, &hard(100 + limbs as u64, limbs, 1 + limbs / 6));
+    }
+}
+
+fn check_plan(gpu: &Gpu, plan: Option<Plan>, a: &[Vec<u32>]) {
+    let (limbs, count) = (a[0].len(), a.len());
+    let half = limbs.div_ceil(2);
+    let data = upload(gpu, a);
+    let of_a = Operand { data: &data, limbs, broadcast: false };
+    let dirty = |len: usize| gpu.device().upload(&vec![0xdead_beef_u32; len]).unwrap();
+    let dirty_results = || (dirty(count * half), dirty(count * (half + 1)));
+    let (roots, rests) = dirty_results();
+    let by = |to: SquareRoots<'_>| match &plan {
+        Some(plan) => gpu.root_by_halves(plan, of_a, count, to).unwrap(),
+        None => gpu.square_root(of_a, count, to).unwrap(),
+    };
+    by(SquareRoots { root: Some(&roots), remainder: Some(&rests) });
+    let (root, rest) = (roots.download().unwrap(), rests.download().unwrap());
+    compare(&format!("{limbs} limbs, {plan:?}"), a, &root, &rest);
+    if let Some(plan) = &plan {
+        // Some numbers after the other, of which the last are fewer.
+        let (roots, rests) = dirty_results();
+        let both = SquareRoots { root: Some(&roots), remainder: Some(&rests) };
+        gpu.root_in_slices(plan, of_a, count, both, count / 2 - 1).unwrap();
+        assert!(roots.download().unwrap() == root && rests.download().unwrap() == rest);
+    }
+    let (roots, rests) = dirty_results();
+    by(SquareRoots { root: Some(&roots), remainder: None });
+    by(SquareRoots { root: None, remainder: Some(&rests) });
+    assert!(roots.download().unwrap() == root && rests.download().unwrap() == rest);
+}
+
+#[test]
+fn roots_by_halves() {
+    let gpu = gpu();
+    for (limbs, levels) in
+        [(1, 1), (2, 1), (9, 1), (16, 1), (15, 2), (31, 2), (32, 2), (40, 1), (64, 3), (75, 2)]
+    {
+        let plan = Plan::new(limbs, levels);
+        check_plan(&gpu, Some(plan), &hard(200 + limbs as u64, limbs, 1 + limbs / 4));
+    }
+    // Blocks of several warps, whose borrows run through all of them.
+    let some: Vec<_> = hard(301, 1300, 3000).into_iter().step_by(5).collect();
+    check_plan(&gpu, Some(Plan::new(1300, 2)), &some);
+}
+
+/// The way that is chosen.
+#[test]
+fn roots_by_the_cheapest_way() {
+    let gpu = gpu();
+    for limbs in [3, 100, 300, 1025] {
+        let some: Vec<_> = hard(400 + limbs as u64, limbs, 99).into_iter().step_by(4).collect();
+        check_plan(&gpu, None, &some);
+    }
+}
+
+#[test]
+fn every_width_has_a_root() {
+    let gpu = gpu();
+    // To the widest products.
+    for log in 0..16 {
+        for limbs in [(1_usize << log) - 1, 1 << log, (1 << log) + 1, 2 << log] {
+            for shared_memory in [48 << 10, 227 << 10] {
+                let shape = SquareRoot::new(limbs.max(1), shared_memory);
+                assert!(shape.is_some() || limbs > 4096, "{limbs}");
+            }
+            let plan = gpu.root_plan(limbs.max(1), None);
+            assert!(plan.is_some_and(|plan| 2 * plan.root() >= limbs), "{limbs}: {plan:?}");
+        }
+    }
+    let shape = |limbs| SquareRoot::new(limbs, 227 << 10).map(|shape| (shape.lanes, shape.limbs));
+    assert_eq!(
+        [1, 64, 66, 2048, 4096, 4098].map(shape),
+        [Some((1, 4)), Some((1, 32)), Some((2, 18)), Some((32, 32)), Some((32, 64)), None]
+    );
+}
+
+#[test]
+fn memory_that_is_too_short_is_refused() {
+    let gpu = gpu();
+    let [short, long] = [7, 8].map(|len| gpu.device().alloc::<u32>(len).unwrap());
+    let of = |data, root, remainder| {
+        let a = Operand { data, limbs: 2, broadcast: false };
+        gpu.square_root(a, 4, SquareRoots { root, remainder })
+    };
+    assert!(of(&long, Some(&long), Some(&long)).is_ok());
+    assert!(of(&short, Some(&long), None).is_err());
+    let few = gpu.device().alloc::<u32>(3).unwrap();
+    assert!(of(&long, Some(&few), None).is_err() && of(&long, None, Some(&short)).is_err());
+}
