@@ -36,8 +36,8 @@ fn unary(what: Unary, a: &UintBatch, r: &mut UintBatch) -> Result<(), IntegerErr
             a.executor.on_threads(|| match what {
                 Unary::Negate => cpu::neg(x, out),
                 Unary::Not => cpu::not(x, out),
-                Unary::Shift(Shift::Left, bits) => cpu::shift_left(x, bits, out),
-                Unary::Shift(Shift::Right, bits) => cpu::shift_right(x, bits, out),
+                Unary::Shift(Shift::Left, bits) => cpu::shift_left(x, bits, out, limbs),
+                Unary::Shift(Shift::Right, bits) => cpu::shift_right(x, bits, out, limbs),
                 Unary::MultiplyWord(word) => cpu::mul_word(x, word, out, limbs),
             });
         }
@@ -202,6 +202,29 @@ impl UintBatch {
     /// Those of every operation: see [`UintBatch`].
     pub fn shr(&self, bits: u32) -> Result<Self, IntegerError> {
         self.unary(Unary::Shift(Shift::Right, bits), self.width)
+    }
+
+    /// r ← a·2^bits or ⌊a/2^bits⌋ mod 2^width(r), whatever that width.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub(super) fn shift_into(
+        &self,
+        shift: Shift,
+        bits: u32,
+        r: &mut Self,
+    ) -> Result<(), IntegerError> {
+        self.fits(self.count, r.width, r)?;
+        unary(Unary::Shift(shift, bits), self, r)
+    }
+
+    /// r ← the smaller of a and b; r has the larger width.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub(super) fn min_into(&self, b: &Self, r: &mut Self) -> Result<(), IntegerError> {
+        self.fits(self.count_with(b)?, self.width.max(b.width), r)?;
+        binary(Binary::Choose(Extreme::Minimum), self, b, r)
     }
 
     /// The bits of each number, 0 for 0 and ⌊log2 a⌋ + 1 else, in the memory of the host. Waits

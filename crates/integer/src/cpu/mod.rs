@@ -48,6 +48,7 @@ pub(crate) use divide::{divide, divide_exactly};
 pub(crate) use division::Divider;
 pub(crate) use elementwise::{
     bit_lengths, bitwise, choose, compare, mul_word, neg, not, resize, shift_left, shift_right,
+    take,
 };
 pub(crate) use gcd::{gcd, gcd_ext, inverse};
 pub(crate) use multiply::{multiply, square};

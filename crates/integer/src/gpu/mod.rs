@@ -12,6 +12,7 @@ mod power;
 mod prices;
 mod shipped;
 mod sum;
+mod take;
 #[cfg(test)]
 mod tests;
 mod timer;

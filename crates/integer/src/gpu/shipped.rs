@@ -6,7 +6,9 @@ use super::divide::RowShape;
 use super::karatsuba::MAX_LEVELS;
 use super::power::residues::PowerResidues;
 use super::sum::SumShape;
-use super::{Divide, Gcd, Inverse, Karatsuba, Ntt, Part, Power, Shape, Sum, elementwise, power};
+use super::{
+    Divide, Gcd, Inverse, Karatsuba, Ntt, Part, Power, Shape, Sum, elementwise, power, take,
+};
 
 /// The sources of all kernels, one of each kind: sums in chunks of every size, products by every
 /// number of levels at leaves of all sizes, transforms of every kind of length. Blocks of the device
@@ -62,6 +64,7 @@ pub fn sources(shared_memory: u32) -> Result<Vec<Source>, DeviceError> {
     shapes.extend(RowShape::all().flat_map(|shape| boxed(Some(shape))));
     let more = shapes.iter().map(|shape| shape.source());
     let simple = elementwise::sources().into_iter().chain([true, false].map(power::long::source));
+    let simple = simple.chain([take::source()]);
     simple.map(Ok).chain(more).collect()
 }
 

@@ -3,7 +3,7 @@
 use warpint_device::Device;
 use warpint_integer::Executor;
 
-use crate::{arithmetic, division, elementwise, gcd, powers};
+use crate::{arithmetic, division, elementwise, gcd, modulus, powers};
 
 fn simulator() -> Executor {
     Executor::on(Device::simulator().unwrap())
@@ -92,6 +92,25 @@ fn powers_on_the_simulator() {
     // By products and remainders.
     powers::modular(&executor, [40, 2, 37], 9);
     powers::broadcast(&executor, [3, 1, 33]);
+}
+
+#[test]
+fn prepared_moduli_on_the_simulator() {
+    let executor = simulator();
+    for limbs in [1, 2, 5, 16] {
+        modulus::corners(&executor, limbs);
+    }
+    modulus::one_each(&executor, 3);
+    modulus::random(&executor, 33, 4);
+    // Long enough to take reciprocals unasked.
+    modulus::random(&executor, 513, 2);
+}
+
+#[test]
+fn fixed_bases_on_the_simulator() {
+    let executor = simulator();
+    modulus::fixed_base(&executor, 1, 1);
+    modulus::fixed_base(&executor, 5, 2);
 }
 
 #[test]
