@@ -135,9 +135,11 @@ impl Modulus {
 
     /// a^e mod m, for a of up to twice the width of m. a^0 = 1 mod m, also for a = 0.
     ///
-    /// One exponent for all costs about log2 e squares modulo m and (log2 e)/6 products, by reciprocals on
-    /// devices where m is long. Otherwise it is [`UintBatch::pow_mod`], which makes ready
-    /// once what numbers have in common. On devices a table of up to 16 powers of each number is kept.
+    /// One exponent for all, e a batch of one number, costs about log2 e squares modulo m and (log2 e)/6
+    /// products, by reciprocals on devices where m is long: its windows are read once on the host, for which
+    /// a device is waited for, and up to 16 odd powers of each number are kept. Otherwise it is
+    /// [`UintBatch::pow_mod`], which takes one exponent for all too, and on the CPU makes
+    /// ready a modulus that numbers have in common once for each core (Montgomery 1985).
     ///
     /// # Errors
     /// As [`Self::mul`].

@@ -85,9 +85,16 @@ impl<'m> Products<'m> {
         }
     }
 
+    /// How many powers of each number there is memory for: an eighth of what a device has.
+    fn most_powers(&self) -> Result<usize, IntegerError> {
+        let Some(device) = self.modulus.m.executor.device() else { return Ok(usize::MAX) };
+        let bytes = (4 * self.count * self.modulus.residues().limbs()).max(1);
+        Ok((device.memory()?.0 / 8) as usize / bytes)
+    }
+
     /// x^e mod m, by sliding windows.
     pub(super) fn power(&mut self, x: &UintBatch, e: &[u32]) -> Result<UintBatch, IntegerError> {
-        let window = window(bit_length(e));
+        let window = window(bit_length(e), self.most_powers()?);
         let mut steps = steps(e, window).into_iter();
         let first = steps.next().and_then(|step| step.odd);
         let Some(first) = first else { return self.one() };
@@ -131,10 +138,12 @@ fn bit_length(e: &[u32]) -> usize {
     (0..32 * e.len()).rev().find(|&i| bit(e, i) == 1).map_or(0, |i| i + 1)
 }
 
-/// Bits of a window: the fewest products for odd powers and windows of an exponent of so many bits. More
-/// powers would need too much memory.
-fn window(bits: usize) -> usize {
-    (1..=5).min_by_key(|&w| (1 << (w - 1)) + bits / (w + 1)).unwrap_or(1)
+/// Bits of a window: the fewest products for odd powers and windows of an exponent of so many bits, with
+/// memory for so many powers.
+fn window(bits: usize, most_powers: usize) -> usize {
+    let products = |w: usize| (1 << (w - 1)) + bits / (w + 1);
+    let fits = |w: &usize| *w == 1 || 1 << (w - 1) <= most_powers;
+    (1..=5).filter(fits).min_by_key(|&w| products(w)).unwrap_or(1)
 }
 
 /// Sliding windows of up to so many bits (Knuth 1997, TAOCP 2, §4.6.3): e = Π of the steps, the first without
