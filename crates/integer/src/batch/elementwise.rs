@@ -218,13 +218,25 @@ impl UintBatch {
         unary(Unary::Shift(shift, bits), self, r)
     }
 
-    /// r ← the smaller of a and b; r has the larger width.
+    /// r ← u − p less m up to three times, of the width of m, for 0 ≤ u − p < 4m. u and p have as many
+    /// numbers as r.
     ///
     /// # Errors
     /// Those of every operation: see [`UintBatch`].
-    pub(super) fn min_into(&self, b: &Self, r: &mut Self) -> Result<(), IntegerError> {
-        self.fits(self.count_with(b)?, self.width.max(b.width), r)?;
-        binary(Binary::Choose(Extreme::Minimum), self, b, r)
+    pub(super) fn reduce_into(&self, p: &Self, m: &Self, r: &mut Self) -> Result<(), IntegerError> {
+        self.fits(self.count_with(p)?, m.width, r)?;
+        match (&self.data, &p.data, &m.data, &mut r.data) {
+            (Storage::Host(x), Storage::Host(y), Storage::Host(z), Storage::Host(out)) => {
+                let (x, y, z) = (self.host(x), p.host(y), m.host(z));
+                self.executor.on_threads(|| cpu::reduce(x, y, z, out));
+                Ok(())
+            }
+            (Storage::Device(x), Storage::Device(y), Storage::Device(z), Storage::Device(out)) => {
+                let (x, y, z) = (self.on_device(x), p.on_device(y), m.on_device(z));
+                Ok(self.executor.gpu()?.reduce(x, y, z, r.count, out)?)
+            }
+            _ => Err(IntegerError::Places),
+        }
     }
 
     /// The bits of each number, 0 for 0 and ⌊log2 a⌋ + 1 else, in the memory of the host. Waits

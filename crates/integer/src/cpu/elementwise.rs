@@ -187,3 +187,20 @@ pub(crate) fn take(table: Operand, e: Operand, rows: TableRows, out: &mut [u32])
         out.copy_from_slice(table.row(digit as usize * rows.step + rows.first));
     });
 }
+
+/// out_i ← u_i − p_i less m_i as often as it can be subtracted, for 0 ≤ u_i − p_i < 4·m_i; of as many limbs as
+/// m_i.
+pub(crate) fn reduce(u: Operand, p: Operand, m: Operand, out: &mut [u32]) {
+    let limbs = m.width();
+    for_rows(out, limbs, limbs, |i, out| {
+        let (u, p, m) = (u.row(i), p.row(i), m.row(i));
+        let limb = |x: &[u32]| x.get(limbs).copied().unwrap_or(0);
+        resize_row(u, out);
+        let borrow = accumulate(Sum::Subtract, out, &p[..limbs.min(p.len())]);
+        // Above it all is known modulo 2^32, and below 4.
+        let mut top = limb(u).wrapping_sub(limb(p)).wrapping_sub(u32::from(borrow));
+        while top > 0 || compare_limbs(out, m).is_ge() {
+            top = top.wrapping_sub(u32::from(accumulate(Sum::Subtract, out, m)));
+        }
+    });
+}

@@ -61,6 +61,19 @@ pub(crate) fn one_each(executor: &Executor, limbs: usize) {
                 }
                 each(&modulus, moduli, wide, &drawn(wide, wide, count, &mut rng));
                 each(&modulus, moduli, wide, &vec![u32::MAX; wide * count]);
+                let of = |count, rng: &mut _| {
+                    Numbers::new(executor, limbs, &drawn(limbs, limbs, count, rng))
+                };
+                let (one, many) = (of(1, &mut rng), of(count, &mut rng));
+                for (a, b) in [(&one, &one), (&one, &many), (&many, &one), (&many, &many)] {
+                    let want = (0..count).map(|i| {
+                        let product = &a.gmp[i % a.gmp.len()] * &b.gmp[i % b.gmp.len()];
+                        Integer::from(product) % &moduli[i]
+                    });
+                    equal("a·b mod m_i", &modulus.mul(&a.batch, &b.batch).unwrap(), limbs, want);
+                }
+                let squares = moduli.iter().map(|m| Integer::from(one.gmp[0].square_ref()) % m);
+                equal("a² mod m_i", &modulus.square(&one.batch).unwrap(), limbs, squares);
                 // One number by all.
                 each(&modulus, moduli, wide, &drawn(wide, wide, 1, &mut rng));
             }

@@ -11,13 +11,13 @@
 //!
 //! **0 ≤ r < 4m.** Let B^(2n) = (B^n + v)·M + e; then 1 ≤ e ≤ M. So
 //! q·M ≤ h·(B^(2n) − e)/B^n ≤ h·B^n ≤ u·2^s, which is r ≥ 0, and with it q ≤ u/m < B^n: the sum that
-//! is q does not overflow n limbs. And q·M > h·(B^(2n) − e)/B^n − M = h·B^n − h·e/B^n − M
-//! > h·B^n − 2M, for h·e/B^n < M·M/B^n < M. With u·2^s < h·B^n + B^n and B^n ≤ 2M
+//! is q does not overflow n limbs. And with h·e/B^n < M·M/B^n < M, q·M is greater than
+//! h·(B^(2n) − e)/B^n − M = h·B^n − h·e/B^n − M and so than h·B^n − 2M. As u·2^s < h·B^n + B^n and B^n ≤ 2M,
 //! this gives r·2^s < B^n + 2M ≤ 4M.
 //!
-//! So two corrections are enough: 2m is subtracted from r ≥ 2m, then m from r ≥ m. All of it is
-//! known modulo B^W for W > n, since 4m < 4·B^n; and where x, c < B^W, the smaller of x and
-//! (x − c) mod B^W is x − c for x ≥ c, and x otherwise.
+//! So q is at most 3 too small, and what is left to subtract is k·m for one k ≤ 3, two corrections by 2m and by
+//! m, which are found from the lowest n + 1 limbs of r, for 4m < B^(n + 1), and done in one pass. Barrett's own
+//! bound, k ≤ 2, needs factors of n + 1 limbs, which transforms of lengths that suit n do not hold.
 
 use super::super::UintBatch;
 use super::ones;
@@ -31,8 +31,6 @@ pub(super) struct Barrett {
     bits: u32,
     /// m, of n limbs.
     modulus: UintBatch,
-    /// 2m, of W limbs.
-    twice: UintBatch,
     /// M, of n limbs.
     shifted: UintBatch,
     /// v, of n limbs.
@@ -48,10 +46,6 @@ pub(super) struct Space {
     quotient: UintBatch,
     /// q·m.
     product: UintBatch,
-    /// W limbs.
-    low: UintBatch,
-    rest: UintBatch,
-    less: UintBatch,
 }
 
 impl Barrett {
@@ -64,14 +58,11 @@ impl Barrett {
         m.shift_into(Shift::Right, 0, &mut modulus)?;
         let mut shifted = m.output(m.count, width)?;
         m.shift_into(Shift::Left, shift, &mut shifted)?;
-        // A multiple of four limbs moves faster.
-        let mut twice = m.output(m.count, Width::of_limbs((limbs + 1).next_multiple_of(4)))?;
-        m.shift_into(Shift::Left, 1, &mut twice)?;
         let all = ones(&m.executor, 1, Width::of_limbs(2 * limbs))?;
         let (quotient, _) = all.div(&shifted)?;
         let mut reciprocal = m.output(m.count, width)?;
         quotient.shift_into(Shift::Right, 0, &mut reciprocal)?;
-        Ok(Self { bits, modulus, twice, shifted, reciprocal })
+        Ok(Self { bits, modulus, shifted, reciprocal })
     }
 
     /// n limbs.
@@ -82,38 +73,78 @@ impl Barrett {
     /// For remainders of so many numbers.
     pub(super) fn space(&self, count: usize) -> Result<Space, IntegerError> {
         let of = |width| self.modulus.output(count, width);
-        let (width, wide) = (self.modulus.width, self.twice.width);
+        let width = self.modulus.width;
         Ok(Space {
             high: of(width)?,
             part: of(width)?,
             quotient: of(width)?,
             product: of(Width::of_limbs(2 * width.limbs()))?,
-            low: of(wide)?,
-            rest: of(wide)?,
-            less: of(wide)?,
         })
     }
 
     /// u mod m, of n limbs, of any u.
     pub(super) fn rem(&self, u: &UintBatch) -> Result<UintBatch, IntegerError> {
-        let count = u.count_with(&self.modulus)?;
-        let repeated;
-        let u = if u.count == count {
-            u
+        if u.bits() < self.bits || self.is_below(u.width) {
+            return self.rem_of_below(u);
+        }
+        let repeated = self.repeated(u)?;
+        self.rem_of_below(&self.folded(repeated.as_ref().unwrap_or(u))?)
+    }
+
+    /// a·b mod m, of n limbs.
+    pub(super) fn mul(&self, a: &UintBatch, b: &UintBatch) -> Result<UintBatch, IntegerError> {
+        let width = self.modulus.width;
+        if a.width.max(b.width) > width {
+            return self.rem(&a.mul(b)?);
+        }
+        // One factor below m is enough, for the other is below B^n.
+        let (a, b) = if b.bits() < self.bits { (b, a) } else { (a, b) };
+        let residue = self.residue(a)?;
+        self.rem_of_below(&residue.as_ref().unwrap_or(a).mul(b)?)
+    }
+
+    /// a² mod m, of n limbs.
+    pub(super) fn square(&self, a: &UintBatch) -> Result<UintBatch, IntegerError> {
+        if a.width > self.modulus.width {
+            return self.rem(&a.square()?);
+        }
+        let residue = self.residue(a)?;
+        self.rem_of_below(&residue.as_ref().unwrap_or(a).square()?)
+    }
+
+    /// a mod m for a < B^n; `None` for a that is narrow enough to be less than m. For s > 0 this is a
+    /// division, but one with a quotient below 2^(s + 1).
+    fn residue(&self, a: &UintBatch) -> Result<Option<UintBatch>, IntegerError> {
+        if a.bits() < self.bits {
+            Ok(None)
+        } else if self.bits == self.modulus.bits() {
+            // B^n ≤ 2m, and what is less than m becomes more than itself.
+            Ok(Some(a.min(&a.wrapping_sub(&self.modulus)?)?))
         } else {
-            let zeros = UintBatch::zeros(&u.executor, count, u.width)?;
-            repeated = zeros.or(u)?;
-            &repeated
-        };
-        let mut r = u.output(count, self.modulus.width)?;
+            Ok(Some(a.rem(&self.modulus)?.0))
+        }
+    }
+
+    /// u mod m, of n limbs, for u < m·B^n.
+    fn rem_of_below(&self, u: &UintBatch) -> Result<UintBatch, IntegerError> {
+        let repeated = self.repeated(u)?;
+        let u = repeated.as_ref().unwrap_or(u);
+        let mut r = u.output(u.count, self.modulus.width)?;
         if u.bits() < self.bits {
             u.shift_into(Shift::Right, 0, &mut r)?;
-        } else if self.is_below(u.width) {
-            self.rem_into(u, &mut self.space(count)?, &mut r)?;
         } else {
-            self.rem_into(&self.folded(u)?, &mut self.space(count)?, &mut r)?;
+            self.rem_into(u, &mut self.space(u.count)?, &mut r)?;
         }
         Ok(r)
+    }
+
+    /// One number as often as there are moduli; `None` for as many as there are results.
+    fn repeated(&self, u: &UintBatch) -> Result<Option<UintBatch>, IntegerError> {
+        let count = u.count_with(&self.modulus)?;
+        if u.count == count {
+            return Ok(None);
+        }
+        UintBatch::zeros(&u.executor, count, u.width)?.or(u).map(Some)
     }
 
     /// Whether numbers of that width are below m·B^n, for m ≥ 2^(β − 1).
@@ -121,7 +152,7 @@ impl Barrett {
         u64::from(width.bits()) < u64::from(self.bits) + u64::from(self.modulus.bits())
     }
 
-    /// A number below m·B^n that is congruent to u: h mod M in place of h, for
+    /// Numbers below m·B^n that are congruent to u, as many as results: h mod M in place of h, for
     /// M·2^β = m·B^n. For s > 0 this is a division, but one with a short quotient unless u has many more limbs
     /// than 2n.
     fn folded(&self, u: &UintBatch) -> Result<UintBatch, IntegerError> {
@@ -132,7 +163,7 @@ impl Barrett {
         let mut high = u.output(u.count, Width::of_limbs(limbs))?;
         u.shift_into(Shift::Right, kept, &mut high)?;
         let high = if kept == width.bits() && limbs <= width.limbs() {
-            // B^n ≤ 2M.
+            // B^n ≤ 2M, and what is less than M becomes more than itself.
             high.min(&high.wrapping_sub(&self.shifted)?)?
         } else {
             high.rem(&self.shifted)?.0
@@ -153,18 +184,11 @@ impl Barrett {
         space: &mut Space,
         r: &mut UintBatch,
     ) -> Result<(), IntegerError> {
-        let Space { high, part, quotient, product, low, rest, less } = space;
+        let Space { high, part, quotient, product } = space;
         u.shift_into(Shift::Right, self.bits, high)?;
         high.mul_high_into(&self.reciprocal, part)?;
         high.add_into(part, quotient, None)?;
         quotient.mul_into(&self.modulus, product)?;
-        u.shift_into(Shift::Right, 0, low)?;
-        product.shift_into(Shift::Right, 0, less)?;
-        low.sub_into(less, rest, None)?;
-        rest.sub_into(&self.twice, less, None)?;
-        rest.min_into(less, low)?;
-        low.sub_into(&self.modulus, less, None)?;
-        low.min_into(less, rest)?;
-        rest.shift_into(Shift::Right, 0, r)
+        u.reduce_into(product, &self.modulus, r)
     }
 }

@@ -119,7 +119,7 @@ impl Modulus {
     pub fn mul(&self, a: &UintBatch, b: &UintBatch) -> Result<UintBatch, IntegerError> {
         self.narrow("a product by a prepared modulus", a.bits() + b.bits())?;
         match &self.barrett {
-            Some(barrett) => self.widened(barrett.rem(&a.mul(b)?)?),
+            Some(barrett) => self.widened(barrett.mul(a, b)?),
             None => Ok(a.mul_mod(b, &self.m)?.0),
         }
     }
@@ -130,7 +130,10 @@ impl Modulus {
     /// As [`Self::mul`].
     pub fn square(&self, a: &UintBatch) -> Result<UintBatch, IntegerError> {
         self.narrow("a square by a prepared modulus", 2 * a.bits())?;
-        self.rem(&a.square()?)
+        match &self.barrett {
+            Some(barrett) => self.widened(barrett.square(a)?),
+            None => Ok(a.square()?.rem(&self.m)?.0),
+        }
     }
 
     /// a^e mod m, for a of up to twice the width of m. a^0 = 1 mod m, also for a = 0.

@@ -57,6 +57,62 @@ fn every_number_of_corrections() {
     }
 }
 
+/// x ← x + k·y, as far as x goes.
+fn add(x: &mut [u32], k: u64, y: &[u32]) {
+    let mut carry = 0;
+    for (j, x) in x.iter_mut().enumerate() {
+        let sum = u64::from(*x) + k * u64::from(y.get(j).copied().unwrap_or(0)) + carry;
+        (*x, carry) = (sum as u32, sum >> 32);
+    }
+}
+
+/// u − p = k·m + r for every k and the least and largest r, in numbers of one row and of many, in
+/// which borrows run through everything.
+#[test]
+fn multiples_of_a_modulus_are_taken_off() {
+    let mut rng = ChaCha8Rng::seed_from_u64(84);
+    for executor in executors() {
+        for n in [1, 2, 3, 4, 7, 8, 31, 32, 33, 100, 128, 130, 257, 1024, 1025, 1030, 2052, 4100] {
+            let mut drawn: Vec<u32> = (0..n).map(|_| rng.random()).collect();
+            drawn[0] |= 1;
+            drawn[n - 1] |= 1 << 31;
+            let mut power = vec![0; n];
+            power[n - 1] = 1 << 31;
+            for m in [drawn, vec![u32::MAX; n], power] {
+                let mut less = m.clone();
+                less[0] = less[0].wrapping_sub(1);
+                if m[0] == 0 {
+                    less = [vec![u32::MAX; n - 1], vec![u32::MAX >> 1]].concat();
+                }
+                let one = [&[1][..], &vec![0; n - 1]].concat();
+                let rests = [vec![0; n], less, one];
+                let (mut u, mut p, mut expected) = (vec![], vec![], Vec::<u32>::new());
+                for k in 0..4 {
+                    for rest in &rests {
+                        for kind in 0..3 {
+                            let product: Vec<u32> =
+                                (0..2 * n).map(|_| [0, u32::MAX, rng.random()][kind]).collect();
+                            let mut dividend = [&product[..], &[0, 0]].concat();
+                            add(&mut dividend, k, &m);
+                            add(&mut dividend, 1, rest);
+                            u.extend(dividend);
+                            p.extend(product);
+                            expected.extend(rest);
+                        }
+                    }
+                }
+                let (u, p) = (batch(&executor, 2 * n + 2, &u), batch(&executor, 2 * n, &p));
+                let m = batch(&executor, n, &m);
+                let mut found = UintBatch::zeros(&executor, u.count(), m.width()).unwrap();
+                u.reduce_into(&p, &m, &mut found).unwrap();
+                let found = found.to_limbs().unwrap();
+                let wrong = (0..expected.len()).find(|&j| found[j] != expected[j]);
+                assert_eq!(wrong, None, "{n} limbs, on {executor:?}: the first wrong limb");
+            }
+        }
+    }
+}
+
 /// The steps of an exponent, put together again.
 #[test]
 fn steps_are_the_exponent() {
