@@ -22,7 +22,7 @@ fn batch(executor: &Executor, limbs: usize, numbers: &[u32]) -> UintBatch {
 fn corrections(m: u32, u: u64) -> u64 {
     let v = (u128::from(u64::MAX) / u128::from(m)) as u32;
     let h = u >> 32;
-    let q = h + (h * u64::from(v) >> 32);
+    let q = h + ((h * u64::from(v)) >> 32);
     u / u64::from(m) - q
 }
 
