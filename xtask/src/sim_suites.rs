@@ -89,14 +89,15 @@ fn batches(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Quotients, common divisors, inverses, powers and square roots in one lane and in groups of two
-/// and four.
+/// Quotients, common divisors, inverses, powers, square roots and prepared moduli in one lane and in groups
+/// of two and four.
 fn division(device: &Device) -> Result<()> {
     use warpint_selftest::batches::{CASES, Sizes};
     let executor = Executor::on(device.clone());
     let sizes = Sizes { widths: vec![(3, 3), (40, 70)], ..Sizes::least() };
     for (name, case) in CASES {
-        if matches!(*name, "quotients" | "divisors" | "inverses" | "powers" | "square_roots") {
+        let wanted = ["quotients", "divisors", "inverses", "powers", "square_roots", "moduli"];
+        if wanted.contains(name) {
             let done = case(&executor, warpint_selftest::SEED, &sizes);
             done.map_err(anyhow::Error::msg).context(*name)?;
         }

@@ -111,6 +111,20 @@ pub enum IntegerError {
         /// The width of the other.
         b: Width,
     },
+    /// A modulus that nothing can be computed with.
+    #[error("modulus {index} is 0")]
+    ZeroModulus {
+        /// Which one, from 0.
+        index: usize,
+    },
+    /// Several numbers where only one can be.
+    #[error("{what}: {count} integers, and there must be one")]
+    NotOne {
+        /// What they were to be.
+        what: &'static str,
+        /// Integers.
+        count: usize,
+    },
     /// An operation that devices do not have.
     #[error("{operation} is for batches on the CPU: bring them there with UintBatch::to")]
     OnlyOnCpu {

@@ -2,6 +2,7 @@
 //! operations at once, on the CPU or on a GPU, always exact.
 //!
 //! * [`UintBatch`]: the numbers, and what can be done with them;
+//! * [`Modulus`], [`FixedBase`]: what products and powers modulo one number have in common;
 //! * [`Executor`]: where they live and where operations run;
 //! * [`Flags`]: carries, borrows, lost bits, divisions by zero …, one a number;
 //! * [`gpu`]: the kernels of devices; the arithmetic of the CPU is in the module `cpu`.
@@ -17,7 +18,7 @@ mod storage;
 mod text;
 mod width;
 
-pub use batch::{GcdExt, UintBatch};
+pub use batch::{FixedBase, GcdExt, Modulus, Reduction, UintBatch};
 pub use error::{IntegerError, TextProblem};
 pub use executor::Executor;
 pub use flags::Flags;

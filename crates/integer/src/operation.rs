@@ -61,3 +61,13 @@ pub enum Shift {
     /// To the right: divided by one, rounded down.
     Right,
 }
+
+/// Which rows of a table are taken for exponents: row d·step + first for the number d of `window` bits, at
+/// most 31, from `bit` on. 2^window·step rows are there, and first < step.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TableRows {
+    pub(crate) bit: usize,
+    pub(crate) window: usize,
+    pub(crate) step: usize,
+    pub(crate) first: usize,
+}

@@ -43,6 +43,23 @@
 //! assert_eq!(products.get(7)?.map(|product| product[..4].to_vec()), Some(vec![49, 98, 49, 0]));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Powers modulo one number, which is prepared once, and of one base, whose powers are:
+//!
+//! ```
+//! use warpint::integer::{Executor, Modulus, UintBatch, Width};
+//!
+//! let (cpu, width) = (Executor::cpu(), Width::new(128)?);
+//! let numbers = |texts: &[&str]| UintBatch::from_decimal(&cpu, width, texts.iter().copied());
+//! // The prime 2^127 − 1.
+//! let modulus = Modulus::new(numbers(&["170141183460469231731687303715884105727"])?)?;
+//! let exponents = numbers(&["0", "127", "170141183460469231731687303715884105726"])?;
+//! let two = modulus.fixed_base(&numbers(&["2"])?, width)?;
+//! assert_eq!(two.pow(&exponents)?.to_decimal()?, ["1", "1", "1"]);
+//! let roots = modulus.pow(&numbers(&["3", "5"])?, &numbers(&["2"])?)?;
+//! assert_eq!(modulus.square(&roots)?.to_decimal()?, ["81", "625"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub use warpint_arith as arith;
 pub use warpint_device as device;

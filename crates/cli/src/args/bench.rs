@@ -30,13 +30,16 @@ pub(crate) enum Bench {
     /// are timed at one place, with --device auto that of the largest.
     #[command(after_help = BENCH_EXAMPLES)]
     Mersenne(BenchArgs),
-    /// Time sums, products and squares of many integers at once, for widths from 64 to 262144 bits.
+    /// Time sums, products, quotients, common divisors and powers of many integers at once, for widths
+    /// from 64 to 262144 bits.
     ///
     /// Operands lie in the memory of the device and results go there: nothing is allocated, no
     /// carries are asked for. Each row is the median of 9 runs by the device's clock, after a first
-    /// one (which compiles the kernel) some results of which are compared with products or sums
-    /// limb by limb on the CPU; a difference is an error. On the CPU it is the median of 5 runs on
-    /// all cores. The floor is the time in which as many bytes as are read and written are copied.
+    /// one (which compiles the kernel) some results of which are compared with those found limb by limb
+    /// on the CPU; a difference is an error. On the CPU it is the median of 5 runs on all cores. All
+    /// common divisors found by division are compared with those of gcd; they are timed in 3 runs
+    /// by the host's clock. The floor is the time in which as many bytes as are read and written are
+    /// copied.
     #[command(after_help = super::bench_batch::EXAMPLES)]
     Batch(BenchBatchArgs),
     /// Measure what checks and checkpoints cost a PRP test: the time of its squarings, without and

@@ -14,13 +14,17 @@ Examples:
   warpint bench batch
   warpint bench batch --device cuda --plot batch.svg
   warpint bench batch --device cuda --op mul --method all --json
-  warpint bench batch --op mullo --bits 256,384 --count 100000";
+  warpint bench batch --op mullo --bits 256,384 --count 100000
+  warpint bench batch --op mul,divrem
+  warpint bench batch --op gcd,gcd-by-division --bits 256,1024";
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchBatchArgs {
     /// Operations: add (a + b mod 2^n), mul (a·b), sqr (a²), mullo (a·b mod 2^n), divrem (⌊a/b⌋ and a mod b,
-    /// b of n/2 bits), gcd (the greatest common divisor), modinv (a^(−1) mod m, m odd), powm (a^b mod m,
-    /// m odd), sqrt (⌊√a⌋ and what it leaves) of numbers of n bits.
+    /// b of n/2 bits), gcd (the greatest common divisor), gcd-by-division (the same by Euclid's algorithm, a
+    /// baseline: a remainder of the whole batch in each step), modinv (a^(−1) mod m, m odd), powm (a^b mod m,
+    /// m odd), sqrt (⌊√a⌋ and what it leaves) of numbers of n bits. A row of divrem says, below ÷/×, how
+    /// many times a product of n by n bits it takes.
     #[arg(
         long = "op",
         value_name = "OPS",
@@ -32,7 +36,7 @@ pub(crate) struct BenchBatchArgs {
     pub(crate) operations: Vec<Operation>,
 
     /// Widths in bits, multiples of 32 [default: the powers of 2 from 64 to 262144 that the method
-    /// can do].
+    /// can do; of gcd-by-division to 4096].
     #[arg(long, value_name = "BITS", value_parser = width, value_delimiter = ',')]
     pub(crate) bits: Vec<Width>,
 
@@ -83,6 +87,8 @@ pub(crate) enum Operation {
     Gcd,
     /// a^(−1) mod m, m odd; 0 where there is none.
     Modinv,
+    /// The same by divisions, of numbers from 1 up: zeros are taken as ones.
+    GcdByDivision,
     /// a^b mod m, m odd.
     Powm,
     /// ⌊√a⌋ and a − ⌊√a⌋².

@@ -75,6 +75,45 @@ fn each_operation_has_a_row_for_each_width() {
     assert!(text.contains("mullo of 96 bits: ") && text.contains("ns per operation"), "{text}");
 }
 
+/// Quotients beside products of their width, measured in their row or for them alone; remainders
+/// and common divisors, one of each by division.
+#[test]
+fn quotients_are_compared_with_products() {
+    let dir = tempfile::tempdir().unwrap();
+    for device in ["sim", "cpu"] {
+        for operations in ["divrem", "divrem,gcd,gcd-by-division,mul"] {
+            let line = format!("bench batch --device {device} --op {operations} --bits 64,96");
+            let ran = warpint(dir.path(), &format!("{line} --count 5 --json"));
+            assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
+            let json = ran.json();
+            assert_eq!(rows(&json).len(), 2 * operations.split(',').count());
+            for row in rows(&json) {
+                let keys = ["product-ns", "times-a-product"];
+                if row["operation"] != "divrem" {
+                    assert!(keys.iter().all(|key| row[key].is_null()), "{row}");
+                    continue;
+                }
+                let [product, times] = keys.map(|key| positive(row, key));
+                let ratio = positive(row, "ns-per-operation") / product;
+                assert!((times / ratio - 1.0).abs() < 1e-9, "{row}");
+                let same =
+                    |other: &&Value| other["operation"] == "mul" && other["bits"] == row["bits"];
+                if let Some(other) = rows(&json).iter().find(same) {
+                    assert_eq!(row["product-ns"], other["ns-per-operation"]);
+                }
+            }
+            let last = rows(&json).last().unwrap();
+            assert_eq!(last["operation"], "divrem", "after what they are compared with");
+        }
+    }
+    let ran = warpint(dir.path(), "bench batch --device sim --op gcd-by-division,divrem");
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
+    let lines: Vec<_> = ran.out.lines().skip(2).collect();
+    assert!(lines[0].contains("  ÷/×  "), "{ran:?}");
+    assert!(lines[1].starts_with("gcd         64") && lines[1].contains(" division "), "{ran:?}");
+    assert!(lines.iter().all(|line| line.chars().count() <= 100), "{ran:?}");
+}
+
 #[test]
 fn methods_are_compared() {
     let dir = tempfile::tempdir().unwrap();

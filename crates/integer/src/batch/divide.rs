@@ -146,6 +146,21 @@ impl UintBatch {
         Ok((r, flags))
     }
 
+    /// As [`Self::rem`] into a batch of the width of d: nothing is allocated for results.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub fn rem_into(
+        &self,
+        d: &Self,
+        remainders: &mut Self,
+        zero_divisors: &mut Flags,
+    ) -> Result<(), IntegerError> {
+        self.fits(self.count_with(d)?, d.width, remainders)?;
+        zero_divisors.fit(remainders)?;
+        divide(self, d, None, Some(remainders), zero_divisors)
+    }
+
     /// a/d, of the width of a, where d divides a; and whether it does not, or d = 0: then it
     /// is 0.
     ///

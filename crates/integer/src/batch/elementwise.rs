@@ -36,8 +36,8 @@ fn unary(what: Unary, a: &UintBatch, r: &mut UintBatch) -> Result<(), IntegerErr
             a.executor.on_threads(|| match what {
                 Unary::Negate => cpu::neg(x, out),
                 Unary::Not => cpu::not(x, out),
-                Unary::Shift(Shift::Left, bits) => cpu::shift_left(x, bits, out),
-                Unary::Shift(Shift::Right, bits) => cpu::shift_right(x, bits, out),
+                Unary::Shift(Shift::Left, bits) => cpu::shift_left(x, bits, out, limbs),
+                Unary::Shift(Shift::Right, bits) => cpu::shift_right(x, bits, out, limbs),
                 Unary::MultiplyWord(word) => cpu::mul_word(x, word, out, limbs),
             });
         }
@@ -202,6 +202,41 @@ impl UintBatch {
     /// Those of every operation: see [`UintBatch`].
     pub fn shr(&self, bits: u32) -> Result<Self, IntegerError> {
         self.unary(Unary::Shift(Shift::Right, bits), self.width)
+    }
+
+    /// r ← a·2^bits or ⌊a/2^bits⌋ mod 2^width(r), whatever that width.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub(super) fn shift_into(
+        &self,
+        shift: Shift,
+        bits: u32,
+        r: &mut Self,
+    ) -> Result<(), IntegerError> {
+        self.fits(self.count, r.width, r)?;
+        unary(Unary::Shift(shift, bits), self, r)
+    }
+
+    /// r ← u − p less m up to three times, of the width of m, for 0 ≤ u − p < 4m. u and p have as many
+    /// numbers as r.
+    ///
+    /// # Errors
+    /// Those of every operation: see [`UintBatch`].
+    pub(super) fn reduce_into(&self, p: &Self, m: &Self, r: &mut Self) -> Result<(), IntegerError> {
+        self.fits(self.count_with(p)?, m.width, r)?;
+        match (&self.data, &p.data, &m.data, &mut r.data) {
+            (Storage::Host(x), Storage::Host(y), Storage::Host(z), Storage::Host(out)) => {
+                let (x, y, z) = (self.host(x), p.host(y), m.host(z));
+                self.executor.on_threads(|| cpu::reduce(x, y, z, out));
+                Ok(())
+            }
+            (Storage::Device(x), Storage::Device(y), Storage::Device(z), Storage::Device(out)) => {
+                let (x, y, z) = (self.on_device(x), p.on_device(y), m.on_device(z));
+                Ok(self.executor.gpu()?.reduce(x, y, z, r.count, out)?)
+            }
+            _ => Err(IntegerError::Places),
+        }
     }
 
     /// The bits of each number, 0 for 0 and ⌊log2 a⌋ + 1 else, in the memory of the host. Waits

@@ -3,12 +3,14 @@
 mod divide;
 mod elementwise;
 mod gcd;
+mod modulus;
 mod multiply;
 mod operands;
 mod powers;
 mod sum;
 
 pub use gcd::GcdExt;
+pub use modulus::{FixedBase, Modulus, Reduction};
 
 use crate::storage::Storage;
 use crate::{Executor, IntegerError, Width, cpu};

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::sum::accumulate;
 use super::{Operand, rows_at_a_time};
-use crate::operation::{Bitwise, Extreme, Sum};
+use crate::operation::{Bitwise, Extreme, Sum, TableRows};
 
 /// Does `row(i, out_i)` for all rows of `each` elements, made of numbers of `limbs` limbs.
 fn for_rows<T: Send>(
@@ -80,32 +80,38 @@ pub(crate) fn resize(a: Operand, out: &mut [u32], limbs: usize, lost: &mut [u8])
     });
 }
 
-/// out_i ← a_i·2^bits mod 2^width.
-pub(crate) fn shift_left(a: Operand, bits: u32, out: &mut [u32]) {
-    let (limbs, bits) = ((bits / 32) as usize, bits % 32);
-    for_rows(out, a.width(), a.width(), |i, out| {
+/// out_i ← a_i·2^bits mod 2^(32·limbs).
+pub(crate) fn shift_left(a: Operand, bits: u32, out: &mut [u32], limbs: usize) {
+    let (whole, bits) = ((bits / 32) as usize, bits % 32);
+    for_rows(out, limbs, limbs, |i, out| {
         let row = a.row(i);
-        let limbs = limbs.min(row.len());
-        out[..limbs].fill(0);
+        let (zeros, out) = out.split_at_mut(whole.min(limbs));
+        zeros.fill(0);
+        let (moved, top) = out.split_at_mut(row.len().min(out.len()));
         let mut below = 0;
-        for (out, &limb) in out[limbs..].iter_mut().zip(row) {
+        for (out, &limb) in moved.iter_mut().zip(row) {
             // Twice, for a shift by 32 is none.
             *out = limb << bits | below >> 1 >> (31 - bits);
             below = limb;
         }
+        top.fill(0);
+        if let Some(out) = top.first_mut() {
+            *out = below >> 1 >> (31 - bits);
+        }
     });
 }
 
-/// out_i ← ⌊a_i/2^bits⌋.
-pub(crate) fn shift_right(a: Operand, bits: u32, out: &mut [u32]) {
-    let (limbs, bits) = ((bits / 32) as usize, bits % 32);
-    for_rows(out, a.width(), a.width(), |i, out| {
+/// out_i ← ⌊a_i/2^bits⌋ mod 2^(32·limbs).
+pub(crate) fn shift_right(a: Operand, bits: u32, out: &mut [u32], limbs: usize) {
+    let (whole, bits) = ((bits / 32) as usize, bits % 32);
+    for_rows(out, limbs, limbs, |i, out| {
         let row = a.row(i);
-        let limbs = limbs.min(row.len());
-        let (low, top) = out.split_at_mut(row.len() - limbs);
+        let row = &row[whole.min(row.len())..];
+        let (moved, top) = out.split_at_mut(row.len().min(limbs));
         top.fill(0);
-        let mut above = 0;
-        for (out, &limb) in low.iter_mut().zip(&row[limbs..]).rev() {
+        let (row, above) = row.split_at(moved.len());
+        let mut above = above.first().copied().unwrap_or(0);
+        for (out, &limb) in moved.iter_mut().zip(row).rev() {
             *out = limb >> bits | above << 1 << (31 - bits);
             above = limb;
         }
@@ -166,6 +172,35 @@ pub(crate) fn mul_word(a: Operand, word: u64, out: &mut [u32], limbs: usize) {
         for out in top {
             *out = carry as u32;
             carry >>= 32;
+        }
+    });
+}
+
+/// out_i ← the row of the table that `rows` says for e_i, of as many limbs.
+pub(crate) fn take(table: Operand, e: Operand, rows: TableRows, out: &mut [u32]) {
+    let limbs = table.width();
+    for_rows(out, limbs, limbs, |i, out| {
+        let e = e.row(i);
+        let limb = |j: usize| u64::from(e.get(j).copied().unwrap_or(0));
+        let both = limb(rows.bit / 32 + 1) << 32 | limb(rows.bit / 32);
+        let digit = both >> (rows.bit % 32) & ((1 << rows.window) - 1);
+        out.copy_from_slice(table.row(digit as usize * rows.step + rows.first));
+    });
+}
+
+/// out_i ← u_i − p_i less m_i as often as it can be subtracted, for 0 ≤ u_i − p_i < 4·m_i; of as many limbs as
+/// m_i.
+pub(crate) fn reduce(u: Operand, p: Operand, m: Operand, out: &mut [u32]) {
+    let limbs = m.width();
+    for_rows(out, limbs, limbs, |i, out| {
+        let (u, p, m) = (u.row(i), p.row(i), m.row(i));
+        let limb = |x: &[u32]| x.get(limbs).copied().unwrap_or(0);
+        resize_row(u, out);
+        let borrow = accumulate(Sum::Subtract, out, &p[..limbs.min(p.len())]);
+        // Above it all is known modulo 2^32, and below 4.
+        let mut top = limb(u).wrapping_sub(limb(p)).wrapping_sub(u32::from(borrow));
+        while top > 0 || compare_limbs(out, m).is_ge() {
+            top = top.wrapping_sub(u32::from(accumulate(Sum::Subtract, out, m)));
         }
     });
 }

@@ -47,7 +47,8 @@ mod window;
 pub(crate) use divide::{divide, divide_exactly};
 pub(crate) use division::Divider;
 pub(crate) use elementwise::{
-    bit_lengths, bitwise, choose, compare, mul_word, neg, not, resize, shift_left, shift_right,
+    bit_lengths, bitwise, choose, compare, mul_word, neg, not, reduce, resize, shift_left,
+    shift_right, take,
 };
 pub(crate) use gcd::{gcd, gcd_ext, inverse};
 pub(crate) use multiply::{multiply, square};

@@ -13,6 +13,7 @@ mod prices;
 mod shipped;
 mod square_root;
 mod sum;
+mod take;
 #[cfg(test)]
 mod tests;
 mod timer;

@@ -9,6 +9,7 @@ use super::square_root::RootRows;
 use super::sum::SumShape;
 use super::{
     Divide, Gcd, Inverse, Karatsuba, Ntt, Part, Power, Shape, SquareRoot, Sum, elementwise, power,
+    take,
 };
 
 /// The sources of all kernels, one of each kind: sums in chunks of every size, products by every
@@ -67,6 +68,7 @@ pub fn sources(shared_memory: u32) -> Result<Vec<Source>, DeviceError> {
     shapes.extend(RootRows::all().flat_map(|shape| boxed(Some(shape))));
     let more = shapes.iter().map(|shape| shape.source());
     let simple = elementwise::sources().into_iter().chain([true, false].map(power::long::source));
+    let simple = simple.chain([take::source()]);
     simple.map(Ok).chain(more).collect()
 }
 

@@ -299,12 +299,12 @@ fn is_zero(x: &[u64]) -> bool {
     limbs::trimmed(x).is_empty()
 }
 
-fn wide(x: &[u32]) -> Vec<u64> {
+pub(super) fn wide(x: &[u32]) -> Vec<u64> {
     let limb = |pair: &[u32]| pair.iter().rev().fold(0, |x, &half| x << 32 | u64::from(half));
     x.chunks(2).map(limb).collect()
 }
 
-fn narrow(x: &[u64], limbs: usize) -> Vec<u32> {
+pub(super) fn narrow(x: &[u64], limbs: usize) -> Vec<u32> {
     let halves = x.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]);
     halves.chain(std::iter::repeat(0)).take(limbs).collect()
 }

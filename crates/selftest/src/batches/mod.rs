@@ -5,6 +5,7 @@
 
 mod bits;
 mod division;
+mod moduli;
 mod numbers;
 mod places;
 mod products;
@@ -33,6 +34,7 @@ pub const CASES: &[(&str, Run)] = &[
     ("inverses", |executor, seed, sizes| for_all(executor, seed, sizes, division::inverses)),
     ("powers", |executor, seed, sizes| for_all(executor, seed, sizes, division::powers)),
     ("square_roots", |executor, seed, sizes| for_all(executor, seed, sizes, division::roots)),
+    ("moduli", |executor, seed, sizes| for_all(executor, seed, sizes, moduli::all)),
     ("many_quotients", many_quotients),
     ("limb_by_limb", |executor, seed, sizes| for_all(executor, seed, sizes, bits::all)),
     ("places", |executor, seed, _| places::moves(executor, seed).map_err(|e| e.to_string())),

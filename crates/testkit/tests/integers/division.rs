@@ -120,6 +120,9 @@ fn all(a: &Numbers, d: &Numbers) {
         d.batch.div_rem_into(&a.batch, &mut remainders, &mut quotients, &mut found).unwrap();
         a.batch.div_rem_into(&d.batch, &mut quotients, &mut remainders, &mut found).unwrap();
         equal("a div d into", &quotients, n, q);
+        equal("a mod d into", &remainders, m, r.iter().cloned());
+        d.batch.rem_into(&a.batch, &mut quotients, &mut found).unwrap();
+        a.batch.rem_into(&d.batch, &mut remainders, &mut found).unwrap();
         equal("a mod d into", &remainders, m, r);
         flags("a div d into", &found, &zeros);
     }

@@ -6,6 +6,7 @@ mod check;
 mod division;
 mod elementwise;
 mod gcd;
+mod modulus;
 mod patterns;
 mod powers;
 mod simulator;
@@ -180,6 +181,28 @@ fn powers_with_broadcast() {
     let executor = Executor::cpu_with_threads(2).unwrap();
     for shape in [[1, 1, 1], [2, 3, 5], [33, 2, 32], [5, 1, 40]] {
         powers::broadcast(&executor, shape);
+    }
+}
+
+/// By division and by reciprocals, for moduli of every length to 1,024 bits, and some longer ones.
+#[test]
+fn prepared_moduli() {
+    let executor = Executor::cpu();
+    for limbs in (1..=32).chain([48, 64, 65, 100, 130]) {
+        modulus::corners(&executor, limbs);
+        modulus::one_each(&executor, limbs);
+    }
+    for limbs in [300, 401, 1024] {
+        modulus::random(&executor, limbs, 6);
+    }
+    modulus::random(&executor, 1 << 15, 1);
+}
+
+#[test]
+fn fixed_bases() {
+    let executor = Executor::cpu_with_threads(2).unwrap();
+    for (m, e) in [(1, 1), (2, 3), (5, 2), (9, 9), (33, 4)] {
+        modulus::fixed_base(&executor, m, e);
     }
 }
 

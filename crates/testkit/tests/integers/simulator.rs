@@ -3,7 +3,7 @@
 use warpint_device::Device;
 use warpint_integer::Executor;
 
-use crate::{arithmetic, division, elementwise, gcd, powers};
+use crate::{arithmetic, division, elementwise, gcd, modulus, powers};
 
 fn simulator() -> Executor {
     Executor::on(Device::simulator().unwrap())
@@ -101,6 +101,25 @@ fn square_roots_on_the_simulator() {
     for limbs in [1, 2, 3, 4, 5, 6, 9, 16, 33, 64, 65, 130, 256, 400, 1601] {
         powers::square_roots(&executor, limbs);
     }
+}
+
+#[test]
+fn prepared_moduli_on_the_simulator() {
+    let executor = simulator();
+    for limbs in [1, 2, 5, 16] {
+        modulus::corners(&executor, limbs);
+    }
+    modulus::one_each(&executor, 3);
+    modulus::random(&executor, 33, 4);
+    // Long enough to take reciprocals unasked.
+    modulus::random(&executor, 513, 2);
+}
+
+#[test]
+fn fixed_bases_on_the_simulator() {
+    let executor = simulator();
+    modulus::fixed_base(&executor, 1, 1);
+    modulus::fixed_base(&executor, 5, 2);
 }
 
 #[test]

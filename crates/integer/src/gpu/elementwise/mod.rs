@@ -291,6 +291,30 @@ impl Gpu {
     }
 }
 
+impl Gpu {
+    /// `out_i` = `u_i` − `p_i` less `m_i` as often as it can be subtracted, which is three times at most:
+    /// 0 ≤ `u_i` − `p_i` < 4·`m_i`. Results have as many limbs as m, and memory of their own.
+    ///
+    /// # Errors
+    /// As above.
+    pub(crate) fn reduce(
+        &self,
+        u: Operand<'_>,
+        p: Operand<'_>,
+        m: Operand<'_>,
+        count: usize,
+        out: &Buffer<u32>,
+    ) -> Result<(), DeviceError> {
+        let out = Results { data: out, limbs: m.limbs };
+        fits(count, &[u, p, m], out)?;
+        // Chunks suit all of them; the highest one that matters is above m.
+        let vector = 1 << (u.limbs | p.limbs | m.limbs).trailing_zeros().min(2);
+        let shape = GroupShape::new(Kernel::Reduce, &[m.limbs, m.limbs + vector]);
+        let args = [&operand(u)[..], &operand(p), &operand(m), &results(out)].concat();
+        self.launch(&shape, count, &args)
+    }
+}
+
 /// A kernel's parameters of an operand that has no limbs.
 const NOTHING: [Arg; 3] = [Arg::Pointer(0), Arg::U64(0), Arg::U32(0)];
 

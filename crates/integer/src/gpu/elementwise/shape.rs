@@ -17,11 +17,12 @@ pub(super) enum Kernel {
     LongSum,
     Select,
     Cofactors,
+    Reduce,
 }
 
 impl Kernel {
     /// All.
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Negate,
         Self::Compare,
         Self::Extreme,
@@ -32,6 +33,7 @@ impl Kernel {
         Self::LongSum,
         Self::Select,
         Self::Cofactors,
+        Self::Reduce,
     ];
 
     /// The name of its file, its text, and the kernel's name.
@@ -56,6 +58,7 @@ impl Kernel {
             Self::LongSum => file!("long_sum"),
             Self::Select => file!("select"),
             Self::Cofactors => file!("cofactors"),
+            Self::Reduce => file!("reduce"),
         }
     }
 }

@@ -32,7 +32,7 @@ fn every_width_has_a_kernel_that_holds_it() {
             }
         }
     }
-    assert_eq!(sources().len(), 9 * 3 * 4 + 4);
+    assert_eq!(sources().len(), 10 * 3 * 4 + 4);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `warpint bench batch`
 
+mod euclid;
 mod on_cpu;
 mod on_device;
 mod operands;
@@ -53,6 +54,12 @@ impl Work {
         32 * self.limbs as u32
     }
 
+    /// The product of numbers of the dividend's width, which a quotient is compared with.
+    fn product(&self) -> Option<Self> {
+        let product = Self { operation: Operation::Mul, method: None, ..*self };
+        (self.operation == Operation::Divrem).then_some(product)
+    }
+
     /// Bytes that are read and written.
     fn bytes(&self) -> u64 {
         self.operation.bytes(self.limbs) * self.count as u64
@@ -77,6 +84,8 @@ trait Place {
     fn times(&mut self, work: &Work) -> anyhow::Result<Vec<Duration>>;
     /// Bytes read and written a second by copies that touch so many.
     fn copy_rate(&mut self, bytes: u64) -> f64;
+    /// Whether there is a method for a product.
+    fn can(&self, work: &Work) -> bool;
     /// What the library takes for a product, where there are several methods and none was named.
     fn choice(&self, work: &Work) -> anyhow::Result<Option<Choice>>;
 }
@@ -159,10 +168,32 @@ impl Measured {
             let work = Work { method: choice.map(|c| c.method).or(work.method), ..*work };
             let mut row = measure(&work, operands, place).with_context(|| work.to_string())?;
             row.chosen_by = choice.map(chosen_by);
+            if let Some(product) = work.product() {
+                row.compare(self.product_ns(&product, operands, place)?);
+            }
             say(&row.line())?;
             self.rows.push(row);
         }
         Ok(self)
+    }
+
+    /// Nanoseconds of a product: of the fastest row of its width, or measured now. `None` where the place
+    /// has no method for it.
+    fn product_ns(
+        &self,
+        product: &Work,
+        operands: &Operands,
+        place: &mut impl Place,
+    ) -> anyhow::Result<Option<f64>> {
+        let name = product.operation.name();
+        let rows = self.rows.iter();
+        let same = rows.filter(|row| row.operation == name && row.bits == product.bits());
+        let known = same.map(|row| row.ns_per_operation).min_by(f64::total_cmp);
+        if known.is_some() || !place.can(product) {
+            return Ok(known);
+        }
+        let row = measure(product, operands, place).with_context(|| product.to_string())?;
+        Ok(Some(row.ns_per_operation))
     }
 
     /// `cuda:0  NVIDIA H200, 580.159.04 (CUDA 13.0)`.

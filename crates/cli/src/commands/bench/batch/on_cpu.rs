@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use warpint::integer::gpu::Choice;
 use warpint::integer::{Executor, Flags, UintBatch, Width};
 
+use super::euclid::Euclid;
 use super::operands::Operands;
 use super::{Place, Work};
 use crate::args::Operation;
@@ -18,6 +19,7 @@ const RUNS: usize = 5;
 #[derive(Default)]
 pub(super) struct OnCpu {
     row: Option<Batches>,
+    euclid: Option<Euclid>,
 }
 
 struct Batches {
@@ -73,6 +75,8 @@ impl Batches {
             Operation::Sqrt => {
                 a.sqrt_rem().map(|(roots, rests)| (*out, *remainders) = (roots, rests))
             }
+            // That is `Euclid`'s.
+            Operation::GcdByDivision => Ok(()),
             Operation::Powm => match moduli {
                 Some(moduli) => a.pow_mod(b, moduli).map(|(powers, _)| *out = powers),
                 None => Ok(()),
@@ -91,12 +95,21 @@ impl OnCpu {
 impl Place for OnCpu {
     fn first(&mut self, work: &Work, operands: &Operands) -> anyhow::Result<Option<Duration>> {
         // The last row's memory first.
-        self.row = None;
+        (self.row, self.euclid) = (None, None);
+        if work.operation == Operation::GcdByDivision {
+            let euclid = self.euclid.insert(Euclid::new(&Executor::cpu(), work, operands)?);
+            euclid.run()?;
+            euclid.check()?;
+            return Ok(None);
+        }
         self.row.insert(Batches::new(work, operands)?).run(work.operation)?;
         Ok(None)
     }
 
     fn result(&self, work: &Work, i: usize) -> anyhow::Result<Vec<u32>> {
+        if let Some(euclid) = &self.euclid {
+            return euclid.result(i);
+        }
         let row = self.row.as_ref().context("no batch is there")?;
         let missing = || format!("there is no result of instance {i}");
         let mut result = row.out.get(i)?.with_context(missing)?;
@@ -107,6 +120,9 @@ impl Place for OnCpu {
     }
 
     fn times(&mut self, work: &Work) -> anyhow::Result<Vec<Duration>> {
+        if let Some(euclid) = &mut self.euclid {
+            return euclid.times();
+        }
         let batches = self.batches()?;
         (0..RUNS).map(|_| batches.run(work.operation)).collect()
     }
@@ -128,6 +144,10 @@ impl Place for OnCpu {
         // The first one touches the memory.
         let fastest = times.skip(1).min().unwrap_or_default();
         16.0 * half as f64 / fastest.as_secs_f64().max(1e-9)
+    }
+
+    fn can(&self, _: &Work) -> bool {
+        true
     }
 
     fn choice(&self, _: &Work) -> anyhow::Result<Option<Choice>> {

@@ -4,11 +4,13 @@ use anyhow::Context;
 use std::time::{Duration, Instant};
 
 use warpint::device::{Buffer, CopyRate, Device, DeviceError, Effort, copies};
+use warpint::integer::Executor;
 use warpint::integer::gpu::{
     Choice, Gcd, Gpu, Inverse, Method, Operand, Part, Quotients, Results, SquareRoots, Sum,
 };
 use warpint::mersenne::DeviceId;
 
+use super::euclid::Euclid;
 use super::operands::Operands;
 use super::{Place, Work};
 use crate::args::Operation;
@@ -23,6 +25,7 @@ pub(super) struct OnDevice {
     remainders: Buffer<u32>,
     /// Of a modular operation, and what it flags.
     moduli: Option<(Buffer<u32>, Buffer<u8>)>,
+    euclid: Option<Euclid>,
     copies: Vec<CopyRate>,
     /// Runs that are timed.
     runs: usize,
@@ -43,7 +46,10 @@ pub(super) fn possible(device: &Device, operation: Operation, limbs: usize) -> V
 pub(super) fn can(device: &Device, operation: Operation, limbs: usize) -> bool {
     let shared_memory = device.info().shared_memory_per_block;
     match operation {
-        Operation::Gcd => Gcd::new(limbs, limbs, shared_memory).is_some(),
+        // One is compared with the other.
+        Operation::Gcd | Operation::GcdByDivision => {
+            Gcd::new(limbs, limbs, shared_memory).is_some()
+        }
         Operation::Modinv => Inverse::new(limbs, limbs, shared_memory).is_some(),
         _ => true,
     }
@@ -71,6 +77,7 @@ impl OnDevice {
             out: device.alloc(result_limbs)?,
             remainders: device.alloc(remainder_limbs)?,
             moduli: None,
+            euclid: None,
             runs,
             gpu,
         })
@@ -105,6 +112,8 @@ impl OnDevice {
                 Some((m, none)) => self.gpu.inverse(a, operand(m, limbs), count, out, none),
                 None => Ok(()),
             },
+            // That is `Euclid`'s.
+            (Operation::GcdByDivision, _) => Ok(()),
             (Operation::Powm, _) => match &self.moduli {
                 Some((m, zeros)) => self.gpu.power(a, b, operand(m, limbs), count, out, zeros),
                 None => Ok(()),
@@ -121,7 +130,16 @@ impl OnDevice {
 
 impl Place for OnDevice {
     fn first(&mut self, work: &Work, operands: &Operands) -> anyhow::Result<Option<Duration>> {
-        self.moduli = None;
+        (self.moduli, self.euclid) = (None, None);
+        if work.operation == Operation::GcdByDivision {
+            let executor = Executor::from(self.gpu.clone());
+            let euclid = self.euclid.insert(Euclid::new(&executor, work, operands)?);
+            let begin = Instant::now();
+            euclid.run()?;
+            let time = begin.elapsed();
+            euclid.check()?;
+            return Ok(Some(time));
+        }
         if work.operation.is_modular() {
             let device = self.gpu.device();
             let moduli = device.upload(&operands.moduli(work))?;
@@ -138,6 +156,9 @@ impl Place for OnDevice {
     }
 
     fn result(&self, work: &Work, i: usize) -> anyhow::Result<Vec<u32>> {
+        if let Some(euclid) = &self.euclid {
+            return euclid.result(i);
+        }
         let limbs = work.operation.result_limbs(work.limbs);
         let mut result = self.out.download_part(i * limbs..(i + 1) * limbs)?;
         let limbs = work.operation.remainder_limbs(work.limbs);
@@ -146,6 +167,9 @@ impl Place for OnDevice {
     }
 
     fn times(&mut self, work: &Work) -> anyhow::Result<Vec<Duration>> {
+        if let Some(euclid) = &mut self.euclid {
+            return euclid.times();
+        }
         // One more before them gives the host a lead.
         self.submit(work)?;
         Ok(self.gpu.device().times(self.runs, |_| self.submit(work))?)
@@ -157,6 +181,10 @@ impl Place for OnDevice {
         let apart = |copy: &CopyRate| (2.0 * copy.bytes as f64 / bytes.max(1) as f64).ln().abs();
         let nearest = self.copies.iter().min_by(|a, b| apart(a).total_cmp(&apart(b)));
         nearest.map_or(0.0, |copy| copy.between)
+    }
+
+    fn can(&self, work: &Work) -> bool {
+        !possible(self.gpu.device(), work.operation, work.limbs).is_empty()
     }
 
     fn choice(&self, work: &Work) -> anyhow::Result<Option<Choice>> {

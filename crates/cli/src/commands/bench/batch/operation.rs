@@ -15,6 +15,7 @@ impl Operation {
             Self::Divrem => "divrem",
             Self::Gcd => "gcd",
             Self::Modinv => "modinv",
+            Self::GcdByDivision => "gcd-by-division",
             Self::Powm => "powm",
             Self::Sqrt => "sqrt",
         }
@@ -49,6 +50,7 @@ impl Operation {
     pub(super) fn weight(self) -> u64 {
         match self {
             Self::Gcd | Self::Modinv | Self::Powm => 8,
+            Self::GcdByDivision => 16,
             _ => 1,
         }
     }
@@ -56,7 +58,8 @@ impl Operation {
     /// Limbs of a result for operands of so many; of a quotient, or of a root.
     pub(super) fn result_limbs(self, limbs: usize) -> usize {
         match self {
-            Self::Add | Self::Mullo | Self::Divrem | Self::Gcd | Self::Modinv | Self::Powm => limbs,
+            Self::Add | Self::Mullo | Self::Divrem => limbs,
+            Self::Gcd | Self::GcdByDivision | Self::Modinv | Self::Powm => limbs,
             Self::Mul | Self::Sqr => 2 * limbs,
             Self::Sqrt => limbs.div_ceil(2),
         }
@@ -97,6 +100,7 @@ impl Operation {
             }
             Self::Gcd => euclid(x, y),
             Self::Modinv => limbs::inverse(&x, &joined(m)).unwrap_or_default(),
+            Self::GcdByDivision => euclid(from_one(x), from_one(y)),
             Self::Powm => limbs::pow_mod(&x, &y, &joined(m)).unwrap_or_default(),
             Self::Add => {
                 let mut sum = x;
@@ -129,6 +133,11 @@ fn euclid(mut x: Vec<u64>, mut y: Vec<u64>) -> Vec<u64> {
         (x, y) = (y, rest);
     }
     x
+}
+
+/// 1 for 0.
+fn from_one(x: Vec<u64>) -> Vec<u64> {
+    if limbs::trimmed(&x).is_empty() { vec![1] } else { x }
 }
 
 /// Limbs of 64 bits, the highest half zero where there is an odd number of 32.
@@ -170,6 +179,8 @@ mod tests {
         assert_eq!(Operation::Gcd.expected(&[0, 6], &[0, 4], &[]), [0, 2]);
         assert_eq!(Operation::Modinv.expected(&[3, 0], &[], &[7, 0]), [5, 0]);
         assert_eq!(Operation::Modinv.expected(&[3, 0], &[], &[9, 0]), [0, 0]);
+        assert_eq!(Operation::GcdByDivision.expected(&[0, 6], &[0, 4], &[]), [0, 2]);
+        assert_eq!(Operation::GcdByDivision.expected(&[0, 6], &[0, 0], &[]), [1, 0]);
         assert_eq!(Operation::Powm.expected(&[3, 0], &[4, 0], &[7, 0]), [4, 0]);
         assert_eq!(Operation::Sqrt.expected(&[8, 0, 4], &[], &[]), [0, 2, 8, 0, 0]);
         assert_eq!(Operation::Sqrt.expected(&[u32::MAX], &[], &[]), [0xffff, 0x1_fffe, 0]);

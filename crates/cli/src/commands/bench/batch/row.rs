@@ -22,6 +22,10 @@ pub(super) struct Row {
     pub(super) chosen_by: Option<&'static str>,
     /// The median run, and the fastest and the slowest.
     pub(super) ns_per_operation: f64,
+    /// Of a quotient: the time of a product of numbers as wide as the dividend, and how many times that
+    /// the quotient takes.
+    product_ns: Option<f64>,
+    times_a_product: Option<f64>,
     ns_fastest_run: f64,
     ns_slowest_run: f64,
     /// The runs timed.
@@ -65,6 +69,8 @@ impl Row {
             method: work.method.map(|method| method.to_string()),
             chosen_by: None,
             ns_per_operation: ns,
+            product_ns: None,
+            times_a_product: None,
             ns_fastest_run: each(fastest.unwrap_or_default()),
             ns_slowest_run: each(slowest.unwrap_or_default()),
             runs,
@@ -79,21 +85,33 @@ impl Row {
         }
     }
 
-    pub(super) const HEADER: &str = "op        bits      count  method      chosen by  \
-                                     ns/operation      op/s     GB/s  Gu32op/s  floor";
+    /// Compares it with a product that takes so long.
+    pub(super) fn compare(&mut self, product_ns: Option<f64>) {
+        self.product_ns = product_ns;
+        self.times_a_product = product_ns.map(|product| self.ns_per_operation / product);
+    }
+
+    pub(super) const HEADER: &str = "op        bits     count  method      price           \
+                                     ns/op      op/s    GB/s  Gu32op/s   ÷/×  floor";
 
     pub(super) fn line(&self) -> String {
+        // Its name is no narrow one.
+        let (operation, method) = match self.operation {
+            "gcd-by-division" => ("gcd", Some("division")),
+            operation => (operation, self.method.as_deref()),
+        };
         format!(
-            "{:<6} {:>7} {:>10}  {:<10}  {:<9}  {:>12}  {:>8}  {:>7.1}  {:>8}  {:>3.0} %",
-            self.operation,
+            "{:<6} {:>7} {:>9}  {:<10}  {:<8}  {:>11}  {:>8}  {:>6.1}  {:>8}  {:>4}  {:>3.0} %",
+            operation,
             self.bits,
             self.count,
-            self.method.as_deref().unwrap_or("–"),
+            method.unwrap_or("–"),
             self.chosen_by.unwrap_or("–"),
             figures(self.ns_per_operation),
             scaled(self.operations_per_second),
             self.gb_per_second,
             optional(self.gu32ops_per_second, 1),
+            self.times_a_product.map_or_else(|| "–".into(), short),
             100.0 * self.share_of_floor,
         )
     }
@@ -108,6 +126,12 @@ pub(crate) fn chosen_by(choice: Choice) -> &'static str {
 pub(crate) fn figures(x: f64) -> String {
     let before = if x > 0.0 { x.log10().floor() as i32 } else { 0 };
     let after = (3 - before).clamp(1, 9) as usize;
+    format!("{x:.after$}")
+}
+
+/// Four characters: `0.98`, `12.3`, `456`.
+fn short(x: f64) -> String {
+    let after = if x < 9.995 { 2 } else { usize::from(x < 99.95) };
     format!("{x:.after$}")
 }
 
@@ -146,9 +170,9 @@ mod tests {
         assert_eq!((row.bits, row.runs, row.compile_s), (1024, 3, Some(2.0)));
         row.chosen_by = Some("measured");
         let line = row.line();
-        let (what, figures) = line.split_at(50);
-        assert_eq!(what, "mul       1024       1000  ntt3        measured   ");
-        assert_eq!(figures, "       3.000  333.33 M    170.7     341.3   33 %");
+        let (what, figures) = line.split_at(48);
+        assert_eq!(what, "mul       1024      1000  ntt3        measured  ");
+        assert_eq!(figures, "      3.000  333.33 M   170.7     341.3     –   33 %");
     }
 
     #[test]
@@ -158,6 +182,19 @@ mod tests {
         let row = Row::new(&work, None, vec![Duration::from_secs(9000)], 1e12);
         let (line, header) = (row.line(), Row::HEADER);
         assert_eq!(line.chars().count(), header.chars().count(), "{line}\n{header}");
+        let work = Work { operation: Operation::GcdByDivision, ..work };
+        let line = Row::new(&work, None, vec![Duration::from_secs(1)], 1e12).line();
+        assert!(line.starts_with("gcd     262144  33554432  division    –  "), "{line}");
+        let divided = Work { operation: Operation::Divrem, method: None, ..work };
+        let mut row = Row::new(&divided, None, vec![Duration::from_secs(8)], 1e12);
+        row.compare(Some(row.ns_per_operation / 3.5));
+        assert!((row.times_a_product.unwrap() - 3.5).abs() < 1e-12);
+        let (line, header) = (row.line(), Row::HEADER);
+        assert_eq!(line.chars().count(), header.chars().count(), "{line}\n{header}");
+        assert!(line.contains(" –  3.50  "), "{line}");
+        for (x, said) in [(0.984, "0.98"), (9.996, "10.0"), (99.96, "100"), (456.4, "456")] {
+            assert_eq!(short(x), said);
+        }
         for (x, said) in [(0.012_341, "0.01234"), (1.0, "1.000"), (12_345.67, "12345.7")] {
             assert_eq!(figures(x), said);
         }

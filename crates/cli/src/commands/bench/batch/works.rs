@@ -14,6 +14,9 @@ use crate::units;
 /// Powers of 2 from 64 to 262144 bits, in limbs.
 const LIMBS: std::ops::RangeInclusive<u32> = 1..=13;
 
+/// The widest numbers, in limbs, whose common divisors are found by division without being asked for.
+const BY_DIVISION: usize = 128;
+
 /// Widths that the simulator does in seconds.
 const ON_SIMULATOR: [usize; 2] = [2, 16];
 
@@ -32,8 +35,8 @@ pub(super) fn on_device(
     };
     let room = on_device::room(device)?;
     let mut works = vec![];
-    for &operation in &args.operations {
-        for limbs in widths(args, &defaults) {
+    for operation in operations(args) {
+        for limbs in widths(args, operation, &defaults) {
             let methods = methods(args, device, operation, limbs)?;
             if methods.is_empty() {
                 continue;
@@ -65,8 +68,8 @@ pub(super) fn on_cpu(args: &BenchBatchArgs) -> anyhow::Result<Vec<Work>> {
     }
     let defaults: Vec<usize> = powers().collect();
     let mut works = vec![];
-    for &operation in &args.operations {
-        for limbs in widths(args, &defaults) {
+    for operation in operations(args) {
+        for limbs in widths(args, operation, &defaults) {
             let count = count(args, limbs, (16 << 20) / operation.weight(), None)?;
             works.push(Work { operation, limbs, count, method: None });
         }
@@ -84,9 +87,13 @@ pub(super) fn operands(args: &BenchBatchArgs, works: &[Work]) -> anyhow::Result<
     Operands::draw(args.seed.unwrap_or_else(rand::random), limbs, two)
 }
 
-/// Limbs of the results of the row that has most.
+/// Limbs of the results of the row that has most, with the products that it is compared with.
 pub(super) fn result_limbs(works: &[Work]) -> usize {
-    let of = |work: &Work| work.count * work.operation.result_limbs(work.limbs);
+    let of = |work: &Work| {
+        let compared =
+            work.product().map_or(0, |product| product.operation.result_limbs(work.limbs));
+        work.count * work.operation.result_limbs(work.limbs).max(compared)
+    };
     works.iter().map(of).max().unwrap_or(0)
 }
 
@@ -100,10 +107,21 @@ fn powers() -> impl Iterator<Item = usize> {
     LIMBS.map(|log| 1 << log)
 }
 
+/// What was asked for, quotients last: they are compared with products.
+fn operations(args: &BenchBatchArgs) -> Vec<Operation> {
+    let mut operations = args.operations.clone();
+    operations.sort_by_key(|&operation| operation == Operation::Divrem);
+    operations
+}
+
 /// Limbs of the widths asked for.
-fn widths(args: &BenchBatchArgs, defaults: &[usize]) -> Vec<usize> {
+fn widths(args: &BenchBatchArgs, operation: Operation, defaults: &[usize]) -> Vec<usize> {
     if args.bits.is_empty() {
-        return defaults.to_vec();
+        let most = match operation {
+            Operation::GcdByDivision => BY_DIVISION,
+            _ => usize::MAX,
+        };
+        return defaults.iter().copied().filter(|&limbs| limbs <= most).collect();
     }
     args.bits.iter().map(|width| width.limbs()).collect()
 }

@@ -1,0 +1,66 @@
+// u − p less m up to three times: what is left when a product p = q·m, q a guess at ⌊u/m⌋ that is at most 3
+// too small, is taken from u. As 0 ≤ u − p < 4m, all of it is known from `limbs` + VECTOR limbs, for m of
+// `limbs`.
+//
+// A first pass finds how many times, by the borrows of u − p − m, − 2m, − 3m, and a second one subtracts;
+// numbers of one row are in a cache by then. `out` is none of the operands.
+#include "groups.cuh"
+
+// x − y, from the carry into this row, 0 for a borrow; then the carry out of it. Above the highest limb all is
+// 1, so that what leaves that limb leaves the row.
+DEVICE Chunk minus(Chunk x, const Chunk& y, bool above, Group& group, u32& carry) {
+    u32 given = 0, all = 0xffffffffu;
+    for (u32 v = 0; v < VECTOR; v++) {
+        u64 sum = (u64)x.limbs[v] + ~y.limbs[v] + given;
+        x.limbs[v] = (u32)sum, given = (u32)(sum >> 32);
+        all &= (u32)sum;
+    }
+    bool gives = !above && given != 0;
+    u32 add = group.carry_into(gives, above || all == 0xffffffffu, carry);
+    for (u32 v = 0; v < VECTOR; v++) {
+        u32 limb = x.limbs[v] + add;
+        add = add && limb == 0;
+        x.limbs[v] = limb;
+    }
+    return x;
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+    reduce(const u32* u, u64 u_stride, u32 u_limbs, const u32* p, u64 p_stride, u32 p_limbs, const u32* m,
+           u64 m_stride, u32 m_limbs, u32* out, u32 limbs, u32 count) {
+    u32 whole = limbs + VECTOR;
+    Batch x = part_of(u, u_stride, min(u_limbs, whole)), y = part_of(p, p_stride, min(p_limbs, whole));
+    Batch z = part_of(m, m_stride, m_limbs);
+    Places places(count);
+    if (places.none()) return;
+    Group group;
+    u32 times[KEPT] = {};
+    for (u32 pass = 0; pass < 2; pass++) {
+        // Of u − p, and of it less m, 2m, 3m.
+        u32 carries[4] = {1, 1, 1, 1};
+        for (u32 from = 0; from < whole; from += SEGMENT) {
+#pragma unroll
+            for (u32 r = 0; r < ROWS; r++) {
+                u32& known = times[LONG ? 0 : r];
+                bool above = places.limb(r, from) >= whole;
+                Chunk rest = places.load(x, r, from), product = places.load(y, r, from);
+                Chunk modulus = places.load(z, r, from);
+                if (!LONG) {
+                    for (u32 k = 0; k < 4; k++) carries[k] = 1;
+                }
+                rest = minus(rest, product, above, group, carries[0]);
+                for (u32 k = 1; k < 4; k++) {
+                    Chunk less = pass == 0 || k <= known ? modulus : Chunk{};
+                    rest = minus(rest, less, above, group, carries[k]);
+                }
+                if (pass == 1) places.store(out, limbs, r, from, rest);
+                bool last = !LONG || (r == ROWS - 1 && whole - from <= SEGMENT);
+                if (pass == 0 && last) {
+                    // From the first borrow on there is no more.
+                    for (known = 0; known < 3 && carries[known + 1]; known++) {
+                    }
+                }
+            }
+        }
+    }
+}

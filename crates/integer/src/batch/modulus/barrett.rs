@@ -1,0 +1,194 @@
+//! Remainders by a reciprocal (Barrett 1986, Implementing the Rivest Shamir and Adleman public key
+//! encryption algorithm on a standard digital signal processor; the reciprocal of a modulus with its
+//! highest bit set as in Möller and Granlund 2011, Improved division by invariant integers).
+//!
+//! B = 2^32. m has β bits and n = ⌈β/32⌉ limbs; M = m·2^s has the highest bit of n limbs set, so
+//! B^n/2 ≤ M < B^n. Kept is v = ⌊(B^(2n) − 1)/M⌋ − B^n, 0 ≤ v < B^n. For u < m·B^n:
+//!
+//! ```text
+//! h = ⌊u·2^s/B^n⌋ < M,   q = h + ⌊h·v/B^n⌋ = ⌊h·(B^n + v)/B^n⌋,   r = u − q·m.
+//! ```
+//!
+//! **0 ≤ r < 4m.** Let B^(2n) = (B^n + v)·M + e; then 1 ≤ e ≤ M. So
+//! q·M ≤ h·(B^(2n) − e)/B^n ≤ h·B^n ≤ u·2^s, which is r ≥ 0, and with it q ≤ u/m < B^n: the sum that
+//! is q does not overflow n limbs. And with h·e/B^n < M·M/B^n < M, q·M is greater than
+//! h·(B^(2n) − e)/B^n − M = h·B^n − h·e/B^n − M and so than h·B^n − 2M. As u·2^s < h·B^n + B^n and B^n ≤ 2M,
+//! this gives r·2^s < B^n + 2M ≤ 4M.
+//!
+//! So q is at most 3 too small, and what is left to subtract is k·m for one k ≤ 3, two corrections by 2m and by
+//! m, which are found from the lowest n + 1 limbs of r, for 4m < B^(n + 1), and done in one pass. Barrett's own
+//! bound, k ≤ 2, needs factors of n + 1 limbs, which transforms of lengths that suit n do not hold.
+
+use super::super::UintBatch;
+use super::ones;
+use crate::operation::Shift;
+use crate::{IntegerError, Width};
+
+/// Moduli of one bit length, and their reciprocals.
+#[derive(Debug)]
+pub(super) struct Barrett {
+    /// β.
+    bits: u32,
+    /// m, of n limbs.
+    modulus: UintBatch,
+    /// M, of n limbs.
+    shifted: UintBatch,
+    /// v, of n limbs.
+    reciprocal: UintBatch,
+}
+
+/// What remainders of `count` numbers need memory for.
+#[derive(Debug)]
+pub(super) struct Space {
+    /// h, ⌊h·v/B^n⌋ and q, of n limbs.
+    high: UintBatch,
+    part: UintBatch,
+    quotient: UintBatch,
+    /// q·m.
+    product: UintBatch,
+}
+
+impl Barrett {
+    /// For moduli of `bits` > 0 bits each.
+    pub(super) fn new(m: &UintBatch, bits: u32) -> Result<Self, IntegerError> {
+        let limbs = bits.div_ceil(32) as usize;
+        let width = Width::of_limbs(limbs);
+        let shift = 32 * width.limbs() as u32 - bits;
+        let mut modulus = m.output(m.count, width)?;
+        m.shift_into(Shift::Right, 0, &mut modulus)?;
+        let mut shifted = m.output(m.count, width)?;
+        m.shift_into(Shift::Left, shift, &mut shifted)?;
+        let all = ones(&m.executor, 1, Width::of_limbs(2 * limbs))?;
+        let (quotient, _) = all.div(&shifted)?;
+        let mut reciprocal = m.output(m.count, width)?;
+        quotient.shift_into(Shift::Right, 0, &mut reciprocal)?;
+        Ok(Self { bits, modulus, shifted, reciprocal })
+    }
+
+    /// n limbs.
+    pub(super) fn width(&self) -> Width {
+        self.modulus.width
+    }
+
+    /// For remainders of so many numbers.
+    pub(super) fn space(&self, count: usize) -> Result<Space, IntegerError> {
+        let of = |width| self.modulus.output(count, width);
+        let width = self.modulus.width;
+        Ok(Space {
+            high: of(width)?,
+            part: of(width)?,
+            quotient: of(width)?,
+            product: of(Width::of_limbs(2 * width.limbs()))?,
+        })
+    }
+
+    /// u mod m, of n limbs, of any u.
+    pub(super) fn rem(&self, u: &UintBatch) -> Result<UintBatch, IntegerError> {
+        if u.bits() < self.bits || self.is_below(u.width) {
+            return self.rem_of_below(u);
+        }
+        let repeated = self.repeated(u)?;
+        self.rem_of_below(&self.folded(repeated.as_ref().unwrap_or(u))?)
+    }
+
+    /// a·b mod m, of n limbs.
+    pub(super) fn mul(&self, a: &UintBatch, b: &UintBatch) -> Result<UintBatch, IntegerError> {
+        let width = self.modulus.width;
+        if a.width.max(b.width) > width {
+            return self.rem(&a.mul(b)?);
+        }
+        // One factor below m is enough, for the other is below B^n.
+        let (a, b) = if b.bits() < self.bits { (b, a) } else { (a, b) };
+        let residue = self.residue(a)?;
+        self.rem_of_below(&residue.as_ref().unwrap_or(a).mul(b)?)
+    }
+
+    /// a² mod m, of n limbs.
+    pub(super) fn square(&self, a: &UintBatch) -> Result<UintBatch, IntegerError> {
+        if a.width > self.modulus.width {
+            return self.rem(&a.square()?);
+        }
+        let residue = self.residue(a)?;
+        self.rem_of_below(&residue.as_ref().unwrap_or(a).square()?)
+    }
+
+    /// a mod m for a < B^n; `None` for a that is narrow enough to be less than m. For s > 0 this is a
+    /// division, but one with a quotient below 2^(s + 1).
+    fn residue(&self, a: &UintBatch) -> Result<Option<UintBatch>, IntegerError> {
+        if a.bits() < self.bits {
+            Ok(None)
+        } else if self.bits == self.modulus.bits() {
+            // B^n ≤ 2m, and what is less than m becomes more than itself.
+            Ok(Some(a.min(&a.wrapping_sub(&self.modulus)?)?))
+        } else {
+            Ok(Some(a.rem(&self.modulus)?.0))
+        }
+    }
+
+    /// u mod m, of n limbs, for u < m·B^n.
+    fn rem_of_below(&self, u: &UintBatch) -> Result<UintBatch, IntegerError> {
+        let repeated = self.repeated(u)?;
+        let u = repeated.as_ref().unwrap_or(u);
+        let mut r = u.output(u.count, self.modulus.width)?;
+        if u.bits() < self.bits {
+            u.shift_into(Shift::Right, 0, &mut r)?;
+        } else {
+            self.rem_into(u, &mut self.space(u.count)?, &mut r)?;
+        }
+        Ok(r)
+    }
+
+    /// One number as often as there are moduli; `None` for as many as there are results.
+    fn repeated(&self, u: &UintBatch) -> Result<Option<UintBatch>, IntegerError> {
+        let count = u.count_with(&self.modulus)?;
+        if u.count == count {
+            return Ok(None);
+        }
+        UintBatch::zeros(&u.executor, count, u.width)?.or(u).map(Some)
+    }
+
+    /// Whether numbers of that width are below m·B^n, for m ≥ 2^(β − 1).
+    fn is_below(&self, width: Width) -> bool {
+        u64::from(width.bits()) < u64::from(self.bits) + u64::from(self.modulus.bits())
+    }
+
+    /// Numbers below m·B^n that are congruent to u, as many as results: h mod M in place of h, for
+    /// M·2^β = m·B^n. For s > 0 this is a division, but one with a short quotient unless u has many more limbs
+    /// than 2n.
+    fn folded(&self, u: &UintBatch) -> Result<UintBatch, IntegerError> {
+        let width = self.modulus.width;
+        // h = ⌊u/2^β⌋, for 32·n − s = β.
+        let kept = self.bits;
+        let limbs = (u.bits() - kept).div_ceil(32) as usize;
+        let mut high = u.output(u.count, Width::of_limbs(limbs))?;
+        u.shift_into(Shift::Right, kept, &mut high)?;
+        let high = if kept == width.bits() && limbs <= width.limbs() {
+            // B^n ≤ 2M, and what is less than M becomes more than itself.
+            high.min(&high.wrapping_sub(&self.shifted)?)?
+        } else {
+            high.rem(&self.shifted)?.0
+        };
+        let mut folded = u.output(u.count, Width::of_limbs(2 * width.limbs()))?;
+        high.shift_into(Shift::Left, kept, &mut folded)?;
+        let mut low = u.output(u.count, width)?;
+        u.shift_into(Shift::Right, 0, &mut low)?;
+        let mask = ones(&u.executor, 1, width)?.shr(width.bits() - kept)?;
+        folded.add_assign(&low.and(&mask)?)?;
+        Ok(folded)
+    }
+
+    /// r ← u mod m, of n limbs, for u < m·B^n of any width, as many as r and `space` are for.
+    pub(super) fn rem_into(
+        &self,
+        u: &UintBatch,
+        space: &mut Space,
+        r: &mut UintBatch,
+    ) -> Result<(), IntegerError> {
+        let Space { high, part, quotient, product } = space;
+        u.shift_into(Shift::Right, self.bits, high)?;
+        high.mul_high_into(&self.reciprocal, part)?;
+        high.add_into(part, quotient, None)?;
+        quotient.mul_into(&self.modulus, product)?;
+        u.reduce_into(product, &self.modulus, r)
+    }
+}

@@ -1,0 +1,139 @@
+//! Powers of one base.
+
+use super::Modulus;
+use super::products::Products;
+use crate::operation::TableRows;
+use crate::storage::Storage;
+use crate::{IntegerError, UintBatch, Width, cpu};
+
+/// Powers of one base modulo one number, by a table of its powers (Brickell, Gordon, McCurley and
+/// Wilson 1992, Fast exponentiation with precomputation; Yao 1976): with digits e_k < 2^w of an exponent,
+///
+/// ```text
+/// b^e = Π_k T(k, e_k) mod m,   T(k, d) = b^(d·2^(w·k)) mod m.
+/// ```
+///
+/// A power is ⌈E/w⌉ − 1 products modulo m for exponents of E bits, and no squares. The table has 2^w·⌈E/w⌉
+/// residues; w ≤ 6 is the widest with which these take no more than 256 MiB, or 1. To fill it costs
+/// E squares of one number after the other, and 2^w − 2 products of ⌈E/w⌉ numbers each.
+///
+/// The time depends on the numbers, and the table is looked up by the bits of exponents: this is not for
+/// secrets.
+#[derive(Debug)]
+pub struct FixedBase<'m> {
+    modulus: &'m Modulus,
+    exponents: Width,
+    window: usize,
+    windows: usize,
+    /// T(k, d) is number d·windows + k.
+    table: UintBatch,
+}
+
+/// Bytes of a table that has more than the narrowest windows.
+const MOST_BYTES: usize = 256 << 20;
+
+/// The widest window of exponents of so many bits, for residues of so many limbs.
+fn window(bits: usize, limbs: usize) -> usize {
+    let bytes = |w: usize| bits.div_ceil(w).saturating_mul(4 * limbs) << w;
+    (1..=6).rev().find(|&w| bytes(w) <= MOST_BYTES).unwrap_or(1)
+}
+
+impl<'m> FixedBase<'m> {
+    /// The table for a base of up to twice the width of m, and exponents of so many bits.
+    pub(super) fn new(
+        modulus: &'m Modulus,
+        base: &UintBatch,
+        exponents: Width,
+    ) -> Result<Self, IntegerError> {
+        let one = |what, of: &UintBatch| match of.count {
+            1 => Ok(()),
+            count => Err(IntegerError::NotOne { what, count }),
+        };
+        one("the modulus of a fixed base", &modulus.m)?;
+        one("a fixed base", base)?;
+        let bits = exponents.bits() as usize;
+        let window = window(bits, modulus.residues().limbs());
+        Self::with_window(modulus, base, exponents, window)
+    }
+
+    /// The same with windows of so many bits.
+    pub(super) fn with_window(
+        modulus: &'m Modulus,
+        base: &UintBatch,
+        exponents: Width,
+        window: usize,
+    ) -> Result<Self, IntegerError> {
+        let windows = (exponents.bits() as usize).div_ceil(window);
+        let executor = &modulus.m.executor;
+        // T(k, 1), each by w squares from the last.
+        let mut products = Products::new(modulus, 1)?;
+        let (mut power, mut other) = (products.residue(base)?, products.numbers()?);
+        let mut firsts = power.to_limbs()?;
+        for _ in 1..windows {
+            for _ in 0..window {
+                products.square(&power, &mut other)?;
+                std::mem::swap(&mut power, &mut other);
+            }
+            firsts.extend(power.to_limbs()?);
+        }
+        // T(k, d) = T(k, d − 1)·T(k, 1) for all k at a time.
+        let width = modulus.residues();
+        let mut products = Products::new(modulus, windows)?;
+        let mut all = products.one()?.to_limbs()?;
+        let firsts = UintBatch::from_vec(executor, width, firsts)?;
+        let (mut last, mut next) = (firsts.try_clone()?, products.numbers()?);
+        for d in 1..1 << window {
+            if d > 1 {
+                products.mul(&last, &firsts, &mut next)?;
+                std::mem::swap(&mut last, &mut next);
+            }
+            all.extend(last.to_limbs()?);
+        }
+        let table = UintBatch::from_vec(executor, width, all)?;
+        Ok(Self { modulus, exponents, window, windows, table })
+    }
+
+    /// b^e mod m for each e, of the width of m. b^0 = 1 mod m, also for b = 0.
+    ///
+    /// # Errors
+    /// Those of every operation (see [`UintBatch`]); [`IntegerError::TooWide`] for wider exponents than
+    /// the table is for.
+    pub fn pow(&self, e: &UintBatch) -> Result<UintBatch, IntegerError> {
+        if e.width > self.exponents {
+            let (bits, most) = (u64::from(e.bits()), self.exponents.bits());
+            return Err(IntegerError::TooWide { operation: "a power of a fixed base", bits, most });
+        }
+        e.count_with(&self.modulus.m)?;
+        let mut products = Products::new(self.modulus, e.count)?;
+        let mut power = products.numbers()?;
+        self.take(e, 0, &mut power)?;
+        let (mut factor, mut other) = (products.numbers()?, products.numbers()?);
+        // Further windows of exponents are 0.
+        let windows = (e.bits() as usize).div_ceil(self.window).min(self.windows);
+        for k in 1..windows {
+            self.take(e, k, &mut factor)?;
+            products.mul(&power, &factor, &mut other)?;
+            std::mem::swap(&mut power, &mut other);
+        }
+        self.modulus.widened(power)
+    }
+
+    /// r_i ← T(k, e_i's digit k).
+    fn take(&self, e: &UintBatch, k: usize, r: &mut UintBatch) -> Result<(), IntegerError> {
+        let (bit, window) = (k * self.window, self.window);
+        let rows = TableRows { bit, window, step: self.windows, first: k };
+        match (&self.table.data, &e.data, &mut r.data) {
+            (Storage::Host(table), Storage::Host(x), Storage::Host(out)) => {
+                let limbs = self.table.width.limbs();
+                let (table, x) = (cpu::Operand::new(table, limbs, false), e.host(x));
+                e.executor.on_threads(|| cpu::take(table, x, rows, out));
+                Ok(())
+            }
+            (Storage::Device(table), Storage::Device(x), Storage::Device(out)) => {
+                let (table, x) = (self.table.on_device(table), e.on_device(x));
+                Ok(e.executor.gpu()?.take(table, x, rows, r.count, out)?)
+            }
+            _ => Err(IntegerError::Places),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Rows of a table on a device.
+
+use warpint_device::{Arg, Buffer, DeviceError, Source, common};
+
+use super::memory::{has, operands_fit};
+use super::{Gpu, Operand, Shape};
+use crate::operation::TableRows;
+
+/// How `take.cu` is specialised: not at all.
+#[derive(Debug)]
+struct Take;
+
+const THREADS: usize = 256;
+
+impl Shape for Take {
+    fn source(&self) -> Result<Source, DeviceError> {
+        Ok(source())
+    }
+
+    fn shared_bytes(&self) -> u32 {
+        0
+    }
+
+    fn threads(&self) -> u32 {
+        THREADS as u32
+    }
+
+    fn numbers(&self) -> u32 {
+        1
+    }
+}
+
+pub(super) fn source() -> Source {
+    Source::new("take.cu", include_str!("../../kernels/take.cu"), &["take"])
+        .headers(common::HEADERS)
+        .define("THREADS", THREADS)
+}
+
+impl Gpu {
+    /// `out_i` = row d·step + first of a table, d the bits `bit` to `bit + window` − 1 of `e_i`; the table has
+    /// 2^window·step rows, and results its limbs. Nothing waits for the device.
+    ///
+    /// # Errors
+    /// A buffer is too short, the device fails, or it cannot compile the kernel.
+    pub(crate) fn take(
+        &self,
+        table: Operand<'_>,
+        e: Operand<'_>,
+        rows: TableRows,
+        count: usize,
+        out: &Buffer<u32>,
+    ) -> Result<(), DeviceError> {
+        let TableRows { bit, window, step, first } = rows;
+        operands_fit(count, &[e])?;
+        has(table.data.len(), step << window, table.limbs)?;
+        has(step, 1, first + 1)?;
+        has(out.len(), count, table.limbs)?;
+        let args = [
+            out.into(),
+            table.data.into(),
+            e.data.into(),
+            e.stride().into(),
+            Arg::U32(e.limbs as u32),
+            Arg::U32(table.limbs as u32),
+            Arg::U32(bit as u32),
+            Arg::U32(window as u32),
+            Arg::U32(step as u32),
+            Arg::U32(first as u32),
+        ];
+        self.launch_blocks(&Take, (count * table.limbs).div_ceil(THREADS), count, &args)
+    }
+}
