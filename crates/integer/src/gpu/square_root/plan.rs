@@ -57,7 +57,7 @@ impl Gpu {
                 let (half, is_last) = (plan.base << (level - 1), level == plan.levels);
                 let squared = if is_last { 2 * half } else { half };
                 cost += costs.division(2 * half, half)? + costs.square(squared)?;
-                cost += 3.0 + Costs::memory(20 * half);
+                cost += 8.0 + Costs::memory(80 * half);
             }
             Some((plan, cost))
         });
