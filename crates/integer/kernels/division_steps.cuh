@@ -75,17 +75,24 @@ struct Matrix {
     i32 u, v, q, r;
 };
 
-// 30 steps from the lowest bits of f and g.
+// 30 steps from the lowest bits of f and g, some at once. While g is even, steps only halve it. With δ ≤ 0 the
+// next 1 − δ steps change no f, so up to six of them add w·f in all, w = −g/f mod 2^6 or fewer bits: f·(2 − f²)
+// is 1/f mod 2^6, as f is 1/f mod 2^3.
 DEVICE Matrix steps(i32& delta, u32 f, u32 g) {
     u32 u = 1, v = 0, q = 0, r = 1;
-#pragma unroll 6
-    for (u32 i = 0; i < BITS; i++) {
-        bool is_odd = g & 1, swaps = is_odd && delta > 0;
-        u32 sum_g = swaps ? g - f : g + f, sum_q = swaps ? q - u : q + u, sum_r = swaps ? r - v : r + v;
-        if (swaps) f = g, u = q, v = r;
-        if (is_odd) g = sum_g, q = sum_q, r = sum_r;
-        delta = 1 + (swaps ? -delta : delta);
-        g >>= 1, u <<= 1, v <<= 1;
+    i32 left = BITS;
+    while (true) {
+        i32 zeros = __ffs((i32)(g | 1u << left)) - 1;
+        g >>= zeros, u <<= zeros, v <<= zeros;
+        delta += zeros, left -= zeros;
+        if (left == 0) break;
+        bool swaps = delta > 0;
+        u32 old_f = f, old_u = u, old_v = v;
+        f = swaps ? g : f, u = swaps ? q : u, v = swaps ? r : v;
+        g = swaps ? 0 - old_f : g, q = swaps ? 0 - old_u : q, r = swaps ? 0 - old_v : r;
+        delta = min(delta, -delta);
+        u32 w = f * g * (f * f - 2) & ((1u << min(min(1 - delta, left), 6)) - 1);
+        g += f * w, q += u * w, r += v * w;
     }
     return {(i32)u, (i32)v, (i32)q, (i32)r};
 }
