@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use rayon::prelude::*;
 use warpint_device::sim::{Sanitizer, SimOptions, replay};
 use warpint_device::{Device, DeviceError};
-use warpint_integer::Executor;
+use warpint_integer::{Executor, UintBatch, Width};
 use warpint_mersenne::engine::fp64_gpu::Fp64On;
 use warpint_mersenne::engine::goldilocks_gpu::GoldilocksOn;
 use warpint_mersenne::{BuildOptions, EngineFamily, Shift, Step};
@@ -94,14 +94,41 @@ fn batches(device: &Device) -> Result<()> {
 fn division(device: &Device) -> Result<()> {
     use warpint_selftest::batches::{CASES, Sizes};
     let executor = Executor::on(device.clone());
-    let sizes = Sizes { widths: vec![(3, 3), (40, 70)], ..Sizes::least() };
+    // The last has two warps for different numbers in each block.
+    let (widths, powers) = (vec![(3, 3), (40, 70)], vec![(33, 140)]);
+    let sizes = Sizes { widths, powers, ..Sizes::least() };
     for (name, case) in CASES {
-        let wanted = ["quotients", "divisors", "inverses", "powers", "square_roots", "moduli"];
+        let wanted = [
+            "quotients",
+            "divisors",
+            "inverses",
+            "powers",
+            "square_roots",
+            "moduli",
+            "many_powers",
+        ];
         if wanted.contains(name) {
             let done = case(&executor, warpint_selftest::SEED, &sizes);
             done.map_err(anyhow::Error::msg).context(*name)?;
         }
     }
+    cofactors_in_blocks(&executor)
+}
+
+/// Common divisors and cofactors where a block of several warps has a number; short ones, which take few steps.
+fn cofactors_in_blocks(executor: &Executor) -> Result<()> {
+    let width = Width::new(32 * 1100)?;
+    let batch = |executor: &Executor, rows: [u32; 4]| {
+        let limb = |&x: &u32| std::iter::once(x).chain(std::iter::repeat_n(0, width.limbs() - 1));
+        UintBatch::from_limbs(executor, width, &rows.iter().flat_map(limb).collect::<Vec<_>>())
+    };
+    let results = |executor: &Executor| {
+        let all =
+            batch(executor, [15, 7, 0, 77])?.gcd_ext(&batch(executor, [6, 12, 5, 1 << 20])?)?;
+        let signs = [all.x_negative.to_vec()?, all.y_negative.to_vec()?];
+        Ok::<_, anyhow::Error>(([all.gcd.to_limbs()?, all.x.to_limbs()?, all.y.to_limbs()?], signs))
+    };
+    ensure!(results(executor)? == results(&Executor::cpu())?, "cofactors are not those of the CPU");
     Ok(())
 }
 

@@ -29,17 +29,24 @@ static constexpr size_t guard_bytes = 256;
 __attribute__((section("simt_shared"), used, aligned(4096))) static char last_page[4096];
 static char* static_end() { return last_page; }
 
-// Volatile: memcpy and memset would be seen as accesses of the current thread.
-static void copy_bytes(char* to, const char* from, size_t bytes) {
+#else
+static char* static_end() { return __stop_simt_shared; }
+#endif
+
+#if defined(SIMT_TSAN) || defined(SIMT_ASAN)
+// Volatile: memcpy and memset would be seen as accesses of the current thread. The address sanitizer
+// has zones between variables that nobody is to touch.
+#define BYTE_BY_BYTE __attribute__((no_sanitize("address")))
+BYTE_BY_BYTE static void copy_bytes(char* to, const char* from, size_t bytes) {
     for (size_t i = 0; i < bytes; i++) {
         static_cast<volatile char*>(to)[i] = static_cast<const volatile char*>(from)[i];
     }
 }
-static void fill_bytes(char* to, int byte, size_t bytes) {
+BYTE_BY_BYTE static void fill_bytes(char* to, int byte, size_t bytes) {
     for (size_t i = 0; i < bytes; i++) static_cast<volatile char*>(to)[i] = static_cast<char>(byte);
 }
+#undef BYTE_BY_BYTE
 #else
-static char* static_end() { return __stop_simt_shared; }
 static void copy_bytes(char* to, const char* from, size_t bytes) { memcpy(to, from, bytes); }
 static void fill_bytes(char* to, int byte, size_t bytes) { memset(to, byte, bytes); }
 #endif

@@ -85,7 +85,8 @@ DEVICE u64 carries_of(u32 gives, u32 pass, u32 carry) {
 // What the lanes of a group tell each other. All lanes of a warp come to each call, and all of a
 // group that is a block.
 struct Group {
-    // Warps write to one half of shared memory while slower ones read the other.
+    // Warps write to one half of shared memory while slower ones read the other. Before a block uses another
+    // group there must be a barrier.
     u32 turn = 0;
 
     // The carry into this lane's chunk, which gives one or, if not, passes one on. `carry` is the
@@ -137,6 +138,8 @@ struct Group {
 template <class F>
 DEVICE void topmost_chunks(u32 limbs, u32 (&found)[KEPT], F value) {
     Group group;
+    // Slower warps may still read what a call before this one told.
+    if constexpr (LANES > 32) __syncthreads();
     for (u32 k = 0; k < KEPT; k++) found[k] = 0;
     for (u32 from = (limbs - 1) / SEGMENT * SEGMENT;; from -= SEGMENT) {
         u32 values[ROWS];

@@ -17,8 +17,9 @@
 //
 // Bounds. If |d| and |e| are at most D, then |u·d + v·e| ≤ 2^30·D, and the new ones are in (−D − F, D]. So
 // after k matrices |d| and |e| are below 2^30 + k·F, and |x| < 1 + F·(1/2 + k/2^30) < 1 + 0.51·F: −F < x < F
-// for F ≥ 3, and |x| ≤ 1 = F otherwise. Numbers below 2^n, n = 32·WIDE, take fewer than ROUNDS matrices;
-// further ones, while others of the warp have steps to do, leave d as it is, for g = 0 makes them v = s = 0.
+// for F ≥ 3, and |x| ≤ 1 = F otherwise. Numbers below 2^n, n = 32·WIDE, take fewer than ROUNDS matrices
+// until g = 0; further ones, while limbs of g are not 0 each or others of the warp have steps to do, leave d as it
+// is, for g = 0 makes them v = s = 0.
 //
 // Limbs. A lane's part of d or e, B = 2^30, is in [−2, B^LIMBS], as its lowest limb is in [−2, B], and that of F
 // in [0, B^LIMBS). A sum u·d + v·e − s·F of such parts is at least −2^30·B^LIMBS − (2^30 − 1)·(B^LIMBS − 1) and at

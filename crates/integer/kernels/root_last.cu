@@ -3,7 +3,7 @@
 //   THREADS   of a block, which has one number
 //
 // B = 2^32. Roots have R limbs, N ≥ R is the next multiple of 4: a − s² is at most 2s, and at least −2s + 1. Its
-// lowest N limbs are found, and with limb N of a and of s² what is above them, z = −1, 0 or 1. Where that is
+// lowest N limbs are found, and with limb N of a and of s² what is above them, −2 ≤ z ≤ 1. Where that is
 // negative 2s − 1 is added, and 1 taken from s.
 #include "pass.cuh"
 #include "root_less.cuh"

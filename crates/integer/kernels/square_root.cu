@@ -27,8 +27,9 @@
 // division by W may, and by q·(W − S − q·B^p/2)/W more, which is less than 2^(c − 32) + 2^−30 ≤ 0.6 in the first
 // step and 2^−30 in others: at most 2. What waits is less than a unit of r, as L > 3. R is settled at
 // the end of each number, and where r > w, or R is not between 0 and 2^(32·N − c). In all other steps
-// R < W·(1 + 2^−62), and the next digit is below B; r ≤ w at the beginning and after R was settled, since S + B^p/2
-// is below the next multiple of B^(N − 2)/2^c.
+// R < W·(1 + 2^−62), and the next digit is at most B, which the guess, below B − 1, does not reach: then R is about
+// 2·S and r > w, it is settled by 2, and the limb above takes the carry. r ≤ w at the beginning and after R was
+// settled, since S + B^p/2 is below the next multiple of B^(N − 2)/2^c.
 //
 // The last step of a number with k = N, at p = 0. With a bit h = 0 or 1, A − S² = 2·R + h. For an odd q
 // there is q·⌊q/2⌋ in the step, and ⌊q/2⌋ + 1/2 is left to be subtracted; R is at least S + 1/2 where 2·R + h

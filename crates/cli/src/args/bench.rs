@@ -33,8 +33,8 @@ pub(crate) enum Bench {
     /// Time sums, products, quotients, common divisors and powers of many integers at once, for widths
     /// from 64 to 262144 bits.
     ///
-    /// Operands lie in the memory of the device and results go there: nothing is allocated, no
-    /// carries are asked for. Each row is the median of 9 runs by the device's clock, after a first
+    /// Operands lie in the memory of the device and results go there: sums and products allocate
+    /// nothing, and no carries are asked for. Each row is the median of 9 runs by the device's clock, after a first
     /// one (which compiles the kernel) some results of which are compared with those found limb by limb
     /// on the CPU; a difference is an error. On the CPU it is the median of 5 runs on all cores. All
     /// common divisors found by division are compared with those of gcd; they are timed in 3 runs

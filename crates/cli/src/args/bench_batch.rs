@@ -85,10 +85,10 @@ pub(crate) enum Operation {
     Divrem,
     /// The greatest common divisor.
     Gcd,
-    /// a^(−1) mod m, m odd; 0 where there is none.
-    Modinv,
     /// The same by divisions, of numbers from 1 up: zeros are taken as ones.
     GcdByDivision,
+    /// a^(−1) mod m, m odd; 0 where there is none.
+    Modinv,
     /// a^b mod m, m odd.
     Powm,
     /// ⌊√a⌋ and a − ⌊√a⌋².

@@ -110,7 +110,7 @@ fn what_has_no_result_is_told_of() {
     let ran = warpint(dir.path(), "batch divrem a.txt b.txt -o q.txt --rem r.hex --check 4");
     let bad = "a.txt: line 3: 'x' at position 0 is no decimal digit\n";
     let end = "error: 2 of 4 numbers have no result: 'none' is written instead\n";
-    let told = format!("a.txt: line 2: division by zero\n{bad}{end}");
+    let told = format!("b.txt: line 2: division by zero\n{bad}{end}");
     assert_eq!((ran.code, ran.err), (Some(2), told));
     assert!(
         ran.out.starts_with("q.txt and r.hex: 2 results of 32 bits (divrem, 32 and 32 bits) in "),

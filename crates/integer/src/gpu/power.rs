@@ -144,14 +144,13 @@ impl Gpu {
         let x =
             reduced.as_ref().map_or(x, |data| Operand { data, limbs: m.limbs, broadcast: false });
         let Some(shape) = alone else {
-            return match by_residues {
-                Some(shape)
-                    if self.power_by_residues(&shape, [x, e, m], count, out, is_zero)? =>
-                {
-                    Ok(())
+            if let Some(shape) = by_residues {
+                let shape = shape.spread(count, self.device().info().multiprocessors);
+                if self.power_by_residues(&shape, [x, e, m], count, out, is_zero)? {
+                    return Ok(());
                 }
-                _ => self.power_by_products([x, e, m], count, out, is_zero),
-            };
+            }
+            return self.power_by_products([x, e, m], count, out, is_zero);
         };
         let raised = self.raised(shape.limbs, m, count)?;
         let raised = Operand { data: &raised, limbs: m.limbs, broadcast: m.broadcast };

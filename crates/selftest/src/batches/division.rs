@@ -198,6 +198,29 @@ pub(super) fn powers(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), F
     Ok(())
 }
 
+/// So many powers of a few numbers, again and again.
+pub(super) fn many_powers(
+    executor: &Executor,
+    rng: &mut Random,
+    limbs: usize,
+    count: usize,
+) -> Result<(), Failure> {
+    let few = count.min(23);
+    let mut rows = |limbs| drawn(rng, limbs, few);
+    let [x, e, m] = [rows(limbs), rows(1), rows(limbs)];
+    let power = |i: usize| limbs::pow_mod(&wide(&x[i]), &wide(&e[i]), &wide(&m[i]));
+    let expected: Vec<Option<Vec<u64>>> = (0..few).map(power).collect();
+    let batch = |rows: &[Vec<u32>], limbs| {
+        Numbers::new(executor, limbs, (0..count).map(|i| rows[i % few].clone()).collect())
+    };
+    let [x, e, m] = [batch(&x, limbs)?, batch(&e, 1)?, batch(&m, limbs)?];
+    let (powers, zeros) = x.batch.pow_mod(&e.batch, &m.batch)?;
+    check("a^e mod m", &powers, limbs, count, |i| {
+        narrow(expected[i % few].as_deref().unwrap_or(&[]), limbs)
+    })?;
+    check_flags("a^e mod m", &zeros, (0..count).map(|i| expected[i % few].is_none()))
+}
+
 /// a^e mod b and a·e mod b on a device and on the CPU.
 fn wide_powers(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     let e = Numbers::new(a.batch.executor(), 1, drawn(rng, 1, a.count().max(b.count())))?;

@@ -36,6 +36,7 @@ pub const CASES: &[(&str, Run)] = &[
     ("square_roots", |executor, seed, sizes| for_all(executor, seed, sizes, division::roots)),
     ("moduli", |executor, seed, sizes| for_all(executor, seed, sizes, moduli::all)),
     ("many_quotients", many_quotients),
+    ("many_powers", many_powers),
     ("limb_by_limb", |executor, seed, sizes| for_all(executor, seed, sizes, bits::all)),
     ("places", |executor, seed, _| places::moves(executor, seed).map_err(|e| e.to_string())),
 ];
@@ -56,6 +57,9 @@ pub struct Sizes {
     pub large: Vec<(usize, usize)>,
     /// Limbs of dividends and divisors, how many, and how often.
     pub divisions: Vec<(usize, usize, usize, usize)>,
+    /// Limbs of moduli, and how many powers: enough for blocks of devices to have several numbers each, one
+    /// set of them after another.
+    pub powers: Vec<(usize, usize)>,
 }
 
 impl Sizes {
@@ -78,7 +82,8 @@ impl Sizes {
         ];
         let widths = equal.map(|limbs| (limbs, limbs)).into_iter().chain(unequal).collect();
         let divisions = vec![(2, 1, 50_000, 2), (16, 8, 20_000, 2), (300, 150, 500, 2)];
-        Self { widths, limbs: 1 << 13, methods: vec![7, 32, 100, 300, 1000], large, divisions }
+        let methods = vec![7, 32, 100, 300, 1000];
+        Self { widths, limbs: 1 << 13, methods, large, divisions, powers: vec![(33, 200)] }
     }
 
     /// For GPUs: 10^8 quotients of numbers of 64 to 512 bits, and 10^5 of 2^16 bits, too.
@@ -87,7 +92,8 @@ impl Sizes {
         let mut divisions: Vec<_> =
             [(2, 1), (4, 2), (8, 4), (16, 8)].map(|(a, b)| (a, b, 1_000_000, 25)).to_vec();
         divisions.push((2048, 1024, 25_000, 4));
-        Self { divisions, ..Self::usual() }
+        let powers = vec![(5, 150_000), (33, 30_000), (64, 20_000), (512, 5_000)];
+        Self { divisions, powers, ..Self::usual() }
     }
 
     /// For the simulator, which compiles a kernel in a second: one width of each way.
@@ -96,7 +102,8 @@ impl Sizes {
         let widths = vec![(3, 3), (33, 33), (320, 320), (4, 66)];
         let large = vec![(2, 999), (33, 40), (300, 5)];
         let divisions = vec![(2, 1, 100, 2), (33, 16, 20, 2)];
-        Self { widths, limbs: 1 << 11, methods: vec![7, 100], large, divisions }
+        let methods = vec![7, 100];
+        Self { widths, limbs: 1 << 11, methods, large, divisions, powers: vec![(33, 140)] }
     }
 
     /// For recordings that sanitizers replay: sums within a warp and over several, and products of
@@ -104,7 +111,8 @@ impl Sizes {
     #[must_use]
     pub fn least() -> Self {
         let widths = vec![(3, 3), (600, 600)];
-        Self { widths, limbs: 60, methods: vec![5, 34], large: vec![], divisions: vec![] }
+        let (large, divisions) = (vec![], vec![]);
+        Self { widths, limbs: 60, methods: vec![5, 34], large, divisions, powers: vec![] }
     }
 
     /// Numbers in a batch of so many limbs each.
@@ -135,6 +143,14 @@ fn many_quotients(executor: &Executor, seed: u64, sizes: &Sizes) -> Result<(), S
     sizes.divisions.iter().try_for_each(|&(a, b, count, rounds)| {
         division::many(executor, &mut random(seed + a as u64), (a, b), count, rounds)
             .map_err(|why| format!("{rounds} times {count} numbers of {a} limbs by {b}: {why}"))
+    })
+}
+
+/// Larger batches of powers.
+fn many_powers(executor: &Executor, seed: u64, sizes: &Sizes) -> Result<(), String> {
+    sizes.powers.iter().try_for_each(|&(limbs, count)| {
+        division::many_powers(executor, &mut random(seed + limbs as u64), limbs, count)
+            .map_err(|why| format!("{count} powers modulo numbers of {limbs} limbs: {why}"))
     })
 }
 

@@ -52,6 +52,15 @@ impl Operation {
         }
     }
 
+    /// The operand whose zeros are why numbers have no result.
+    pub(crate) fn refuses_zeros_of(self) -> Option<usize> {
+        match self {
+            Self::Divide => Some(1),
+            Self::Power => Some(2),
+            _ => None,
+        }
+    }
+
     /// How wide results are, and the second ones of operations that have two. Where there is no b,
     /// or no m, it is as wide as a.
     pub(crate) fn widths(

@@ -189,7 +189,10 @@ impl<'a> Work<'a> {
         bad.sort_unstable();
         let flagged = flagged.into_iter().filter(|i| bad.binary_search(i).is_err());
         let says = job.operation.no_result();
-        problems.extend(flagged.map(|i| (i, job.counted(), says.to_owned())));
+        // The file where the zero stands, unless it is one for all.
+        let operand = job.operation.refuses_zeros_of().and_then(|i| job.operands.get(i));
+        let blamed = operand.filter(|source| !job.is_single(source)).or(job.counted());
+        problems.extend(flagged.map(|i| (i, blamed, says.to_owned())));
         problems.sort_by_key(|&(i, ..)| i);
         for (i, source, problem) in &problems {
             let number = self.name_of(*source, *i);

@@ -19,7 +19,7 @@ pub(in super::super) struct PowerResidues {
     /// Residues of a number in each base.
     words: usize,
     /// Bits of the exponent for each product.
-    window: usize,
+    pub(super) window: usize,
     /// A warp has 8·groups words of 8·tiles numbers at a time.
     groups: usize,
     tiles: usize,
@@ -64,8 +64,8 @@ impl PowerResidues {
         shapes.next()
     }
 
-    /// With fewer numbers a block, while there are not as many blocks as multiprocessors.
-    fn spread(self, count: usize, multiprocessors: u32) -> Self {
+    /// With fewer numbers of a block, while there are not as many blocks as multiprocessors.
+    pub(in super::super) fn spread(self, count: usize, multiprocessors: u32) -> Self {
         let mut shape = self;
         while count.div_ceil(shape.numbers() as usize) * 2 <= multiprocessors as usize {
             match (shape.number_warps, shape.tiles) {
@@ -167,7 +167,6 @@ impl Gpu {
         out: &Buffer<u32>,
         is_zero: &Buffer<u8>,
     ) -> Result<bool, DeviceError> {
-        let shape = shape.spread(count, self.device.info().multiprocessors);
         let bases = self.bases(shape.words, shape.padded())?;
         let of_m = if m.broadcast { count.min(1) } else { count };
         let raised = self.device.alloc(of_m * m.limbs)?;
@@ -179,8 +178,10 @@ impl Gpu {
         let blocks = self.device.info().multiprocessors as usize * shape.blocks;
         let blocks = blocks.min(count.div_ceil(numbers));
         // The powers of all blocks have a quarter of the memory that is free.
-        let room = self.device.memory()?.0 / 16 / (blocks * numbers) as u64;
-        let mut shape = shape;
+        let kept = lock(&self.scratch).as_ref().map_or(0, |kept| kept.len() * size_of::<f64>());
+        let free = self.device.memory()?.0 + kept as u64;
+        let room = free / 16 / (blocks * numbers) as u64;
+        let mut shape = *shape;
         while shape.window > 1 && shape.places() as u64 > room {
             shape.window -= 1;
         }

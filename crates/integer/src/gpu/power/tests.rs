@@ -82,19 +82,43 @@ impl Case {
 #[test]
 fn powers_by_residues() {
     // One and several groups, tiles, warps and chunks; a last group that is not there; x and m of other
-    // widths; fewer and more numbers than a block has.
+    // widths; fewer numbers than a block has, and more than all blocks of the four multiprocessors.
     for (limbs, shape, count) in [
         ([7, 1, 7], [1, 4, 1, 1, 1], 40),
+        ([7, 1, 7], [1, 4, 1, 2, 1], 326),
         ([3, 1, 5], [1, 2, 1, 1, 1], 20),
-        ([7, 2, 7], [1, 1, 1, 2, 1], 20),
+        ([7, 2, 7], [1, 1, 1, 2, 1], 145),
         ([16, 1, 16], [2, 2, 1, 1, 1], 20),
         ([16, 1, 16], [1, 1, 2, 1, 1], 9),
+        ([16, 1, 16], [2, 2, 2, 2, 1], 161),
         ([20, 1, 23], [3, 1, 1, 1, 1], 9),
+        ([40, 1, 40], [3, 4, 3, 2, 1], 70),
     ] {
         let case = Case::new(limbs, shape);
         let mut rng = ChaCha8Rng::seed_from_u64(13);
         let [x, e, m] = case.drawn(&mut rng, count);
         case.check([&x, &e, &m]);
+    }
+}
+
+#[test]
+fn windows_of_all_widths() {
+    let mut rng = ChaCha8Rng::seed_from_u64(17);
+    for (e_limbs, window) in [(1, 1), (1, 2), (8, 4), (16, 5), (64, 6)] {
+        let mut case = Case::new([7, e_limbs, 7], [1, 1, 1, 1, 1]);
+        case.shape.window = window;
+        let [x, e, m] = case.drawn(&mut rng, 9);
+        case.check([&x, &e, &m]);
+    }
+}
+
+#[test]
+fn exponents_of_zero_alone() {
+    let case = Case::new([7, 1, 7], [1, 1, 1, 1, 1]);
+    let mut rng = ChaCha8Rng::seed_from_u64(18);
+    let [x, _, m] = case.drawn(&mut rng, 9);
+    for e in 0..3 {
+        case.check([&x, &vec![vec![e]; 9], &m]);
     }
 }
 

@@ -62,7 +62,7 @@ impl Gpu {
             Some((plan, cost))
         });
         let (plan, cost) = priced.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
-        let is_dearer = alone.is_none_or(|shape| cost < of_kernel(self, shape, shared_memory));
-        is_dearer.then_some(plan)
+        let pays = alone.is_none_or(|shape| cost < of_kernel(self, shape, shared_memory));
+        pays.then_some(plan)
     }
 }

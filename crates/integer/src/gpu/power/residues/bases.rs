@@ -88,8 +88,8 @@ fn append(
 }
 
 impl Bases {
-    /// Of n residues each, their matrices with so many rows of words. There are 2,955 primes from 2^32 − 2^16 on:
-    /// enough for n ≤ 1,477.
+    /// Of n residues each, their matrices with so many rows of words. There are 2,931 primes from 2^32 − 2^16 on:
+    /// enough for n ≤ 1,465.
     ///
     /// # Errors
     /// The device fails.
@@ -99,6 +99,7 @@ impl Bases {
         let mut primes = primes.into_iter().rev();
         let a = Base::new(primes.by_ref().take(n).collect());
         let b = Base::new(primes.take(n).collect());
+        debug_assert_eq!([a.primes.len(), b.primes.len()], [n; 2]);
 
         let mut words: Vec<u32> = vec![];
         let mut row = |of: &mut dyn Iterator<Item = u64>| words.extend(of.map(|x| x as u32));
