@@ -7,7 +7,7 @@
 // highest bit that is 0.
 //
 // Results have `limbs` limbs, a multiple of 4, as their stride is; the divisor N of them.
-#include "quad.cuh"
+#include "shifted.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS)
     align(const u32* a, u64 a_stride, u32 a_limbs, const u32* v_lengths, u32 v_stride, u32 whole,
@@ -17,17 +17,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     u32 length = v_lengths[number * v_stride], up = 32 * whole - length;
     bool is_zero = length == 0;
     auto limb = [&](i32 i) { return i >= 0 && i < (i32)a_limbs && !is_zero ? a[i] : 0; };
-    for (u32 at = threadIdx.x * 4; at < limbs; at += THREADS * 4) {
-        i32 from = (i32)at - (i32)(up / 32);
-        u32 lower = limb(from - 1);
-        Quad quad;
-#pragma unroll
-        for (i32 t = 0; t < 4; t++) {
-            u32 upper = limb(from + t);
-            quad.limbs[t] = __funnelshift_l(lower, upper, up % 32);
-            lower = upper;
-        }
+    shift_up(limb, up, limbs, [&](u32 at, Quad quad) {
         if (is_zero && is_divisor && at + 4 == limbs) quad.limbs[3] = 0x80000000u;
         *(Quad*)(out + at) = quad;
-    }
+    });
 }

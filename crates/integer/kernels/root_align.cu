@@ -4,7 +4,7 @@
 //   THREADS   of a block, which has one number
 //
 // `limbs`, the stride of results too, is a multiple of 8.
-#include "quad.cuh"
+#include "shifted.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS)
     root_align(const u32* a, u64 a_stride, u32 a_limbs, const u32* lengths, u32* out, u32 limbs, u32 count) {
@@ -12,17 +12,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     a += number * a_stride, out += number * limbs;
     u32 length = lengths[number], up = 32 * limbs - (length + 1) / 2 * 2;
     auto limb = [&](i32 i) { return i >= 0 && i < (i32)a_limbs ? a[i] : 0; };
-    for (u32 at = threadIdx.x * 4; at < limbs; at += THREADS * 4) {
-        i32 from = (i32)at - (i32)(up / 32);
-        u32 lower = limb(from - 1);
-        Quad quad;
-#pragma unroll
-        for (i32 t = 0; t < 4; t++) {
-            u32 upper = limb(from + t);
-            quad.limbs[t] = __funnelshift_l(lower, upper, up % 32);
-            lower = upper;
-        }
+    shift_up(limb, up, limbs, [&](u32 at, Quad quad) {
         if (length == 0 && at + 4 == limbs) quad.limbs[3] = 0x40000000u;
         *(Quad*)(out + at) = quad;
-    }
+    });
 }

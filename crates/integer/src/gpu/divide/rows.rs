@@ -51,6 +51,7 @@ impl Shape for RowShape {
         Ok(source
             .headers(common::HEADERS)
             .header("quad.cuh", include_str!("../../../kernels/quad.cuh"))
+            .header("shifted.cuh", include_str!("../../../kernels/shifted.cuh"))
             .header("pass.cuh", include_str!("../../../kernels/pass.cuh"))
             .define("THREADS", self.threads))
     }

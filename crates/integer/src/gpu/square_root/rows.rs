@@ -70,6 +70,7 @@ impl Shape for RootRows {
         Ok(source
             .headers(common::HEADERS)
             .header("quad.cuh", include_str!("../../../kernels/quad.cuh"))
+            .header("shifted.cuh", include_str!("../../../kernels/shifted.cuh"))
             .header("pass.cuh", include_str!("../../../kernels/pass.cuh"))
             .header("root_less.cuh", include_str!("../../../kernels/root_less.cuh"))
             .define("THREADS", self.threads))
