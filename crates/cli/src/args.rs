@@ -96,8 +96,9 @@ pub(crate) enum Command {
     /// Add, multiply, divide … the numbers of files, number by number.
     ///
     /// A file has a number a line, decimal or hexadecimal, or is a NumPy array or raw bytes. Results
-    /// go to OUT in the order of the numbers. Where there is none, for want of a number, since a < b
-    /// or b = 0, that is told, OUT has the line `none` or zeros, and the exit code is 2.
+    /// go to OUT in the order of the numbers. Where there is none, for want of a number, since a < b, for a
+    /// divisor or modulus 0, or for want of an inverse, that is told, OUT has the line `none` or zeros, and the
+    /// exit code is 2.
     #[command(after_help = batch::BATCH_EXAMPLES)]
     Batch {
         #[command(subcommand)]

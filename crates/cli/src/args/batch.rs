@@ -109,7 +109,8 @@ pub(crate) struct PowerArgs {
 /// Of operations that leave something.
 #[derive(Debug, Args)]
 pub(crate) struct SecondArgs {
-    /// The file of the remainders [default: they are not written].
+    /// The file of the remainders, in the format of --out-format, else by the end of its name, else that
+    /// of OUT [default: they are not written].
     #[arg(long, value_name = "REM")]
     pub(crate) rem: Option<PathBuf>,
 }
@@ -118,12 +119,12 @@ pub(crate) struct SecondArgs {
 #[derive(Debug, Args)]
 pub(crate) struct BatchArgs {
     /// The file of the results. One that is there is replaced, through links, when all is done and
-    /// not before; it may be A or B. By - results go to standard output, and the report to standard
+    /// not before; it may be one of the others. By - results go to standard output, and the report to standard
     /// error.
     #[arg(short, long = "output", value_name = "OUT")]
     pub(crate) out: PathBuf,
 
-    /// The format of A and B: dec, hex, npy or raw [default: by the ends of their names, .txt or
+    /// The format of A, and of B, or E and M: dec, hex, npy or raw [default: by the ends of their names, .txt or
     /// .dec, .hex, .npy, .bin or .raw].
     #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true)]
     pub(crate) format: Option<Format>,
@@ -132,9 +133,9 @@ pub(crate) struct BatchArgs {
     #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true)]
     pub(crate) out_format: Option<Format>,
 
-    /// The width of the numbers, a multiple of 32 up to 1048576: that of all, or N,M for that of a
-    /// and that of b, and so on. Needed for raw files [default of text: the widest number there is].
-    #[arg(long, value_name = "N[,M]", value_parser = bits)]
+    /// The width of the numbers, a multiple of 32 up to 1048576: that of all, or with commas
+    /// that of each file, in their order. Needed for raw files [default of text: the widest number there is].
+    #[arg(long, value_name = "N[,N…]", value_parser = bits)]
     pub(crate) bits: Option<Bits>,
 
     /// Where to compute: auto (a GPU if there is one that works, otherwise the CPU), cpu, cuda or
