@@ -13,7 +13,7 @@ pub(super) use self::plan::Costs;
 pub(super) use self::rows::RowShape;
 use super::memory::{fits, has, operands_fit};
 use super::method::no_method;
-use super::{Gpu, Operand, Results, Shape, View};
+use super::{Gpu, Operand, Results, Shape, View, occupancy};
 
 /// How `divide.cu` is specialised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,9 +49,6 @@ const MAX_LIMBS: usize = 64;
 
 /// Limbs of a lane up to which a number has no more lanes.
 const FEW_LIMBS: usize = 32;
-
-/// Threads of a multiprocessor that keep it busy, about.
-const BUSY_THREADS: usize = 192;
 
 /// Dividends of so many limbs are divided by `divide.cu` alone wherever it can.
 const SHORT: usize = 256;
@@ -93,7 +90,7 @@ impl Divide {
     /// With more lanes a number, while so many numbers are too few to keep a device of so many
     /// multiprocessors busy.
     fn spread(self, count: usize, multiprocessors: u32) -> Self {
-        let busy = BUSY_THREADS * multiprocessors as usize;
+        let busy = occupancy::BUSY_THREADS * multiprocessors as usize;
         let mut shape = self;
         while shape.lanes < 32 && shape.limbs > 8 && count.saturating_mul(shape.lanes) < busy {
             shape.lanes *= 2;
@@ -104,13 +101,12 @@ impl Divide {
 
     /// Blocks of a multiprocessor, by its registers.
     fn blocks(&self) -> usize {
-        (65_536 / self.registers() / self.threads).max(1)
+        occupancy::blocks(self.registers(), self.threads)
     }
 
     /// Warps of a multiprocessor whose shared memory a block might have all of.
     fn warps(&self, shared_memory: u32) -> usize {
-        let blocks = (shared_memory / self.shared_bytes().max(1)) as usize;
-        self.blocks().min(blocks.max(1)) * self.threads / 32
+        occupancy::warps(self.blocks(), self.threads, self.shared_bytes(), shared_memory)
     }
 
     /// Registers of a thread, about.
@@ -210,6 +206,25 @@ impl Gpu {
             }
             _ => self.divide_in_blocks(u, v, count, to, plan),
         }
+    }
+
+    /// `a_i` mod `m_i` if a has more limbs than m; `None` if it has not, and can stay as it is.
+    ///
+    /// # Errors
+    /// As [`Self::divide`].
+    pub(super) fn folded(
+        &self,
+        a: Operand<'_>,
+        m: Operand<'_>,
+        count: usize,
+    ) -> Result<Option<Buffer<u32>>, DeviceError> {
+        if a.limbs <= m.limbs {
+            return Ok(None);
+        }
+        let folded = self.device().alloc(count * m.limbs)?;
+        let to = Quotients { remainder: Some(&folded), ..Quotients::default() };
+        self.divide(a, m, count, to)?;
+        Ok(Some(folded))
     }
 
     /// The same by `divide.cu` alone.

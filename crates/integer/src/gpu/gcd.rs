@@ -7,7 +7,7 @@ use warpint_device::{Buffer, DeviceError, Source, common};
 
 use super::memory::fits;
 use super::method::no_method;
-use super::{Gpu, Operand, Results, Shape};
+use super::{Gpu, Operand, Results, Shape, occupancy};
 
 /// How `gcd.cu` is specialised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl Shape for Gcd {
             .define("LANES", self.lanes)
             .define("LIMBS", self.limbs)
             .define("THREADS", self.threads)
-            .define("BLOCKS", (65_536 / self.registers() / self.threads).max(1)))
+            .define("BLOCKS", occupancy::blocks(self.registers(), self.threads)))
     }
 
     fn shared_bytes(&self) -> u32 {

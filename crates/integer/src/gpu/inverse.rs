@@ -7,7 +7,7 @@ use warpint_device::{Arg, Buffer, DeviceError, Source, common};
 
 use super::memory::{fits, has};
 use super::method::no_method;
-use super::{Gpu, Operand, Part, Quotients, Results, Shape, Sum, View};
+use super::{Gpu, Operand, Part, Quotients, Results, Shape, Sum, View, occupancy};
 
 /// How `inverse.cu` is specialised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,7 +143,7 @@ impl Shape for Inverse {
             .define("LANES", self.lanes)
             .define("LIMBS", self.limbs)
             .define("THREADS", self.threads)
-            .define("BLOCKS", (65_536 / self.registers() / self.threads).max(1)))
+            .define("BLOCKS", occupancy::blocks(self.registers(), self.threads)))
     }
 
     fn shared_bytes(&self) -> u32 {
@@ -210,16 +210,8 @@ impl Gpu {
             return Ok(());
         }
         let device = self.device();
-        // A wider a modulo m.
-        let reduced = if a.limbs > m.limbs {
-            let buffer = device.alloc(count * m.limbs)?;
-            let to = Quotients { remainder: Some(&buffer), ..Quotients::default() };
-            self.divide(a, m, count, to)?;
-            Some(buffer)
-        } else {
-            None
-        };
-        let a = reduced.as_ref().map_or(a, |data| numbers(data, m.limbs));
+        let folded = self.folded(a, m, count)?;
+        let a = folded.as_ref().map_or(a, |data| numbers(data, m.limbs));
         let kinds = device.alloc::<u8>(count)?;
         let mut evens = device.alloc::<u32>(1)?;
         evens.clear()?;

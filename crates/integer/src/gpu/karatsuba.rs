@@ -2,7 +2,7 @@
 
 use warpint_device::{Arg, Buffer, DeviceError, Source, common};
 
-use super::{Gpu, Operand, Part, Shape, View};
+use super::{Gpu, Operand, Part, Shape, View, occupancy};
 
 /// How `karatsuba.cu` is specialised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl Karatsuba {
             _ => 256,
         };
         let numbers = (threads / leaves).max(1);
-        let blocks = (65_536 / registers / threads).max(1);
+        let blocks = occupancy::blocks(registers, threads);
         Some(Self { a_limbs, b_limbs, part, levels, leaf, numbers, threads, blocks })
     }
 

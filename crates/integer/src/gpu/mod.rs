@@ -8,6 +8,7 @@ mod karatsuba;
 mod memory;
 mod method;
 mod ntt;
+mod occupancy;
 mod power;
 mod prices;
 mod shipped;

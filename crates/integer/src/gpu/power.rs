@@ -132,17 +132,9 @@ impl Gpu {
         if alone.is_none() && by_residues.is_none() {
             return self.power_by_products([x, e, m], count, out, is_zero);
         }
-        // A wider base modulo m.
-        let reduced = if x.limbs > m.limbs {
-            let buffer = self.device().alloc(count * m.limbs)?;
-            let to = Quotients { remainder: Some(&buffer), ..Quotients::default() };
-            self.divide(x, m, count, to)?;
-            Some(buffer)
-        } else {
-            None
-        };
+        let folded = self.folded(x, m, count)?;
         let x =
-            reduced.as_ref().map_or(x, |data| Operand { data, limbs: m.limbs, broadcast: false });
+            folded.as_ref().map_or(x, |data| Operand { data, limbs: m.limbs, broadcast: false });
         let Some(shape) = alone else {
             if let Some(shape) = by_residues {
                 let shape = shape.spread(count, self.device().info().multiprocessors);

@@ -10,7 +10,7 @@ use warpint_device::{Arg, Buffer, DeviceError, Source, common};
 
 pub(super) use self::rows::RootRows;
 use super::memory::{has, operands_fit};
-use super::{Gpu, Operand, Shape, View};
+use super::{Gpu, Operand, Shape, View, occupancy};
 
 /// How `square_root.cu` is specialised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,9 +37,6 @@ const MAX_LIMBS: usize = 64;
 /// Limbs of a lane up to which a number has no more lanes.
 const FEW_LIMBS: usize = 32;
 
-/// Threads of a multiprocessor that keep it busy, about.
-const BUSY_THREADS: usize = 192;
-
 /// Numbers of so many limbs go by `square_root.cu` alone wherever it can.
 const SHORT: usize = 256;
 
@@ -64,7 +61,7 @@ impl SquareRoot {
     /// With more lanes a number, while so many numbers are too few to keep a device of so many
     /// multiprocessors busy.
     fn spread(self, count: usize, multiprocessors: u32) -> Self {
-        let busy = BUSY_THREADS * multiprocessors as usize;
+        let busy = occupancy::BUSY_THREADS * multiprocessors as usize;
         let mut shape = self;
         while shape.lanes < 32 && shape.limbs > 8 && count.saturating_mul(shape.lanes) < busy {
             let more = Self::of_lanes(self.a_limbs, 2 * shape.lanes);
@@ -75,13 +72,12 @@ impl SquareRoot {
 
     /// Blocks of a multiprocessor, by its registers.
     fn blocks(&self) -> usize {
-        (65_536 / self.registers() / self.threads).max(1)
+        occupancy::blocks(self.registers(), self.threads)
     }
 
     /// Warps of a multiprocessor whose shared memory a block might have all of.
     fn warps(&self, shared_memory: u32) -> usize {
-        let blocks = (shared_memory / self.shared_bytes().max(1)) as usize;
-        self.blocks().min(blocks.max(1)) * self.threads / 32
+        occupancy::warps(self.blocks(), self.threads, self.shared_bytes(), shared_memory)
     }
 
     /// Registers of a thread, about.
