@@ -2,6 +2,7 @@
 //!
 //! * [`mersenne`]: Lucas–Lehmer and PRP tests of 2^p − 1.
 //! * [`integer`]: batches of integers: millions of products at once.
+//! * [`collatz`]: verification of the Collatz conjecture, delays and records.
 //! * [`gimps`]: the files that programs around GIMPS read and write.
 //! * [`device`]: GPUs, and the one way to run a kernel.
 //! * [`arith`]: exact scalar arithmetic.
@@ -62,6 +63,7 @@
 //! ```
 
 pub use warpint_arith as arith;
+pub use warpint_collatz as collatz;
 pub use warpint_device as device;
 pub use warpint_gimps as gimps;
 pub use warpint_integer as integer;

@@ -1,0 +1,31 @@
+//! What cannot be verified, and what fails on the way.
+
+use warpint_device::DeviceError;
+
+/// Why a verification was refused or failed.
+#[derive(Debug, thiserror::Error)]
+pub enum CollatzError {
+    /// An interval without numbers.
+    #[error("from {from} to {to} there are no numbers: the second must be the larger")]
+    Empty {
+        /// Its first number.
+        from: u128,
+        /// The number after its last.
+        to: u128,
+    },
+    /// A residue class that is none, or of more bits than there are.
+    #[error(
+        "{residue} modulo 2^{low_bits}, below 2^{bits}, is no class: its residue must be below 2^{low_bits}, and {low_bits} at most {bits}, which is at most 127"
+    )]
+    Class {
+        /// Numbers are below 2^bits.
+        bits: u32,
+        /// The modulus is 2^`low_bits`.
+        low_bits: u32,
+        /// The residue.
+        residue: u128,
+    },
+    /// The device failed, or lacks memory.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}

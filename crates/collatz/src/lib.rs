@@ -1,0 +1,17 @@
+//! The Collatz conjecture: every positive number reaches 1 by T(n) = n/2 for even n, (3n + 1)/2 for odd n.
+//!
+//! * [`Region`]: which numbers; [`Verifier`]: a method that verifies them, given all smaller ones;
+//! * [`Plain`]: the slow, obvious method, the oracle of the others;
+//! * [`walk`]: one number step by step, exactly, until it is below its start.
+
+mod error;
+pub mod gpu;
+mod plain;
+mod region;
+mod verifier;
+pub mod walk;
+
+pub use error::CollatzError;
+pub use plain::Plain;
+pub use region::Region;
+pub use verifier::{Highest, Method, Unwatched, Verified, Verifier, Watch};

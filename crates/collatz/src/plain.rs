@@ -1,0 +1,98 @@
+//! The slow, obvious method.
+
+use rayon::prelude::*;
+
+use crate::walk::Walker;
+use crate::{CollatzError, Highest, Method, Region, Verified, Verifier, Watch};
+
+/// Every number is walked until it is below its start. Its checksum is the sum of all steps of T.
+#[derive(Debug, Clone, Default)]
+pub struct Plain {
+    /// How.
+    pub walker: Walker,
+}
+
+/// Numbers between two looks at the watch.
+const CHUNK: u128 = 1 << 16;
+
+impl Plain {
+    fn one(&self, n: u128) -> Verified {
+        let mut verified = Verified { numbers: 1, walked: 1, ..Verified::default() };
+        match self.walker.descend(n) {
+            Some(descent) => {
+                verified.checksum = descent.steps;
+                verified.highest = Some(Highest { value: descent.highest, start: n });
+            }
+            None => verified.unresolved.push(n),
+        }
+        verified
+    }
+}
+
+impl Verifier for Plain {
+    fn method(&self) -> Method {
+        Method::Plain
+    }
+
+    fn version(&self) -> u32 {
+        1
+    }
+
+    fn parameters(&self) -> String {
+        "none".into()
+    }
+
+    fn place(&self) -> String {
+        "cpu".into()
+    }
+
+    fn verify(
+        &mut self,
+        region: &Region,
+        watch: &dyn Watch,
+    ) -> Result<Option<Verified>, CollatzError> {
+        let (numbers, this) = (region.numbers(), &*self);
+        let chunks = u64::try_from(numbers.div_ceil(CHUNK)).unwrap_or(u64::MAX);
+        let sum = |mut a: Verified, b: Verified| {
+            a.add(b);
+            a
+        };
+        let verified = (0..chunks).into_par_iter().try_fold(Verified::default, |all, chunk| {
+            if watch.is_stopped() {
+                return None;
+            }
+            let first = u128::from(chunk) * CHUNK;
+            let last = numbers.min(first + CHUNK);
+            let numbers = (first..last).filter_map(|index| region.nth(index));
+            let all = numbers.map(|n| this.one(n)).fold(all, sum);
+            watch.done(last - first);
+            Some(all)
+        });
+        Ok(verified.try_reduce(Verified::default, |a, b| Some(sum(a, b))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Unwatched;
+
+    #[test]
+    fn small_numbers_all_come_down() {
+        let region = Region::interval(0, 100_000).unwrap();
+        let verified = Plain::default().verify(&region, &Unwatched).unwrap().unwrap();
+        assert_eq!((verified.numbers, verified.walked), (100_000, 100_000));
+        assert!(verified.unresolved.is_empty());
+        // The path record 77,671 of the published lists: 1,570,824,736 in steps of 3n + 1.
+        let highest = verified.highest.unwrap();
+        assert_eq!((highest.start, highest.value), (77_671, 785_412_368u32.into()));
+    }
+
+    #[test]
+    fn a_trap_is_found() {
+        let mut plain = Plain { walker: Walker { trap: Some(4616u32.into()), limit: 1000 } };
+        let region = Region::interval(20, 30).unwrap();
+        let verified = plain.verify(&region, &Unwatched).unwrap().unwrap();
+        assert_eq!(verified.unresolved, [27]);
+    }
+}

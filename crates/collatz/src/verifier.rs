@@ -1,0 +1,126 @@
+//! What every method of verification takes and gives.
+
+use num_bigint::BigUint;
+
+use crate::{CollatzError, Region};
+
+/// How numbers are verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Method {
+    /// Every number step by step.
+    Plain,
+    /// Some bits at a time by tables, residues that cannot matter left out (Honda 2017, §4.3 and §4.4).
+    Table,
+    /// Numbers grown from their low bits, whole subtrees left out.
+    Sieve,
+}
+
+impl Method {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Plain, Self::Table, Self::Sieve];
+
+    /// Its name for users.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Table => "table",
+            Self::Sieve => "sieve",
+        }
+    }
+}
+
+/// The largest value of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Highest {
+    /// The value, in steps of T.
+    pub value: BigUint,
+    /// The number whose path it is on; the smallest if there are several.
+    pub start: u128,
+}
+
+impl Highest {
+    /// The higher of two; of equal ones that of the smaller start.
+    #[must_use]
+    pub fn max(self, other: Self) -> Self {
+        let better = other.value.cmp(&self.value).then(self.start.cmp(&other.start)).is_gt();
+        if better { other } else { self }
+    }
+}
+
+/// What is known of a region: each of its numbers reaches a smaller number, or a number on the path of a
+/// smaller one, `unresolved` ones excepted. So if all smaller numbers reach 1, these do.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Verified {
+    /// Numbers of the region.
+    pub numbers: u128,
+    /// Those of them that were walked one by one; the others fell to the method's sieves.
+    pub walked: u64,
+    /// A sum over what was walked, bound to the method, its version and its parameters.
+    pub checksum: u64,
+    /// The highest value of the paths walked, if the method says it.
+    pub highest: Option<Highest>,
+    /// Numbers that did not come below their start within the walk's limit of steps, ascending.
+    pub unresolved: Vec<u128>,
+}
+
+impl Verified {
+    /// What is known of both of two regions without common numbers.
+    pub fn add(&mut self, other: Self) {
+        self.numbers += other.numbers;
+        self.walked += other.walked;
+        self.checksum = self.checksum.wrapping_add(other.checksum);
+        self.highest = match (self.highest.take(), other.highest) {
+            (Some(a), Some(b)) => Some(a.max(b)),
+            (a, b) => a.or(b),
+        };
+        self.unresolved.extend(other.unresolved);
+        self.unresolved.sort_unstable();
+    }
+}
+
+/// Who looks on while a region is verified.
+pub trait Watch: Sync {
+    /// Whether the work shall end early.
+    fn is_stopped(&self) -> bool;
+    /// So many numbers more are done.
+    fn done(&self, numbers: u128);
+}
+
+/// Nobody looks on.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    fn is_stopped(&self) -> bool {
+        false
+    }
+
+    fn done(&self, _numbers: u128) {}
+}
+
+/// A method at a place, with its tables.
+pub trait Verifier: Send {
+    /// Which one.
+    fn method(&self) -> Method;
+
+    /// Of the method: raised when its checksum changes.
+    fn version(&self) -> u32;
+
+    /// What else the checksum depends on: `d=32`; no spaces.
+    fn parameters(&self) -> String;
+
+    /// The place: `cpu`, `cuda:0`.
+    fn place(&self) -> String;
+
+    /// Verifies a region, given all numbers that are smaller than its largest and not in it; nothing if the
+    /// watch stopped it.
+    ///
+    /// # Errors
+    /// The device fails, or the method has no way for such a region.
+    fn verify(
+        &mut self,
+        region: &Region,
+        watch: &dyn Watch,
+    ) -> Result<Option<Verified>, CollatzError>;
+}

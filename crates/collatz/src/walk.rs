@@ -1,0 +1,125 @@
+//! One number step by step, exactly: the oracle of every method, and what finishes the numbers that are too
+//! long for it.
+
+use num_bigint::BigUint;
+
+/// T(n) = n/2 for even n, (3n + 1)/2 for odd n; nothing if the result is 2^128 or more.
+#[must_use]
+pub fn step(n: u128) -> Option<u128> {
+    if n & 1 == 0 { Some(n / 2) } else { n.checked_add(n / 2 + 1) }
+}
+
+/// The same of any size.
+#[must_use]
+pub fn big_step(n: &BigUint) -> BigUint {
+    if n.bit(0) { (n * 3u32 + 1u32) >> 1 } else { n >> 1 }
+}
+
+/// A number's path until it is below its start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Descent {
+    /// Steps of T.
+    pub steps: u64,
+    /// Odd ones among them.
+    pub odd_steps: u64,
+    /// The largest value, the start included.
+    pub highest: BigUint,
+}
+
+/// How numbers are walked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Walker {
+    /// A number that is not below its start after so many steps is unresolved.
+    pub limit: u64,
+    /// A changed rule, T(trap) = trap, so that tests have a counter-example.
+    pub trap: Option<BigUint>,
+}
+
+impl Default for Walker {
+    /// The known numbers take fewer than 2,000 steps.
+    fn default() -> Self {
+        Self { limit: 100_000, trap: None }
+    }
+}
+
+impl Walker {
+    /// Walks n until it is below n, or at 1; nothing if that takes more steps than the limit.
+    #[must_use]
+    pub fn descend(&self, n: u128) -> Option<Descent> {
+        let start = BigUint::from(n);
+        let mut descent = Descent { steps: 0, odd_steps: 0, highest: start.clone() };
+        if n <= 1 {
+            return Some(descent);
+        }
+        let trap = self.trap.as_ref().map(|trap| u128::try_from(trap).ok());
+        let (mut x, mut highest) = (n, n);
+        loop {
+            if descent.steps == self.limit || trap == Some(Some(x)) {
+                return None;
+            }
+            let Some(next) = step(x) else { break };
+            descent.steps += 1;
+            descent.odd_steps += (x & 1) as u64;
+            x = next;
+            highest = highest.max(x);
+            if x < n {
+                descent.highest = highest.into();
+                return Some(descent);
+            }
+        }
+        descent.highest = highest.into();
+        let mut x = BigUint::from(x);
+        loop {
+            if descent.steps == self.limit || self.trap.as_ref() == Some(&x) {
+                return None;
+            }
+            descent.steps += 1;
+            descent.odd_steps += u64::from(x.bit(0));
+            x = big_step(&x);
+            if x > descent.highest {
+                descent.highest.clone_from(&x);
+            }
+            if x < start {
+                return Some(descent);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_those_of_big_numbers() {
+        for n in [0, 1, 2, 3, 27, u128::MAX / 3, u128::MAX / 3 * 2 - 1, u128::MAX - 1, u128::MAX] {
+            let big = big_step(&n.into());
+            assert_eq!(step(n), u128::try_from(&big).ok(), "{n}");
+        }
+    }
+
+    #[test]
+    fn twenty_seven_comes_down_after_59_steps() {
+        // 27 is below itself for the first time at 23, after 37 odd and 59 steps in all; 4616 = 9232/2.
+        let descent = Walker::default().descend(27).unwrap();
+        assert_eq!((descent.steps, descent.odd_steps), (59, 37));
+        assert_eq!(descent.highest, 4616u32.into());
+    }
+
+    #[test]
+    fn beyond_128_bits_is_exact() {
+        // 2^120 − 1 rises to 3^120 − 1.
+        let descent = Walker::default().descend((1 << 120) - 1).unwrap();
+        assert!(descent.highest >= BigUint::from(3u32).pow(120) - 1u32);
+    }
+
+    #[test]
+    fn a_trap_is_a_counter_example() {
+        for trap in [4616u32, 27, 41] {
+            let walker = Walker { trap: Some(trap.into()), ..Walker::default() };
+            assert_eq!(walker.descend(27), None, "{trap}");
+        }
+        let walker = Walker { limit: 58, trap: None };
+        assert_eq!(walker.descend(27), None);
+    }
+}
