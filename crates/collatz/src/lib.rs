@@ -2,8 +2,10 @@
 //!
 //! * [`Region`]: which numbers; [`Verifier`]: a method that verifies them, given all smaller ones;
 //! * [`Plain`]: the slow, obvious method, the oracle of the others;
-//! * [`walk`]: one number step by step, exactly, until it is below its start.
+//! * [`walk`]: one number step by step, exactly, until it is below its start;
+//! * [`descent`]: when low bits alone show that a number comes below its start.
 
+pub mod descent;
 mod error;
 pub mod gpu;
 mod plain;

@@ -1,0 +1,99 @@
+//! When the low bits of a number alone show that it comes below its start.
+//!
+//! Let f be the number of odd steps among the first k of n. Then T^k(low + a·2^k) = T^k(low) + a·3^f for low < 2^k,
+//! so n has the coefficient 3^f/2^k after k steps, which its low k bits decide.
+//!
+//! **Lemma.** Let n ≥ 2^20, and let k ≤ 256 be the first number of steps with 3^f < 2^k. Then T^k(n) < n.
+//!
+//! *Proof.* For j < k the coefficient is at least 1, and a step never takes away from what the coefficient gives:
+//! T^j(n) ≥ n·3^(f_j)/2^j ≥ n. An odd step takes x to (3x + 1)/2 = 3x/2·(1 + 1/(3x)), and with x ≥ n that is at most
+//! 3x/2·(1 + 1/(3n)). An even one takes x to x/2. Hence
+//!
+//! T^k(n) ≤ n · 3^f/2^k · (1 + 1/(3n))^f.
+//!
+//! The two factors after n grow with f, and the last one falls with n. So it is enough that their product is below
+//! 1 for n = 2^20 and the largest f with 3^f < 2^k, which is (3n + 1)^f·3^f < 2^k·(3n)^f, for each k ≤ 256. That is a
+//! finite number of inequalities between integers; a test of this file evaluates each of them. ∎
+//!
+//! The lemma is false without its bounds: n = 1 has f = 1 and T²(1) = 1, although 3 < 4. Nor does it hold at later
+//! k: 25 comes below itself at k = 2, and T^8(25) = 26 although 3^5 < 2^8.
+
+/// The lemma holds for starts from here on.
+pub const LEAST: u128 = 1 << 20;
+
+/// The lemma holds for at most so many steps.
+pub const MOST_STEPS: u32 = 256;
+
+/// ⌊2^64·log 2/log 3⌋.
+const LOG_3_OF_2: u128 = 11_638_599_692_621_310_286;
+
+/// The smallest f with 3^f > 2^k, for k ≤ [`MOST_STEPS`]: a path with fewer odd steps among its first k has a
+/// coefficient below 1 there.
+///
+/// It is ⌊k·log 2/log 3⌋ + 1, since 3^f = 2^k for k = 0 only; a test compares it with powers of 3 and 2.
+#[must_use]
+pub const fn min_odd(k: u32) -> u32 {
+    debug_assert!(k <= MOST_STEPS);
+    ((k as u128 * LOG_3_OF_2) >> 64) as u32 + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use num_bigint::BigUint;
+
+    use super::*;
+    use crate::walk::{Walker, step};
+
+    fn power(base: u128, exponent: u32) -> BigUint {
+        BigUint::from(base).pow(exponent)
+    }
+
+    #[test]
+    fn the_fewest_odd_steps_are_exact() {
+        for k in 0..=MOST_STEPS {
+            let f = min_odd(k);
+            assert!(power(3, f) > power(2, k), "{k}");
+            assert!(power(3, f - 1) < power(2, k) || k == 0, "{k}");
+        }
+    }
+
+    #[test]
+    fn the_lemma_holds_for_its_least_start() {
+        for k in 1..=MOST_STEPS {
+            let f = min_odd(k) - 1;
+            let left = power(3 * LEAST + 1, f) * power(3, f);
+            assert!(left < power(2, k) * power(3 * LEAST, f), "{k}");
+        }
+    }
+
+    /// The first k ≤ most with 3^f < 2^k, and `T^k(n)`.
+    fn crossing(n: u128, most: u32) -> Option<(u32, u128)> {
+        let (mut x, mut f) = (n, 0);
+        for k in 1..=most {
+            f += (x & 1) as u32;
+            x = step(x).unwrap();
+            if f < min_odd(k) {
+                return Some((k, x));
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn starts_come_down_when_their_coefficient_does() {
+        let starts = (LEAST..LEAST + 20_000).chain((1 << 64)..(1 << 64) + 20_000);
+        for n in starts {
+            let (k, x) = crossing(n, MOST_STEPS).unwrap();
+            assert!(x < n, "{n} at {k}");
+            assert_eq!(Walker::default().descend(n).unwrap().steps, u64::from(k), "{n}");
+        }
+    }
+
+    #[test]
+    fn the_bounds_are_needed() {
+        assert_eq!(crossing(1, 2), Some((2, 1)));
+        assert_eq!(crossing(25, 8), Some((2, 19)));
+        let at_eight = (0..8).fold(25, |x, _| step(x).unwrap());
+        assert!(at_eight == 26 && power(3, 5) < power(2, 8));
+    }
+}
