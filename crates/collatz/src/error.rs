@@ -25,6 +25,14 @@ pub enum CollatzError {
         /// The residue.
         residue: u128,
     },
+    /// Numbers that are too large for a method.
+    #[error(
+        "numbers of {bits} bits are too large for the sieve: take intervals of fewer numbers, or another method"
+    )]
+    TooLarge {
+        /// Their bits.
+        bits: u32,
+    },
     /// The device failed, or lacks memory.
     #[error(transparent)]
     Device(#[from] DeviceError),

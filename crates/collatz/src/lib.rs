@@ -10,6 +10,7 @@ mod error;
 pub mod gpu;
 mod plain;
 mod region;
+pub mod sieve;
 mod verifier;
 pub mod walk;
 

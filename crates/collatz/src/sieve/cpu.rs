@@ -1,0 +1,185 @@
+//! The sieve on all cores of the CPU.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use num_bigint::BigUint;
+use rayon::prelude::*;
+
+use super::last::{LAST, inverses, mod_9, powers};
+use super::long::{Long, Tallest};
+use super::look::Vectors;
+use super::node::Node;
+use super::rules::Limits;
+use super::steps::Steps;
+use super::tree::Tree;
+use super::{Engine, Looking, Tally};
+use crate::walk::Walker;
+use crate::{CollatzError, Watch};
+
+/// All cores.
+#[derive(Debug, Clone, Default)]
+pub struct CpuSieve {
+    /// For long numbers.
+    pub walker: Walker,
+    /// The last vectors made, by their tree's level, rules and steps.
+    vectors: HashMap<String, Arc<Vectors>>,
+}
+
+/// So many nodes are grown before the cores share them.
+const SHARED: usize = 1 << 14;
+/// A vector of more bits takes longer to make than it saves on a CPU, and leaves its caches.
+const MOST_LOOKING: u32 = 24;
+
+impl CpuSieve {
+    /// With another walker.
+    #[must_use]
+    pub fn with_walker(walker: Walker) -> Self {
+        Self { walker, ..Self::default() }
+    }
+
+    fn vectors(&mut self, tree: &Tree) -> Arc<Vectors> {
+        let key = format!("{} {} {}", tree.level, tree.look.bits(), tree.rules);
+        if !self.vectors.contains_key(&key) {
+            self.vectors.clear();
+        }
+        self.vectors.entry(key).or_insert_with(|| Arc::new(Vectors::new(tree))).clone()
+    }
+}
+
+impl Engine for CpuSieve {
+    fn most_looking(&self) -> Looking {
+        Looking::new(MOST_LOOKING).unwrap_or(Looking::LEAST)
+    }
+
+    fn tree(
+        &mut self,
+        tree: &Tree,
+        highest: Option<&BigUint>,
+        watch: &dyn Watch,
+    ) -> Result<Option<Tally>, CollatzError> {
+        let vectors = self.vectors(tree);
+        let powers = powers(tree.level + 2);
+        let limits: Vec<Limits> = Limits::from(0, tree.level, tree.rules);
+        let (mut nodes, mut level) = (vec![tree.root], tree.root_level);
+        while level < tree.level && nodes.len() < SHARED {
+            let grown = nodes.iter().flat_map(|node| {
+                [0, 1].map(|bit| {
+                    node.child(level, bit, powers[node.odd as usize], &limits[level as usize])
+                })
+            });
+            nodes = grown.flatten().collect();
+            level += 1;
+        }
+        let steps = Steps::new(tree);
+        let tallest = Tallest::new(steps.step, highest);
+        let walk = Walk {
+            tree,
+            inverses: inverses(tree.level + 2),
+            mod_9: mod_9(tree),
+            vectors: &vectors,
+            powers: &powers,
+            limits: &limits,
+            long: Long { words: &steps.words, step: steps.step, walker: &self.walker },
+            steps: &steps,
+            tallest: &tallest,
+        };
+        // The numbers of the tree, spread evenly over the nodes that the cores share.
+        let (numbers, count) = (tree.numbers(), nodes.len() as u128);
+        let stopped = AtomicBool::new(false);
+        let tally = nodes.par_iter().enumerate().map(|(i, node)| {
+            let mut tally = Tally::default();
+            if watch.is_stopped() {
+                stopped.store(true, Ordering::Relaxed);
+            } else {
+                walk.grow(node, level, &mut tally);
+                let until = |i: usize| {
+                    (numbers / count) * i as u128 + (numbers % count) * i as u128 / count
+                };
+                watch.done(until(i + 1) - until(i));
+            }
+            tally
+        });
+        let mut tally = tally.reduce(Tally::default, |mut a, b| {
+            a.add(b);
+            a
+        });
+        if nodes.is_empty() {
+            watch.done(numbers);
+        }
+        tally.unresolved.sort_unstable();
+        tally.highest = tallest.end();
+        Ok((!stopped.into_inner()).then_some(tally))
+    }
+
+    fn place(&self) -> String {
+        "cpu".into()
+    }
+}
+
+/// What the walks of a tree share.
+struct Walk<'a> {
+    tree: &'a Tree,
+    powers: &'a [u128],
+    inverses: Vec<u32>,
+    mod_9: Vec<u32>,
+    vectors: &'a Vectors,
+    limits: &'a [Limits],
+    steps: &'a Steps,
+    long: Long<'a>,
+    tallest: &'a Tallest,
+}
+
+impl Walk<'_> {
+    /// All numbers of a node at a level.
+    fn grow(&self, node: &Node, level: u32, tally: &mut Tally) {
+        if level == self.tree.level {
+            return self.last(node, tally);
+        }
+        for bit in [0, 1] {
+            let power = self.powers[node.odd as usize];
+            if let Some(child) = node.child(level, bit, power, &self.limits[level as usize]) {
+                self.grow(&child, level + 1, tally);
+            }
+        }
+    }
+
+    /// All numbers of a node of the last level.
+    fn last(&self, node: &Node, tally: &mut Tally) {
+        let power = self.powers[node.odd as usize];
+        let base = node.path + self.tree.top * power;
+        let look = self.tree.look.bits();
+        let first = self.inverses[node.odd as usize].wrapping_mul(base as u32);
+        let row = (node.low % 9) as usize * (1 << (LAST - 5));
+        for word in 0..1 << (LAST - 5) {
+            let index = first.wrapping_add(32 * word);
+            let mut left =
+                self.mod_9[row + word as usize] & self.vectors.bits(node.odd, index, look);
+            tally.walked += u64::from(left.count_ones());
+            while left != 0 {
+                let a = 32 * word + left.trailing_zeros();
+                left &= left - 1;
+                self.one(node, base, power, a, tally);
+            }
+        }
+    }
+
+    fn one(&self, node: &Node, base: u128, power: u128, a: u32, tally: &mut Tally) {
+        let x = base + u128::from(a) * power;
+        let odd = match self.steps.walk(x, node.odd) {
+            Some(odd) => odd.into(),
+            None => {
+                let n = self.tree.number(node.low, a);
+                let Some(end) = self.long.end(n, x, node.odd, self.tallest.threshold()) else {
+                    return tally.unresolved.push(n);
+                };
+                if end.tall {
+                    self.tallest.take(n, self.long.walker);
+                }
+                end.odd
+            }
+        };
+        tally.checksum = tally.checksum.wrapping_add(odd);
+    }
+}

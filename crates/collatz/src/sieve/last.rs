@@ -1,0 +1,44 @@
+//! The last bits: which of the numbers of a node that differ in them only are left.
+
+use super::tree::Tree;
+use crate::descent::min_odd;
+
+/// Bits that are not grown one by one.
+pub(crate) const LAST: u32 = 10;
+
+/// Residues modulo 9 with a smaller number on whose path they are (see the module's text).
+const KILLED_MOD_9: [usize; 4] = [2, 4, 5, 8];
+
+/// Bit a of word i of row r: whether low + (top + a')·2^level, a' = 32·i + a, low ≡ r mod 9, has a residue
+/// modulo 9 that is left.
+pub(crate) fn mod_9(tree: &Tree) -> Vec<u32> {
+    let step = (1u128 << tree.level) % 9;
+    let bit = |row: u128, a: u128| {
+        let residue = (row + (tree.top % 9 + a) * step) % 9;
+        !tree.rules.mod_9 || !KILLED_MOD_9.contains(&(residue as usize))
+    };
+    let word = |row, i: u128| (0..32).fold(0u32, |w, a| w | u32::from(bit(row, 32 * i + a)) << a);
+    (0..9).flat_map(|row| (0..1u128 << (LAST - 5)).map(move |i| word(row, i))).collect()
+}
+
+/// 3^0, 3^1, …, mod 2^128.
+pub(crate) fn powers(count: u32) -> Vec<u128> {
+    let next = |power: &u128| Some(power.wrapping_mul(3));
+    std::iter::successors(Some(1u128), next).take(count as usize).collect()
+}
+
+/// 3^0, 3^(−1), …, mod 2^32.
+pub(crate) fn inverses(count: u32) -> Vec<u32> {
+    let next = |inverse: &u32| Some(inverse.wrapping_mul(0xaaaa_aaab));
+    std::iter::successors(Some(1u32), next).take(count as usize).collect()
+}
+
+/// Vectors of a tree: its nodes have the least number of odd steps, or more by less than this. Numbers of other
+/// nodes are not looked at ahead.
+pub(crate) fn class_count(level: u32, look: u32) -> u32 {
+    // With more odd steps no limit of the next `look` steps is above a number's.
+    (min_odd(level + look) + 1 - min_odd(level)).min(MOST_CLASSES)
+}
+
+/// 15 bits above the least growth; fewer than one of a thousand nodes has more odd steps.
+const MOST_CLASSES: u32 = 10;

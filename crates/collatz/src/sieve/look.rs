@@ -1,0 +1,94 @@
+//! The vectors that look ahead.
+
+use rayon::prelude::*;
+
+use super::last::class_count;
+use super::rules::threshold;
+use super::tree::Tree;
+use crate::descent::min_odd;
+
+/// How many steps the vectors look ahead: a vector has 2^that bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Looking(u32);
+
+impl Looking {
+    /// The fewest steps.
+    pub(crate) const LEAST: Self = Self(10);
+
+    /// So many steps, 10 to 32.
+    #[must_use]
+    pub fn new(steps: u32) -> Option<Self> {
+        (10..=32).contains(&steps).then_some(Self(steps))
+    }
+
+    /// What pays for a tree of 2^bits numbers.
+    pub(crate) fn for_numbers(bits: u32) -> Self {
+        Self(match bits {
+            0..30 => 16,
+            30..38 => 20,
+            38..47 => 24,
+            47..51 => 28,
+            _ => 32,
+        })
+    }
+
+    /// Steps.
+    #[must_use]
+    pub fn bits(self) -> u32 {
+        self.0
+    }
+}
+
+/// Vectors, one after the other: for nodes of the tree's last level with least + c odd steps, c their number, bit
+/// i says whether numbers with T^level(n) ≡ 3^odd·i mod 2^look are left by the next `look` steps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Vectors {
+    pub words: Vec<u32>,
+    /// Odd steps of the first vector.
+    pub least: u32,
+    /// How many vectors.
+    pub count: u32,
+}
+
+impl Vectors {
+    /// Those of a tree. Time and memory of 2^look numbers.
+    pub(crate) fn new(tree: &Tree) -> Self {
+        let look = tree.look.bits();
+        let limits = tree.limits(0, look);
+        let least = min_odd(tree.level);
+        let count = class_count(tree.level, look);
+        let thresholds: Vec<u8> = (0..1u64 << look)
+            .into_par_iter()
+            .map(|residue| {
+                let (.., needed) = threshold(residue.into(), &limits);
+                (needed - least as i32).clamp(0, 255) as u8
+            })
+            .collect();
+        let mask = (1u64 << look) - 1;
+        let words = 1u64 << (look - 5);
+        let vectors = (0..count).flat_map(|class| {
+            let power = (0..least + class).fold(1u64, |power, _| power.wrapping_mul(3) & mask);
+            let bit = |i: u64| {
+                let residue = i.wrapping_mul(power) & mask;
+                u32::from(u32::from(thresholds[residue as usize]) <= class)
+            };
+            let word = |w: u64| (0..32).fold(0, |word, i| word | bit(32 * w + i) << i);
+            (0..words).into_par_iter().map(word).collect::<Vec<u32>>()
+        });
+        Self { words: vectors.collect(), least, count }
+    }
+
+    /// The 32 bits from `index` on of a vector; all ones if there is none for so many odd steps.
+    pub(crate) fn bits(&self, odd: u32, index: u32, look: u32) -> u32 {
+        let class = odd - self.least;
+        if class >= self.count {
+            return u32::MAX;
+        }
+        let words = 1usize << (look - 5);
+        let vector = &self.words[class as usize * words..][..words];
+        let at = index as usize / 32 % words;
+        let (lower, upper) = (vector[at], vector[(at + 1) % words]);
+        let both = u64::from(upper) << 32 | u64::from(lower);
+        (both >> (index % 32)) as u32
+    }
+}

@@ -1,0 +1,133 @@
+//! A region as trees, and what is too small for them.
+
+use super::last::LAST;
+use super::node::Node;
+use super::rules::Limits;
+use super::tree::Tree;
+use super::{Looking, Shape, powers};
+use crate::descent::LEAST;
+use crate::{CollatzError, Region};
+
+/// A part of a region.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Piece {
+    Tree(Tree),
+    /// Numbers walked one by one; not counted if they belong to a tree, too.
+    Plain {
+        region: Region,
+        counted: bool,
+    },
+}
+
+/// An interval of fewer than 2^this numbers is not worth a tree.
+const LEAST_BITS: u32 = 16;
+/// A tree has at most 2^this numbers above its root, so that its low bits fit in 96 bits.
+const MOST_LEVELS: u32 = 90;
+
+/// The parts of a region, in ascending order.
+///
+/// # Errors
+/// Numbers too large for the kernels' 128 bits.
+pub(crate) fn pieces(
+    region: &Region,
+    shape: Shape,
+    most: Looking,
+) -> Result<Vec<Piece>, CollatzError> {
+    let mut pieces = vec![];
+    let tree = |root, root_level, level, top| tree(root, root_level, level, top, shape, most);
+    match *region {
+        Region::Interval { from, to } => {
+            for (begin, bits) in windows(from, to) {
+                if bits < LEAST_BITS {
+                    let region = Region::Interval { from: begin, to: begin + (1 << bits) };
+                    pieces.push(Piece::Plain { region, counted: true });
+                    continue;
+                }
+                if begin < LEAST {
+                    let region =
+                        Region::Interval { from: begin, to: LEAST.min(begin + (1 << bits)) };
+                    pieces.push(Piece::Plain { region, counted: false });
+                }
+                let top = (begin >> bits) << LAST;
+                pieces.push(Piece::Tree(tree(Node::ROOT, 0, bits - LAST, top)?));
+            }
+        }
+        Region::Class { bits, low_bits, residue } if bits >= low_bits + LEAST_BITS => {
+            let small = bits.min(LEAST.ilog2());
+            if small > low_bits {
+                let region = Region::Class { bits: small, low_bits, residue };
+                pieces.push(Piece::Plain { region, counted: false });
+            } else if residue < LEAST {
+                let region = Region::Interval { from: residue, to: residue + 1 };
+                pieces.push(Piece::Plain { region, counted: false });
+            }
+            if let Some(root) = root(low_bits, residue, shape) {
+                pieces.push(Piece::Tree(tree(root, low_bits, bits - LAST, 0)?));
+            }
+        }
+        class @ Region::Class { .. } => {
+            pieces.push(Piece::Plain { region: class, counted: true });
+        }
+    }
+    Ok(pieces)
+}
+
+/// The node of a residue, unless a rule kills it.
+fn root(low_bits: u32, residue: u128, shape: Shape) -> Option<Node> {
+    let powers = powers(low_bits + 1);
+    (0..low_bits).try_fold(Node::ROOT, |node, k| {
+        let bit = (residue >> k & 1) as u32;
+        node.child(k, bit, powers[node.odd as usize], &Limits::of(k, shape.rules))
+    })
+}
+
+fn tree(
+    root: Node,
+    root_level: u32,
+    level: u32,
+    top: u128,
+    shape: Shape,
+    most: Looking,
+) -> Result<Tree, CollatzError> {
+    let bits = level + LAST - root_level;
+    let look = shape.look.unwrap_or_else(|| Looking::for_numbers(bits).min(most));
+    // The values at the last level: path + top·3^odd, path < 3^odd, odd ≤ level.
+    let growth = u64::from(level) * 1585 / 1000 + 1;
+    let top_bits = u64::from(128 - (top + (1 << LAST)).leading_zeros());
+    if level > MOST_LEVELS || growth + top_bits > 126 {
+        return Err(CollatzError::TooLarge { bits: level + top_bits as u32 });
+    }
+    let rules = shape.rules;
+    Ok(Tree { root, root_level, level, top, rules, look, step: shape.step })
+}
+
+/// [from, to) as aligned intervals of 2^bits numbers, as large as they can be: (first number, bits).
+fn windows(from: u128, to: u128) -> Vec<(u128, u32)> {
+    let (mut windows, mut at) = (vec![], from);
+    while at < to {
+        let bits = at.trailing_zeros().min((to - at).ilog2());
+        windows.push((at, bits));
+        at += 1 << bits;
+    }
+    windows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_aligned_and_complete() {
+        for (from, to) in
+            [(0, 1 << 70), (5, 6), (0, 7), (12_345, 987_654_321), ((1 << 70) - 3, (1 << 71) + 9)]
+        {
+            let mut at = from;
+            for (begin, bits) in windows(from, to) {
+                assert_eq!(begin, at);
+                assert_eq!(begin % (1 << bits), 0);
+                at = begin + (1 << bits);
+            }
+            assert_eq!(at, to);
+        }
+    }
+}

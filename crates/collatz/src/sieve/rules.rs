@@ -1,0 +1,221 @@
+//! When a number need not be walked: the rules, as limits on the number of odd steps.
+
+use std::fmt;
+
+use crate::descent::min_odd;
+
+/// Which of the rules are used besides descent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rules {
+    /// A value 2 mod 3 below 3n/2.
+    pub preimages: bool,
+    /// A run of odd steps and two even ones from a value below 2n + 1.
+    pub runs: bool,
+    /// n mod 9 is 2, 4, 5 or 8.
+    pub mod_9: bool,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self { preimages: true, runs: true, mod_9: true }
+    }
+}
+
+impl fmt::Display for Rules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = [(self.preimages, "+preimages"), (self.runs, "+runs"), (self.mod_9, "+mod9")];
+        f.write_str("descent")?;
+        names.iter().filter(|(used, _)| *used).try_for_each(|(_, name)| f.write_str(name))
+    }
+}
+
+/// What a step from T^k(n) to T^(k+1)(n) kills: numbers with fewer odd steps than a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// After an even step: T^(k+1)(n) < n.
+    pub descent: u32,
+    /// Before an odd step: if this run of odd steps ends in two even ones.
+    pub run: u32,
+    /// After an even number of even steps, the last of them this one.
+    pub preimage: u32,
+}
+
+impl Limits {
+    /// Of the step from level k.
+    pub(crate) fn of(k: u32, rules: Rules) -> Self {
+        let next = min_odd(k + 1);
+        Self {
+            descent: next,
+            run: if rules.runs { next } else { 0 },
+            preimage: if rules.preimages { min_odd(k) + 1 } else { 0 },
+        }
+    }
+
+    /// Of the steps from `level` on.
+    pub(crate) fn from(level: u32, steps: u32, rules: Rules) -> Vec<Self> {
+        (level..level + steps).map(|k| Self::of(k, rules)).collect()
+    }
+}
+
+/// No odd step yet: the steps before are not known, or there are none.
+const NONE: u32 = 2;
+
+/// What must be known of the steps so far to see the rules' patterns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Pattern {
+    /// 1 in a run of odd steps that the rule of runs is for, 2 after one even step after it, 0 otherwise.
+    pub run: u32,
+    /// The parity of the number of even steps since the last odd one; 2 if there is no odd one.
+    pub evens: u32,
+}
+
+impl Pattern {
+    /// Of steps not known.
+    pub(crate) const UNKNOWN: Self = Self { run: 0, evens: NONE };
+
+    /// After an odd step, whose number had `odd` odd steps before it.
+    pub(crate) fn odd(self, odd: u32, limits: &Limits) -> Self {
+        Self { run: u32::from(self.run == 1 || odd < limits.run), evens: 0 }
+    }
+
+    /// After an even step; nothing if a rule says that the number need not be walked.
+    pub(crate) fn even(self, odd: u32, limits: &Limits) -> Option<Self> {
+        let evens = if self.evens == NONE { NONE } else { self.evens ^ 1 };
+        let dead = self.run == 2 || odd < limits.descent || evens == 0 && odd < limits.preimage;
+        (!dead).then_some(Self { run: 2 * self.run, evens })
+    }
+}
+
+/// The path of `residue` for as many steps as there are limits: T of it at their end, mod 2^128, the odd steps,
+/// and the least number of odd steps before it with which no rule kills a number of that residue modulo
+/// 2^(number of steps).
+pub(crate) fn threshold(residue: u128, limits: &[Limits]) -> (u128, u32, i32) {
+    let (mut x, mut odd, mut least) = (residue, 0i32, 0i32);
+    // For a run: with fewer odd steps before the residue it is one that the rule is for.
+    let (mut pending, mut run, mut evens) = (i32::MIN, 0, NONE);
+    for limit in limits {
+        if x & 1 == 1 {
+            let this = if limit.run == 0 { i32::MIN } else { limit.run as i32 - odd };
+            pending = if run == 1 { pending.max(this) } else { this };
+            (run, evens) = (1, 0);
+            x = x.wrapping_add((x >> 1) + 1);
+            odd += 1;
+        } else {
+            if run == 2 {
+                least = least.max(pending);
+            }
+            run = if run == 1 { 2 } else { 0 };
+            evens = if evens == NONE { NONE } else { evens ^ 1 };
+            x >>= 1;
+            least = least.max(limit.descent as i32 - odd);
+            if evens == 0 {
+                least = least.max(limit.preimage as i32 - odd);
+            }
+        }
+    }
+    (x, odd as u32, least)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::descent::{LEAST, MOST_STEPS};
+    use crate::walk::step;
+    use num_bigint::BigUint;
+    use proptest::prelude::*;
+
+    #[test]
+    fn one_more_odd_step_is_within_the_bound() {
+        // (3n + 1)^(f + 1)·3^f < 2^k·(3n)^(f + 1): what the rule of preimages needs.
+        let power = |base: u128, exponent: u32| BigUint::from(base).pow(exponent);
+        for k in 1..=MOST_STEPS {
+            let f = min_odd(k) - 1;
+            let left = power(3 * LEAST + 1, f + 1) * power(3, f);
+            assert!(left < power(2, k) * power(3 * LEAST, f + 1), "{k}");
+        }
+    }
+
+    #[test]
+    fn residues_modulo_9_have_smaller_numbers_before_them() {
+        let path = |n: u128, steps: usize| (0..steps).fold(n, |x, _| step(x).unwrap());
+        for t in 0..10_000u128 {
+            // n ≡ 2 mod 3, which is 2, 5 or 8 mod 9.
+            let (n, before) = (3 * t + 2, 2 * t + 1);
+            assert!(before < n && path(before, 1) == n);
+            let (n, before) = (9 * t + 4, 8 * t + 3);
+            assert!(before < n && path(before, 3) == n);
+        }
+    }
+
+    proptest! {
+        /// Where a rule kills a number, a smaller one joins its path.
+        #[test]
+        fn killed_numbers_join_smaller_ones(n in LEAST..1 << 90) {
+            let (mut x, mut odd, mut pattern) = (n, 0, Pattern::UNKNOWN);
+            // T^j(n) for the run of odd steps that is going on, from its first step with the limit on.
+            let mut armed: Option<u128> = None;
+            for k in 0..MOST_STEPS - 1 {
+                let limits = Limits::of(k, Rules::default());
+                if x & 1 == 1 {
+                    if pattern.run != 1 {
+                        armed = (odd < limits.run).then_some(x);
+                    } else {
+                        armed = armed.or((odd < limits.run).then_some(x));
+                    }
+                    pattern = pattern.odd(odd, &limits);
+                    odd += 1;
+                    x = step(x).unwrap();
+                    continue;
+                }
+                let next = step(x).unwrap();
+                let Some(living) = pattern.even(odd, &limits) else {
+                    let preimage = (2 * next).wrapping_sub(1) / 3;
+                    let joined = pattern.run == 2 && armed.is_some_and(|first| {
+                        // first is odd, then odd, …, odd, even, even to next: (first − 1)/2 takes one step less.
+                        let mut smaller = (first - 1) / 2;
+                        let mut steps = 0;
+                        while smaller != next && steps < 300 {
+                            smaller = step(smaller).unwrap();
+                            steps += 1;
+                        }
+                        (first - 1) / 2 < n && smaller == next
+                    });
+                    let killed = next < n
+                        || preimage < n && next % 3 == 2 && step(preimage) == Some(next)
+                        || joined;
+                    prop_assert!(killed, "{n} at {k}: {pattern:?}");
+                    return Ok(());
+                };
+                pattern = living;
+                x = next;
+            }
+        }
+
+        /// A residue's threshold is where the rules begin to leave its numbers.
+        #[test]
+        fn thresholds_are_those_of_the_rules(
+            residue in 0u128..1 << 24,
+            level in 10u32..100,
+            more in 0u32..12,
+        ) {
+            for rules in [
+                Rules::default(),
+                Rules { preimages: false, ..Rules::default() },
+                Rules { runs: false, ..Rules::default() },
+            ] {
+                let limits = Limits::from(level, 24, rules);
+                let before = min_odd(level) + more;
+                let (value, odd, least) = threshold(residue, &limits);
+                let (mut x, mut f, mut pattern) = (residue, before, Some(Pattern::UNKNOWN));
+                for limits in &limits {
+                    let is_odd = x & 1 == 1;
+                    pattern = pattern.and_then(|p| if is_odd { Some(p.odd(f, limits)) } else { p.even(f, limits) });
+                    f += u32::from(is_odd);
+                    x = step(x).unwrap();
+                }
+                prop_assert_eq!((value, before + odd), (x, f));
+                prop_assert_eq!(pattern.is_some(), before as i32 >= least);
+            }
+        }
+    }
+}

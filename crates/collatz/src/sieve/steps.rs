@@ -1,0 +1,72 @@
+//! The walk of numbers by their lowest 96 bits.
+
+use super::rules::{Limits, threshold};
+use super::tree::Tree;
+
+/// How many steps of so many bits 96 low bits decide.
+pub(crate) const fn stages(step: u32) -> u32 {
+    96 / step
+}
+
+/// 3^0, …, 3^15.
+pub(crate) const RISES: [u128; 16] = {
+    let mut rises = [1; 16];
+    let mut i = 1;
+    while i < 16 {
+        rises[i] = rises[i - 1] * 3;
+        i += 1;
+    }
+    rises
+};
+
+/// What a step of the walk does to a residue r modulo 2^step, one word each: T^step(r) from bit 8 on, in bits 0
+/// to 3 its odd steps, in bits 4 to 7 the kill v.
+///
+/// A number with fewer than m + v odd steps before the residue, m the least number at that level, need not be
+/// walked further: one of the rules says so at one of the next `step` steps, at whichever stage of the walk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Steps {
+    /// Bits of a step.
+    pub step: u32,
+    pub words: Vec<u32>,
+    /// The least numbers of odd steps at the levels where stages begin.
+    pub least: Vec<u32>,
+}
+
+impl Steps {
+    pub(crate) fn new(tree: &Tree) -> Self {
+        let step = tree.step.bits();
+        let stages = stages(step);
+        let limits: Vec<Vec<Limits>> =
+            (0..stages).map(|stage| tree.limits(stage * step, step)).collect();
+        let least: Vec<u32> =
+            (0..stages).map(|stage| crate::descent::min_odd(tree.level + stage * step)).collect();
+        let word = |residue: u32| {
+            let of = |limits: &Vec<Limits>| threshold(residue.into(), limits);
+            let kills =
+                limits.iter().zip(&least).map(|(limits, &least)| of(limits).2 - least as i32);
+            let kill = kills.min().unwrap_or(0).clamp(0, 15) as u32;
+            let (value, odd, _) = of(&limits[0]);
+            (value as u32) << 8 | kill << 4 | odd
+        };
+        Self { step, words: (0..1 << step).map(word).collect(), least }
+    }
+
+    /// Walks a number with `odd` odd steps behind it, of whose value x the low 96 bits count: the odd steps when it
+    /// was killed, or nothing if it is a long one, which no rule kills in all stages.
+    pub(crate) fn walk(&self, mut x: u128, mut odd: u32) -> Option<u32> {
+        let mask = (1 << self.step) - 1;
+        for &least in &self.least {
+            let word = self.words[(x as u32 & mask) as usize];
+            if odd < least + (word >> 4 & 15) {
+                return Some(odd);
+            }
+            let rise = word & 15;
+            x = (x >> self.step)
+                .wrapping_mul(RISES[rise as usize])
+                .wrapping_add((word >> 8).into());
+            odd += rise;
+        }
+        None
+    }
+}

@@ -1,0 +1,39 @@
+//! What is verified at once: a node and all numbers of an aligned interval that it has.
+
+use super::last::LAST;
+use super::node::Node;
+use super::rules::Limits;
+use super::{Looking, Rules, Step};
+
+/// The numbers n ≡ low mod 2^`root_level` of an aligned interval [H·2^m, (H + 1)·2^m), m = `level` + 10: all
+/// below 2^m for H = 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tree {
+    pub(crate) root: Node,
+    pub(crate) root_level: u32,
+    /// Low bits that are grown one by one; the last ones follow at once.
+    pub(crate) level: u32,
+    /// What stands above the low bits of the interval's first number: H·2^10.
+    pub(crate) top: u128,
+    pub(crate) rules: Rules,
+    pub(crate) look: Looking,
+    pub(crate) step: Step,
+}
+
+impl Tree {
+    /// How many numbers it has, those that the rules kill included.
+    #[must_use]
+    pub fn numbers(&self) -> u128 {
+        1 << (self.level + LAST - self.root_level)
+    }
+
+    /// Number a of a node of the last level.
+    pub(crate) fn number(&self, low: u128, a: u32) -> u128 {
+        low + ((self.top + u128::from(a)) << self.level)
+    }
+
+    /// The limits of the steps that follow level `level` + `from`.
+    pub(crate) fn limits(&self, from: u32, steps: u32) -> Vec<Limits> {
+        Limits::from(self.level + from, steps, self.rules)
+    }
+}
