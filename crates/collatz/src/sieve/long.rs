@@ -1,5 +1,6 @@
 //! Long numbers: those that the rules do not kill within the stages of the walk. They are walked exactly.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use num_bigint::BigUint;
@@ -45,7 +46,7 @@ impl Long<'_> {
             let rise = word & 15;
             let product = (y >> self.step).checked_mul(RISES[rise as usize]);
             let Some(next) = product.and_then(|p| p.checked_add((word >> 8).into())) else {
-                return self.big_end(n, y, end, steps);
+                return self.big_end(n, y.into(), end, steps);
             };
             y = next;
             end.odd += u64::from(rise);
@@ -55,9 +56,25 @@ impl Long<'_> {
         Some(end)
     }
 
+    /// The same from n itself, after `level` steps; the values on the way may be of any size.
+    pub(crate) fn from_start(&self, n: u128, level: u32) -> Option<End> {
+        if self.walker.trap.is_some() {
+            self.walker.descend(n)?;
+        }
+        let (mut x, mut odd) = (BigUint::from(n), 0u64);
+        for _ in 0..level {
+            odd += u64::from(x.bit(0));
+            x = big_step(&x);
+        }
+        match u128::try_from(&x) {
+            Ok(x) => self.end(n, x, odd as u32, u128::MAX),
+            Err(_) => self.big_end(n, x, End { odd, tall: true }, 0),
+        }
+    }
+
     /// The same in numbers of any size, step by step.
-    fn big_end(&self, n: u128, y: u128, mut end: End, mut steps: u64) -> Option<End> {
-        let (start, mut y) = (BigUint::from(n), BigUint::from(y));
+    fn big_end(&self, n: u128, mut y: BigUint, mut end: End, mut steps: u64) -> Option<End> {
+        let start = BigUint::from(n);
         end.tall = true;
         while y >= start {
             if steps >= self.walker.limit {
@@ -75,45 +92,58 @@ impl Long<'_> {
 
 /// The highest value so far, found by many threads.
 ///
-/// Between the ends of a step of s bits a path rises by less than a factor of 2^s: who walks need only tell the
-/// numbers with a value above the highest one over 2^s.
+/// T^j(x) + 1 ≤ (3/2)^j·(x + 1): between the ends of a step of s bits a path stays below (3/2)^s·(x + 1). Who walks need
+/// only tell the numbers whose value at the start or at the end of a step is at least (2/3)^s times the highest, less 1.
 #[derive(Debug)]
 pub(crate) struct Tallest {
     step: u32,
     highest: Mutex<Option<Highest>>,
-    known: Option<BigUint>,
+    /// The lower and the upper half of the threshold, which only rises: whoever reads one half before and one
+    /// after a rise has a threshold that is not too high.
+    threshold: [AtomicU64; 2],
 }
 
 impl Tallest {
     /// With a value known from elsewhere.
     pub(crate) fn new(step: u32, known: Option<&BigUint>) -> Self {
-        Self { step, highest: Mutex::new(None), known: known.cloned() }
+        let this =
+            Self { step, highest: Mutex::new(None), threshold: [const { AtomicU64::new(0) }; 2] };
+        if let Some(known) = known {
+            this.raise(known);
+        }
+        this
     }
 
-    /// A number with a smaller value at the ends of all its steps is not the highest.
+    fn raise(&self, highest: &BigUint) {
+        let least: BigUint = (highest << self.step) / BigUint::from(RISES[self.step as usize]);
+        let least = u128::try_from(least).unwrap_or(u128::MAX).saturating_sub(2);
+        if least > self.threshold() {
+            self.threshold[0].store(least as u64, Ordering::Relaxed);
+            self.threshold[1].store((least >> 64) as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// A number whose values at the ends of all steps are smaller is not the highest.
     pub(crate) fn threshold(&self) -> u128 {
-        let highest = self.lock();
-        let best = highest.as_ref().map(|highest| &highest.value).max(self.known.as_ref());
-        best.map_or(0, |value| u128::try_from(value >> self.step).unwrap_or(u128::MAX))
+        let [lower, upper] = &self.threshold;
+        u128::from(upper.load(Ordering::Relaxed)) << 64 | u128::from(lower.load(Ordering::Relaxed))
     }
 
     /// Walks a number exactly, and keeps its highest value if that is the highest.
     pub(crate) fn take(&self, n: u128, walker: &Walker) {
         let Some(descent) = walker.descend(n) else { return };
         let this = Highest { value: descent.highest, start: n };
-        let mut highest = self.lock();
-        *highest = Some(match highest.take() {
+        let mut highest = self.highest.lock().unwrap_or_else(PoisonError::into_inner);
+        let best = match highest.take() {
             Some(other) => other.max(this),
             None => this,
-        });
+        };
+        self.raise(&best.value);
+        *highest = Some(best);
     }
 
     /// The highest of those taken.
     pub(crate) fn end(self) -> Option<Highest> {
         self.highest.into_inner().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Highest>> {
-        self.highest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

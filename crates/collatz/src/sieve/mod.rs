@@ -8,6 +8,7 @@ mod node;
 mod pieces;
 mod rules;
 mod steps;
+mod tables;
 mod tree;
 
 use num_bigint::BigUint;
@@ -15,9 +16,11 @@ use num_bigint::BigUint;
 pub use cpu::CpuSieve;
 use last::LAST;
 pub(crate) use last::powers;
+pub(crate) use long::{Long, Tallest};
 pub use look::Looking;
 use pieces::{Piece, pieces};
 pub use rules::Rules;
+pub(crate) use tables::Tables;
 pub use tree::Tree;
 
 use crate::walk::Walker;

@@ -1,9 +1,10 @@
 //! What is verified at once: a node and all numbers of an aligned interval that it has.
 
-use super::last::LAST;
+use super::last::{LAST, class_count};
 use super::node::Node;
 use super::rules::Limits;
 use super::{Looking, Rules, Step};
+use crate::descent::min_odd;
 
 /// The numbers n ≡ low mod 2^`root_level` of an aligned interval [H·2^m, (H + 1)·2^m), m = `level` + 10: all
 /// below 2^m for H = 0.
@@ -25,6 +26,44 @@ impl Tree {
     #[must_use]
     pub fn numbers(&self) -> u128 {
         1 << (self.level + LAST - self.root_level)
+    }
+
+    pub(crate) fn root_level(&self) -> u32 {
+        self.root_level
+    }
+
+    pub(crate) fn root_words(&self) -> [u32; 8] {
+        self.root.words()
+    }
+
+    pub(crate) fn level(&self) -> u32 {
+        self.level
+    }
+
+    pub(crate) fn top(&self) -> u128 {
+        self.top
+    }
+
+    pub(crate) fn rules(&self) -> Rules {
+        self.rules
+    }
+
+    pub(crate) fn look(&self) -> Looking {
+        self.look
+    }
+
+    pub(crate) fn step(&self) -> Step {
+        self.step
+    }
+
+    /// The least number of odd steps at the last level.
+    pub(crate) fn least(&self) -> u32 {
+        min_odd(self.level)
+    }
+
+    /// Vectors that look ahead.
+    pub(crate) fn classes(&self) -> u32 {
+        class_count(self.level, self.look.bits())
     }
 
     /// Number a of a node of the last level.

@@ -1,0 +1,65 @@
+// The rules of the sieve, and powers of 3 and numbers of 96 and 128 bits (src/sieve/sieve.md).
+#pragma once
+#include "ptx.cuh"
+
+// What the step from T^k(n) to T^(k+1)(n) kills: numbers with fewer odd steps than a limit.
+struct Limits {
+    u32 descent, run, preimage;
+};
+
+// No odd step yet: the steps before are not known.
+const u32 NO_ODD = 2;
+
+// run: 1 in a run of odd steps that the rule of runs is for, 2 after one even step after it; evens: the parity
+// of the number of even steps since the last odd one, or NO_ODD.
+struct Pattern {
+    u32 run, evens;
+
+    DEVICE void odd(u32 odd, Limits limits) {
+        run = run == 1 || odd < limits.run;
+        evens = 0;
+    }
+
+    // Whether a rule kills numbers with so many odd steps.
+    DEVICE bool even(u32 odd, Limits limits) {
+        evens = evens == NO_ODD ? NO_ODD : evens ^ 1;
+        bool dead = run == 2 || odd < limits.descent || (evens == 0 && odd < limits.preimage);
+        run *= 2;
+        return dead;
+    }
+};
+
+// Numbers below 2^128, the lowest word first.
+struct Long {
+    u32 w[4];
+};
+
+DEVICE Long join(uint4 words) { return {{words.x, words.y, words.z, words.w}}; }
+
+// a + b mod 2^128.
+DEVICE Long add(Long a, Long b) {
+    u64 lower = join(a.w[0], a.w[1]), upper = join(a.w[2], a.w[3]);
+    u64 sum = lower + join(b.w[0], b.w[1]);
+    upper += join(b.w[2], b.w[3]) + (sum < lower);
+    return {{low(sum), high(sum), low(upper), high(upper)}};
+}
+
+// a + b·m mod 2^128.
+DEVICE Long multiply_add(Long a, Long b, u32 m) {
+    Long r;
+    u64 carry = 0;
+#pragma unroll
+    for (u32 i = 0; i < 4; i++) {
+        u64 t = (u64)b.w[i] * m + a.w[i];
+        t += carry;
+        r.w[i] = low(t);
+        carry = high(t);
+    }
+    return r;
+}
+
+// Whether a < b.
+DEVICE bool less(Long a, Long b) {
+    u64 upper = join(a.w[2], a.w[3]), of_b = join(b.w[2], b.w[3]);
+    return upper < of_b || (upper == of_b && join(a.w[0], a.w[1]) < join(b.w[0], b.w[1]));
+}

@@ -1,0 +1,188 @@
+// The last bits of nodes, and the walk of the numbers that are left (src/sieve/sieve.md). A warp takes 32 nodes at a time; one
+// after the other their 1,024 numbers are sieved, a word a lane, and those left wait in shared memory until there are 32 to
+// walk, one a lane. Numbers that no rule kills in all stages are listed.
+//
+//   THREADS   of a block, a multiple of 32
+//   STEP      bits of a step of the walk
+//   LOOK      the vectors have 2^LOOK bits
+//   CLASSES   vectors
+#include "index.cuh"
+#include "sieve.cuh"
+
+const u32 ALL = 0xffffffffu;
+const u32 WARPS = THREADS / 32;
+const u32 STAGES = 96 / STEP;
+// Of a node at most 5 · 1,024/9 + 1 numbers are left, or all 1,024 without the residues modulo 9; 31 may wait before.
+const u32 WAITING = 1024 + 32;
+// A warp takes so many places of the list at a time.
+const u32 PLACES = 256;
+const u64 NOBODY = ~0ull;
+
+struct Shared {
+    u32 steps[1 << STEP];
+    u32 rises[16];
+    u32 mod_9[9 * 32];
+    // Of each node of a warp: T^K of its first number, 3^odd, and odd.
+    u32 base[WARPS][3][32];
+    u32 power[WARPS][3][32];
+    u32 odds[WARPS][32];
+    unsigned short waiting[WARPS][WAITING];
+};
+
+// x >> STEP, times m, plus c, of which the next stages need WIDTH bits.
+template <u32 WIDTH>
+DEVICE void step(u32 (&x)[3], u32 m, u32 c) {
+    u32 a = __funnelshift_r(x[0], x[1], STEP);
+    if constexpr (WIDTH <= 32) {
+        x[0] = a * m + c;
+    } else {
+        u32 b = __funnelshift_r(x[1], x[2], STEP);
+        u64 t = (u64)a * m + c;
+        x[0] = low(t);
+        if constexpr (WIDTH <= 64) {
+            x[1] = b * m + high(t);
+        } else {
+            t = (u64)b * m + high(t);
+            x[1] = low(t);
+            x[2] = (x[2] >> STEP) * m + high(t);
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+    sieve_last(const uint4* nodes, const u32* count, u32* taken, const u32* vectors, const uint4* powers,
+               const u32* inverses, const u32* steps, const u32* mod_9, const u32* least, u32 top_0, u32 top_1, u32 top_2,
+               u64* listed, u32* list_count, u32 list_length, u64* sums) {
+    DYNAMIC_SHARED(unsigned char, bytes);
+    Shared& shared = *(Shared*)bytes;
+    for (u32 i = threadIdx.x; i < 1u << STEP; i += THREADS) shared.steps[i] = steps[i];
+    for (u32 i = threadIdx.x; i < 9 * 32; i += THREADS) shared.mod_9[i] = mod_9[i];
+    if (threadIdx.x < 16) shared.rises[threadIdx.x] = powers[threadIdx.x].x;
+    __syncthreads();
+    u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, below = (1u << lane) - 1;
+    u32(&base)[3][32] = shared.base[warp];
+    u32(&power)[3][32] = shared.power[warp];
+    unsigned short* waiting = shared.waiting[warp];
+    u32 total = *count, leasts[STAGES];
+#pragma unroll
+    for (u32 i = 0; i < STAGES; i++) leasts[i] = least[i];
+    u64 walked = 0, sum = 0;
+    u32 place = 0, places = 0;
+
+    // Walks the numbers of `numbers` lanes, whose entries begin at `from`.
+    auto walk = [&](u32 first, u32 from, u32 numbers) {
+        u32 entry = waiting[from + lane];
+        u32 node = entry >> 10, a = entry & 1023;
+        bool alive = lane < numbers;
+        u32 x[3];
+        u64 t = (u64)power[0][node] * a + base[0][node];
+        x[0] = low(t);
+        t = (u64)power[1][node] * a + ((u64)base[1][node] + high(t));
+        x[1] = low(t);
+        x[2] = power[2][node] * a + base[2][node] + high(t);
+        u32 odd = shared.odds[warp][node];
+        walked += alive;
+        unrolled<0, STAGES>([&](auto index) {
+            constexpr u32 stage = VALUE(index);
+            if (alive) {
+                u32 word = shared.steps[x[0] & ((1u << STEP) - 1)];
+                if (odd < leasts[stage] + (word >> 4 & 15)) {
+                    alive = false;
+                    sum += odd;
+                } else {
+                    if constexpr (stage + 1 < STAGES) {
+                        step<STEP*(STAGES - 1 - stage)>(x, shared.rises[word & 15], word >> 8);
+                    }
+                    odd += word & 15;
+                }
+            }
+        });
+        u32 vote = __ballot_sync(ALL, alive);
+        u32 long_ones = __popc(vote);
+        if (long_ones > places) {
+            // The places that are left stay empty.
+            for (u32 i = lane; i < places; i += 32) listed[place + i] = NOBODY;
+            if (lane == 0) place = atomicAdd(list_count, PLACES);
+            place = __shfl_sync(ALL, place, 0);
+            // A list that is too short is noticed by the host, which sees the count.
+            places = PLACES;
+            if (place > list_length - PLACES) place = list_length - PLACES;
+        }
+        if (alive) listed[place + __popc(vote & below)] = (u64)(first + node) << 10 | a;
+        place += long_ones;
+        places -= long_ones;
+    };
+
+    while (true) {
+        u32 first = 0;
+        if (lane == 0) first = atomicAdd(taken, 32);
+        first = __shfl_sync(ALL, first, 0);
+        if (first >= total) break;
+        u32 have = min(32u, total - first), index = 0, odd = 0, row = 0;
+        __syncwarp();
+        if (lane < have) {
+            uint4 low_part = nodes[2 * (u64)(first + lane)], path = nodes[2 * (u64)(first + lane) + 1];
+            odd = low_part.w & 255;
+            uint4 p = powers[odd];
+            // path + top·3^odd mod 2^96.
+            u64 t = (u64)p.x * top_0 + path.x;
+            u32 x0 = low(t);
+            t = (u64)p.y * top_0 + ((u64)path.y + high(t));
+            u64 v = (u64)p.x * top_1 + low(t);
+            u32 x1 = low(v);
+            u32 x2 = path.z + p.z * top_0 + high(t) + p.y * top_1 + high(v) + p.x * top_2;
+            base[0][lane] = x0, base[1][lane] = x1, base[2][lane] = x2;
+            power[0][lane] = p.x, power[1][lane] = p.y, power[2][lane] = p.z;
+            shared.odds[warp][lane] = odd;
+            index = inverses[odd] * x0;
+            // 2^18 ≡ 1 mod 9.
+            row = ((low_part.x & 0x3ffff) + (low_part.x >> 18) + 4 * ((low_part.y & 0x3ffff) + (low_part.y >> 18)) +
+                   7 * ((low_part.z & 0x3ffff) + (low_part.z >> 18))) % 9;
+        }
+        __syncwarp();
+        u32 waits = 0;
+        for (u32 node = 0; node < have; node++) {
+            u32 at = __shfl_sync(ALL, index, node), vector = __shfl_sync(ALL, odd, node) - leasts[0];
+            u32 left = shared.mod_9[__shfl_sync(ALL, row, node) * 32 + lane];
+            if (vector < CLASSES) {
+                const u32* words = vectors + ((u64)vector << (LOOK - 5));
+                const u32 mask = (1u << (LOOK - 5)) - 1;
+                u32 word = at / 32 + lane;
+                u32 lower = words[word & mask], upper = __shfl_down_sync(ALL, lower, 1);
+                if (lane == 31) upper = words[(word + 1) & mask];
+                left &= __funnelshift_r(lower, upper, at & 31);
+            }
+            // The places of this lane's numbers among those that wait.
+            u32 mine = __popc(left), until = mine;
+#pragma unroll
+            for (u32 apart = 1; apart < 32; apart *= 2) {
+                u32 other = __shfl_up_sync(ALL, until, apart);
+                if (lane >= apart) until += other;
+            }
+            unsigned short* to = waiting + waits + until - mine;
+            while (left) {
+                *to++ = (unsigned short)(node << 10 | lane << 5 | (__ffs(left) - 1));
+                left &= left - 1;
+            }
+            waits += __shfl_sync(ALL, until, 31);
+            __syncwarp();
+            while (waits >= 32) {
+                waits -= 32;
+                walk(first, waits, 32);
+            }
+            __syncwarp();
+        }
+        if (waits) walk(first, 0, waits);
+        __syncwarp();
+    }
+    for (u32 i = lane; i < places; i += 32) listed[place + i] = NOBODY;
+#pragma unroll
+    for (u32 apart = 16; apart; apart /= 2) {
+        walked += __shfl_down_sync(ALL, walked, apart);
+        sum += __shfl_down_sync(ALL, sum, apart);
+    }
+    if (lane == 0) {
+        atomicAdd(&sums[0], walked);
+        atomicAdd(&sums[1], sum);
+    }
+}

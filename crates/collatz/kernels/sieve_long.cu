@@ -1,0 +1,79 @@
+// Long numbers, walked exactly in 128 bits until a value at the end of a step is below the number. A thread walks number by
+// number. `tall` lists those with a value, at the start or the end of a step, of at least `threshold`; `given_up` those that
+// outgrow 128 bits or take more than `most` steps of the walk. Both lists have their count before their entries, which are
+// two words of 64 bits; what does not fit is counted only. sums[0] is the sum of odd steps of the others.
+//
+//   THREADS   of a block
+//   STEP      bits of a step of the walk
+#include "sieve.cuh"
+
+const u64 NOBODY = ~0ull;
+
+DEVICE void list(u64* to, u32 length, Long n) {
+    u64 place = atomicAdd(to, 1ull);
+    if (place >= length) return;
+    to[1 + 2 * place] = join(n.w[0], n.w[1]);
+    to[2 + 2 * place] = join(n.w[2], n.w[3]);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+    sieve_long(const uint4* nodes, const u64* listed, u32 from, u32 until, const uint4* powers, const u32* steps, u32 level,
+               u32 top_0, u32 top_1, u32 top_2, u32 top_3, u32 threshold_0, u32 threshold_1, u32 threshold_2, u32 threshold_3,
+               u32 most, u64* tall, u32 tall_length, u64* given_up, u32 given_up_length, u64* sums) {
+    DYNAMIC_SHARED(u32, table);
+    u32* rises = table + (1 << STEP);
+    for (u32 i = threadIdx.x; i < 1u << STEP; i += THREADS) table[i] = steps[i];
+    if (threadIdx.x < 16) rises[threadIdx.x] = powers[threadIdx.x].x;
+    __syncthreads();
+    Long threshold = {{threshold_0, threshold_1, threshold_2, threshold_3}};
+    u64 sum = 0;
+    for (u32 i = from + blockIdx.x * THREADS + threadIdx.x; i < until; i += gridDim.x * THREADS) {
+        u64 entry = listed[i];
+        if (entry == NOBODY) continue;
+        u64 node = entry >> 10;
+        uint4 low_part = nodes[2 * node];
+        u32 odd = low_part.w & 255;
+        // t = top + a; n = low + t·2^level; x = path + t·3^odd, below 2^128.
+        Long t = add({{top_0, top_1, top_2, top_3}}, {{(u32)entry & 1023, 0, 0, 0}});
+        Long power = join(powers[odd]), x = join(nodes[2 * node + 1]);
+#pragma unroll
+        for (u32 word = 0; word < 4; word++) {
+            x = multiply_add(x, power, t.w[word]);
+            power = {{0, power.w[0], power.w[1], power.w[2]}};
+        }
+        Long n = {{low_part.x, low_part.y, low_part.z, 0}}, shifted;
+        u32 words = level / 32, bits = level % 32;
+#pragma unroll
+        for (u32 word = 0; word < 4; word++) {
+            u32 upper = word >= words ? t.w[word - words] : 0, lower = word > words ? t.w[word - words - 1] : 0;
+            shifted.w[word] = __funnelshift_l(lower, upper, bits);
+        }
+        n = add(n, shifted);
+        bool is_tall = !less(x, threshold), lost = false;
+        u32 turns = 0;
+        while (!less(x, n)) {
+            u32 word = table[x.w[0] & ((1u << STEP) - 1)], m = rises[word & 15];
+            u64 carry = word >> 8;
+#pragma unroll
+            for (u32 w = 0; w < 4; w++) {
+                u32 part = w < 3 ? __funnelshift_r(x.w[w], x.w[w < 3 ? w + 1 : 3], STEP) : x.w[3] >> STEP;
+                carry += (u64)part * m;
+                x.w[w] = low(carry);
+                carry = high(carry);
+            }
+            odd += word & 15;
+            is_tall |= !less(x, threshold);
+            if (carry || ++turns > most) {
+                lost = true;
+                break;
+            }
+        }
+        if (lost) {
+            list(given_up, given_up_length, n);
+        } else {
+            sum += odd;
+            if (is_tall) list(tall, tall_length, n);
+        }
+    }
+    if (sum) atomicAdd(sums, sum);
+}

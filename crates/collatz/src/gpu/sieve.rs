@@ -1,0 +1,254 @@
+//! The recursive sieve on a device: nodes are grown level by level in the device's memory, some at a time, and those of the
+//! last level are walked.
+
+mod chunk;
+mod kernels;
+mod stages;
+
+use num_bigint::BigUint;
+use warpint_device::{Buffer, Device, DeviceError, Source};
+
+pub use kernels::Blocks;
+use kernels::Kernels;
+use stages::{Stage, Stages};
+
+use crate::sieve::{Engine, Looking, Tables, Tally, Tree};
+use crate::walk::Walker;
+use crate::{CollatzError, Watch};
+
+/// A node: low bits, odd steps and pattern; the path (see `sieve_grow.cu`).
+type NodeWords = [u32; 8];
+
+/// A device.
+#[derive(Debug)]
+pub struct GpuSieve {
+    device: Device,
+    walker: Walker,
+    blocks: Blocks,
+    /// Nodes in a buffer at most, a power of two.
+    nodes: usize,
+    /// Steps of the walk after which the host takes a number over.
+    most_steps: u32,
+    kernels: Option<Kernels>,
+    vectors: Option<Vectors>,
+    space: Option<Space>,
+}
+
+/// Vectors, and the tree that they are for.
+#[derive(Debug)]
+struct Vectors {
+    key: String,
+    words: Buffer<u32>,
+}
+
+/// Memory that trees use one after the other.
+#[derive(Debug)]
+struct Space {
+    /// Between levels.
+    scratch: [Buffer<NodeWords>; 2],
+    /// Of the last level.
+    last: Buffer<NodeWords>,
+    /// The nodes of stages that are not in use.
+    spare: Vec<Buffer<NodeWords>>,
+    /// Long numbers.
+    listed: Buffer<u64>,
+}
+
+impl Space {
+    /// Keeps the memory of a stage, unless it is smaller than others.
+    fn keep(&mut self, buffer: Option<Buffer<NodeWords>>, nodes: usize) {
+        self.spare.extend(buffer.filter(|buffer| buffer.len() == nodes));
+    }
+}
+
+/// Nodes that a chunk begins with are at most 2^-this of those of a buffer.
+const LEVELS_OF_A_CHUNK: u32 = 10;
+/// Long numbers of a node of the last level, about six on the average.
+const LONG_OF_A_NODE: usize = 10;
+
+impl GpuSieve {
+    /// A device; nothing is compiled yet.
+    #[must_use]
+    pub fn new(device: &Device, walker: Walker) -> Self {
+        let memory = device.info().memory;
+        // Eight stages, two buffers between levels, the last one, and the list of long numbers: a quarter of the memory.
+        let each = (11 * size_of::<NodeWords>() + LONG_OF_A_NODE * 8) as u64;
+        let nodes = (memory / 4 / each).clamp(1 << 12, 1 << 24);
+        Self {
+            device: device.clone(),
+            walker,
+            blocks: Blocks::new(device.info().shared_memory_per_block),
+            nodes: 1 << nodes.ilog2(),
+            most_steps: 4096,
+            kernels: None,
+            vectors: None,
+            space: None,
+        }
+    }
+
+    /// With blocks of another size.
+    #[must_use]
+    pub fn with_blocks(self, blocks: Blocks) -> Self {
+        Self { blocks, kernels: None, ..self }
+    }
+
+    /// With at most so many nodes in a buffer, rounded down to a power of two, at least 2^10.
+    #[must_use]
+    pub fn with_nodes(self, nodes: usize) -> Self {
+        Self { nodes: 1 << nodes.max(1 << 10).ilog2(), space: None, ..self }
+    }
+
+    /// The host takes numbers over after so many steps of the walk.
+    #[must_use]
+    pub fn with_most_steps(self, most_steps: u32) -> Self {
+        Self { most_steps, ..self }
+    }
+
+    fn kernels(&mut self, tree: &Tree) -> Result<Kernels, DeviceError> {
+        let looking = (tree.step().bits(), tree.look().bits(), tree.classes());
+        if let Some(kernels) = self.kernels.as_ref().filter(|kernels| kernels.of == looking) {
+            return Ok(kernels.clone());
+        }
+        let kernels = Kernels::new(&self.device, self.blocks, looking)?;
+        Ok(self.kernels.insert(kernels).clone())
+    }
+
+    fn space(&mut self) -> Result<Space, DeviceError> {
+        if let Some(space) = self.space.take() {
+            return Ok(space);
+        }
+        let (device, nodes) = (&self.device, self.nodes);
+        let places =
+            LONG_OF_A_NODE * nodes + self.blocks.list_reserve(device.info().multiprocessors);
+        Ok(Space {
+            scratch: [device.alloc(nodes)?, device.alloc(nodes)?],
+            last: device.alloc(nodes)?,
+            spare: vec![],
+            listed: device.alloc(places)?,
+        })
+    }
+
+    /// The vectors of a tree, made if the last ones are for another.
+    fn vectors(
+        &mut self,
+        tree: &Tree,
+        kernels: &Kernels,
+        tables: &Tables,
+    ) -> Result<(), DeviceError> {
+        let key = format!("{} {} {}", tree.level(), tree.look().bits(), tree.rules());
+        if self.vectors.as_ref().is_some_and(|vectors| vectors.key == key) {
+            return Ok(());
+        }
+        // First, so that there is room.
+        self.vectors = None;
+        let of_one = 1usize << (tree.look().bits() - 5);
+        let words = self.device.alloc::<u32>(of_one * tree.classes() as usize)?;
+        let limits = self.device.upload(&tables.limits)?;
+        let powers = self.device.upload(&tables.powers)?;
+        for class in 0..tree.classes() {
+            let to = words.address() + (class as usize * of_one * size_of::<u32>()) as u64;
+            kernels.look(to, &limits, &powers, tree.least() + class, of_one)?;
+        }
+        self.device.synchronize()?;
+        self.vectors = Some(Vectors { key, words });
+        Ok(())
+    }
+}
+
+impl Engine for GpuSieve {
+    fn tree(
+        &mut self,
+        tree: &Tree,
+        highest: Option<&BigUint>,
+        watch: &dyn Watch,
+    ) -> Result<Option<Tally>, CollatzError> {
+        let kernels = self.kernels(tree)?;
+        let tables = Tables::new(tree);
+        self.vectors(tree, &kernels, &tables)?;
+        let mut space = self.space()?;
+        let ended = self.grow(tree, &kernels, &tables, &mut space, highest, watch);
+        if ended.is_ok() {
+            self.space = Some(space);
+        }
+        ended
+    }
+
+    fn most_looking(&self) -> Looking {
+        // Ten vectors take at most a quarter of the memory.
+        let bits = (self.device.info().memory / 4 / 10 * 8).max(1).ilog2();
+        Looking::new(bits.min(32)).unwrap_or(Looking::LEAST)
+    }
+
+    fn place(&self) -> String {
+        self.device.info().id.clone()
+    }
+}
+
+impl GpuSieve {
+    fn grow(
+        &self,
+        tree: &Tree,
+        kernels: &Kernels,
+        tables: &Tables,
+        space: &mut Space,
+        highest: Option<&BigUint>,
+        watch: &dyn Watch,
+    ) -> Result<Option<Tally>, CollatzError> {
+        let Some(vectors) = &self.vectors else { return Ok(None) };
+        let mut chunks = chunk::Chunks::new(
+            &self.device,
+            tree,
+            kernels,
+            tables,
+            &vectors.words,
+            &self.walker,
+            highest,
+        )?;
+        chunks.most_steps = if self.walker.trap.is_some() { 0 } else { self.most_steps };
+        let root = self.device.upload(&[tree.root_words()])?;
+        let mut stages = Stages::new(tree.numbers());
+        stages.push(Stage::new(root, tree.root_level(), 1, 1.0));
+        while let Some(stage) = stages.top() {
+            if stage.is_done() {
+                space.keep(stages.pop(), self.nodes);
+                continue;
+            }
+            if watch.is_stopped() {
+                return Ok(None);
+            }
+            let levels = LEVELS_OF_A_CHUNK.min(tree.level() - stage.level);
+            let (first, count, share) = stage.take(self.nodes >> levels);
+            let more = (self.nodes / count).ilog2().min(tree.level() - stage.level);
+            let (from, level, to) = (stage.address(first), stage.level, stage.level + more);
+            if to == tree.level() {
+                let grown = chunks.grow(from, count, level..to, &space.scratch, &space.last)?;
+                chunks.walk(&space.last, grown, &space.listed)?;
+                watch.done(stages.done(share));
+            } else {
+                let buffer = self.stage_buffer(space)?;
+                let grown = chunks.grow(from, count, level..to, &space.scratch, &buffer)?;
+                if grown == 0 {
+                    watch.done(stages.done(share));
+                }
+                stages.push(Stage::new(buffer, to, grown, share));
+            }
+        }
+        watch.done(stages.rest());
+        Ok(Some(chunks.end()))
+    }
+
+    fn stage_buffer(&self, space: &mut Space) -> Result<Buffer<NodeWords>, DeviceError> {
+        match space.spare.pop() {
+            Some(buffer) => Ok(buffer),
+            None => self.device.alloc(self.nodes),
+        }
+    }
+}
+
+/// Every kernel as it ships.
+pub(super) fn sources(shared_memory: u32) -> Vec<Source> {
+    kernels::shipped(Blocks::new(shared_memory))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,270 @@
+//! The kernels of the sieve, and how they are launched.
+
+use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source, common};
+
+/// Threads of blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Blocks {
+    /// That grow nodes and make vectors.
+    pub grow: u32,
+    /// That walk the numbers of nodes.
+    pub last: u32,
+    /// That walk long numbers.
+    pub long: u32,
+}
+
+/// Places of the list of long numbers that a warp takes at a time.
+const PLACES: usize = 256;
+/// Blocks of a multiprocessor.
+const OF_A_MULTIPROCESSOR: u32 = 8;
+
+impl Blocks {
+    /// For devices whose blocks have so much shared memory.
+    #[must_use]
+    pub fn new(shared_memory: u32) -> Self {
+        let last = if shared_memory >= 200 << 10 { 1024 } else { 256 };
+        Self { grow: 256, last, long: 512 }
+    }
+
+    /// Places of the list of long numbers that warps may leave empty.
+    pub(super) fn list_reserve(&self, multiprocessors: u32) -> usize {
+        (OF_A_MULTIPROCESSOR * multiprocessors * self.last / 32) as usize * PLACES + PLACES
+    }
+}
+
+/// Compiled for (bits of a step, steps looked ahead, vectors).
+#[derive(Debug, Clone)]
+pub(super) struct Kernels {
+    pub of: (u32, u32, u32),
+    blocks: Blocks,
+    multiprocessors: u32,
+    grow: Kernel,
+    look: Kernel,
+    last: Kernel,
+    long: Kernel,
+    last_bytes: u32,
+    long_bytes: u32,
+}
+
+/// Bytes of shared memory of a block of `sieve_last.cu`.
+fn last_bytes(threads: u32, step: u32) -> u32 {
+    let warps = threads / 32;
+    4 * (1 << step) + 4 * 16 + 4 * 9 * 32 + warps * (7 * 4 * 32 + 2 * (1024 + 32))
+}
+
+/// Bytes of shared memory of a block of `sieve_long.cu`.
+fn long_bytes(step: u32) -> u32 {
+    4 * ((1 << step) + 16)
+}
+
+fn source(name: &'static str, text: &'static str, kernel: &'static str, threads: u32) -> Source {
+    Source::new(name, text, &[kernel])
+        .headers(common::HEADERS)
+        .header("sieve.cuh", include_str!("../../../kernels/sieve.cuh"))
+        .define("THREADS", threads)
+}
+
+fn sources(blocks: Blocks, (step, look, classes): (u32, u32, u32)) -> [Source; 4] {
+    [
+        source(
+            "sieve_grow.cu",
+            include_str!("../../../kernels/sieve_grow.cu"),
+            "sieve_grow",
+            blocks.grow,
+        ),
+        source(
+            "sieve_look.cu",
+            include_str!("../../../kernels/sieve_look.cu"),
+            "sieve_look",
+            blocks.grow,
+        )
+        .define("LOOK", look),
+        source(
+            "sieve_last.cu",
+            include_str!("../../../kernels/sieve_last.cu"),
+            "sieve_last",
+            blocks.last,
+        )
+        .define("STEP", step)
+        .define("LOOK", look)
+        .define("CLASSES", classes),
+        source(
+            "sieve_long.cu",
+            include_str!("../../../kernels/sieve_long.cu"),
+            "sieve_long",
+            blocks.long,
+        )
+        .define("STEP", step),
+    ]
+}
+
+/// As they ship: with steps and vectors as they are by default, for small trees and for large ones.
+pub(super) fn shipped(blocks: Blocks) -> Vec<Source> {
+    let step = crate::sieve::Step::default().bits();
+    let mut all = vec![];
+    for look in [16, 32] {
+        all.extend(sources(blocks, (step, look, 10)));
+    }
+    let mut seen = std::collections::HashSet::new();
+    all.retain(|source| seen.insert(source.clone()));
+    all
+}
+
+/// Words of 32 bits as arguments, the lowest first.
+fn words(x: u128, count: u32) -> impl Iterator<Item = Arg> {
+    (0..count).map(move |i| Arg::U32((x >> (32 * i)) as u32))
+}
+
+/// Where `sieve_last.cu` finds its tables.
+#[derive(Debug)]
+pub(super) struct LastTables<'a> {
+    pub vectors: &'a Buffer<u32>,
+    pub powers: &'a Buffer<[u32; 4]>,
+    pub inverses: &'a Buffer<u32>,
+    pub steps: &'a Buffer<u32>,
+    pub mod_9: &'a Buffer<u32>,
+    pub least: &'a Buffer<u32>,
+    pub top: u128,
+}
+
+/// What `sieve_long.cu` is told.
+#[derive(Debug)]
+pub(super) struct LongCall<'a> {
+    pub nodes: &'a Buffer<[u32; 8]>,
+    pub listed: &'a Buffer<u64>,
+    pub range: std::ops::Range<u32>,
+    pub powers: &'a Buffer<[u32; 4]>,
+    pub steps: &'a Buffer<u32>,
+    pub level: u32,
+    pub top: u128,
+    pub threshold: u128,
+    pub most: u32,
+    /// The list of tall numbers, that of numbers given up, the sum: addresses; the first two with lengths.
+    pub tall: (u64, u32),
+    pub given_up: (u64, u32),
+    pub sum: u64,
+}
+
+impl Kernels {
+    pub(super) fn new(
+        device: &Device,
+        blocks: Blocks,
+        of: (u32, u32, u32),
+    ) -> Result<Self, DeviceError> {
+        let programs = device.programs(&sources(blocks, of))?;
+        let (last_bytes, long_bytes) = (last_bytes(blocks.last, of.0), long_bytes(of.0));
+        let shared = [0, 0, last_bytes, long_bytes];
+        let names = ["sieve_grow", "sieve_look", "sieve_last", "sieve_long"];
+        let mut kernels = vec![];
+        for ((program, name), bytes) in programs.iter().zip(names).zip(shared) {
+            kernels.push(program.kernel(name, bytes)?);
+        }
+        let Ok([grow, look, last, long]) = <[Kernel; 4]>::try_from(kernels) else {
+            return Err(DeviceError::Failed {
+                what: "loading the sieve".into(),
+                message: "not four kernels".into(),
+            });
+        };
+        let multiprocessors = device.info().multiprocessors.max(1);
+        Ok(Self { of, blocks, multiprocessors, grow, look, last, long, last_bytes, long_bytes })
+    }
+
+    /// The children of nodes, of which there are as many as `count` says.
+    pub(super) fn grow(
+        &self,
+        [nodes, count, grown, grown_count]: [u64; 4],
+        powers: &Buffer<[u32; 4]>,
+        level: u32,
+        limits: [u32; 3],
+        most: usize,
+    ) -> Result<(), DeviceError> {
+        let blocks = (most as u64).div_ceil(self.blocks.grow.into());
+        let blocks = blocks.min((OF_A_MULTIPROCESSOR * self.multiprocessors).into()) as u32;
+        let args = [
+            Arg::Pointer(nodes),
+            Arg::Pointer(count),
+            Arg::Pointer(grown),
+            Arg::Pointer(grown_count),
+            powers.into(),
+            Arg::U32(level),
+            Arg::U32(limits[0]),
+            Arg::U32(limits[1]),
+            Arg::U32(limits[2]),
+        ];
+        self.grow.launch(Launch::linear(blocks.max(1), self.blocks.grow), &args)
+    }
+
+    /// One vector, of so many words.
+    pub(super) fn look(
+        &self,
+        to: u64,
+        limits: &Buffer<[u32; 4]>,
+        powers: &Buffer<[u32; 4]>,
+        odd: u32,
+        words: usize,
+    ) -> Result<(), DeviceError> {
+        let blocks = words.div_ceil(self.blocks.grow as usize) as u32;
+        let args = [Arg::Pointer(to), limits.into(), powers.into(), Arg::U32(odd)];
+        self.look.launch(Launch::linear(blocks, self.blocks.grow), &args)
+    }
+
+    /// Walks the numbers of nodes.
+    pub(super) fn last(
+        &self,
+        nodes: &Buffer<[u32; 8]>,
+        [count, taken, list_count]: [u64; 3],
+        tables: &LastTables<'_>,
+        listed: &Buffer<u64>,
+        sums: u64,
+        most: usize,
+    ) -> Result<(), DeviceError> {
+        let blocks = most.div_ceil(self.blocks.last as usize).max(1);
+        let blocks = (blocks as u32).min(OF_A_MULTIPROCESSOR * self.multiprocessors);
+        let mut args = vec![
+            nodes.into(),
+            Arg::Pointer(count),
+            Arg::Pointer(taken),
+            tables.vectors.into(),
+            tables.powers.into(),
+            tables.inverses.into(),
+            tables.steps.into(),
+            tables.mod_9.into(),
+            tables.least.into(),
+        ];
+        args.extend(words(tables.top, 3));
+        args.extend([
+            listed.into(),
+            Arg::Pointer(list_count),
+            Arg::U32(listed.len() as u32),
+            Arg::Pointer(sums),
+        ]);
+        self.last.launch(Launch::linear(blocks, self.blocks.last).shared(self.last_bytes), &args)
+    }
+
+    /// Walks long numbers.
+    pub(super) fn long(&self, call: &LongCall<'_>) -> Result<(), DeviceError> {
+        let threads = self.blocks.long;
+        let blocks = call.range.len().div_ceil(threads as usize) as u32;
+        let blocks = blocks.clamp(1, OF_A_MULTIPROCESSOR * self.multiprocessors);
+        let mut args = vec![
+            call.nodes.into(),
+            call.listed.into(),
+            Arg::U32(call.range.start),
+            Arg::U32(call.range.end),
+            call.powers.into(),
+            call.steps.into(),
+            Arg::U32(call.level),
+        ];
+        args.extend(words(call.top, 4));
+        args.extend(words(call.threshold, 4));
+        args.extend([
+            Arg::U32(call.most),
+            Arg::Pointer(call.tall.0),
+            Arg::U32(call.tall.1),
+            Arg::Pointer(call.given_up.0),
+            Arg::U32(call.given_up.1),
+            Arg::Pointer(call.sum),
+        ]);
+        self.long.launch(Launch::linear(blocks, threads).shared(self.long_bytes), &args)
+    }
+}

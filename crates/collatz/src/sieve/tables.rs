@@ -1,0 +1,41 @@
+//! What the kernels find in memory.
+
+use super::last::{inverses, mod_9, powers};
+use super::rules::Limits;
+use super::steps::Steps;
+use super::tree::Tree;
+
+/// The tables of a tree.
+#[derive(Debug, Clone)]
+pub(crate) struct Tables {
+    /// 3^i mod 2^128, the lowest word first.
+    pub powers: Vec<[u32; 4]>,
+    /// 3^(−i) mod 2^32.
+    pub inverses: Vec<u32>,
+    pub steps: Steps,
+    /// See [`mod_9`].
+    pub mod_9: Vec<u32>,
+    /// Of the steps that the vectors look ahead.
+    pub limits: Vec<[u32; 4]>,
+    /// Of the steps from level 0 on.
+    pub grow: Vec<[u32; 3]>,
+}
+
+impl Tables {
+    pub(crate) fn new(tree: &Tree) -> Self {
+        // No number of the tables has more odd steps, not even those of the last vector.
+        let most = tree.level + 32;
+        let word = |x: u128, i: u32| (x >> (32 * i)) as u32;
+        let words = |x: u128| [0, 1, 2, 3].map(|i| word(x, i));
+        let three = |limits: &Limits| [limits.descent, limits.run, limits.preimage];
+        let four = |limits: &Limits| [limits.descent, limits.run, limits.preimage, 0];
+        Self {
+            powers: powers(most).into_iter().map(words).collect(),
+            inverses: inverses(most),
+            steps: Steps::new(tree),
+            mod_9: mod_9(tree),
+            limits: tree.limits(0, tree.look.bits()).iter().map(four).collect(),
+            grow: Limits::from(0, tree.level, tree.rules).iter().map(three).collect(),
+        }
+    }
+}
