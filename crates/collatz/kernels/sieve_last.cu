@@ -18,14 +18,16 @@ const u32 WAITING = 1024 + 32;
 const u32 PLACES = 256;
 const u64 NOBODY = ~0ull;
 
+struct Node {
+    // T^K of its first number mod 2^96, and odd steps; 3^odd mod 2^96.
+    uint4 base, power;
+};
+
 struct Shared {
+    Node nodes[WARPS][32];
     u32 steps[1 << STEP];
     u32 rises[16];
     u32 mod_9[9 * 32];
-    // Of each node of a warp: T^K of its first number, 3^odd, and odd.
-    u32 base[WARPS][3][32];
-    u32 power[WARPS][3][32];
-    u32 odds[WARPS][32];
     unsigned short waiting[WARPS][WAITING];
 };
 
@@ -60,41 +62,41 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     if (threadIdx.x < 16) shared.rises[threadIdx.x] = powers[threadIdx.x].x;
     __syncthreads();
     u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, below = (1u << lane) - 1;
-    u32(&base)[3][32] = shared.base[warp];
-    u32(&power)[3][32] = shared.power[warp];
+    Node* group = shared.nodes[warp];
     unsigned short* waiting = shared.waiting[warp];
     u32 total = *count, leasts[STAGES];
 #pragma unroll
     for (u32 i = 0; i < STAGES; i++) leasts[i] = least[i];
     u64 walked = 0, sum = 0;
+    // Of the nodes at hand.
+    u32 walked_here = 0, sum_here = 0;
     u32 place = 0, places = 0;
 
     // Walks the numbers of `numbers` lanes, whose entries begin at `from`.
     auto walk = [&](u32 first, u32 from, u32 numbers) {
-        u32 entry = waiting[from + lane];
-        u32 node = entry >> 10, a = entry & 1023;
+        u32 entry = waiting[from + lane], a = entry & 1023;
+        // Lanes without a number have any of those that waited before.
+        Node node = group[entry >> 10 & 31];
         bool alive = lane < numbers;
-        u32 x[3];
-        u64 t = (u64)power[0][node] * a + base[0][node];
+        u32 x[3], odd = node.base.w;
+        u64 t = (u64)node.power.x * a + node.base.x;
         x[0] = low(t);
-        t = (u64)power[1][node] * a + ((u64)base[1][node] + high(t));
+        t = (u64)node.power.y * a + ((u64)node.base.y + high(t));
         x[1] = low(t);
-        x[2] = power[2][node] * a + base[2][node] + high(t);
-        u32 odd = shared.odds[warp][node];
-        walked += alive;
+        x[2] = node.power.z * a + node.base.z + high(t);
         unrolled<0, STAGES>([&](auto index) {
             constexpr u32 stage = VALUE(index);
-            if (alive) {
-                u32 word = shared.steps[x[0] & ((1u << STEP) - 1)];
-                if (odd < leasts[stage] + (word >> 4 & 15)) {
-                    alive = false;
-                    sum += odd;
-                } else {
-                    if constexpr (stage + 1 < STAGES) {
-                        step<STEP*(STAGES - 1 - stage)>(x, shared.rises[word & 15], word >> 8);
-                    }
-                    odd += word & 15;
-                }
+            constexpr bool asks = (stage + 1) * STEP > LOOK;
+            u32 word = 0;
+            if (!asks || alive) word = shared.steps[x[0] & ((1u << STEP) - 1)];
+            if constexpr (asks) {
+                bool killed = odd < leasts[stage] + (word >> 6 & 15);
+                if (alive && killed) sum_here += odd;
+                alive = alive && !killed;
+            }
+            if constexpr (stage + 1 < STAGES) {
+                step<STEP*(STAGES - 1 - stage)>(x, *(const u32*)((const unsigned char*)shared.rises + (word & 60)), word >> 10);
+                odd += word >> 2 & 15;
             }
         });
         u32 vote = __ballot_sync(ALL, alive);
@@ -108,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             places = PLACES;
             if (place > list_length - PLACES) place = list_length - PLACES;
         }
-        if (alive) listed[place + __popc(vote & below)] = (u64)(first + node) << 10 | a;
+        if (alive) listed[place + __popc(vote & below)] = ((u64)first << 10) + entry;
         place += long_ones;
         places -= long_ones;
     };
@@ -131,9 +133,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             u64 v = (u64)p.x * top_1 + low(t);
             u32 x1 = low(v);
             u32 x2 = path.z + p.z * top_0 + high(t) + p.y * top_1 + high(v) + p.x * top_2;
-            base[0][lane] = x0, base[1][lane] = x1, base[2][lane] = x2;
-            power[0][lane] = p.x, power[1][lane] = p.y, power[2][lane] = p.z;
-            shared.odds[warp][lane] = odd;
+            group[lane] = {make_uint4(x0, x1, x2, odd), p};
             index = inverses[odd] * x0;
             // 2^18 ≡ 1 mod 9.
             row = ((low_part.x & 0x3ffff) + (low_part.x >> 18) + 4 * ((low_part.y & 0x3ffff) + (low_part.y >> 18)) +
@@ -154,6 +154,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             }
             // The places of this lane's numbers among those that wait.
             u32 mine = __popc(left), until = mine;
+            walked_here += mine;
 #pragma unroll
             for (u32 apart = 1; apart < 32; apart *= 2) {
                 u32 other = __shfl_up_sync(ALL, until, apart);
@@ -173,6 +174,9 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             __syncwarp();
         }
         if (waits) walk(first, 0, waits);
+        walked += walked_here;
+        sum += sum_here;
+        walked_here = sum_here = 0;
         __syncwarp();
     }
     for (u32 i = lane; i < places; i += 32) listed[place + i] = NOBODY;

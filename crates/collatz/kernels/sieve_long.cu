@@ -5,6 +5,7 @@
 //
 //   THREADS   of a block
 //   STEP      bits of a step of the walk
+//   POWERS    powers of 3 that there may be
 #include "sieve.cuh"
 
 const u64 NOBODY = ~0ull;
@@ -20,28 +21,35 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     sieve_long(const uint4* nodes, const u64* listed, u32 from, u32 until, const uint4* powers, const u32* steps, u32 level,
                u32 top_0, u32 top_1, u32 top_2, u32 top_3, u32 threshold_0, u32 threshold_1, u32 threshold_2, u32 threshold_3,
                u32 most, u64* tall, u32 tall_length, u64* given_up, u32 given_up_length, u64* sums) {
-    DYNAMIC_SHARED(u32, table);
-    u32* rises = table + (1 << STEP);
+    DYNAMIC_SHARED(uint4, powers_here);
+    u32* table = (u32*)(powers_here + POWERS);
+    for (u32 i = threadIdx.x; i < POWERS; i += THREADS) powers_here[i] = powers[i];
     for (u32 i = threadIdx.x; i < 1u << STEP; i += THREADS) table[i] = steps[i];
-    if (threadIdx.x < 16) rises[threadIdx.x] = powers[threadIdx.x].x;
     __syncthreads();
     Long threshold = {{threshold_0, threshold_1, threshold_2, threshold_3}};
     u64 sum = 0;
-    for (u32 i = from + blockIdx.x * THREADS + threadIdx.x; i < until; i += gridDim.x * THREADS) {
-        u64 entry = listed[i];
-        if (entry == NOBODY) continue;
-        u64 node = entry >> 10;
-        uint4 low_part = nodes[2 * node];
-        u32 odd = low_part.w & 255;
+    // The entry after the next and the next node are on their way while a number is walked.
+    u32 i = from + blockIdx.x * THREADS + threadIdx.x, stride = gridDim.x * THREADS;
+    u64 entry = i < until ? listed[i] : NOBODY, next = i + stride < until ? listed[i + stride] : NOBODY;
+    uint4 low_part = make_uint4(0, 0, 0, 0), path = low_part;
+    if (entry != NOBODY) low_part = nodes[2 * (entry >> 10)], path = nodes[2 * (entry >> 10) + 1];
+    for (; i < until; i += stride) {
+        u64 this_entry = entry;
+        uint4 this_low = low_part, this_path = path;
+        entry = next;
+        if (entry != NOBODY) low_part = nodes[2 * (entry >> 10)], path = nodes[2 * (entry >> 10) + 1];
+        next = i + 2 * (u64)stride < until ? listed[i + 2 * stride] : NOBODY;
+        if (this_entry == NOBODY) continue;
+        u32 odd = this_low.w & 255;
         // t = top + a; n = low + t·2^level; x = path + t·3^odd, below 2^128.
-        Long t = add({{top_0, top_1, top_2, top_3}}, {{(u32)entry & 1023, 0, 0, 0}});
-        Long power = join(powers[odd]), x = join(nodes[2 * node + 1]);
+        Long t = add({{top_0, top_1, top_2, top_3}}, {{(u32)this_entry & 1023, 0, 0, 0}});
+        Long power = join(powers_here[odd]), x = join(this_path);
 #pragma unroll
         for (u32 word = 0; word < 4; word++) {
             x = multiply_add(x, power, t.w[word]);
             power = {{0, power.w[0], power.w[1], power.w[2]}};
         }
-        Long n = {{low_part.x, low_part.y, low_part.z, 0}}, shifted;
+        Long n = {{this_low.x, this_low.y, this_low.z, 0}}, shifted;
         u32 words = level / 32, bits = level % 32;
 #pragma unroll
         for (u32 word = 0; word < 4; word++) {
@@ -52,8 +60,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         bool is_tall = !less(x, threshold), lost = false;
         u32 turns = 0;
         while (!less(x, n)) {
-            u32 word = table[x.w[0] & ((1u << STEP) - 1)], m = rises[word & 15];
-            u64 carry = word >> 8;
+            u32 word = table[x.w[0] & ((1u << STEP) - 1)], m = powers_here[word >> 2 & 15].x;
+            u64 carry = word >> 10;
 #pragma unroll
             for (u32 w = 0; w < 4; w++) {
                 u32 part = w < 3 ? __funnelshift_r(x.w[w], x.w[w < 3 ? w + 1 : 3], STEP) : x.w[3] >> STEP;
@@ -61,7 +69,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
                 x.w[w] = low(carry);
                 carry = high(carry);
             }
-            odd += word & 15;
+            odd += word >> 2 & 15;
             is_tall |= !less(x, threshold);
             if (carry || ++turns > most) {
                 lost = true;

@@ -167,7 +167,7 @@ impl Walk<'_> {
 
     fn one(&self, node: &Node, base: u128, power: u128, a: u32, tally: &mut Tally) {
         let x = base + u128::from(a) * power;
-        let odd = match self.steps.walk(x, node.odd) {
+        let odd = match self.steps.walk(x, node.odd, self.tree.look.bits()) {
             Some(odd) => odd.into(),
             None => {
                 let n = self.tree.number(node.low, a);

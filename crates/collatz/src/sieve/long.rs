@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use num_bigint::BigUint;
 
-use super::steps::RISES;
+use super::steps::{RISES, rise_of, value_of};
 use crate::Highest;
 use crate::walk::{Walker, big_step};
 
@@ -43,13 +43,13 @@ impl Long<'_> {
                 return None;
             }
             let word = self.words[(y as u32 & mask) as usize];
-            let rise = word & 15;
-            let product = (y >> self.step).checked_mul(RISES[rise as usize]);
-            let Some(next) = product.and_then(|p| p.checked_add((word >> 8).into())) else {
+            let rise = rise_of(word);
+            let product = (y >> self.step).checked_mul(RISES[rise]);
+            let Some(next) = product.and_then(|p| p.checked_add(value_of(word))) else {
                 return self.big_end(n, y.into(), end, steps);
             };
             y = next;
-            end.odd += u64::from(rise);
+            end.odd += rise as u64;
             end.tall |= y >= tall;
             steps += u64::from(self.step);
         }

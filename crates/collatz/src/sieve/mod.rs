@@ -33,7 +33,7 @@ pub struct Shape {
     pub rules: Rules,
     /// How many steps the vectors look ahead; by the size of the region if it is not said.
     pub look: Option<Looking>,
-    /// Bits of a step of the walk, 8 to 15.
+    /// Bits of a step of the walk, 8 to 13.
     pub step: Step,
 }
 
@@ -43,15 +43,15 @@ pub struct Step(u32);
 
 impl Default for Step {
     fn default() -> Self {
-        Self(14)
+        Self(13)
     }
 }
 
 impl Step {
-    /// So many bits, if there are tables for them: 8 to 15.
+    /// So many bits, if there are tables for them: 8 to 13.
     #[must_use]
     pub fn new(bits: u32) -> Option<Self> {
-        (8..=15).contains(&bits).then_some(Self(bits))
+        (8..=13).contains(&bits).then_some(Self(bits))
     }
 
     /// Bits.

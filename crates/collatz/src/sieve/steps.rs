@@ -19,8 +19,8 @@ pub(crate) const RISES: [u128; 16] = {
     rises
 };
 
-/// What a step of the walk does to a residue r modulo 2^step, one word each: T^step(r) from bit 8 on, in bits 0
-/// to 3 its odd steps, in bits 4 to 7 the kill v.
+/// What a step of the walk does to a residue r modulo 2^step, one word each: T^step(r) from bit 10 on, its odd steps in
+/// bits 2 to 5, in bits 6 to 9 the kill v.
 ///
 /// A number with fewer than m + v odd steps before the residue, m the least number at that level, need not be
 /// walked further: one of the rules says so at one of the next `step` steps, at whichever stage of the walk.
@@ -47,26 +47,40 @@ impl Steps {
                 limits.iter().zip(&least).map(|(limits, &least)| of(limits).2 - least as i32);
             let kill = kills.min().unwrap_or(0).clamp(0, 15) as u32;
             let (value, odd, _) = of(&limits[0]);
-            (value as u32) << 8 | kill << 4 | odd
+            (value as u32) << 10 | kill << 6 | odd << 2
         };
         Self { step, words: (0..1 << step).map(word).collect(), least }
     }
 
     /// Walks a number with `odd` odd steps behind it, of whose value x the low 96 bits count: the odd steps when it
-    /// was killed, or nothing if it is a long one, which no rule kills in all stages.
-    pub(crate) fn walk(&self, mut x: u128, mut odd: u32) -> Option<u32> {
+    /// was killed, or nothing if it is a long one, which no rule kills in all stages. What ends within the first
+    /// `look` steps kills no number.
+    pub(crate) fn walk(&self, mut x: u128, mut odd: u32, look: u32) -> Option<u32> {
         let mask = (1 << self.step) - 1;
-        for &least in &self.least {
+        for (stage, &least) in (1..).zip(&self.least) {
             let word = self.words[(x as u32 & mask) as usize];
-            if odd < least + (word >> 4 & 15) {
+            if stage * self.step > look && odd < least + kill_of(word) {
                 return Some(odd);
             }
-            let rise = word & 15;
-            x = (x >> self.step)
-                .wrapping_mul(RISES[rise as usize])
-                .wrapping_add((word >> 8).into());
-            odd += rise;
+            let rise = rise_of(word);
+            x = (x >> self.step).wrapping_mul(RISES[rise]).wrapping_add(value_of(word));
+            odd += rise as u32;
         }
         None
     }
+}
+
+/// T^step of a word's residue.
+pub(crate) fn value_of(word: u32) -> u128 {
+    (word >> 10).into()
+}
+
+/// Its odd steps.
+pub(crate) fn rise_of(word: u32) -> usize {
+    (word >> 2 & 15) as usize
+}
+
+/// Its kill.
+pub(crate) fn kill_of(word: u32) -> u32 {
+    word >> 6 & 15
 }

@@ -15,6 +15,8 @@ pub struct Blocks {
 
 /// Places of the list of long numbers that a warp takes at a time.
 const PLACES: usize = 256;
+/// Powers of 3 in the shared memory of a block of `sieve_long.cu`: a tree has at most 90 levels.
+const POWERS: u32 = 96;
 /// Blocks of a multiprocessor.
 const OF_A_MULTIPROCESSOR: u32 = 8;
 
@@ -49,12 +51,12 @@ pub(super) struct Kernels {
 /// Bytes of shared memory of a block of `sieve_last.cu`.
 fn last_bytes(threads: u32, step: u32) -> u32 {
     let warps = threads / 32;
-    4 * (1 << step) + 4 * 16 + 4 * 9 * 32 + warps * (7 * 4 * 32 + 2 * (1024 + 32))
+    4 * (1 << step) + 4 * 16 + 4 * 9 * 32 + warps * (32 * 32 + 2 * (1024 + 32))
 }
 
 /// Bytes of shared memory of a block of `sieve_long.cu`.
 fn long_bytes(step: u32) -> u32 {
-    4 * ((1 << step) + 16)
+    4 * (1 << step) + 16 * POWERS
 }
 
 fn source(name: &'static str, text: &'static str, kernel: &'static str, threads: u32) -> Source {
@@ -94,7 +96,8 @@ fn sources(blocks: Blocks, (step, look, classes): (u32, u32, u32)) -> [Source; 4
             "sieve_long",
             blocks.long,
         )
-        .define("STEP", step),
+        .define("STEP", step)
+        .define("POWERS", POWERS),
     ]
 }
 
