@@ -3,6 +3,7 @@
 // walk, one a lane. Numbers that no rule kills in all stages are listed.
 //
 //   THREADS   of a block, a multiple of 32
+//   BLOCKS    of a multiprocessor
 //   STEP      bits of a step of the walk
 //   LOOK      the vectors have 2^LOOK bits
 //   CLASSES   vectors
@@ -24,9 +25,10 @@ struct Node {
 };
 
 struct Shared {
+    // First, so that bits 2 to 5 of a word are the address.
+    u32 rises[16];
     Node nodes[WARPS][32];
     u32 steps[1 << STEP];
-    u32 rises[16];
     u32 mod_9[9 * 32];
     unsigned short waiting[WARPS][WAITING];
 };
@@ -51,7 +53,7 @@ DEVICE void step(u32 (&x)[3], u32 m, u32 c) {
     }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     sieve_last(const uint4* nodes, const u32* count, u32* taken, const u32* vectors, const uint4* powers,
                const u32* inverses, const u32* steps, const u32* mod_9, const u32* least, u32 top_0, u32 top_1, u32 top_2,
                u64* listed, u32* list_count, u32 list_length, u64* sums) {
@@ -64,9 +66,10 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, below = (1u << lane) - 1;
     Node* group = shared.nodes[warp];
     unsigned short* waiting = shared.waiting[warp];
+    // Numbers of odd steps are held times 4, as words have them.
     u32 total = *count, leasts[STAGES];
 #pragma unroll
-    for (u32 i = 0; i < STAGES; i++) leasts[i] = least[i];
+    for (u32 i = 0; i < STAGES; i++) leasts[i] = 4 * least[i];
     u64 walked = 0, sum = 0;
     // Of the nodes at hand.
     u32 walked_here = 0, sum_here = 0;
@@ -78,7 +81,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         // Lanes without a number have any of those that waited before.
         Node node = group[entry >> 10 & 31];
         bool alive = lane < numbers;
-        u32 x[3], odd = node.base.w;
+        u32 x[3], odd = 4 * node.base.w;
         u64 t = (u64)node.power.x * a + node.base.x;
         x[0] = low(t);
         t = (u64)node.power.y * a + ((u64)node.base.y + high(t));
@@ -90,13 +93,14 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             u32 word = 0;
             if (!asks || alive) word = shared.steps[x[0] & ((1u << STEP) - 1)];
             if constexpr (asks) {
-                bool killed = odd < leasts[stage] + (word >> 6 & 15);
+                bool killed = odd < leasts[stage] + (word >> 4 & 60);
                 if (alive && killed) sum_here += odd;
                 alive = alive && !killed;
             }
             if constexpr (stage + 1 < STAGES) {
-                step<STEP*(STAGES - 1 - stage)>(x, *(const u32*)((const unsigned char*)shared.rises + (word & 60)), word >> 10);
-                odd += word >> 2 & 15;
+                u32 rise = word & 60;
+                step<STEP*(STAGES - 1 - stage)>(x, *(const u32*)(bytes + rise), word >> 10);
+                odd += rise;
             }
         });
         u32 vote = __ballot_sync(ALL, alive);
@@ -140,18 +144,28 @@ extern "C" __global__ void __launch_bounds__(THREADS)
                    7 * ((low_part.z & 0x3ffff) + (low_part.z >> 18))) % 9;
         }
         __syncwarp();
-        u32 waits = 0;
-        for (u32 node = 0; node < have; node++) {
-            u32 at = __shfl_sync(ALL, index, node), vector = __shfl_sync(ALL, odd, node) - leasts[0];
-            u32 left = shared.mod_9[__shfl_sync(ALL, row, node) * 32 + lane];
+        // A node's words of its vector: this lane's, and in the last lane the next one's. Those of the next node are on
+        // their way while the numbers of one are walked.
+        auto fetch = [&](u32 node) {
+            u32 at = __shfl_sync(ALL, index, node), vector = __shfl_sync(ALL, odd, node) - leasts[0] / 4;
+            uint2 words = make_uint2(ALL, ALL);
             if (vector < CLASSES) {
-                const u32* words = vectors + ((u64)vector << (LOOK - 5));
+                const u32* from = vectors + ((u64)vector << (LOOK - 5));
                 const u32 mask = (1u << (LOOK - 5)) - 1;
-                u32 word = at / 32 + lane;
-                u32 lower = words[word & mask], upper = __shfl_down_sync(ALL, lower, 1);
-                if (lane == 31) upper = words[(word + 1) & mask];
-                left &= __funnelshift_r(lower, upper, at & 31);
+                words.x = from[(at / 32 + lane) & mask];
+                if (lane == 31) words.y = from[(at / 32 + 32) & mask];
             }
+            return words;
+        };
+        u32 waits = 0;
+        uint2 next = fetch(0);
+        for (u32 node = 0; node < have; node++) {
+            uint2 words = next;
+            if (node + 1 < have) next = fetch(node + 1);
+            u32 upper = __shfl_down_sync(ALL, words.x, 1);
+            if (lane == 31) upper = words.y;
+            u32 left = __funnelshift_r(words.x, upper, __shfl_sync(ALL, index, node) & 31) &
+                       shared.mod_9[__shfl_sync(ALL, row, node) * 32 + lane];
             // The places of this lane's numbers among those that wait.
             u32 mine = __popc(left), until = mine;
             walked_here += mine;
@@ -175,7 +189,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         }
         if (waits) walk(first, 0, waits);
         walked += walked_here;
-        sum += sum_here;
+        sum += sum_here / 4;
         walked_here = sum_here = 0;
         __syncwarp();
     }

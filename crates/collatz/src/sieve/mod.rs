@@ -43,7 +43,7 @@ pub struct Step(u32);
 
 impl Default for Step {
     fn default() -> Self {
-        Self(13)
+        Self(12)
     }
 }
 

@@ -14,6 +14,8 @@ use crate::walk::Walker;
 const LIST: usize = 4096;
 /// Words of such a list.
 const LIST_WORDS: usize = 1 + 2 * LIST;
+/// Places of the list that are looked at first.
+const FIRST: usize = 1 << 14;
 /// Levels that can be grown at once.
 const LEVELS: usize = 32;
 
@@ -188,7 +190,9 @@ impl<'a> Chunks<'a> {
         listed: &Buffer<u64>,
         places: usize,
     ) -> Result<(), DeviceError> {
-        let mut ranges = vec![0..places as u32];
+        // A first look at few, as all are tall while the highest value is not known.
+        let first = if self.tallest.threshold() == 0 { places.min(FIRST) } else { places } as u32;
+        let mut ranges = vec![first..places as u32, 0..first];
         while let Some(range) = ranges.pop() {
             if range.is_empty() {
                 continue;

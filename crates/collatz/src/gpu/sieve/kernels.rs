@@ -9,6 +9,8 @@ pub struct Blocks {
     pub grow: u32,
     /// That walk the numbers of nodes.
     pub last: u32,
+    /// Of these on a multiprocessor.
+    pub last_blocks: u32,
     /// That walk long numbers.
     pub long: u32,
 }
@@ -24,8 +26,9 @@ impl Blocks {
     /// For devices whose blocks have so much shared memory.
     #[must_use]
     pub fn new(shared_memory: u32) -> Self {
-        let last = if shared_memory >= 200 << 10 { 1024 } else { 256 };
-        Self { grow: 256, last, long: 512 }
+        // Registers are for 1,536 threads of a multiprocessor, where there is shared memory for them.
+        let (last, last_blocks) = if shared_memory >= 200 << 10 { (512, 3) } else { (256, 1) };
+        Self { grow: 256, last, last_blocks, long: 512 }
     }
 
     /// Places of the list of long numbers that warps may leave empty.
@@ -87,6 +90,7 @@ fn sources(blocks: Blocks, (step, look, classes): (u32, u32, u32)) -> [Source; 4
             "sieve_last",
             blocks.last,
         )
+        .define("BLOCKS", blocks.last_blocks)
         .define("STEP", step)
         .define("LOOK", look)
         .define("CLASSES", classes),

@@ -7,7 +7,7 @@ use crate::sieve::{CpuSieve, Rules, Shape, Sieve, Step};
 use crate::{Region, Unwatched, Verifier};
 
 fn blocks() -> Blocks {
-    Blocks { grow: 64, last: 64, long: 32 }
+    Blocks { grow: 64, last: 64, last_blocks: 1, long: 32 }
 }
 
 fn shape(look: u32, step: u32, rules: Rules) -> Shape {
