@@ -78,7 +78,7 @@ struct Folder {
     sources: fn(lengths: &[usize], shared_memory: u32) -> Result<Vec<Source>>,
 }
 
-const FOLDERS: [Folder; 5] = [
+const FOLDERS: [Folder; 6] = [
     Folder {
         budgets: "crates/device/kernels/budgets.toml",
         by: &["RADIX"],
@@ -128,6 +128,13 @@ const FOLDERS: [Folder; 5] = [
         few_lengths: &[],
         all_lengths: Vec::new,
         sources: |_, shared_memory| Ok(warpint_integer::gpu::sources(shared_memory)?),
+    },
+    Folder {
+        budgets: "crates/collatz/kernels/budgets.toml",
+        by: &["STEP", "LOOK", "THREADS", "BLOCKS"],
+        few_lengths: &[],
+        all_lengths: Vec::new,
+        sources: |_, shared_memory| Ok(warpint_collatz::gpu::sources(shared_memory)),
     },
     Folder {
         budgets: "crates/selftest/kernels/budgets.toml",

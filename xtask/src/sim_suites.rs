@@ -43,6 +43,7 @@ const SUITES: &[Suite] = &[
     ("elementwise", elementwise),
     ("batches", batches),
     ("division", division),
+    ("collatz", collatz),
     ("goldilocks-64", |device| goldilocks(device, 1279, 64)),
     ("goldilocks-320", |device| goldilocks(device, 4423, 320)),
     ("goldilocks-1024", |device| goldilocks(device, 21_701, 1024)),
@@ -129,6 +130,16 @@ fn cofactors_in_blocks(executor: &Executor) -> Result<()> {
         Ok::<_, anyhow::Error>(([all.gcd.to_limbs()?, all.x.to_limbs()?, all.y.to_limbs()?], signs))
     };
     ensure!(results(executor)? == results(&Executor::cpu())?, "cofactors are not those of the CPU");
+    Ok(())
+}
+
+/// The methods of the Collatz conjecture on few numbers.
+fn collatz(device: &Device) -> Result<()> {
+    use warpint_selftest::collatz::{CASES, Sizes};
+    for (name, case) in CASES {
+        let done = case(device, warpint_selftest::SEED, &Sizes::least());
+        done.map_err(anyhow::Error::msg).context(*name)?;
+    }
     Ok(())
 }
 

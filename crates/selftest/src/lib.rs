@@ -6,6 +6,7 @@
 //! * [`oracle`]: the family `limbs`, schoolbook arithmetic;
 //! * [`agreement`]: two families against each other at lengths beyond the oracle;
 //! * [`batches`]: batches of integers, on the CPU and on devices;
+//! * [`collatz`]: the methods of the Collatz conjecture on devices;
 //! * [`elementwise`]: operations of batches on a device, limb by limb;
 //! * [`faults`]: what goes wrong on unreliable machines, made on purpose;
 //! * [`field`]: the field arithmetic of the kernels, one function at a time;
@@ -18,6 +19,7 @@
 pub mod agreement;
 pub mod batches;
 pub mod cases;
+pub mod collatz;
 pub mod elementwise;
 pub mod faults;
 pub mod field;
@@ -163,6 +165,21 @@ pub fn run_batches(
     let of_devices = if executor.is_cpu() { &[] } else { batches::CASES_OF_DEVICES };
     for (case, of_batches) in batches::CASES.iter().chain(of_devices) {
         run.one(&family, case, &|| of_batches(executor, SEED, sizes));
+    }
+    run.summary
+}
+
+/// Runs the cases of [`collatz`] on a device, as [`run`] does those of families: `collatz@cuda:0::trees`.
+pub fn run_collatz(
+    device: &Device,
+    sizes: &collatz::Sizes,
+    filter: Option<&str>,
+    report: &mut dyn FnMut(&CaseReport),
+) -> Summary {
+    let mut run = Running { filter, report, summary: Summary::default() };
+    let family = format!("collatz@{}", device.info().id);
+    for (case, of_methods) in collatz::CASES {
+        run.one(&family, case, &|| of_methods(device, SEED, sizes));
     }
     run.summary
 }

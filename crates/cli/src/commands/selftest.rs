@@ -4,7 +4,7 @@ use warpint::integer::Executor;
 use warpint::mersenne::engine::places::{Families, device_on, families_on_cpu};
 use warpint::mersenne::{DeviceChoice, PlanRequest};
 use warpint_selftest::batches::Sizes;
-use warpint_selftest::{CaseReport, Summary, run_batches, run_kernels};
+use warpint_selftest::{CaseReport, Summary, collatz, run_batches, run_collatz, run_kernels};
 
 use super::batch::place::gpu;
 use crate::exit::{BadRequest, Exit};
@@ -27,6 +27,8 @@ pub(crate) fn run(device: DeviceChoice, filter: Option<&str>) -> anyhow::Result<
         let device = device_on(id)?;
         summaries.push(run_kernels(&device, filter, &mut print));
         summaries.push(run_batches(&gpu(id)?.into(), &Sizes::of_gpus(), filter, &mut print));
+        let sizes = collatz::Sizes::of_gpus();
+        summaries.push(run_collatz(&device, &sizes, filter, &mut print));
     }
     if matches!(device, DeviceChoice::Auto | DeviceChoice::Cpu) {
         summaries.push(run_batches(&Executor::cpu(), &Sizes::usual(), filter, &mut print));

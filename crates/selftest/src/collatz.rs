@@ -1,0 +1,134 @@
+//! The methods of the Collatz conjecture on a device against those of the CPU.
+
+use warpint_collatz::gpu::sieve::{Blocks, GpuSieve};
+use warpint_collatz::sieve::{CpuSieve, Looking, Rules, Shape, Sieve, Step};
+use warpint_collatz::walk::Walker;
+use warpint_collatz::{Region, Unwatched, Verified, Verifier};
+use warpint_device::Device;
+
+/// A case: a device, a seed and sizes in, a message out if it fails.
+pub type Run = fn(&Device, u64, &Sizes) -> Result<(), String>;
+
+/// Every case, by name.
+pub const CASES: &[(&str, Run)] = &[("trees", trees), ("rules", rules), ("given_up", given_up)];
+
+/// How many numbers are tried.
+#[derive(Debug, Clone, Copy)]
+pub struct Sizes {
+    /// Regions have 2^this numbers.
+    pub bits: u32,
+    /// Steps that vectors look ahead; by the region's size if it is not said.
+    pub look: Option<u32>,
+    /// Bits of a step of the walk.
+    pub steps: [u32; 2],
+    /// Threads of blocks and nodes in buffers; those of the device if it is not said.
+    pub small: bool,
+}
+
+impl Sizes {
+    /// For GPUs: some seconds of the CPU.
+    #[must_use]
+    pub fn of_gpus() -> Self {
+        Self { bits: 33, look: None, steps: [12, 13], small: false }
+    }
+
+    /// For the simulator.
+    #[must_use]
+    pub fn few() -> Self {
+        Self { bits: 20, look: Some(12), steps: [8, 9], small: true }
+    }
+
+    /// For recordings that sanitizers replay.
+    #[must_use]
+    pub fn least() -> Self {
+        Self { bits: 16 + 3, look: Some(10), ..Self::few() }
+    }
+
+    fn shape(&self, rules: Rules, step: u32) -> Result<Shape, String> {
+        let look = match self.look {
+            Some(look) => Some(Looking::new(look).ok_or("no such looking")?),
+            None => None,
+        };
+        Ok(Shape { rules, look, step: Step::new(step).ok_or("no such step")? })
+    }
+
+    fn engine(&self, device: &Device) -> GpuSieve {
+        let engine = GpuSieve::new(device, Walker::default());
+        if self.small {
+            let blocks = Blocks { grow: 64, last: 64, last_blocks: 1, long: 32 };
+            engine.with_blocks(blocks).with_nodes(1 << 10)
+        } else {
+            engine
+        }
+    }
+
+    /// A window far up, all numbers below a power of two, and a class of numbers below 2^71 whose low bits are
+    /// all ones, so that they rise at first.
+    fn regions(&self, seed: u64) -> Result<Vec<Region>, String> {
+        let bits = self.bits;
+        let from = (u128::from(seed % 1000) << 60 | 1 << 70) >> bits << bits;
+        let ones = (1u128 << (71 - bits)) - 1;
+        let regions = [
+            Region::interval(from, from + (1 << bits)),
+            Region::interval(0, 1 << bits),
+            Region::class(71, 71 - bits, ones),
+        ];
+        regions.into_iter().map(|region| region.map_err(|e| e.to_string())).collect()
+    }
+}
+
+fn verified(mut by: impl Verifier, region: &Region) -> Result<Verified, String> {
+    let verified = by.verify(region, &Unwatched).map_err(|e| e.to_string())?;
+    verified.ok_or_else(|| "stopped".into())
+}
+
+fn compare(shape: Shape, engine: GpuSieve, region: &Region) -> Result<(), String> {
+    let expected = verified(Sieve { shape, ..Sieve::new(CpuSieve::default()) }, region)?;
+    let found = verified(Sieve { shape, ..Sieve::new(engine) }, region)?;
+    if found == expected && found.unresolved.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("{region} {shape:?}: {found:?}, on the CPU {expected:?}"))
+    }
+}
+
+/// The same walks as on the CPU.
+fn trees(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
+    for region in sizes.regions(seed)? {
+        for step in sizes.steps {
+            let mut shape = sizes.shape(Rules::default(), step)?;
+            // Vectors of one length on both.
+            shape.look = shape.look.or(Looking::new(24));
+            compare(shape, sizes.engine(device), &region)?;
+        }
+    }
+    Ok(())
+}
+
+/// With each rule switched off.
+fn rules(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
+    let region = Region::interval(0, 1 << (sizes.bits - 2)).map_err(|e| e.to_string())?;
+    let all = Rules::default();
+    let fewer = [
+        Rules { preimages: false, ..all },
+        Rules { runs: false, ..all },
+        Rules { mod_9: false, ..all },
+        Rules { preimages: false, runs: false, mod_9: false },
+    ];
+    for rules in fewer {
+        let mut shape = sizes.shape(rules, sizes.steps[0])?;
+        shape.look = shape.look.or(Looking::new(20));
+        compare(shape, sizes.engine(device), &region)
+            .map_err(|why| format!("seed {seed}: {why}"))?;
+    }
+    Ok(())
+}
+
+/// Numbers that the device gives up after few steps are finished by the host.
+fn given_up(device: &Device, _seed: u64, sizes: &Sizes) -> Result<(), String> {
+    let region = Region::interval(0, 1 << (sizes.bits - 3)).map_err(|e| e.to_string())?;
+    let mut shape = sizes.shape(Rules::default(), sizes.steps[0])?;
+    shape.look = shape.look.or(Looking::new(20));
+    // About one of a thousand long numbers takes more.
+    compare(shape, sizes.engine(device).with_most_steps(24), &region)
+}
