@@ -8,6 +8,20 @@ use crate::{CollatzError, Region, descent};
 /// From one sieve to that of the ends, bits.
 const FEWER: u32 = 8;
 
+/// Numbers below 2^40 take at most two words, whose comparison with the start is exact, and a sieve of at most
+/// 30 bits.
+const SMALL: u128 = 1 << 40;
+const SMALL_WORDS: u32 = 2;
+const SMALL_SIEVE: u32 = 30;
+
+/// Bits by which a path seldom rises.
+const RISE: u32 = 22;
+
+/// Numbers of so many words are below 2^width: devices have them four times as large.
+pub(crate) const fn width(words: u32) -> u32 {
+    32 * words - 2
+}
+
 /// The numbers of a region that are low modulo 2^bits: all of an interval, for 0 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Class {
@@ -49,6 +63,8 @@ pub(crate) enum Part {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Blocks {
     pub(crate) bits: u32,
+    /// Words of 32 bits of a number.
+    pub(crate) words: u32,
     pub(crate) first: u128,
     pub(crate) count: u128,
 }
@@ -56,9 +72,10 @@ pub(crate) struct Blocks {
 impl Blocks {
     /// Whether each n with its T^bits(n), and all between, are below 2^width: n + 1 grows to at most
     /// (n + 1)·(3/2)^bits.
-    fn fits(self, width: u32) -> bool {
+    fn fits(self) -> bool {
         let end = BigUint::from(self.first + self.count) << self.bits;
-        (end * BigUint::from(3u32).pow(self.bits)) >> self.bits < BigUint::from(1u32) << width
+        (end * BigUint::from(3u32).pow(self.bits)) >> self.bits
+            < BigUint::from(1u32) << width(self.words)
     }
 }
 
@@ -66,9 +83,7 @@ impl Blocks {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cover {
     pub(crate) class: Class,
-    /// Bits of the largest sieve.
-    pub(crate) bits: u32,
-    /// Words of 32 bits of a number.
+    /// Most words of a number.
     pub(crate) words: u32,
     pub(crate) parts: Vec<Part>,
 }
@@ -94,13 +109,15 @@ impl Cover {
         if class.bits > bits {
             return Err(CollatzError::LowBits { low_bits: class.bits, sieve_bits: bits });
         }
-        // A path seldom rises by more than 24 bits.
-        let width = 128 - to.leading_zeros() + 24;
-        let words = words.unwrap_or_else(|| width.div_ceil(32).clamp(2, 4));
-        let mut cover = Self { class, bits, words, parts: vec![] };
+        let size = 128 - (to - 1).leading_zeros() + RISE;
+        let words = words.unwrap_or_else(|| (size + 2).div_ceil(32).clamp(2, 4));
+        let mut cover = Self { class, words, parts: vec![] };
         let middle = to.min(descent::LEAST).max(from);
+        let upper = to.min(SMALL).max(middle);
         cover.plain(from, middle);
-        cover.inside(middle, to, bits);
+        let few = bits.min(SMALL_SIEVE).max(class.bits);
+        cover.inside(middle, upper, few, words.min(SMALL_WORDS));
+        cover.inside(upper, to, bits, words);
         Ok(cover)
     }
 
@@ -111,7 +128,7 @@ impl Cover {
     }
 
     /// Whole blocks, and both ends by a smaller sieve.
-    fn inside(&mut self, from: u128, to: u128, bits: u32) {
+    fn inside(&mut self, from: u128, to: u128, bits: u32, words: u32) {
         if from >= to {
             return;
         }
@@ -122,15 +139,19 @@ impl Cover {
         let end = to >> bits;
         let fewer = bits.saturating_sub(FEWER);
         if first >= end {
-            return self.inside(from, to, fewer);
+            return self.inside(from, to, fewer, words);
         }
-        let blocks = Blocks { bits, first, count: end - first };
-        if !blocks.fits(32 * self.words) {
-            return if fewer == 0 { self.plain(from, to) } else { self.inside(from, to, fewer) };
+        let blocks = Blocks { bits, words, first, count: end - first };
+        if !blocks.fits() {
+            return if fewer == 0 {
+                self.plain(from, to)
+            } else {
+                self.inside(from, to, fewer, words)
+            };
         }
-        self.inside(from, first << bits, fewer);
+        self.inside(from, first << bits, fewer, words);
         self.parts.push(Part::Blocks(blocks));
-        self.inside(end << bits, to, fewer);
+        self.inside(end << bits, to, fewer, words);
     }
 
     /// The mandatory residue of the class, whose descendants the blocks' residues are; none if all numbers
@@ -167,7 +188,7 @@ mod tests {
         for part in &cover.parts {
             let (from, to) = match *part {
                 Part::Plain { from, to } => (from, to),
-                Part::Blocks(Blocks { bits, first, count }) => {
+                Part::Blocks(Blocks { bits, first, count, .. }) => {
                     assert!(first << bits >= descent::LEAST);
                     (first << bits, (first + count) << bits)
                 }

@@ -4,13 +4,15 @@
 //! *mandatory*: those whose coefficient 3^f/2^j stays above 1 for each j ≤ s. By the lemma of [`crate::descent`]
 //! the numbers of the others come below their start, if they are 2^20 or more. A mandatory residue's numbers are
 //! walked: T^s(r + h·2^s) = T^s(r) + h·3^f, and from there d bits a step by tables,
-//! T^d(l + h·2^d) = C\[l\] + h·B\[l\], until the value at a step's end is below the start.
+//! T^d(l + h·2^d) = C\[l\] + h·B\[l\], until a step's end is below the start; numbers of three words and more
+//! are compared without their lowest word, ⌊n/2^32⌋ < ⌊start/2^32⌋.
 //!
 //! * Numbers below 2^20 are walked one by one.
 //! * Interval ends that are no whole block are taken in blocks of s − 8, s − 16, … bits, their ends one by one.
 //! * Residues are grown from those of fewer bits, which gives T^s(r) and f for nothing; there is no list of the
 //!   2^s residues.
-//! * A value of 2^(32·words) or more is an *overflow*: its start is walked exactly, by a [`Walker`].
+//! * Numbers below 2^40 take at most two words, and a sieve of at most 30 bits.
+//! * A value of 2^(32·words − 2) or more is an *overflow*: its start is walked exactly, by a [`Walker`].
 //!
 //! **Verified.** Each number of the region comes below its start, given nothing else: the method needs no other
 //! numbers than those smaller ones.
@@ -20,7 +22,7 @@
 //! words, and the same on all places.
 //!
 //! **Highest.** The values between the ends of table steps are not seen. But with all step ends of a path below
-//! 2^w, w = 32·words, its values are below 2^(w + d/2): j steps after a step's begin x ≤ 2^w·(3/2)^j, as
+//! 2^w, w = 32·words − 2, its values are below 2^(w + d/2): j steps after a step's begin x ≤ 2^w·(3/2)^j, as
 //! T(x) + 1 ≤ 3/2·(x + 1), and x ≤ 2^w·2^(d − j) from the end; for j = d/log2(3) both are 2^(w + 0.37·d) or a bit less.
 //! Paths that overflow are walked exactly. So their highest value is that of all if it is 2^(w + d/2) or more, and
 //! only then it is said. Without blocks all paths are exact.
@@ -38,7 +40,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use num_bigint::BigUint;
 use rayon::prelude::*;
 
-pub(crate) use cover::{Blocks, Class, Cover, Part};
+pub(crate) use cover::{Blocks, Class, Cover, Part, width};
 pub use residues::{LEAST_SIEVE_BITS, MOST_SIEVE_BITS, Residue, sieve_size};
 pub(crate) use tables::powers;
 pub use tables::{LEAST_TABLE_BITS, MOST_TABLE_BITS, Tables};
@@ -60,8 +62,8 @@ pub struct TableOptions {
     pub sieve_bits: Option<u32>,
     /// d, bits of the tables, 2 to 15, on devices 8 to 15; 12 on CPUs and 14 on devices, if nothing is said.
     pub table_bits: Option<u32>,
-    /// Words of 32 bits of a number, 1 to 4; if nothing is said, enough for 24 bits more than the largest number
-    /// has, and 2 at least.
+    /// Words of 32 bits of a number, 1 to 4; if nothing is said, enough for 22 bits more than the largest number
+    /// has, and 2 at least. Numbers below 2^40 take 2 at most.
     pub words: Option<u32>,
     /// How numbers are finished.
     pub walker: Walker,
@@ -185,7 +187,7 @@ impl TableMethod {
             let mut over = vec![];
             node.grow(nodes.bits, blocks.bits, &self.powers, &mut |residue| {
                 let from = (blocks.first + first, count);
-                let steps = self.walk(residue, blocks.bits, from, cover.words, &mut over);
+                let steps = self.walk(residue, blocks.bits, from, blocks.words, &mut over);
                 all.walked += count;
                 all.checksum = all.checksum.wrapping_add(steps);
             });
@@ -227,7 +229,7 @@ impl TableMethod {
     /// Whether a highest value is that of all.
     pub(crate) fn settle(&self, cover: &Cover, verified: &mut Verified) {
         let has_blocks = cover.parts.iter().any(|part| matches!(part, Part::Blocks(_)));
-        let bits = 32 * cover.words + self.tables.bits().div_ceil(2);
+        let bits = width(cover.words) + self.tables.bits().div_ceil(2);
         let least = BigUint::from(1u32) << bits;
         verified.highest.take_if(|highest| has_blocks && highest.value < least);
     }

@@ -61,7 +61,7 @@ fn the_largest_numbers_are_verified() {
 #[test]
 fn a_walk_is_its_table_steps() {
     // The sums of one block, step by step.
-    let (s, d, h) = (10, 5, 1u128 << 11);
+    let (s, d, h) = (10, 5, 1u128 << 33);
     let region = Region::interval(h << s, (h + 1) << s).unwrap();
     let found = verified(&mut method(Some(s), d, Some(3)), &region);
     let powers = powers();
@@ -74,7 +74,7 @@ fn a_walk_is_its_table_steps() {
         loop {
             x = step(x, d);
             expected.1 += 1;
-            if x < start {
+            if x >> 32 < start >> 32 {
                 break;
             }
         }
@@ -91,8 +91,8 @@ fn few_words_overflow_and_are_finished() {
     let wide = verified(&mut method(Some(8), 8, Some(2)), &region);
     assert_eq!(found.walked, wide.walked);
     assert!(found.checksum < wide.checksum);
-    let wider = verified(&mut method(Some(8), 8, Some(3)), &region);
-    assert_eq!(Verified { highest: None, ..wide }, wider);
+    // Small numbers take no more words.
+    assert_eq!(verified(&mut method(Some(8), 8, Some(3)), &region).checksum, wide.checksum);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Numbers by tables, on a core.
 
-use super::{Residue, TableMethod};
+use super::{Residue, TableMethod, width};
 
 /// A number that is not below its start after so many table steps is walked exactly.
 pub(crate) const MOST_STEPS: u64 = 10_000;
@@ -24,8 +24,9 @@ impl TableMethod {
         let mut steps = 0;
         for _ in 0..count {
             let (taken, below) = match words {
-                4 => self.descend::<true>(start, value, 128),
-                _ => self.descend::<false>(start, value, 32 * words),
+                4 => self.descend::<true>(start, value, width(words), 32),
+                3 => self.descend::<false>(start, value, width(words), 32),
+                _ => self.descend::<false>(start, value, width(words), 0),
             };
             steps += taken;
             // With a changed rule the walker alone knows.
@@ -38,9 +39,17 @@ impl TableMethod {
         steps
     }
 
-    /// Table steps, and whether the last one ended below the start. `WIDE`: of 128 bits, otherwise at most 96.
+    /// Table steps, and whether the last one ended below the start, both without so many low bits. `WIDE`: more than
+    /// 96 bits.
     #[inline]
-    fn descend<const WIDE: bool>(&self, start: u128, value: u128, width: u32) -> (u64, bool) {
+    fn descend<const WIDE: bool>(
+        &self,
+        start: u128,
+        value: u128,
+        width: u32,
+        without: u32,
+    ) -> (u64, bool) {
+        let start = start >> without;
         let bits = self.tables.bits();
         let mut n = value;
         for steps in 1..=MOST_STEPS {
@@ -53,11 +62,11 @@ impl TableMethod {
             } else {
                 // Below 2^(96 − d)·3^d.
                 n = high * u128::from(b) + u128::from(c);
-                if n >> width != 0 {
-                    return (steps, false);
-                }
             }
-            if n < start {
+            if n >> width != 0 {
+                return (steps, false);
+            }
+            if n >> without < start {
                 return (steps, true);
             }
         }
