@@ -111,7 +111,7 @@ DEVICE void advance(Number& start, Number& value, Number power) {
     unrolled<BLOCK_WORD + 1, WORDS>([&](auto i) { start.w[VALUE(i)] = add_carried(start.w[VALUE(i)], 0); });
 }
 
-// In: entries (2^d, then 3^0 … 3^15), powers 3^0 … 3^40. The values h are first … first + highs − 1; of residue
+// In: entries (2^d, then 4·3^0 … 4·3^15), powers 3^0 … 3^40. The values h are first … first + highs − 1; of residue
 // i/chunks the item i has those from i % chunks·item_highs on.
 // state: the next item; how many starts are left to the host; steps of all numbers. `over` has room for
 // `capacity` such starts, WORDS words each; those beyond that are only counted.

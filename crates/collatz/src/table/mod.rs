@@ -5,7 +5,7 @@
 //! the numbers of the others come below their start, if they are 2^20 or more. A mandatory residue's numbers are
 //! walked: T^s(r + h·2^s) = T^s(r) + h·3^f, and from there d bits a step by tables,
 //! T^d(l + h·2^d) = C\[l\] + h·B\[l\], until a step's end is below the start; numbers of three words and more
-//! are compared without their lowest word, ⌊n/2^32⌋ < ⌊start/2^32⌋.
+//! are compared without their low 30 bits, ⌊n/2^30⌋ < ⌊start/2^30⌋.
 //!
 //! * Numbers below 2^20 are walked one by one.
 //! * Interval ends that are no whole block are taken in blocks of s − 8, s − 16, … bits, their ends one by one.
@@ -55,7 +55,7 @@ const VERSION: u32 = 1;
 pub const MOST_WORDS: u32 = 4;
 
 /// How the table method works.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TableOptions {
     /// s, bits of the sieve, 8 to 37; if nothing is said, 10 fewer than the interval's size has, within these
     /// bounds, and no fewer than a class has low bits.
@@ -67,12 +67,6 @@ pub struct TableOptions {
     pub words: Option<u32>,
     /// How numbers are finished.
     pub walker: Walker,
-}
-
-impl Default for TableOptions {
-    fn default() -> Self {
-        Self { sieve_bits: None, table_bits: None, words: None, walker: Walker::default() }
-    }
 }
 
 /// The table method on all cores.
@@ -95,7 +89,12 @@ const HIGHS: u128 = 1 << 12;
 /// Plain numbers between two looks at the watch.
 const CHUNK: u128 = 1 << 14;
 
-fn bounded(what: &'static str, value: u32, least: u32, most: u32) -> Result<u32, CollatzError> {
+pub(crate) fn bounded(
+    what: &'static str,
+    value: u32,
+    least: u32,
+    most: u32,
+) -> Result<u32, CollatzError> {
     if (least..=most).contains(&value) {
         Ok(value)
     } else {

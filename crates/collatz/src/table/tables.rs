@@ -41,10 +41,16 @@ impl Tables {
         self.bits
     }
 
+    /// f; only the low d bits of `low` count.
+    #[must_use]
+    pub fn odd_steps(&self, low: u32) -> u32 {
+        self.entry(low) >> ODD_SHIFT
+    }
+
     /// B: 3^f; only the low d bits of `low` count.
     #[must_use]
     pub fn factor(&self, low: u32) -> u64 {
-        self.powers[(self.entry(low) >> ODD_SHIFT) as usize]
+        self.powers[self.odd_steps(low) as usize]
     }
 
     /// C: `T^d(low)`; only the low d bits of `low` count.
@@ -59,11 +65,6 @@ impl Tables {
         let entry = self.entry(low);
         let power = self.powers[(entry >> ODD_SHIFT) as usize];
         (power, u64::from(entry & ((1 << ODD_SHIFT) - 1)))
-    }
-
-    /// Entry l has C in the low 26 bits, f above.
-    pub(crate) fn entries(&self) -> &[u32] {
-        &self.entries
     }
 
     #[inline]

@@ -5,6 +5,10 @@ use super::{Residue, TableMethod, width};
 /// A number that is not below its start after so many table steps is walked exactly.
 pub(crate) const MOST_STEPS: u64 = 10_000;
 
+/// Low bits that do not count when numbers of three words and more are compared: devices have numbers four times
+/// as large, and leave out their lowest word.
+const LOW_BITS: u32 = 30;
+
 impl TableMethod {
     /// Walks residue + h·2^bits for `highs.1` values h from `highs.0` on, and returns the sum of their table
     /// steps. The starts of those that need more words, or too many steps, are added to `over`.
@@ -24,8 +28,8 @@ impl TableMethod {
         let mut steps = 0;
         for _ in 0..count {
             let (taken, below) = match words {
-                4 => self.descend::<true>(start, value, width(words), 32),
-                3 => self.descend::<false>(start, value, width(words), 32),
+                4 => self.descend::<true>(start, value, width(words), LOW_BITS),
+                3 => self.descend::<false>(start, value, width(words), LOW_BITS),
                 _ => self.descend::<false>(start, value, width(words), 0),
             };
             steps += taken;

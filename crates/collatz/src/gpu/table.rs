@@ -1,0 +1,461 @@
+//! The table method on a device: which launches, and what becomes of the numbers that they leave.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source, common};
+
+use crate::descent::min_odd;
+use crate::table::{
+    Blocks, Cover, Nodes, Part, Residue, TableMethod, TableOptions, Tables, bounded, powers,
+};
+use crate::{CollatzError, Method, Region, Verified, Verifier, Watch};
+
+/// Bits of the tables if nothing is said.
+const TABLE_BITS: u32 = 14;
+
+/// Fewest bits of the tables.
+const LEAST_TABLE_BITS: u32 = 8;
+
+/// Threads of a block that grows residues.
+const GROW_THREADS: u32 = 256;
+
+/// Where a packed residue has its f.
+const ODD_SHIFT: u32 = 40;
+
+/// What a multiprocessor keeps of its shared memory for itself, of each block.
+const RESERVED: u32 = 1 << 10;
+
+/// Most values h of an item.
+const ITEM: u64 = 1 << 11;
+
+/// Items for each thread, if there are numbers enough.
+const ITEMS: u64 = 16;
+
+/// A launch shall take so long.
+const LAUNCH: [Duration; 2] = [Duration::from_millis(60), Duration::from_millis(200)];
+
+/// How `table_walk.cu` is specialised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Walk {
+    table_bits: u32,
+    threads: u32,
+    blocks: u32,
+    words: u32,
+    sieve_bits: u32,
+}
+
+impl Walk {
+    /// Bytes of shared memory of a block: entries, and 16 powers.
+    fn shared_bytes(table_bits: u32) -> u32 {
+        4 * ((1 << table_bits) + 16)
+    }
+
+    fn source(self) -> Source {
+        Source::new("table_walk.cu", include_str!("../../kernels/table_walk.cu"), &["table_walk"])
+            .headers(common::HEADERS)
+            .define("THREADS", self.threads)
+            .define("BLOCKS", self.blocks)
+            .define("TABLE_BITS", self.table_bits)
+            .define("WORDS", self.words)
+            .define("SIEVE_BITS", self.sieve_bits)
+    }
+}
+
+fn grow_source() -> Source {
+    Source::new("table_grow.cu", include_str!("../../kernels/table_grow.cu"), &["table_grow"])
+        .headers(common::HEADERS)
+        .define("THREADS", GROW_THREADS)
+}
+
+/// The kernels as they ship.
+pub(super) fn sources(shared_memory: u32) -> Vec<Source> {
+    let table_bits = largest_table(shared_memory).min(TABLE_BITS);
+    let (threads, blocks) = shape(table_bits, shared_memory);
+    let walk =
+        |(words, sieve_bits)| Walk { table_bits, threads, blocks, words, sieve_bits }.source();
+    let walks = [(2, 22), (2, 30), (3, 21), (3, 29), (3, 37), (4, 37)].into_iter().map(walk);
+    std::iter::once(grow_source()).chain(walks).collect()
+}
+
+/// Most bits of a table that a block has room for.
+fn largest_table(shared_memory: u32) -> u32 {
+    let fits = |&bits: &u32| Walk::shared_bytes(bits) <= shared_memory;
+    (LEAST_TABLE_BITS..=crate::table::MOST_TABLE_BITS).rev().find(fits).unwrap_or(LEAST_TABLE_BITS)
+}
+
+/// Threads of a block, and blocks of a multiprocessor with so much shared memory.
+fn shape(table_bits: u32, shared_memory: u32) -> (u32, u32) {
+    match shared_memory / (Walk::shared_bytes(table_bits) + RESERVED) {
+        0 | 1 => (1024, 1),
+        blocks => (512, blocks.min(3)),
+    }
+}
+
+/// How much a launch does.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// Residues in a list.
+    pub(super) residues: usize,
+    /// Starts that a launch can leave to the host.
+    pub(super) left: usize,
+    /// Parts of fewer numbers are done on the CPU.
+    pub(super) numbers: u128,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { residues: 1 << 21, left: 1 << 20, numbers: 1 << 28 }
+    }
+}
+
+/// The table method on a device; its results are those of [`TableMethod`] with the same options.
+///
+/// The numbers below 2^20, interval ends of fewer than 2^28 numbers, and everything if the walker has a trap, are
+/// done on the CPU; so are the numbers that overflow.
+#[derive(Debug)]
+pub struct DeviceTable {
+    device: Device,
+    cpu: TableMethod,
+    grow: Kernel,
+    walks: HashMap<(u32, u32), Kernel>,
+    threads: u32,
+    blocks: u32,
+    limits: Limits,
+    /// Numbers of a launch.
+    budget: u64,
+    entries: Buffer<u32>,
+    powers: Buffer<u64>,
+    lists: [Buffer<u64>; 2],
+    counts: Buffer<u64>,
+    state: Buffer<u64>,
+    over: Buffer<u32>,
+}
+
+impl DeviceTable {
+    /// With these options; tables of 8 to 15 bits, as shared memory has room.
+    ///
+    /// # Errors
+    /// An option beyond its bounds, no memory, a kernel that does not compile.
+    pub fn new(device: &Device, options: TableOptions) -> Result<Self, CollatzError> {
+        Self::with_limits(device, options, Limits::default())
+    }
+
+    pub(super) fn with_limits(
+        device: &Device,
+        options: TableOptions,
+        limits: Limits,
+    ) -> Result<Self, CollatzError> {
+        let info = device.info();
+        let most = largest_table(info.shared_memory_per_block);
+        let bits = options.table_bits.unwrap_or(TABLE_BITS.min(most));
+        let bits = bounded("the bits of a table on this device", bits, LEAST_TABLE_BITS, most)?;
+        let cpu = TableMethod::new(TableOptions { table_bits: Some(bits), ..options })?;
+        let (threads, blocks) = match info.compute_capability {
+            // The simulator's threads come one after the other.
+            (0, 0) => (64, 2),
+            _ => shape(bits, info.shared_memory_per_multiprocessor),
+        };
+        let list = || device.alloc(2 * limits.residues);
+        Ok(Self {
+            grow: device.program(&grow_source())?.kernel("table_grow", 0)?,
+            walks: HashMap::new(),
+            threads,
+            blocks,
+            budget: (limits.left as u64).max(1 << 26) * u64::from(info.multiprocessors),
+            entries: device.upload(&entries(&cpu.tables))?,
+            powers: device.upload(&powers())?,
+            lists: [list()?, list()?],
+            counts: device.alloc(crate::table::GROWN as usize + 1)?,
+            state: device.alloc(3)?,
+            over: device.alloc(crate::table::MOST_WORDS as usize * limits.left)?,
+            device: device.clone(),
+            limits,
+            cpu,
+        })
+    }
+
+    fn walk_kernel(&mut self, words: u32, sieve_bits: u32) -> Result<Kernel, DeviceError> {
+        if let Some(kernel) = self.walks.get(&(words, sieve_bits)) {
+            return Ok(kernel.clone());
+        }
+        let (table_bits, threads, blocks) = (self.cpu.tables.bits(), self.threads, self.blocks);
+        let source = Walk { table_bits, threads, blocks, words, sieve_bits }.source();
+        let bytes = Walk::shared_bytes(table_bits);
+        let kernel = self.device.program(&source)?.kernel("table_walk", bytes)?;
+        self.walks.insert((words, sieve_bits), kernel.clone());
+        Ok(kernel)
+    }
+
+    fn part(
+        &mut self,
+        cover: &Cover,
+        part: &Part,
+        watch: &dyn Watch,
+    ) -> Result<Option<Verified>, CollatzError> {
+        let numbers = cover.numbers(part);
+        match *part {
+            Part::Blocks(blocks)
+                if numbers >= self.limits.numbers && self.cpu.options.walker.trap.is_none() =>
+            {
+                self.blocks(cover, blocks, numbers, watch)
+            }
+            _ => Ok(self.cpu.part(cover, part, watch)),
+        }
+    }
+
+    fn blocks(
+        &mut self,
+        cover: &Cover,
+        blocks: Blocks,
+        numbers: u128,
+        watch: &dyn Watch,
+    ) -> Result<Option<Verified>, CollatzError> {
+        let nodes = self.cpu.nodes(cover, blocks.bits);
+        let all = nodes.residues.len();
+        let mut verified = Verified { numbers, ..Verified::default() };
+        if all == 0 {
+            watch.done(numbers);
+            return Ok(Some(verified));
+        }
+        let packed: Vec<u64> = nodes.residues.iter().flat_map(|&residue| pack(residue)).collect();
+        let packed = self.device.upload(&packed)?;
+        let share = |done: usize| portion(numbers, done as u128, all as u128);
+        let (mut first, mut some) = (0, 1);
+        while first < all {
+            some = some.min(all - first);
+            let count = self.grown(&packed, first, some, &nodes, blocks.bits)?;
+            let Some(count) = count else {
+                // A single one has at most 2^13 descendants, and a list more room.
+                some = (some / 2).max(1);
+                continue;
+            };
+            let list = match blocks.bits - nodes.bits {
+                0 => packed.address() + 16 * first as u64,
+                levels => self.lists[(levels as usize - 1) % 2].address(),
+            };
+            let numbers = share(first + some) - share(first);
+            match self.walk_list(list, count, blocks, numbers, watch)? {
+                Some(more) => verified.add(more),
+                None => return Ok(None),
+            }
+            first += some;
+            // The next list three quarters full.
+            some = (some * self.limits.residues * 3 / 4).checked_div(count).unwrap_or(some).max(1);
+        }
+        Ok(Some(verified))
+    }
+
+    /// Grows some nodes to the bits of the sieve, and returns how many there are; nothing if the lists have no room.
+    fn grown(
+        &mut self,
+        packed: &Buffer<u64>,
+        first: usize,
+        count: usize,
+        nodes: &Nodes,
+        bits: u32,
+    ) -> Result<Option<usize>, DeviceError> {
+        let room = self.limits.residues;
+        let mut counts = vec![0; self.counts.len()];
+        counts[0] = count as u64;
+        let levels = (bits - nodes.bits) as usize;
+        if levels == 0 {
+            return Ok((count <= room).then_some(count));
+        }
+        if count > room {
+            return Ok(None);
+        }
+        self.counts.upload(&counts)?;
+        let grid = self.device.info().multiprocessors * 4;
+        for level in 0..levels {
+            let k = nodes.bits + level as u32;
+            let input = match level {
+                0 => packed.address() + 16 * first as u64,
+                _ => self.lists[(level - 1) % 2].address(),
+            };
+            let args = [
+                Arg::Pointer(self.counts.address() + 8 * level as u64),
+                Arg::Pointer(input),
+                (&self.lists[level % 2]).into(),
+                Arg::U32(room as u32),
+                (&self.powers).into(),
+                Arg::U32(k),
+                Arg::U32(min_odd(k + 1)),
+            ];
+            self.grow.launch(Launch::linear(grid, GROW_THREADS), &args)?;
+        }
+        let counts = self.counts.download()?;
+        let fit = counts[..=levels].iter().all(|&count| count <= room as u64);
+        Ok(fit.then_some(counts[levels] as usize))
+    }
+
+    /// Walks the numbers of a list of residues, in launches.
+    fn walk_list(
+        &mut self,
+        list: u64,
+        count: usize,
+        blocks: Blocks,
+        numbers: u128,
+        watch: &dyn Watch,
+    ) -> Result<Option<Verified>, CollatzError> {
+        let mut verified = Verified::default();
+        if count == 0 {
+            watch.done(numbers);
+            return Ok(Some(verified));
+        }
+        let kernel = self.walk_kernel(blocks.words, blocks.bits)?;
+        let count = count as u64;
+        let work = u128::from(count) * blocks.count;
+        let (mut high, mut residue, mut done) = (0, 0, 0);
+        // All residues for some values h, as many as fit a launch, then the next ones.
+        let mut highs = 0;
+        while high < blocks.count {
+            if watch.is_stopped() {
+                return Ok(None);
+            }
+            if residue == 0 {
+                highs = u128::from((self.budget / count).max(1)).min(blocks.count - high) as u64;
+            }
+            let some = (self.budget / highs).clamp(1, count - residue);
+            let begun = Instant::now();
+            let first = (list + 16 * residue, blocks.first + high);
+            let Some(more) = self.walk(&kernel, first, (some, highs), blocks.words)? else {
+                // Too many were left: with fewer numbers than the list has room for they fit.
+                self.budget = (self.budget / 2).max(self.limits.left as u64);
+                if residue == 0 {
+                    continue;
+                }
+                highs = highs.min(self.budget);
+                continue;
+            };
+            verified.add(more);
+            self.adapt(begun.elapsed(), some * highs);
+            let before = portion(numbers, done, work);
+            done += u128::from(some) * u128::from(highs);
+            watch.done(portion(numbers, done, work) - before);
+            residue += some;
+            if residue == count {
+                (residue, high) = (0, high + u128::from(highs));
+            }
+        }
+        Ok(Some(verified))
+    }
+
+    /// Makes the next launch longer or shorter.
+    fn adapt(&mut self, took: Duration, numbers: u64) {
+        if took > LAUNCH[1] {
+            self.budget = (self.budget / 2).max(self.limits.left as u64);
+        } else if took < LAUNCH[0] && numbers > self.budget / 2 {
+            self.budget = (self.budget * 2).min(1 << 40);
+        }
+    }
+
+    /// A launch: some residues from an address on, with some values h from one on. Nothing if it left more starts
+    /// than there is room for.
+    fn walk(
+        &mut self,
+        kernel: &Kernel,
+        (list, high): (u64, u128),
+        (residues, highs): (u64, u64),
+        words: u32,
+    ) -> Result<Option<Verified>, CollatzError> {
+        let grid = self.device.info().multiprocessors * self.blocks;
+        let threads = u64::from(grid) * u64::from(self.threads);
+        // Items are counted in 32 bits.
+        let fewest = (residues * highs).div_ceil(1 << 31);
+        let item = (residues * highs / (ITEMS * threads)).clamp(32, ITEM).max(fewest).min(highs);
+        let chunks = highs.div_ceil(item);
+        self.state.upload(&[0; 3])?;
+        let args = [
+            (&self.state).into(),
+            (&self.over).into(),
+            Arg::U32(self.limits.left as u32),
+            Arg::Pointer(list),
+            (&self.entries).into(),
+            (&self.powers).into(),
+            Arg::U64(high as u64),
+            Arg::U64((high >> 64) as u64),
+            Arg::U64(highs),
+            Arg::U32(item as u32),
+            Arg::U32(chunks as u32),
+            Arg::U32((residues * chunks) as u32),
+        ];
+        let shared = Walk::shared_bytes(self.cpu.tables.bits());
+        kernel.launch(Launch::linear(grid, self.threads).shared(shared), &args)?;
+        let state = self.state.download()?;
+        let (left, steps) = (state[1] as usize, state[2]);
+        if left > self.limits.left {
+            return Ok(None);
+        }
+        let words = words as usize;
+        let over = self.over.download_part(0..left * words)?;
+        // Four times the starts.
+        let start = |words: &[u32]| {
+            words.iter().rev().fold(0u128, |start, &word| start << 32 | u128::from(word)) >> 2
+        };
+        let starts: Vec<u128> = over.chunks(words).map(start).collect();
+        let finished = self.cpu.finish(&starts);
+        Ok(Some(Verified { walked: residues * highs, checksum: steps, ..finished }))
+    }
+}
+
+impl Verifier for DeviceTable {
+    fn method(&self) -> Method {
+        Method::Table
+    }
+
+    fn version(&self) -> u32 {
+        self.cpu.version()
+    }
+
+    fn parameters(&self) -> String {
+        self.cpu.described()
+    }
+
+    fn place(&self) -> String {
+        self.device.info().id.clone()
+    }
+
+    fn verify(
+        &mut self,
+        region: &Region,
+        watch: &dyn Watch,
+    ) -> Result<Option<Verified>, CollatzError> {
+        let cover = self.cpu.cover(region)?;
+        let mut verified = Verified::default();
+        for part in &cover.parts {
+            match self.part(&cover, part, watch)? {
+                Some(more) => verified.add(more),
+                None => return Ok(None),
+            }
+        }
+        self.cpu.settle(&cover, &mut verified);
+        Ok(Some(verified))
+    }
+}
+
+/// r and f, then `T^s(r)`.
+fn pack(residue: Residue) -> [u64; 2] {
+    [residue.low | u64::from(residue.odd) << ODD_SHIFT, residue.value]
+}
+
+/// 4·f in the low 6 bits and 4·C above; then 4·3^0 … 4·3^15.
+fn entries(tables: &Tables) -> Vec<u32> {
+    let entry = |low| tables.constant(low) << 8 | tables.odd_steps(low) << 2;
+    let powers = powers().into_iter().take(16).map(|power| 4 * power as u32);
+    (0..1 << tables.bits()).map(entry).chain(powers).collect()
+}
+
+/// ⌊all·done/of⌋ or about that, rising with `done`, exactly `all` for done = of.
+fn portion(all: u128, done: u128, of: u128) -> u128 {
+    if done >= of {
+        return all;
+    }
+    let less = (128 - of.leading_zeros()).saturating_sub(63);
+    let (done, of) = (done >> less, (of >> less) + 1);
+    all / of * done + all % of * done / of
+}
+
+#[cfg(test)]
+#[path = "table_tests.rs"]
+mod tests;
