@@ -7,7 +7,8 @@ use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source, c
 
 use crate::descent::min_odd;
 use crate::table::{
-    Blocks, Cover, Nodes, Part, Residue, TableMethod, TableOptions, Tables, bounded, powers,
+    Blocks, Cover, GROWN, LEAST_SIEVE_BITS, MOST_SIEVE_BITS, MOST_TABLE_BITS, MOST_WORDS, Nodes,
+    Part, Residue, TableMethod, TableOptions, Tables, bounded, descendants, powers,
 };
 use crate::{CollatzError, Method, Region, Verified, Verifier, Watch};
 
@@ -81,7 +82,7 @@ pub(super) fn sources(shared_memory: u32) -> Vec<Source> {
 /// Most bits of a table that a block has room for.
 fn largest_table(shared_memory: u32) -> u32 {
     let fits = |&bits: &u32| Walk::shared_bytes(bits) <= shared_memory;
-    (LEAST_TABLE_BITS..=crate::table::MOST_TABLE_BITS).rev().find(fits).unwrap_or(LEAST_TABLE_BITS)
+    (LEAST_TABLE_BITS..=MOST_TABLE_BITS).rev().find(fits).unwrap_or(LEAST_TABLE_BITS)
 }
 
 /// Threads of a block, and blocks of a multiprocessor with so much shared memory.
@@ -95,7 +96,7 @@ fn shape(table_bits: u32, shared_memory: u32) -> (u32, u32) {
 /// How much a launch does.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// Residues in a list.
+    /// Residues in a list, 2^13 at least: one node's.
     pub(super) residues: usize,
     /// Starts that a launch can leave to the host.
     pub(super) left: usize,
@@ -105,7 +106,7 @@ pub(super) struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { residues: 1 << 21, left: 1 << 20, numbers: 1 << 28 }
+        Self { residues: 1 << 22, left: 1 << 20, numbers: 1 << 28 }
     }
 }
 
@@ -166,9 +167,9 @@ impl DeviceTable {
             entries: device.upload(&entries(&cpu.tables))?,
             powers: device.upload(&powers())?,
             lists: [list()?, list()?],
-            counts: device.alloc(crate::table::GROWN as usize + 1)?,
+            counts: device.alloc(GROWN as usize + 1)?,
             state: device.alloc(3)?,
-            over: device.alloc(crate::table::MOST_WORDS as usize * limits.left)?,
+            over: device.alloc(MOST_WORDS as usize * limits.left)?,
             device: device.clone(),
             limits,
             cpu,
@@ -218,82 +219,104 @@ impl DeviceTable {
             watch.done(numbers);
             return Ok(Some(verified));
         }
-        let packed: Vec<u64> = nodes.residues.iter().flat_map(|&residue| pack(residue)).collect();
-        let packed = self.device.upload(&packed)?;
+        let packed = self.packed(&nodes)?;
         let share = |done: usize| portion(numbers, done as u128, all as u128);
-        let (mut first, mut some) = (0, 1);
+        let mut first = 0;
         while first < all {
-            some = some.min(all - first);
-            let count = self.grown(&packed, first, some, &nodes, blocks.bits)?;
-            let Some(count) = count else {
-                // A single one has at most 2^13 descendants, and a list more room.
-                some = (some / 2).max(1);
-                continue;
-            };
-            let list = match blocks.bits - nodes.bits {
-                0 => packed.address() + 16 * first as u64,
-                levels => self.lists[(levels as usize - 1) % 2].address(),
-            };
+            let (some, count) = self.some(&nodes, first, blocks.bits);
+            let list = self.grown(&packed, (first, some), count, nodes.bits, blocks.bits)?;
             let numbers = share(first + some) - share(first);
             match self.walk_list(list, count, blocks, numbers, watch)? {
                 Some(more) => verified.add(more),
                 None => return Ok(None),
             }
             first += some;
-            // The next list three quarters full.
-            some = (some * self.limits.residues * 3 / 4).checked_div(count).unwrap_or(some).max(1);
         }
         Ok(Some(verified))
     }
 
-    /// Grows some nodes to the bits of the sieve, and returns how many there are; nothing if the lists have no room.
+    /// How many nodes from one on have descendants for which a list has room, one at least, and how many descendants.
+    /// There are no more at any level before the last.
+    fn some(&self, nodes: &Nodes, first: usize, bits: u32) -> (usize, u64) {
+        let counts = descendants(nodes.bits, bits);
+        let (mut some, mut count) = (0, 0);
+        for node in &nodes.residues[first..] {
+            let more = count + counts[node.odd as usize];
+            if some > 0 && more > self.limits.residues as u64 {
+                break;
+            }
+            (some, count) = (some + 1, more);
+        }
+        (some, count)
+    }
+
+    /// Grows some nodes to the bits of the sieve, and returns the address of the list.
     fn grown(
         &mut self,
         packed: &Buffer<u64>,
-        first: usize,
-        count: usize,
-        nodes: &Nodes,
-        bits: u32,
-    ) -> Result<Option<usize>, DeviceError> {
-        let room = self.limits.residues;
+        (first, some): (usize, usize),
+        expected: u64,
+        from: u32,
+        to: u32,
+    ) -> Result<u64, DeviceError> {
+        let levels = (to - from) as usize;
+        let mut list = packed.address() + 16 * first as u64;
         let mut counts = vec![0; self.counts.len()];
-        counts[0] = count as u64;
-        let levels = (bits - nodes.bits) as usize;
-        if levels == 0 {
-            return Ok((count <= room).then_some(count));
-        }
-        if count > room {
-            return Ok(None);
-        }
+        counts[0] = some as u64;
         self.counts.upload(&counts)?;
         let grid = self.device.info().multiprocessors * 4;
         for level in 0..levels {
-            let k = nodes.bits + level as u32;
-            let input = match level {
-                0 => packed.address() + 16 * first as u64,
-                _ => self.lists[(level - 1) % 2].address(),
-            };
+            let k = from + level as u32;
             let args = [
                 Arg::Pointer(self.counts.address() + 8 * level as u64),
-                Arg::Pointer(input),
+                Arg::Pointer(list),
                 (&self.lists[level % 2]).into(),
-                Arg::U32(room as u32),
+                Arg::U32(self.limits.residues as u32),
                 (&self.powers).into(),
                 Arg::U32(k),
                 Arg::U32(min_odd(k + 1)),
             ];
             self.grow.launch(Launch::linear(grid, GROW_THREADS), &args)?;
+            list = self.lists[level % 2].address();
         }
-        let counts = self.counts.download()?;
-        let fit = counts[..=levels].iter().all(|&count| count <= room as u64);
-        Ok(fit.then_some(counts[levels] as usize))
+        let found = self.counts.download()?[levels];
+        if found == expected && found <= self.limits.residues as u64 {
+            return Ok(list);
+        }
+        Err(DeviceError::Failed {
+            what: format!("growing residues of {to} bits on {}", self.device.info().id),
+            message: format!("{found} were found, {expected} there are"),
+        })
+    }
+
+    /// `s_d`, listed on the device: [`crate::table::sieve_size`] counts the same.
+    ///
+    /// # Errors
+    /// The device fails, or its residues are not as many.
+    pub fn sieve_size(&mut self, bits: u32) -> Result<u64, CollatzError> {
+        bounded("the bits of the sieve", bits, LEAST_SIEVE_BITS, MOST_SIEVE_BITS)?;
+        let from = bits.saturating_sub(GROWN);
+        let nodes = Nodes { bits: from, residues: Residue::ROOT.grown(0, from, &powers()) };
+        let packed = self.packed(&nodes)?;
+        let (mut first, mut size) = (0, 0);
+        while first < nodes.residues.len() {
+            let (some, count) = self.some(&nodes, first, bits);
+            self.grown(&packed, (first, some), count, from, bits)?;
+            (first, size) = (first + some, size + count);
+        }
+        Ok(size)
+    }
+
+    fn packed(&self, nodes: &Nodes) -> Result<Buffer<u64>, DeviceError> {
+        let packed: Vec<u64> = nodes.residues.iter().flat_map(|&residue| pack(residue)).collect();
+        self.device.upload(&packed)
     }
 
     /// Walks the numbers of a list of residues, in launches.
     fn walk_list(
         &mut self,
         list: u64,
-        count: usize,
+        count: u64,
         blocks: Blocks,
         numbers: u128,
         watch: &dyn Watch,
@@ -304,7 +327,6 @@ impl DeviceTable {
             return Ok(Some(verified));
         }
         let kernel = self.walk_kernel(blocks.words, blocks.bits)?;
-        let count = count as u64;
         let work = u128::from(count) * blocks.count;
         let (mut high, mut residue, mut done) = (0, 0, 0);
         // All residues for some values h, as many as fit a launch, then the next ones.

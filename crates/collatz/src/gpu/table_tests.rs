@@ -87,6 +87,15 @@ fn residues_that_come_down_need_no_launch() {
 }
 
 #[test]
+fn sieves_have_their_sizes() {
+    let mut device = device(options(8, 8, None), FEW);
+    for bits in [8, 13, 14, 19] {
+        assert_eq!(device.sieve_size(bits).unwrap(), crate::table::sieve_size(bits));
+    }
+    assert!(device.sieve_size(38).is_err());
+}
+
+#[test]
 fn bits_beyond_the_bounds_are_refused() {
     for d in [7, 16] {
         let device = DeviceTable::new(&Device::simulator().unwrap(), options(8, d, None));

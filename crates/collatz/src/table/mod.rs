@@ -41,7 +41,7 @@ use num_bigint::BigUint;
 use rayon::prelude::*;
 
 pub(crate) use cover::{Blocks, Class, Cover, Part, width};
-pub use residues::{LEAST_SIEVE_BITS, MOST_SIEVE_BITS, Residue, sieve_size};
+pub use residues::{LEAST_SIEVE_BITS, MOST_SIEVE_BITS, Residue, descendants, sieve_size};
 pub(crate) use tables::powers;
 pub use tables::{LEAST_TABLE_BITS, MOST_TABLE_BITS, Tables};
 
