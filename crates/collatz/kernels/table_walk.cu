@@ -23,7 +23,7 @@
 // So many steps more than an item could need: then its number is left to the host.
 #define MOST_STEPS 10000
 // Steps between two looks at what is rare.
-#define ROUNDS 4
+#define ROUNDS 8
 // Where the word of 4·2^s is that is not 0.
 #define BLOCK_WORD ((SIEVE_BITS + SCALE) / 32)
 #define BLOCK_BIT (1u << (SIEVE_BITS + SCALE) % 32)

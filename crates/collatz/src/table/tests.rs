@@ -190,3 +190,22 @@ fn the_watch_sees_all_numbers_and_can_stop() {
     let watch = Until(1 << 20, std::sync::Mutex::default());
     assert!(method(None, 12, None).verify(&region, &watch).unwrap().is_none());
 }
+
+#[test]
+#[ignore = "a measurement"]
+fn speed() {
+    for d in 9..=15 {
+        // 2^12 values h of each residue of 24 bits.
+        let region = Region::interval(1 << 64, (1 << 64) + (1 << 36)).unwrap();
+        let mut method = method(Some(24), d, None);
+        let begun = std::time::Instant::now();
+        let found = verified(&mut method, &region);
+        let seconds = begun.elapsed().as_secs_f64();
+        println!(
+            "d = {d}: {:.3e} numbers/s, {:.3e} walked/s, {:.3} steps each",
+            found.numbers as f64 / seconds,
+            found.walked as f64 / seconds,
+            found.checksum as f64 / found.walked as f64,
+        );
+    }
+}

@@ -61,6 +61,8 @@ fn sieves_of_all_words_are_those_of_the_cpu() {
 #[test]
 fn too_many_that_are_left_are_done_in_smaller_launches() {
     let limits = Limits { left: 16, ..FEW };
+    // One residue with many values h, of which more than 16 overflow; below, several with few.
+    check(options(9, 8, Some(1)), limits, &[Region::class(25, 9, 511).unwrap()]);
     let found = check(options(8, 8, Some(1)), limits, &[interval(1 << 25, 1 << 14)]);
     assert!(found[0].highest.is_some(), "{found:?}");
 }
@@ -95,6 +97,33 @@ fn sieves_have_their_sizes() {
     assert!(device.sieve_size(38).is_err());
 }
 
+/// Counts, and stops after so many numbers.
+struct Until(u128, std::sync::Mutex<u128>);
+
+impl Watch for Until {
+    fn is_stopped(&self) -> bool {
+        *self.1.lock().unwrap() >= self.0
+    }
+
+    fn done(&self, numbers: u128) {
+        *self.1.lock().unwrap() += numbers;
+    }
+}
+
+#[test]
+fn the_watch_sees_all_numbers_and_can_stop() {
+    let region = interval((1 << 45) + 12_345, 1 << 16);
+    for stop in [u128::MAX, 1 << 14] {
+        let mut device = device(options(11, 8, None), Limits { left: 64, ..FEW });
+        device.budget = 4096;
+        let watch = Until(stop, std::sync::Mutex::default());
+        let found = device.verify(&region, &watch).unwrap();
+        assert_eq!(found.is_some(), stop == u128::MAX);
+        let seen = *watch.1.lock().unwrap();
+        assert!(if found.is_some() { seen == region.numbers() } else { seen < region.numbers() });
+    }
+}
+
 #[test]
 fn bits_beyond_the_bounds_are_refused() {
     for d in [7, 16] {
@@ -113,5 +142,47 @@ fn portions_add_up() {
             assert!(last <= now && now <= all);
             last = now;
         }
+    }
+}
+
+/// On the first GPU, with all tables, an interval and a class beyond 2^64 and below 2^71; the CPU must agree on a part.
+#[test]
+#[ignore = "a measurement on a GPU"]
+fn speed() {
+    let gpu = Device::cuda(0).unwrap();
+    let few = interval((1 << 71) - (1 << 41), 1 << 35);
+    let regions = [
+        interval(1 << 64, 1 << 47),
+        Region::class(71, 24, 0xab_cdef).unwrap(),
+        Region::class(71, 26, (1 << 26) - 1).unwrap(),
+    ];
+    for table_bits in 11..=15 {
+        let options = TableOptions { table_bits: Some(table_bits), ..TableOptions::default() };
+        let mut device = DeviceTable::new(&gpu, options.clone()).unwrap();
+        let found = device.verify(&few, &Unwatched).unwrap();
+        let mut cpu = TableMethod::new(options).unwrap();
+        assert_eq!(found, cpu.verify(&few, &Unwatched).unwrap());
+        for region in &regions {
+            let begun = Instant::now();
+            let found = device.verify(region, &Unwatched).unwrap().unwrap();
+            let seconds = begun.elapsed().as_secs_f64();
+            println!(
+                "d = {table_bits}, {region}: {seconds:.2} s, {:.3e} numbers/s, {:.3e} walked/s, {:.3} steps each, {:?}",
+                found.numbers as f64 / seconds,
+                found.walked as f64 / seconds,
+                found.checksum as f64 / found.walked as f64,
+                found.highest,
+            );
+            assert!(found.unresolved.is_empty());
+        }
+    }
+    let mut device = DeviceTable::new(&gpu, TableOptions::default()).unwrap();
+    for bits in [30, 34, 37] {
+        let begun = Instant::now();
+        println!(
+            "s = {bits}: {} residues, {:?}",
+            device.sieve_size(bits).unwrap(),
+            begun.elapsed()
+        );
     }
 }

@@ -1,97 +1,37 @@
 //! The table method on a device: which launches, and what becomes of the numbers that they leave.
 
+mod kernels;
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source, common};
+use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch};
 
+use self::kernels::{
+    GROW_THREADS, LEAST_TABLE_BITS, TABLE_BITS, Walk, entries, grow_source, largest_table, shape,
+};
+
+pub(super) use self::kernels::sources;
 use crate::descent::min_odd;
 use crate::table::{
-    Blocks, Cover, GROWN, LEAST_SIEVE_BITS, MOST_SIEVE_BITS, MOST_TABLE_BITS, MOST_WORDS, Nodes,
-    Part, Residue, TableMethod, TableOptions, Tables, bounded, descendants, powers,
+    Blocks, Cover, GROWN, LEAST_SIEVE_BITS, MOST_SIEVE_BITS, MOST_WORDS, Nodes, Part, Residue,
+    TableMethod, TableOptions, bounded, descendants, powers,
 };
 use crate::{CollatzError, Method, Region, Verified, Verifier, Watch};
-
-/// Bits of the tables if nothing is said.
-const TABLE_BITS: u32 = 14;
-
-/// Fewest bits of the tables.
-const LEAST_TABLE_BITS: u32 = 8;
-
-/// Threads of a block that grows residues.
-const GROW_THREADS: u32 = 256;
 
 /// Where a packed residue has its f.
 const ODD_SHIFT: u32 = 40;
 
-/// What a multiprocessor keeps of its shared memory for itself, of each block.
-const RESERVED: u32 = 1 << 10;
-
-/// Most values h of an item.
-const ITEM: u64 = 1 << 11;
+/// Most values h of an item: lanes that begin together end within some percent of each other.
+const ITEM: u64 = 1 << 12;
 
 /// Items for each thread, if there are numbers enough.
 const ITEMS: u64 = 16;
 
 /// A launch shall take so long.
 const LAUNCH: [Duration; 2] = [Duration::from_millis(60), Duration::from_millis(200)];
-
-/// How `table_walk.cu` is specialised.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Walk {
-    table_bits: u32,
-    threads: u32,
-    blocks: u32,
-    words: u32,
-    sieve_bits: u32,
-}
-
-impl Walk {
-    /// Bytes of shared memory of a block: entries, and 16 powers.
-    fn shared_bytes(table_bits: u32) -> u32 {
-        4 * ((1 << table_bits) + 16)
-    }
-
-    fn source(self) -> Source {
-        Source::new("table_walk.cu", include_str!("../../kernels/table_walk.cu"), &["table_walk"])
-            .headers(common::HEADERS)
-            .define("THREADS", self.threads)
-            .define("BLOCKS", self.blocks)
-            .define("TABLE_BITS", self.table_bits)
-            .define("WORDS", self.words)
-            .define("SIEVE_BITS", self.sieve_bits)
-    }
-}
-
-fn grow_source() -> Source {
-    Source::new("table_grow.cu", include_str!("../../kernels/table_grow.cu"), &["table_grow"])
-        .headers(common::HEADERS)
-        .define("THREADS", GROW_THREADS)
-}
-
-/// The kernels as they ship.
-pub(super) fn sources(shared_memory: u32) -> Vec<Source> {
-    let table_bits = largest_table(shared_memory).min(TABLE_BITS);
-    let (threads, blocks) = shape(table_bits, shared_memory);
-    let walk =
-        |(words, sieve_bits)| Walk { table_bits, threads, blocks, words, sieve_bits }.source();
-    let walks = [(2, 22), (2, 30), (3, 21), (3, 29), (3, 37), (4, 37)].into_iter().map(walk);
-    std::iter::once(grow_source()).chain(walks).collect()
-}
-
-/// Most bits of a table that a block has room for.
-fn largest_table(shared_memory: u32) -> u32 {
-    let fits = |&bits: &u32| Walk::shared_bytes(bits) <= shared_memory;
-    (LEAST_TABLE_BITS..=MOST_TABLE_BITS).rev().find(fits).unwrap_or(LEAST_TABLE_BITS)
-}
-
-/// Threads of a block, and blocks of a multiprocessor with so much shared memory.
-fn shape(table_bits: u32, shared_memory: u32) -> (u32, u32) {
-    match shared_memory / (Walk::shared_bytes(table_bits) + RESERVED) {
-        0 | 1 => (1024, 1),
-        blocks => (512, blocks.min(3)),
-    }
-}
 
 /// How much a launch does.
 #[derive(Debug, Clone, Copy)]
@@ -328,37 +268,35 @@ impl DeviceTable {
         }
         let kernel = self.walk_kernel(blocks.words, blocks.bits)?;
         let work = u128::from(count) * blocks.count;
-        let (mut high, mut residue, mut done) = (0, 0, 0);
-        // All residues for some values h, as many as fit a launch, then the next ones.
-        let mut highs = 0;
-        while high < blocks.count {
+        let mut done = 0;
+        // Some residues with some values h, and those that come after them.
+        let mut open = vec![((0, count), (0, blocks.count))];
+        while let Some(((residue, residues), (high, highs))) = open.pop() {
             if watch.is_stopped() {
                 return Ok(None);
             }
-            if residue == 0 {
-                highs = u128::from((self.budget / count).max(1)).min(blocks.count - high) as u64;
+            let some = residues.min(self.budget);
+            if some < residues {
+                open.push(((residue + some, residues - some), (high, highs)));
             }
-            let some = (self.budget / highs).clamp(1, count - residue);
+            let few = highs.min(u128::from(self.budget / some)).max(1);
+            if few < highs {
+                open.push(((residue, some), (high + few, highs - few)));
+            }
             let begun = Instant::now();
             let first = (list + 16 * residue, blocks.first + high);
-            let Some(more) = self.walk(&kernel, first, (some, highs), blocks.words)? else {
-                // Too many were left: with fewer numbers than the list has room for they fit.
+            let Some(more) = self.walk(&kernel, first, (some, few as u64), blocks.words)? else {
+                // Too many were left: those of fewer numbers fit.
                 self.budget = (self.budget / 2).max(self.limits.left as u64);
-                if residue == 0 {
-                    continue;
-                }
-                highs = highs.min(self.budget);
+                open.push(((residue, some), (high, few)));
                 continue;
             };
             verified.add(more);
-            self.adapt(begun.elapsed(), some * highs);
+            let numbers_walked = u128::from(some) * few;
+            self.adapt(begun.elapsed(), numbers_walked as u64);
             let before = portion(numbers, done, work);
-            done += u128::from(some) * u128::from(highs);
+            done += numbers_walked;
             watch.done(portion(numbers, done, work) - before);
-            residue += some;
-            if residue == count {
-                (residue, high) = (0, high + u128::from(highs));
-            }
         }
         Ok(Some(verified))
     }
@@ -461,13 +399,6 @@ fn pack(residue: Residue) -> [u64; 2] {
     [residue.low | u64::from(residue.odd) << ODD_SHIFT, residue.value]
 }
 
-/// 4·f in the low 6 bits and 4·C above; then 4·3^0 … 4·3^15.
-fn entries(tables: &Tables) -> Vec<u32> {
-    let entry = |low| tables.constant(low) << 8 | tables.odd_steps(low) << 2;
-    let powers = powers().into_iter().take(16).map(|power| 4 * power as u32);
-    (0..1 << tables.bits()).map(entry).chain(powers).collect()
-}
-
 /// ⌊all·done/of⌋ or about that, rising with `done`, exactly `all` for done = of.
 fn portion(all: u128, done: u128, of: u128) -> u128 {
     if done >= of {
@@ -477,7 +408,3 @@ fn portion(all: u128, done: u128, of: u128) -> u128 {
     let (done, of) = (done >> less, (of >> less) + 1);
     all / of * done + all % of * done / of
 }
-
-#[cfg(test)]
-#[path = "table_tests.rs"]
-mod tests;
