@@ -83,6 +83,23 @@ fn a_trap_is_found() {
 }
 
 #[test]
+fn numbers_that_never_come_down_are_left_to_the_host() {
+    let region = interval(1 << 40, 1 << 12);
+    let mut device = device(options(8, 8, None), FEW);
+    let right = device.verify(&region, &Unwatched).unwrap().unwrap();
+    // A changed rule: T^8(n) = n for n = 42 modulo 2^8, by a power that no other entry has.
+    let mut wrong = device.entries.download().unwrap();
+    wrong[42] = 42 << 8 | 15 << 2;
+    wrong[(1 << 8) + 15] = 4 << 8;
+    device.entries.upload(&wrong).unwrap();
+    let found = device.verify(&region, &Unwatched).unwrap().unwrap();
+    assert!(found.checksum >= 10_000 && right.checksum < 10_000, "{found:?}");
+    // The host has the right rule.
+    assert_eq!(found.unresolved, []);
+    assert_eq!((found.numbers, found.walked), (right.numbers, right.walked));
+}
+
+#[test]
 fn residues_that_come_down_need_no_launch() {
     let found = check(options(20, 8, None), FEW, &[Region::class(71, 20, 5).unwrap()]);
     assert_eq!(found[0].numbers, 1 << 51);
