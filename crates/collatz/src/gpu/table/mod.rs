@@ -268,7 +268,7 @@ impl DeviceTable {
         }
         let kernel = self.walk_kernel(blocks.words, blocks.bits)?;
         let work = u128::from(count) * blocks.count;
-        let mut done = 0;
+        let (mut done, mut left) = (0, vec![]);
         // Some residues with some values h, and those that come after them.
         let mut open = vec![((0, count), (0, blocks.count))];
         while let Some(((residue, residues), (high, highs))) = open.pop() {
@@ -285,19 +285,25 @@ impl DeviceTable {
             }
             let begun = Instant::now();
             let first = (list + 16 * residue, blocks.first + high);
-            let Some(more) = self.walk(&kernel, first, (some, few as u64), blocks.words)? else {
+            self.launch(&kernel, first, (some, few as u64))?;
+            // Meanwhile the host finishes what the launch before left.
+            verified.add(self.cpu.finish(&left));
+            let Some((steps, starts)) = self.launched(blocks.words)? else {
                 // Too many were left: those of fewer numbers fit.
+                left.clear();
                 self.budget = (self.budget / 2).max(self.limits.left as u64);
                 open.push(((residue, some), (high, few)));
                 continue;
             };
-            verified.add(more);
-            let numbers_walked = u128::from(some) * few;
-            self.adapt(begun.elapsed(), numbers_walked as u64);
+            left = starts;
+            let walked = some * few as u64;
+            verified.add(Verified { walked, checksum: steps, ..Verified::default() });
+            self.adapt(begun.elapsed(), walked);
             let before = portion(numbers, done, work);
-            done += numbers_walked;
+            done += u128::from(walked);
             watch.done(portion(numbers, done, work) - before);
         }
+        verified.add(self.cpu.finish(&left));
         Ok(Some(verified))
     }
 
@@ -310,15 +316,13 @@ impl DeviceTable {
         }
     }
 
-    /// A launch: some residues from an address on, with some values h from one on. Nothing if it left more starts
-    /// than there is room for.
-    fn walk(
+    /// Some residues from an address on, with some values h from one on. Nothing waits for the device.
+    fn launch(
         &mut self,
         kernel: &Kernel,
         (list, high): (u64, u128),
         (residues, highs): (u64, u64),
-        words: u32,
-    ) -> Result<Option<Verified>, CollatzError> {
+    ) -> Result<(), DeviceError> {
         let grid = self.device.info().multiprocessors * self.blocks;
         let threads = u64::from(grid) * u64::from(self.threads);
         // Items are counted in 32 bits.
@@ -341,21 +345,24 @@ impl DeviceTable {
             Arg::U32((residues * chunks) as u32),
         ];
         let shared = Walk::shared_bytes(self.cpu.tables.bits());
-        kernel.launch(Launch::linear(grid, self.threads).shared(shared), &args)?;
+        kernel.launch(Launch::linear(grid, self.threads).shared(shared), &args)
+    }
+
+    /// Of the last launch, the steps of all numbers and the starts that it left; nothing if those are more than there
+    /// is room for.
+    fn launched(&self, words: u32) -> Result<Option<(u64, Vec<u128>)>, DeviceError> {
         let state = self.state.download()?;
-        let (left, steps) = (state[1] as usize, state[2]);
-        if left > self.limits.left {
+        let (left, steps) = (state[1], state[2]);
+        if left > self.limits.left as u64 {
             return Ok(None);
         }
         let words = words as usize;
-        let over = self.over.download_part(0..left * words)?;
+        let over = self.over.download_part(0..left as usize * words)?;
         // Four times the starts.
         let start = |words: &[u32]| {
             words.iter().rev().fold(0u128, |start, &word| start << 32 | u128::from(word)) >> 2
         };
-        let starts: Vec<u128> = over.chunks(words).map(start).collect();
-        let finished = self.cpu.finish(&starts);
-        Ok(Some(Verified { walked: residues * highs, checksum: steps, ..finished }))
+        Ok(Some((steps, over.chunks(words).map(start).collect())))
     }
 }
 
