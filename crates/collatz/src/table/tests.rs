@@ -96,6 +96,16 @@ fn few_words_overflow_and_are_finished() {
 }
 
 #[test]
+fn a_published_path_record_is_found() {
+    // Roosendaal's list of path records (OEIS A006884 and A006885); in steps of 3n + 1, beyond two words.
+    let record = 567_839_862_631;
+    let region = Region::interval(record - (1 << 23), record + (1 << 23)).unwrap();
+    let highest = verified(&mut method(None, 12, None), &region).highest.unwrap();
+    assert_eq!(highest.start, record);
+    assert_eq!(highest.value * 2u32, 100_540_173_225_585_986_235_988u128.into());
+}
+
+#[test]
 fn classes_are_verified() {
     for (bits, low_bits, residue) in
         [(25, 4, 7), (25, 0, 0), (26, 9, 255), (27, 10, 5), (12, 3, 1), (30, 13, 8191)]
