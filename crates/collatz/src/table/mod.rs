@@ -19,7 +19,7 @@
 //!
 //! **Checksum.** The sum of the table steps of all numbers of blocks, up to and with the one that ends
 //! below the start or overflows, and of the steps of T of those walked one by one. It is bound to d, s and
-//! words, and the same on all places.
+//! words, or to the region where they follow from its size, and the same on all places.
 //!
 //! **Highest.** The values between the ends of table steps are not seen. But with all step ends of a path below
 //! 2^w, w = 32·words − 2, its values are below 2^(w + d/2): j steps after a step's begin x ≤ 2^w·(3/2)^j, as
