@@ -14,8 +14,8 @@
 //! * Numbers below 2^40 take at most two words, and a sieve of at most 30 bits.
 //! * A value of 2^(32·words − 2) or more is an *overflow*: its start is walked exactly, by a [`Walker`].
 //!
-//! **Verified.** Each number of the region comes below its start, given nothing else: the method needs no other
-//! numbers than those smaller ones.
+//! **Verified.** Each number of the region comes below its start. So all of them reach 1 if all smaller numbers do,
+//! and nothing else is assumed.
 //!
 //! **Checksum.** The sum of the table steps of all numbers of blocks, up to and with the one that ends
 //! below the start or overflows, and of the steps of T of those walked one by one. It is bound to d, s and
