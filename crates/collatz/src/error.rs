@@ -33,6 +33,28 @@ pub enum CollatzError {
         /// Their bits.
         bits: u32,
     },
+    /// A class of more low bits than the sieve.
+    #[error(
+        "the table method has no way for a class of {low_bits} low bits with a sieve of {sieve_bits}: give fewer low bits or a larger sieve, which has at most 37, or take another method"
+    )]
+    LowBits {
+        /// Those of the class.
+        low_bits: u32,
+        /// Those of the sieve.
+        sieve_bits: u32,
+    },
+    /// A parameter of a method beyond its bounds.
+    #[error("{what} must be from {least} to {most}: {value} is not")]
+    Parameter {
+        /// Its name for users.
+        what: &'static str,
+        /// What it was to be.
+        value: u32,
+        /// The least.
+        least: u32,
+        /// The most.
+        most: u32,
+    },
     /// The device failed, or lacks memory.
     #[error(transparent)]
     Device(#[from] DeviceError),

@@ -2,6 +2,7 @@
 //!
 //! * [`Region`]: which numbers; [`Verifier`]: a method that verifies them, given all smaller ones;
 //! * [`Plain`]: the slow, obvious method, the oracle of the others;
+//! * [`table`]: some bits at a time by tables, residues that come down left out;
 //! * [`walk`]: one number step by step, exactly, until it is below its start;
 //! * [`descent`]: when low bits alone show that a number comes below its start.
 
@@ -11,6 +12,7 @@ pub mod gpu;
 mod plain;
 mod region;
 pub mod sieve;
+pub mod table;
 mod verifier;
 pub mod walk;
 

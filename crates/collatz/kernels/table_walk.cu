@@ -1,0 +1,176 @@
+// Walks the numbers r + h·2^s of mandatory residues r, TABLE_BITS bits a step, until they are below their starts:
+// l + h·2^d goes to C[l] + h·B[l].
+//
+// A thread takes items: a residue and up to `item_highs` values h, in turn. The lanes of a warp go their own
+// ways: one whose number is done has the next one at the next step, so that none waits for the slowest.
+//
+//   THREADS     of a block
+//   BLOCKS      of a multiprocessor at a time
+//   TABLE_BITS  d
+//   WORDS       of 32 bits of a number
+//   SIEVE_BITS  s
+#include "chain.cuh"
+#include "index.cuh"
+
+// Numbers are four times what they stand for, so that the low bits of one are the address of its entry.
+#define SCALE 2
+#define SIZE (1u << TABLE_BITS)
+// Of a table entry: below 4·f, above 4·C.
+#define ODD_MASK 63u
+#define ODD_BITS 6
+// A residue: r below, f above; then T^s(r).
+#define LOW_BITS 40
+// So many steps more than an item could need: then its number is left to the host.
+#define MOST_STEPS 10000
+// Steps between two looks at what is rare.
+#define ROUNDS 8
+// Where the word of 4·2^s is that is not 0.
+#define BLOCK_WORD ((SIEVE_BITS + SCALE) / 32)
+#define BLOCK_BIT (1u << (SIEVE_BITS + SCALE) % 32)
+
+struct Number {
+    u32 w[WORDS];
+};
+
+DEVICE Number number(u64 lower, u64 upper) {
+    u32 words[4] = {low(lower), high(lower), low(upper), high(upper)};
+    Number r;
+#pragma unroll
+    for (int i = 0; i < WORDS; i++) r.w[i] = words[i];
+    return r;
+}
+
+// a + b.
+DEVICE Number sum(Number a, Number b) {
+    a.w[0] = add_first(a.w[0], b.w[0]);
+    unrolled<1, WORDS>([&](auto i) { a.w[VALUE(i)] = add_carried(a.w[VALUE(i)], b.w[VALUE(i)]); });
+    return a;
+}
+
+// n·2^BITS.
+template <int BITS>
+DEVICE Number shifted(Number n) {
+    Number r;
+    unrolled<0, WORDS>([&](auto index) {
+        constexpr int i = VALUE(index) - BITS / 32;
+        u32 upper = i >= 0 ? n.w[i < 0 ? 0 : i] : 0, lower = i >= 1 ? n.w[i < 1 ? 0 : i - 1] : 0;
+        r.w[VALUE(index)] = __funnelshift_l(lower, upper, BITS % 32);
+    });
+    return r;
+}
+
+// n·power + value.
+DEVICE Number product(Number n, u64 power, u64 value) {
+    Number r = number(value, 0);
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        u32 carry = 0, factor = j == 0 ? low(power) : high(power);
+#pragma unroll
+        for (int i = 0; i + j < WORDS; i++) {
+            u64 t = multiply_add_short(n.w[i], factor, (u64)r.w[i + j] + carry);
+            r.w[i + j] = low(t), carry = high(t);
+        }
+    }
+    return r;
+}
+
+// n goes to C[l] + h·B[l]; returns what the words cannot hold of it.
+DEVICE u32 table_step(Number& n, const u32* table) {
+    u32 entry = *(const u32*)((const char*)table + (n.w[0] & (SIZE - 1) << SCALE));
+    u32 factor = *(const u32*)((const char*)(table + SIZE) + (entry & ODD_MASK));
+    u64 p[WORDS];
+    unrolled<0, WORDS>([&](auto i) {
+        u32 above = VALUE(i) + 1 < WORDS ? n.w[VALUE(i) + 1 < WORDS ? VALUE(i) + 1 : 0] : 0;
+        p[VALUE(i)] = multiply_add_short(__funnelshift_r(n.w[VALUE(i)], above, TABLE_BITS + SCALE), factor, 0);
+    });
+    n.w[0] = add_first(low(p[0]), entry >> ODD_BITS);
+    unrolled<1, WORDS>([&](auto i) {
+        n.w[VALUE(i)] = add_carried(high(p[VALUE(i) - 1]), low(p[VALUE(i)]));
+    });
+    return add_last(high(p[WORDS - 1]), 0);
+}
+
+// Whether n is below the start; of three words and more the lowest do not count.
+DEVICE bool below(const Number& n, const Number& start) {
+#if WORDS == 1
+    return n.w[0] < start.w[0];
+#elif WORDS == 2
+    return join(n.w[0], n.w[1]) < join(start.w[0], start.w[1]);
+#elif WORDS == 3
+    return join(n.w[1], n.w[2]) < join(start.w[1], start.w[2]);
+#else
+    u64 upper = join(n.w[2], n.w[3]), of_start = join(start.w[2], start.w[3]);
+    return upper < of_start || (upper == of_start && n.w[1] < start.w[1]);
+#endif
+}
+
+// start + 2^s, value + 3^f.
+DEVICE void advance(Number& start, Number& value, Number power) {
+    value = sum(value, power);
+    start.w[BLOCK_WORD] = add_first(start.w[BLOCK_WORD], BLOCK_BIT);
+    unrolled<BLOCK_WORD + 1, WORDS>([&](auto i) { start.w[VALUE(i)] = add_carried(start.w[VALUE(i)], 0); });
+}
+
+// In: entries (2^d, then 4·3^0 … 4·3^15), powers 3^0 … 3^40. The values h are first … first + highs − 1; of residue
+// i/chunks the item i has those from i % chunks·item_highs on.
+// state: the next item; how many starts are left to the host; steps of all numbers. `over` has room for
+// `capacity` such starts, WORDS words each; those beyond that are only counted.
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+    table_walk(u64* state, u32* over, u32 capacity, const u64* residues, const u32* entries, const u64* powers,
+               u64 first_lower, u64 first_upper, u64 highs, u32 item_highs, u32 chunks, u32 items) {
+    DYNAMIC_SHARED(u32, table);
+    for (u32 i = threadIdx.x; i < SIZE + 16; i += THREADS) table[i] = entries[i];
+    __syncthreads();
+    Number n, start, value, power;
+    u32 left = 0, steps = 0, limit = 0;
+    for (;;) {
+        u32 carry = 0;
+        if (left != 0) {
+#pragma unroll
+            for (int round = 0; round < ROUNDS; round++) {
+                carry = table_step(n, table);
+                if ((carry == 0) & below(n, start)) {
+                    advance(start, value, power);
+                    n = value;
+                    left--;
+                }
+                if ((carry != 0) | (left == 0)) {
+                    steps -= ROUNDS - 1 - round;
+                    break;
+                }
+            }
+            steps += ROUNDS;
+        }
+        if (left != 0 && (carry != 0 || steps >= limit)) {
+            u64 place = atomicAdd(&state[1], 1ull);
+            if (place < capacity) {
+#pragma unroll
+                for (int i = 0; i < WORDS; i++) over[place * WORDS + i] = start.w[i];
+            }
+            advance(start, value, power);
+            n = value;
+            left--;
+            limit = steps + MOST_STEPS + 64 * left;
+        }
+        if (left == 0) {
+            u64 item = atomicAdd(&state[0], 1ull);
+            if (item >= items) break;
+            u64 residue = (u32)item / chunks;
+            u64 offset = (u64)((u32)item % chunks) * item_highs;
+            u64 packed = residues[2 * residue];
+            left = (u32)min((u64)item_highs, highs - offset);
+            limit = steps + MOST_STEPS + 64 * left;
+            Number h = sum(number(first_lower, first_upper), number(offset, 0));
+            u64 factor = powers[packed >> LOW_BITS];
+            power = number(factor << SCALE, 0);
+            value = shifted<SCALE>(product(h, factor, residues[2 * residue + 1]));
+            Number low_part = number(packed & ((1ull << LOW_BITS) - 1), 0);
+            start = shifted<SCALE>(sum(shifted<SIEVE_BITS>(h), low_part));
+            n = value;
+        }
+    }
+    u64 all = steps;
+#pragma unroll
+    for (u32 apart = 16; apart > 0; apart /= 2) all += __shfl_down_sync(0xffffffffu, all, apart);
+    if (threadIdx.x % 32 == 0) atomicAdd(&state[2], all);
+}

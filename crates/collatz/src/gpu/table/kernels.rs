@@ -1,0 +1,85 @@
+//! The kernels of the table method: how they are specialised, and their tables.
+
+use warpint_device::{Source, common};
+
+use crate::table::{MOST_TABLE_BITS, Tables, powers};
+
+/// Bits of the tables if nothing is said.
+pub(super) const TABLE_BITS: u32 = 14;
+
+/// Fewest bits of the tables.
+pub(super) const LEAST_TABLE_BITS: u32 = 8;
+
+/// Threads of a block that grows residues.
+pub(super) const GROW_THREADS: u32 = 256;
+
+/// What a multiprocessor keeps of its shared memory for itself, of each block.
+const RESERVED: u32 = 1 << 10;
+
+/// How `table_walk.cu` is specialised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Walk {
+    pub(super) table_bits: u32,
+    pub(super) threads: u32,
+    pub(super) blocks: u32,
+    pub(super) words: u32,
+    pub(super) sieve_bits: u32,
+}
+
+impl Walk {
+    /// Bytes of shared memory of a block: entries, and 16 powers.
+    pub(super) fn shared_bytes(table_bits: u32) -> u32 {
+        4 * ((1 << table_bits) + 16)
+    }
+
+    pub(super) fn source(self) -> Source {
+        Source::new(
+            "table_walk.cu",
+            include_str!("../../../kernels/table_walk.cu"),
+            &["table_walk"],
+        )
+        .headers(common::HEADERS)
+        .define("THREADS", self.threads)
+        .define("BLOCKS", self.blocks)
+        .define("TABLE_BITS", self.table_bits)
+        .define("WORDS", self.words)
+        .define("SIEVE_BITS", self.sieve_bits)
+    }
+}
+
+pub(super) fn grow_source() -> Source {
+    Source::new("table_grow.cu", include_str!("../../../kernels/table_grow.cu"), &["table_grow"])
+        .headers(common::HEADERS)
+        .define("THREADS", GROW_THREADS)
+}
+
+/// The kernels as they ship.
+pub(crate) fn sources(shared_memory: u32) -> Vec<Source> {
+    let table_bits = largest_table(shared_memory).min(TABLE_BITS);
+    let (threads, blocks) = shape(table_bits, shared_memory);
+    let walk =
+        |(words, sieve_bits)| Walk { table_bits, threads, blocks, words, sieve_bits }.source();
+    let walks = [(2, 22), (2, 30), (3, 21), (3, 29), (3, 37), (4, 37)].into_iter().map(walk);
+    std::iter::once(grow_source()).chain(walks).collect()
+}
+
+/// Most bits of a table that a block has room for.
+pub(super) fn largest_table(shared_memory: u32) -> u32 {
+    let fits = |&bits: &u32| Walk::shared_bytes(bits) <= shared_memory;
+    (LEAST_TABLE_BITS..=MOST_TABLE_BITS).rev().find(fits).unwrap_or(LEAST_TABLE_BITS)
+}
+
+/// Threads of a block, and blocks of a multiprocessor with so much shared memory.
+pub(super) fn shape(table_bits: u32, shared_memory: u32) -> (u32, u32) {
+    match shared_memory / (Walk::shared_bytes(table_bits) + RESERVED) {
+        0 | 1 => (1024, 1),
+        blocks => (512, blocks.min(3)),
+    }
+}
+
+/// 4·f in the low 6 bits and 4·C above; then 4·3^0 … 4·3^15.
+pub(super) fn entries(tables: &Tables) -> Vec<u32> {
+    let entry = |low| tables.constant(low) << 8 | tables.odd_steps(low) << 2;
+    let powers = powers().into_iter().take(16).map(|power| 4 * power as u32);
+    (0..1 << tables.bits()).map(entry).chain(powers).collect()
+}

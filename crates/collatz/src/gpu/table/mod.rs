@@ -1,0 +1,417 @@
+//! The table method on a device: which launches, and what becomes of the numbers that they leave.
+
+mod kernels;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch};
+
+use self::kernels::{
+    GROW_THREADS, LEAST_TABLE_BITS, TABLE_BITS, Walk, entries, grow_source, largest_table, shape,
+};
+
+pub(super) use self::kernels::sources;
+use crate::descent::min_odd;
+use crate::table::{
+    Blocks, Cover, GROWN, LEAST_SIEVE_BITS, MOST_SIEVE_BITS, MOST_WORDS, Nodes, Part, Residue,
+    TableMethod, TableOptions, bounded, descendants, powers,
+};
+use crate::{CollatzError, Method, Region, Verified, Verifier, Watch};
+
+/// Where a packed residue has its f.
+const ODD_SHIFT: u32 = 40;
+
+/// Most values h of an item: lanes that begin together end within some percent of each other.
+const ITEM: u64 = 1 << 12;
+
+/// Items for each thread, if there are numbers enough.
+const ITEMS: u64 = 16;
+
+/// A launch shall take so long.
+const LAUNCH: [Duration; 2] = [Duration::from_millis(60), Duration::from_millis(200)];
+
+/// How much a launch does.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// Residues in a list, 2^13 at least: one node's.
+    pub(super) residues: usize,
+    /// Starts that a launch can leave to the host.
+    pub(super) left: usize,
+    /// Parts of fewer numbers are done on the CPU.
+    pub(super) numbers: u128,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { residues: 1 << 22, left: 1 << 20, numbers: 1 << 28 }
+    }
+}
+
+/// The table method on a device; its results are those of [`TableMethod`] with the same options.
+///
+/// The numbers below 2^20, interval ends of fewer than 2^28 numbers, and everything if the walker has a trap, are
+/// done on the CPU; so are the numbers that overflow.
+#[derive(Debug)]
+pub struct DeviceTable {
+    device: Device,
+    cpu: TableMethod,
+    grow: Kernel,
+    walks: HashMap<(u32, u32), Kernel>,
+    threads: u32,
+    blocks: u32,
+    limits: Limits,
+    /// Numbers of a launch.
+    budget: u64,
+    entries: Buffer<u32>,
+    powers: Buffer<u64>,
+    lists: [Buffer<u64>; 2],
+    counts: Buffer<u64>,
+    state: Buffer<u64>,
+    over: Buffer<u32>,
+}
+
+impl DeviceTable {
+    /// With these options; tables of 8 to 15 bits, as shared memory has room.
+    ///
+    /// # Errors
+    /// An option beyond its bounds, no memory, a kernel that does not compile.
+    pub fn new(device: &Device, options: TableOptions) -> Result<Self, CollatzError> {
+        Self::with_limits(device, options, Limits::default())
+    }
+
+    pub(super) fn with_limits(
+        device: &Device,
+        options: TableOptions,
+        limits: Limits,
+    ) -> Result<Self, CollatzError> {
+        let info = device.info();
+        let most = largest_table(info.shared_memory_per_block);
+        let bits = options.table_bits.unwrap_or(TABLE_BITS.min(most));
+        let bits = bounded("the bits of a table on this device", bits, LEAST_TABLE_BITS, most)?;
+        let cpu = TableMethod::new(TableOptions { table_bits: Some(bits), ..options })?;
+        let (threads, blocks) = match info.compute_capability {
+            // The simulator's threads come one after the other.
+            (0, 0) => (64, 2),
+            _ => shape(bits, info.shared_memory_per_multiprocessor),
+        };
+        let list = || device.alloc(2 * limits.residues);
+        Ok(Self {
+            grow: device.program(&grow_source())?.kernel("table_grow", 0)?,
+            walks: HashMap::new(),
+            threads,
+            blocks,
+            budget: (limits.left as u64).max(1 << 26) * u64::from(info.multiprocessors),
+            entries: device.upload(&entries(&cpu.tables))?,
+            powers: device.upload(&powers())?,
+            lists: [list()?, list()?],
+            counts: device.alloc(GROWN as usize + 1)?,
+            state: device.alloc(3)?,
+            over: device.alloc(MOST_WORDS as usize * limits.left)?,
+            device: device.clone(),
+            limits,
+            cpu,
+        })
+    }
+
+    fn walk_kernel(&mut self, words: u32, sieve_bits: u32) -> Result<Kernel, DeviceError> {
+        if let Some(kernel) = self.walks.get(&(words, sieve_bits)) {
+            return Ok(kernel.clone());
+        }
+        let (table_bits, threads, blocks) = (self.cpu.tables.bits(), self.threads, self.blocks);
+        let source = Walk { table_bits, threads, blocks, words, sieve_bits }.source();
+        let bytes = Walk::shared_bytes(table_bits);
+        let kernel = self.device.program(&source)?.kernel("table_walk", bytes)?;
+        self.walks.insert((words, sieve_bits), kernel.clone());
+        Ok(kernel)
+    }
+
+    fn part(
+        &mut self,
+        cover: &Cover,
+        part: &Part,
+        watch: &dyn Watch,
+    ) -> Result<Option<Verified>, CollatzError> {
+        let numbers = cover.numbers(part);
+        match *part {
+            Part::Blocks(blocks)
+                if numbers >= self.limits.numbers && self.cpu.options.walker.trap.is_none() =>
+            {
+                self.blocks(cover, blocks, numbers, watch)
+            }
+            _ => Ok(self.cpu.part(cover, part, watch)),
+        }
+    }
+
+    fn blocks(
+        &mut self,
+        cover: &Cover,
+        blocks: Blocks,
+        numbers: u128,
+        watch: &dyn Watch,
+    ) -> Result<Option<Verified>, CollatzError> {
+        let nodes = self.cpu.nodes(cover, blocks.bits);
+        let all = nodes.residues.len();
+        let mut verified = Verified { numbers, ..Verified::default() };
+        if all == 0 {
+            watch.done(numbers);
+            return Ok(Some(verified));
+        }
+        let packed = self.packed(&nodes)?;
+        let share = |done: usize| portion(numbers, done as u128, all as u128);
+        let mut first = 0;
+        while first < all {
+            let (some, count) = self.some(&nodes, first, blocks.bits);
+            let list = self.grown(&packed, (first, some), count, nodes.bits, blocks.bits)?;
+            let numbers = share(first + some) - share(first);
+            match self.walk_list(list, count, blocks, numbers, watch)? {
+                Some(more) => verified.add(more),
+                None => return Ok(None),
+            }
+            first += some;
+        }
+        Ok(Some(verified))
+    }
+
+    /// How many nodes from one on have descendants for which a list has room, one at least, and how many descendants.
+    /// There are no more at any level before the last.
+    fn some(&self, nodes: &Nodes, first: usize, bits: u32) -> (usize, u64) {
+        let counts = descendants(nodes.bits, bits);
+        let (mut some, mut count) = (0, 0);
+        for node in &nodes.residues[first..] {
+            let more = count + counts[node.odd as usize];
+            if some > 0 && more > self.limits.residues as u64 {
+                break;
+            }
+            (some, count) = (some + 1, more);
+        }
+        (some, count)
+    }
+
+    /// Grows some nodes to the bits of the sieve, and returns the address of the list.
+    fn grown(
+        &mut self,
+        packed: &Buffer<u64>,
+        (first, some): (usize, usize),
+        expected: u64,
+        from: u32,
+        to: u32,
+    ) -> Result<u64, DeviceError> {
+        let levels = (to - from) as usize;
+        let mut list = packed.address() + 16 * first as u64;
+        let mut counts = vec![0; self.counts.len()];
+        counts[0] = some as u64;
+        self.counts.upload(&counts)?;
+        let grid = self.device.info().multiprocessors * 4;
+        for level in 0..levels {
+            let k = from + level as u32;
+            let args = [
+                Arg::Pointer(self.counts.address() + 8 * level as u64),
+                Arg::Pointer(list),
+                (&self.lists[level % 2]).into(),
+                Arg::U32(self.limits.residues as u32),
+                (&self.powers).into(),
+                Arg::U32(k),
+                Arg::U32(min_odd(k + 1)),
+            ];
+            self.grow.launch(Launch::linear(grid, GROW_THREADS), &args)?;
+            list = self.lists[level % 2].address();
+        }
+        let found = self.counts.download()?[levels];
+        if found == expected && found <= self.limits.residues as u64 {
+            return Ok(list);
+        }
+        Err(DeviceError::Failed {
+            what: format!("growing residues of {to} bits on {}", self.device.info().id),
+            message: format!("{found} were found, {expected} there are"),
+        })
+    }
+
+    /// `s_d`, listed on the device: [`crate::table::sieve_size`] counts the same.
+    ///
+    /// # Errors
+    /// The device fails, or its residues are not as many.
+    pub fn sieve_size(&mut self, bits: u32) -> Result<u64, CollatzError> {
+        bounded("the bits of the sieve", bits, LEAST_SIEVE_BITS, MOST_SIEVE_BITS)?;
+        let from = bits.saturating_sub(GROWN);
+        let nodes = Nodes { bits: from, residues: Residue::ROOT.grown(0, from, &powers()) };
+        let packed = self.packed(&nodes)?;
+        let (mut first, mut size) = (0, 0);
+        while first < nodes.residues.len() {
+            let (some, count) = self.some(&nodes, first, bits);
+            self.grown(&packed, (first, some), count, from, bits)?;
+            (first, size) = (first + some, size + count);
+        }
+        Ok(size)
+    }
+
+    fn packed(&self, nodes: &Nodes) -> Result<Buffer<u64>, DeviceError> {
+        let packed: Vec<u64> = nodes.residues.iter().flat_map(|&residue| pack(residue)).collect();
+        self.device.upload(&packed)
+    }
+
+    /// Walks the numbers of a list of residues, in launches.
+    fn walk_list(
+        &mut self,
+        list: u64,
+        count: u64,
+        blocks: Blocks,
+        numbers: u128,
+        watch: &dyn Watch,
+    ) -> Result<Option<Verified>, CollatzError> {
+        let mut verified = Verified::default();
+        if count == 0 {
+            watch.done(numbers);
+            return Ok(Some(verified));
+        }
+        let kernel = self.walk_kernel(blocks.words, blocks.bits)?;
+        let work = u128::from(count) * blocks.count;
+        let (mut done, mut left) = (0, vec![]);
+        // Some residues with some values h, and those that come after them.
+        let mut open = vec![((0, count), (0, blocks.count))];
+        while let Some(((residue, residues), (high, highs))) = open.pop() {
+            if watch.is_stopped() {
+                return Ok(None);
+            }
+            let some = residues.min(self.budget);
+            if some < residues {
+                open.push(((residue + some, residues - some), (high, highs)));
+            }
+            let few = highs.min(u128::from(self.budget / some)).max(1);
+            if few < highs {
+                open.push(((residue, some), (high + few, highs - few)));
+            }
+            let begun = Instant::now();
+            let first = (list + 16 * residue, blocks.first + high);
+            self.launch(&kernel, first, (some, few as u64))?;
+            // Meanwhile the host finishes what the launch before left.
+            verified.add(self.cpu.finish(&left));
+            let Some((steps, starts)) = self.launched(blocks.words)? else {
+                // Too many were left: those of fewer numbers fit.
+                left.clear();
+                self.budget = (self.budget / 2).max(self.limits.left as u64);
+                open.push(((residue, some), (high, few)));
+                continue;
+            };
+            left = starts;
+            let walked = some * few as u64;
+            verified.add(Verified { walked, checksum: steps, ..Verified::default() });
+            self.adapt(begun.elapsed(), walked);
+            let before = portion(numbers, done, work);
+            done += u128::from(walked);
+            watch.done(portion(numbers, done, work) - before);
+        }
+        verified.add(self.cpu.finish(&left));
+        Ok(Some(verified))
+    }
+
+    /// Makes the next launch longer or shorter.
+    fn adapt(&mut self, took: Duration, numbers: u64) {
+        if took > LAUNCH[1] {
+            self.budget = (self.budget / 2).max(self.limits.left as u64);
+        } else if took < LAUNCH[0] && numbers > self.budget / 2 {
+            self.budget = (self.budget * 2).min(1 << 40);
+        }
+    }
+
+    /// Some residues from an address on, with some values h from one on. Nothing waits for the device.
+    fn launch(
+        &mut self,
+        kernel: &Kernel,
+        (list, high): (u64, u128),
+        (residues, highs): (u64, u64),
+    ) -> Result<(), DeviceError> {
+        let grid = self.device.info().multiprocessors * self.blocks;
+        let threads = u64::from(grid) * u64::from(self.threads);
+        // Items are counted in 32 bits.
+        let fewest = (residues * highs).div_ceil(1 << 31);
+        let item = (residues * highs / (ITEMS * threads)).clamp(32, ITEM).max(fewest).min(highs);
+        let chunks = highs.div_ceil(item);
+        self.state.upload(&[0; 3])?;
+        let args = [
+            (&self.state).into(),
+            (&self.over).into(),
+            Arg::U32(self.limits.left as u32),
+            Arg::Pointer(list),
+            (&self.entries).into(),
+            (&self.powers).into(),
+            Arg::U64(high as u64),
+            Arg::U64((high >> 64) as u64),
+            Arg::U64(highs),
+            Arg::U32(item as u32),
+            Arg::U32(chunks as u32),
+            Arg::U32((residues * chunks) as u32),
+        ];
+        let shared = Walk::shared_bytes(self.cpu.tables.bits());
+        kernel.launch(Launch::linear(grid, self.threads).shared(shared), &args)
+    }
+
+    /// Of the last launch, the steps of all numbers and the starts that it left; nothing if those are more than there
+    /// is room for.
+    fn launched(&self, words: u32) -> Result<Option<(u64, Vec<u128>)>, DeviceError> {
+        let state = self.state.download()?;
+        let (left, steps) = (state[1], state[2]);
+        if left > self.limits.left as u64 {
+            return Ok(None);
+        }
+        let words = words as usize;
+        let over = self.over.download_part(0..left as usize * words)?;
+        // Four times the starts.
+        let start = |words: &[u32]| {
+            words.iter().rev().fold(0u128, |start, &word| start << 32 | u128::from(word)) >> 2
+        };
+        Ok(Some((steps, over.chunks(words).map(start).collect())))
+    }
+}
+
+impl Verifier for DeviceTable {
+    fn method(&self) -> Method {
+        Method::Table
+    }
+
+    fn version(&self) -> u32 {
+        self.cpu.version()
+    }
+
+    fn parameters(&self) -> String {
+        self.cpu.described()
+    }
+
+    fn place(&self) -> String {
+        self.device.info().id.clone()
+    }
+
+    fn verify(
+        &mut self,
+        region: &Region,
+        watch: &dyn Watch,
+    ) -> Result<Option<Verified>, CollatzError> {
+        let cover = self.cpu.cover(region)?;
+        let mut verified = Verified::default();
+        for part in &cover.parts {
+            match self.part(&cover, part, watch)? {
+                Some(more) => verified.add(more),
+                None => return Ok(None),
+            }
+        }
+        self.cpu.settle(&cover, &mut verified);
+        Ok(Some(verified))
+    }
+}
+
+/// r and f, then `T^s(r)`.
+fn pack(residue: Residue) -> [u64; 2] {
+    [residue.low | u64::from(residue.odd) << ODD_SHIFT, residue.value]
+}
+
+/// ⌊all·done/of⌋ or about that, rising with `done`, exactly `all` for done = of.
+fn portion(all: u128, done: u128, of: u128) -> u128 {
+    if done >= of {
+        return all;
+    }
+    let less = (128 - of.leading_zeros()).saturating_sub(63);
+    let (done, of) = (done >> less, (of >> less) + 1);
+    all / of * done + all % of * done / of
+}

@@ -1,0 +1,207 @@
+//! The kernels on the simulator, against the same method on the CPU.
+
+use super::*;
+use crate::Unwatched;
+use crate::walk::Walker;
+
+fn options(s: u32, d: u32, words: Option<u32>) -> TableOptions {
+    TableOptions { sieve_bits: Some(s), table_bits: Some(d), words, walker: Walker::default() }
+}
+
+fn device(options: TableOptions, limits: Limits) -> DeviceTable {
+    DeviceTable::with_limits(&Device::simulator().unwrap(), options, limits).unwrap()
+}
+
+/// All parts on the device, in several lists and launches.
+const FEW: Limits = Limits { residues: 1 << 13, left: 1 << 10, numbers: 0 };
+
+fn check(options: TableOptions, limits: Limits, regions: &[Region]) -> Vec<Verified> {
+    let mut device = device(options.clone(), limits);
+    let mut cpu = TableMethod::new(options).unwrap();
+    let both = regions.iter().map(|region| {
+        let found = device.verify(region, &Unwatched).unwrap().unwrap();
+        assert_eq!(Some(&found), cpu.verify(region, &Unwatched).unwrap().as_ref(), "{region}");
+        assert_eq!(device.parameters(), cpu.parameters());
+        found
+    });
+    both.collect()
+}
+
+fn interval(from: u128, length: u128) -> Region {
+    Region::interval(from, from + length).unwrap()
+}
+
+#[test]
+fn walks_are_those_of_the_cpu() {
+    for (s, d, words, from) in [
+        (12, 8, Some(1), 1 << 21),
+        (12, 9, None, (1 << 39) - 12_345),
+        (11, 10, None, (1 << 62) + 777),
+        (14, 11, None, (1 << 71) - 34_567),
+        (12, 8, Some(4), 1 << 64),
+        (13, 11, None, (1 << 100) + 1),
+    ] {
+        check(options(s, d, words), FEW, &[interval(from, 1 << 17)]);
+    }
+}
+
+#[test]
+fn sieves_of_all_words_are_those_of_the_cpu() {
+    // Bits of the sieve below, at and above the border of a word, of numbers that are four times as large.
+    for s in [29, 30, 31, 34] {
+        let region = Region::class(s + 6, s - 6, (1 << (s - 6)) - 1).unwrap();
+        let found = check(options(s, 9, Some(3)), FEW, &[region]);
+        assert!(found[0].walked > 0, "{found:?}");
+    }
+    let region = Region::class(60, 37, (1 << 37) - 1).unwrap();
+    let class = check(options(37, 9, None), FEW, &[region, Region::class(48, 37, 27).unwrap()]);
+    assert!(class[0].walked > 1000);
+}
+
+#[test]
+fn too_many_that_are_left_are_done_in_smaller_launches() {
+    let limits = Limits { left: 16, ..FEW };
+    // One residue with many values h, of which more than 16 overflow; below, several with few.
+    check(options(9, 8, Some(1)), limits, &[Region::class(25, 9, 511).unwrap()]);
+    let found = check(options(8, 8, Some(1)), limits, &[interval(1 << 25, 1 << 14)]);
+    assert!(found[0].highest.is_some(), "{found:?}");
+}
+
+#[test]
+fn lists_without_room_are_grown_in_parts() {
+    let limits = Limits { residues: 1 << 13, ..FEW };
+    check(options(19, 8, Some(2)), limits, &[interval(1 << 30, 3 << 19)]);
+}
+
+#[test]
+fn a_trap_is_found() {
+    let trap = Some(Walker::default().descend((1 << 22) + 255).unwrap().highest);
+    let walker = Walker { trap, ..Walker::default() };
+    let options = TableOptions { walker, ..options(8, 8, None) };
+    let found = check(options, FEW, &[interval(1 << 22, 1 << 9)]);
+    assert_eq!(found[0].unresolved, [(1 << 22) + 255]);
+}
+
+#[test]
+fn numbers_that_never_come_down_are_left_to_the_host() {
+    let region = interval(1 << 40, 1 << 12);
+    let mut device = device(options(8, 8, None), FEW);
+    let right = device.verify(&region, &Unwatched).unwrap().unwrap();
+    // A changed rule: T^8(n) = n for n = 42 modulo 2^8, by a power that no other entry has.
+    let mut wrong = device.entries.download().unwrap();
+    wrong[42] = 42 << 8 | 15 << 2;
+    wrong[(1 << 8) + 15] = 4 << 8;
+    device.entries.upload(&wrong).unwrap();
+    let found = device.verify(&region, &Unwatched).unwrap().unwrap();
+    assert!(found.checksum >= 10_000 && right.checksum < 10_000, "{found:?}");
+    // The host has the right rule.
+    assert_eq!(found.unresolved, []);
+    assert_eq!((found.numbers, found.walked), (right.numbers, right.walked));
+}
+
+#[test]
+fn residues_that_come_down_need_no_launch() {
+    let found = check(options(20, 8, None), FEW, &[Region::class(71, 20, 5).unwrap()]);
+    assert_eq!(found[0].numbers, 1 << 51);
+}
+
+#[test]
+fn sieves_have_their_sizes() {
+    let mut device = device(options(8, 8, None), FEW);
+    for bits in [8, 13, 14, 19] {
+        assert_eq!(device.sieve_size(bits).unwrap(), crate::table::sieve_size(bits));
+    }
+    assert!(device.sieve_size(38).is_err());
+}
+
+/// Counts, and stops after so many numbers.
+struct Until(u128, std::sync::Mutex<u128>);
+
+impl Watch for Until {
+    fn is_stopped(&self) -> bool {
+        *self.1.lock().unwrap() >= self.0
+    }
+
+    fn done(&self, numbers: u128) {
+        *self.1.lock().unwrap() += numbers;
+    }
+}
+
+#[test]
+fn the_watch_sees_all_numbers_and_can_stop() {
+    let region = interval((1 << 45) + 12_345, 1 << 16);
+    for stop in [u128::MAX, 1 << 14] {
+        let mut device = device(options(11, 8, None), Limits { left: 64, ..FEW });
+        device.budget = 4096;
+        let watch = Until(stop, std::sync::Mutex::default());
+        let found = device.verify(&region, &watch).unwrap();
+        assert_eq!(found.is_some(), stop == u128::MAX);
+        let seen = *watch.1.lock().unwrap();
+        assert!(if found.is_some() { seen == region.numbers() } else { seen < region.numbers() });
+    }
+}
+
+#[test]
+fn bits_beyond_the_bounds_are_refused() {
+    for d in [7, 16] {
+        let device = DeviceTable::new(&Device::simulator().unwrap(), options(8, d, None));
+        assert!(matches!(device, Err(CollatzError::Parameter { .. })));
+    }
+}
+
+#[test]
+fn portions_add_up() {
+    for (all, of) in [(10, 3), (3, 10), (u128::MAX, 7), (1 << 100, 1 << 90), (5, 1 << 127)] {
+        assert_eq!((portion(all, 0, of), portion(all, of, of)), (0, all));
+        let mut last = 0;
+        for done in 0..=16 {
+            let now = portion(all, of / 16 * done, of);
+            assert!(last <= now && now <= all);
+            last = now;
+        }
+    }
+}
+
+/// On the first GPU, with all tables: all numbers below 2^40, an interval from 2^64 on, and two classes below 2^71. The CPU must
+/// agree on an interval.
+#[test]
+#[ignore = "a measurement on a GPU"]
+fn speed() {
+    let gpu = Device::cuda(0).unwrap();
+    let few = interval((1 << 71) - (1 << 41), 1 << 35);
+    let regions = [
+        interval(0, 1 << 40),
+        interval(1 << 64, 1 << 47),
+        Region::class(71, 24, 0xab_cdef).unwrap(),
+        Region::class(71, 26, (1 << 26) - 1).unwrap(),
+    ];
+    for table_bits in 11..=15 {
+        let options = TableOptions { table_bits: Some(table_bits), ..TableOptions::default() };
+        let mut device = DeviceTable::new(&gpu, options.clone()).unwrap();
+        let found = device.verify(&few, &Unwatched).unwrap();
+        let mut cpu = TableMethod::new(options).unwrap();
+        assert_eq!(found, cpu.verify(&few, &Unwatched).unwrap());
+        for region in &regions {
+            let begun = Instant::now();
+            let found = device.verify(region, &Unwatched).unwrap().unwrap();
+            let seconds = begun.elapsed().as_secs_f64();
+            println!(
+                "d = {table_bits}, {region}: {seconds:.2} s, {:.3e} numbers/s, {:.3e} walked/s, {:.3} steps each, {:?}",
+                found.numbers as f64 / seconds,
+                found.walked as f64 / seconds,
+                found.checksum as f64 / found.walked as f64,
+                found.highest,
+            );
+            assert!(found.unresolved.is_empty());
+        }
+    }
+    let mut device = DeviceTable::new(&gpu, TableOptions::default()).unwrap();
+    for bits in [30, 34, 37] {
+        let begun = Instant::now();
+        println!(
+            "s = {bits}: {} residues, {:?}",
+            device.sieve_size(bits).unwrap(),
+            begun.elapsed()
+        );
+    }
+}

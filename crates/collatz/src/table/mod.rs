@@ -1,0 +1,317 @@
+//! The table method (Honda 2017, §4.3 and §4.4), on CPUs; [`crate::gpu::DeviceTable`] is the same on devices.
+//!
+//! An interval is taken in blocks [h·2^s, (h + 1)·2^s). In all blocks the same residues r modulo 2^s are
+//! *mandatory*: those whose coefficient 3^f/2^j stays above 1 for each j ≤ s. By the lemma of [`crate::descent`]
+//! the numbers of the others come below their start, if they are 2^20 or more. A mandatory residue's numbers are
+//! walked: T^s(r + h·2^s) = T^s(r) + h·3^f, and from there d bits a step by tables,
+//! T^d(l + h·2^d) = C\[l\] + h·B\[l\], until a step's end is below the start; numbers of three words and more
+//! are compared without their low 30 bits, ⌊n/2^30⌋ < ⌊start/2^30⌋.
+//!
+//! * Numbers below 2^20 are walked one by one.
+//! * Interval ends that are no whole block are taken in blocks of s − 8, s − 16, … bits, their ends one by one.
+//! * Residues are grown from those of fewer bits, which gives T^s(r) and f for nothing; there is no list of the
+//!   2^s residues.
+//! * Numbers below 2^40 take at most two words, and a sieve of at most 30 bits.
+//! * A value of 2^(32·words − 2) or more is an *overflow*: its start is walked exactly, by a [`Walker`].
+//!
+//! **Verified.** Each number of the region comes below its start. So all of them reach 1 if all smaller numbers do,
+//! and nothing else is assumed.
+//!
+//! **Checksum.** The sum of the table steps of all numbers of blocks, up to and with the one that ends
+//! below the start or overflows, and of the steps of T of those walked one by one. It is bound to d, s and
+//! words, or to the region where they follow from its size, and the same on all places.
+//!
+//! **Highest.** The values between the ends of table steps are not seen. But with all step ends of a path below
+//! 2^w, w = 32·words − 2, its values are below 2^(w + d/2): j steps after a step's begin x ≤ 2^w·(3/2)^j, as
+//! T(x) + 1 ≤ 3/2·(x + 1), and x ≤ 2^w·2^(d − j) from the end; for j = d/log2(3) both are 2^(w + 0.37·d) or a bit less.
+//! Paths that overflow are walked exactly. So their highest value is that of all if it is 2^(w + d/2) or more, and
+//! only then it is said. Without blocks all paths are exact.
+
+mod cover;
+mod residues;
+mod tables;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use num_bigint::BigUint;
+use rayon::prelude::*;
+
+pub(crate) use cover::{Blocks, Class, Cover, Part, width};
+pub use residues::{LEAST_SIEVE_BITS, MOST_SIEVE_BITS, Residue, descendants, sieve_size};
+pub(crate) use tables::powers;
+pub use tables::{LEAST_TABLE_BITS, MOST_TABLE_BITS, Tables};
+
+use crate::walk::Walker;
+use crate::{CollatzError, Highest, Method, Region, Verified, Verifier, Watch};
+
+/// Raised when the checksum changes.
+const VERSION: u32 = 1;
+
+/// Most words of a number.
+pub const MOST_WORDS: u32 = 4;
+
+/// How the table method works.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TableOptions {
+    /// s, bits of the sieve, 8 to 37; if nothing is said, 10 fewer than the interval's size has, within these
+    /// bounds, and no fewer than a class has low bits.
+    pub sieve_bits: Option<u32>,
+    /// d, bits of the tables, 2 to 15, on devices 8 to 15; 12 on CPUs and 14 on devices, if nothing is said.
+    pub table_bits: Option<u32>,
+    /// Words of 32 bits of a number, 1 to 4; if nothing is said, enough for 22 bits more than the largest number
+    /// has, and 2 at least. Numbers below 2^40 take 2 at most.
+    pub words: Option<u32>,
+    /// How numbers are finished.
+    pub walker: Walker,
+}
+
+/// The table method on all cores.
+#[derive(Debug, Clone)]
+pub struct TableMethod {
+    pub(crate) options: TableOptions,
+    pub(crate) tables: Tables,
+    powers: [u64; 41],
+}
+
+/// Bits of the tables of CPUs: they fit the first cache.
+const TABLE_BITS: u32 = 12;
+
+/// Bits from the residues that are listed to those that are grown from them.
+pub(crate) const GROWN: u32 = 13;
+
+/// High parts between two looks at the watch.
+const HIGHS: u128 = 1 << 12;
+
+/// Plain numbers between two looks at the watch.
+const CHUNK: u128 = 1 << 14;
+
+pub(crate) fn bounded(
+    what: &'static str,
+    value: u32,
+    least: u32,
+    most: u32,
+) -> Result<u32, CollatzError> {
+    if (least..=most).contains(&value) {
+        Ok(value)
+    } else {
+        Err(CollatzError::Parameter { what, value, least, most })
+    }
+}
+
+impl TableMethod {
+    /// With these options.
+    ///
+    /// # Errors
+    /// One of them is beyond its bounds.
+    pub fn new(options: TableOptions) -> Result<Self, CollatzError> {
+        if let Some(bits) = options.sieve_bits {
+            bounded("the bits of the sieve", bits, LEAST_SIEVE_BITS, MOST_SIEVE_BITS)?;
+        }
+        if let Some(words) = options.words {
+            bounded("the words of a number", words, 1, MOST_WORDS)?;
+        }
+        let bits = options.table_bits.unwrap_or(TABLE_BITS);
+        let bits = bounded("the bits of a table", bits, LEAST_TABLE_BITS, MOST_TABLE_BITS)?;
+        Ok(Self { options, tables: Tables::new(bits), powers: powers() })
+    }
+
+    /// What is done how.
+    pub(crate) fn cover(&self, region: &Region) -> Result<Cover, CollatzError> {
+        Cover::new(region, self.options.sieve_bits, self.options.words)
+    }
+
+    /// `s=37,d=12,words=3`; `auto` for what the region gives.
+    pub(crate) fn described(&self) -> String {
+        let said = |x: Option<u32>| x.map_or("auto".into(), |x| x.to_string());
+        let TableOptions { sieve_bits, words, .. } = self.options;
+        format!("s={},d={},words={}", said(sieve_bits), self.tables.bits(), said(words))
+    }
+
+    /// A part of a region; nothing if the watch stopped it.
+    pub(crate) fn part(&self, cover: &Cover, part: &Part, watch: &dyn Watch) -> Option<Verified> {
+        match *part {
+            Part::Plain { from, to } => self.plain(cover.class, from, to, watch),
+            Part::Blocks(blocks) => self.blocks(cover, blocks, watch),
+        }
+    }
+
+    /// Numbers one by one.
+    fn plain(&self, class: Class, from: u128, to: u128, watch: &dyn Watch) -> Option<Verified> {
+        let numbers = class.count(from, to);
+        let chunks = u64::try_from(numbers.div_ceil(CHUNK)).unwrap_or(u64::MAX);
+        let one = |mut all: Verified, chunk: u64| {
+            if watch.is_stopped() {
+                return None;
+            }
+            let first = u128::from(chunk) * CHUNK;
+            let last = numbers.min(first + CHUNK);
+            let mut highest = all.highest.take();
+            for n in (first..last).map(|index| class.nth(from, index)) {
+                match self.options.walker.descend(n) {
+                    Some(descent) => {
+                        all.checksum = all.checksum.wrapping_add(descent.steps);
+                        keep(&mut highest, Highest { value: descent.highest, start: n });
+                    }
+                    None => all.unresolved.push(n),
+                }
+            }
+            let numbers = last - first;
+            all.add(Verified { numbers, walked: numbers as u64, highest, ..Verified::default() });
+            watch.done(numbers);
+            Some(all)
+        };
+        let verified = (0..chunks).into_par_iter().try_fold(Verified::default, one);
+        verified.try_reduce(Verified::default, |a, b| Some(sum(a, b)))
+    }
+
+    /// Blocks by the sieve.
+    fn blocks(&self, cover: &Cover, blocks: Blocks, watch: &dyn Watch) -> Option<Verified> {
+        let numbers = cover.numbers(&Part::Blocks(blocks));
+        let nodes = self.nodes(cover, blocks.bits);
+        let chunks = blocks.count.div_ceil(HIGHS);
+        let tasks = u64::try_from(nodes.residues.len() as u128 * chunks).unwrap_or(u64::MAX);
+        let shares = Shares::new(numbers, tasks);
+        let task = |mut all: Verified, task: u64| {
+            if watch.is_stopped() {
+                return None;
+            }
+            let task = u128::from(task);
+            let node = nodes.residues[(task / chunks) as usize];
+            let first = task % chunks * HIGHS;
+            let count = HIGHS.min(blocks.count - first) as u64;
+            let mut over = vec![];
+            node.grow(nodes.bits, blocks.bits, &self.powers, &mut |residue| {
+                let from = (blocks.first + first, count);
+                let steps = self.walk(residue, blocks.bits, from, blocks.words, &mut over);
+                all.walked += count;
+                all.checksum = all.checksum.wrapping_add(steps);
+            });
+            all.add(self.finish(&over));
+            watch.done(shares.next());
+            Some(all)
+        };
+        let verified = (0..tasks).into_par_iter().try_fold(Verified::default, task);
+        let mut verified = verified.try_reduce(Verified::default, |a, b| Some(sum(a, b)))?;
+        watch.done(shares.rest());
+        verified.numbers = numbers;
+        Some(verified)
+    }
+
+    /// The mandatory residues of some bits fewer than the sieve has.
+    pub(crate) fn nodes(&self, cover: &Cover, bits: u32) -> Nodes {
+        let from = cover.class.bits;
+        let middle = bits.saturating_sub(GROWN).max(from);
+        let root = cover.root(&self.powers);
+        let grown = root.map(|root| root.grown(from, middle, &self.powers));
+        Nodes { bits: middle, residues: grown.unwrap_or_default() }
+    }
+
+    /// Walks starts exactly.
+    pub(crate) fn finish(&self, starts: &[u128]) -> Verified {
+        let one = |mut all: Verified, &start: &u128| {
+            match self.options.walker.descend(start) {
+                Some(descent) => {
+                    keep(&mut all.highest, Highest { value: descent.highest, start });
+                }
+                None => all.unresolved.push(start),
+            }
+            all
+        };
+        let verified = starts.par_iter().fold(Verified::default, one);
+        verified.reduce(Verified::default, sum)
+    }
+
+    /// Whether a highest value is that of all.
+    pub(crate) fn settle(&self, cover: &Cover, verified: &mut Verified) {
+        let has_blocks = cover.parts.iter().any(|part| matches!(part, Part::Blocks(_)));
+        let bits = width(cover.words) + self.tables.bits().div_ceil(2);
+        let least = BigUint::from(1u32) << bits;
+        verified.highest.take_if(|highest| has_blocks && highest.value < least);
+    }
+}
+
+impl Verifier for TableMethod {
+    fn method(&self) -> Method {
+        Method::Table
+    }
+
+    fn version(&self) -> u32 {
+        VERSION
+    }
+
+    fn parameters(&self) -> String {
+        self.described()
+    }
+
+    fn place(&self) -> String {
+        "cpu".into()
+    }
+
+    fn verify(
+        &mut self,
+        region: &Region,
+        watch: &dyn Watch,
+    ) -> Result<Option<Verified>, CollatzError> {
+        let cover = self.cover(region)?;
+        let mut verified = Verified::default();
+        for part in &cover.parts {
+            match self.part(&cover, part, watch) {
+                Some(more) => verified.add(more),
+                None => return Ok(None),
+            }
+        }
+        self.settle(&cover, &mut verified);
+        Ok(Some(verified))
+    }
+}
+
+/// Residues to grow from.
+#[derive(Debug)]
+pub(crate) struct Nodes {
+    pub(crate) bits: u32,
+    pub(crate) residues: Vec<Residue>,
+}
+
+fn sum(mut a: Verified, b: Verified) -> Verified {
+    a.add(b);
+    a
+}
+
+fn keep(highest: &mut Option<Highest>, other: Highest) {
+    *highest = Some(match highest.take() {
+        Some(highest) => highest.max(other),
+        None => other,
+    });
+}
+
+/// Numbers in so many shares that differ by one at most.
+#[derive(Debug)]
+pub(crate) struct Shares {
+    numbers: u128,
+    shares: u64,
+    taken: AtomicU64,
+}
+
+impl Shares {
+    pub(crate) fn new(numbers: u128, shares: u64) -> Self {
+        Self { numbers, shares, taken: AtomicU64::new(0) }
+    }
+
+    /// The next one; after the last there are zeros.
+    pub(crate) fn next(&self) -> u128 {
+        let (index, shares) = (self.taken.fetch_add(1, Ordering::Relaxed), u128::from(self.shares));
+        if index >= self.shares {
+            return 0;
+        }
+        self.numbers / shares + u128::from(u128::from(index) < self.numbers % shares)
+    }
+
+    /// All that are left if there was none.
+    pub(crate) fn rest(&self) -> u128 {
+        if self.shares == 0 { self.numbers } else { 0 }
+    }
+}

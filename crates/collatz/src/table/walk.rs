@@ -1,0 +1,79 @@
+//! Numbers by tables, on a core.
+
+use super::{Residue, TableMethod, width};
+
+/// A number that is not below its start after so many table steps is walked exactly.
+pub(crate) const MOST_STEPS: u64 = 10_000;
+
+/// Low bits that do not count when numbers of three words and more are compared: devices have numbers four times
+/// as large, and leave out their lowest word.
+const LOW_BITS: u32 = 30;
+
+impl TableMethod {
+    /// Walks residue + h·2^bits for `highs.1` values h from `highs.0` on, and returns the sum of their table
+    /// steps. The starts of those that need more words, or too many steps, are added to `over`.
+    ///
+    /// T^bits of each fits the words.
+    pub(super) fn walk(
+        &self,
+        residue: Residue,
+        bits: u32,
+        (first, count): (u128, u64),
+        words: u32,
+        over: &mut Vec<u128>,
+    ) -> u64 {
+        let power = u128::from(self.powers[residue.odd as usize]);
+        let mut start = u128::from(residue.low) + (first << bits);
+        let mut value = u128::from(residue.value) + first * power;
+        let mut steps = 0;
+        for _ in 0..count {
+            let (taken, below) = match words {
+                4 => self.descend::<true>(start, value, width(words), LOW_BITS),
+                3 => self.descend::<false>(start, value, width(words), LOW_BITS),
+                _ => self.descend::<false>(start, value, width(words), 0),
+            };
+            steps += taken;
+            // With a changed rule the walker alone knows.
+            if !below || self.options.walker.trap.is_some() {
+                over.push(start);
+            }
+            start = start.wrapping_add(1 << bits);
+            value = value.wrapping_add(power);
+        }
+        steps
+    }
+
+    /// Table steps, and whether the last one ended below the start, both without so many low bits. `WIDE`: more than
+    /// 96 bits.
+    #[inline]
+    fn descend<const WIDE: bool>(
+        &self,
+        start: u128,
+        value: u128,
+        width: u32,
+        without: u32,
+    ) -> (u64, bool) {
+        let start = start >> without;
+        let bits = self.tables.bits();
+        let mut n = value;
+        for steps in 1..=MOST_STEPS {
+            let (b, c) = self.tables.both(n as u32);
+            let high = n >> bits;
+            if WIDE {
+                let next = high.checked_mul(b.into()).and_then(|n| n.checked_add(c.into()));
+                let Some(next) = next else { return (steps, false) };
+                n = next;
+            } else {
+                // Below 2^(96 − d)·3^d.
+                n = high * u128::from(b) + u128::from(c);
+            }
+            if n >> width != 0 {
+                return (steps, false);
+            }
+            if n >> without < start {
+                return (steps, true);
+            }
+        }
+        (MOST_STEPS, false)
+    }
+}
