@@ -57,7 +57,7 @@ impl Long<'_> {
     }
 
     /// The same from n itself, after `level` steps; the values on the way may be of any size.
-    pub(crate) fn from_start(&self, n: u128, level: u32) -> Option<End> {
+    pub(crate) fn whole(&self, n: u128, level: u32) -> Option<End> {
         if self.walker.trap.is_some() {
             self.walker.descend(n)?;
         }

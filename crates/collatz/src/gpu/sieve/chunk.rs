@@ -73,7 +73,6 @@ impl Listed {
 }
 
 impl<'a> Chunks<'a> {
-    #[expect(clippy::too_many_arguments, reason = "borrowed parts of one engine")]
     pub(super) fn new(
         device: &Device,
         tree: &'a Tree,
@@ -147,7 +146,7 @@ impl<'a> Chunks<'a> {
         count: usize,
         listed: &Buffer<u64>,
     ) -> Result<(), DeviceError> {
-        let mut ranges = vec![0..count];
+        let mut ranges = Vec::from([0..count]);
         while let Some(range) = ranges.pop() {
             if range.is_empty() {
                 continue;
@@ -253,7 +252,7 @@ impl<'a> Chunks<'a> {
     fn finish(&mut self, n: u128) {
         let steps = &self.tables.steps;
         let long = Long { words: &steps.words, step: steps.step, walker: self.walker };
-        match long.from_start(n, self.tree.level()) {
+        match long.whole(n, self.tree.level()) {
             Some(end) => {
                 self.tally.checksum = self.tally.checksum.wrapping_add(end.odd);
                 self.tallest.take(n, self.walker);
