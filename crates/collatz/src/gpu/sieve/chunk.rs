@@ -146,7 +146,7 @@ impl<'a> Chunks<'a> {
         count: usize,
         listed: &Buffer<u64>,
     ) -> Result<(), DeviceError> {
-        let mut ranges = Vec::from([0..count]);
+        let mut ranges: Vec<_> = std::iter::once(0..count).collect();
         while let Some(range) = ranges.pop() {
             if range.is_empty() {
                 continue;
