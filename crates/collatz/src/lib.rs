@@ -6,15 +6,25 @@
 //! * [`descent`]: when low bits alone show that a number comes below its start.
 
 pub mod descent;
+mod claim;
 mod error;
+mod folder;
 pub mod gpu;
+mod layout;
 mod plain;
 mod region;
 pub mod sieve;
+mod run;
+pub mod sample;
+mod unit;
 mod verifier;
 pub mod walk;
 
 pub use error::CollatzError;
+pub use folder::{Folder, FolderError};
+pub use layout::{Layout, LayoutError};
 pub use plain::Plain;
 pub use region::Region;
+pub use run::{Event, Outcome, Run, Selection, SelectionError};
+pub use unit::{HighestText, RegionText, Unit, UnitError};
 pub use verifier::{Highest, Method, Unwatched, Verified, Verifier, Watch};

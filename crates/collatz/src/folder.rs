@@ -1,0 +1,358 @@
+//! A directory of units: one file each, whole or not there.
+//!
+//! A file is written beside its place, brought to disk and moved there, and never replaced: what is there and is
+//! sound stays, what is there and is not is renamed to `….bad`, and nothing is removed but what a killed process
+//! left unfinished. So at every instant, power cuts included, a file has a whole unit.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use crate::claim::Claim;
+use crate::{Layout, Unit, UnitError};
+
+/// More bytes than a unit has.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// What files end in that are not yet whole.
+const UNFINISHED: &str = ".tmp";
+
+/// Why a directory of units cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// Something else is there.
+    #[error("{} is not a directory: give one for the files of units", path.display())]
+    NotADirectory {
+        /// The path.
+        path: PathBuf,
+    },
+    /// It cannot be made, or not be listed.
+    #[error("cannot use the directory {}: {source}", path.display())]
+    Directory {
+        /// The path.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file cannot be written.
+    #[error("cannot write {}: {source}; what is there is kept, and the same command goes on", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file that this program must not touch.
+    #[error("{}: {source}: left as it is; use the newer program or another directory", path.display())]
+    Later {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: UnitError,
+    },
+}
+
+/// What a place has.
+#[derive(Debug)]
+pub(crate) enum Found {
+    Nothing,
+    Sound(Box<Unit>),
+    /// Damaged, or something else.
+    Bad(String),
+}
+
+/// A directory of units.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    /// The directory at a path, which is made if nothing is there.
+    ///
+    /// # Errors
+    /// Something else is there, or it cannot be made.
+    pub fn open(path: &Path) -> Result<Self, FolderError> {
+        if fs::metadata(path).is_ok_and(|found| !found.is_dir()) {
+            return Err(FolderError::NotADirectory { path: path.into() });
+        }
+        fs::create_dir_all(path)
+            .map_err(|source| FolderError::Directory { path: path.into(), source })?;
+        Ok(Self { path: path.into() })
+    }
+
+    /// The directory at a path, where one must be.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn existing(path: &Path) -> Result<Self, FolderError> {
+        match fs::metadata(path) {
+            Ok(found) if found.is_dir() => Ok(Self { path: path.into() }),
+            Ok(_) => Err(FolderError::NotADirectory { path: path.into() }),
+            Err(source) => Err(FolderError::Directory { path: path.into(), source }),
+        }
+    }
+
+    /// Its path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The file of a unit: `below-2p40-u32-007.json`, `from-5-to-700-u32-0.json`.
+    #[must_use]
+    pub fn place(&self, layout: &Layout, unit: u64) -> PathBuf {
+        let (from, to) = (layout.from(), layout.to());
+        let range = if from == 0 && to.is_power_of_two() {
+            format!("below-2p{}", to.trailing_zeros())
+        } else {
+            format!("from-{from}-to-{to}")
+        };
+        let width = (layout.units() - 1).to_string().len();
+        self.path.join(format!("{range}-u{}-{unit:0width$}.json", layout.unit_bits()))
+    }
+
+    /// Every file that may be a unit, by name.
+    ///
+    /// # Errors
+    /// The directory cannot be listed.
+    pub fn files(&self) -> Result<Vec<PathBuf>, FolderError> {
+        self.list(".json")
+    }
+
+    fn list(&self, end: &str) -> Result<Vec<PathBuf>, FolderError> {
+        let unlisted = |source| FolderError::Directory { path: self.path.clone(), source };
+        let mut files = vec![];
+        for entry in fs::read_dir(&self.path).map_err(unlisted)? {
+            let entry = entry.map_err(unlisted)?;
+            if entry.file_name().to_string_lossy().ends_with(end) {
+                files.push(entry.path());
+            }
+        }
+        files.sort();
+        Ok(files)
+    }
+
+    /// The unit in a file.
+    ///
+    /// # Errors
+    /// [`FolderError::Read`] of the file system; inside, why it is no unit.
+    pub fn read(path: &Path) -> Result<Result<Unit, UnitError>, FolderError> {
+        let text = read(path).map_err(|source| FolderError::Read { path: path.into(), source })?;
+        Ok(Unit::from_text(&text))
+    }
+
+    /// What is at the place of a unit.
+    pub(crate) fn find(&self, layout: &Layout, unit: u64) -> Result<Found, FolderError> {
+        let path = self.place(layout, unit);
+        match Self::read(&path) {
+            Err(FolderError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                Ok(Found::Nothing)
+            }
+            Err(error) => Err(error),
+            Ok(Ok(found)) if found.is(layout, unit) => Ok(Found::Sound(found.into())),
+            Ok(Ok(_)) => Ok(Found::Bad("it is another unit".into())),
+            Ok(Err(source @ UnitError::Later { .. })) => Err(FolderError::Later { path, source }),
+            Ok(Err(reason)) => Ok(Found::Bad(reason.to_string())),
+        }
+    }
+
+    /// Lets no other process do a unit; nothing if one does.
+    pub(crate) fn claim(&self, layout: &Layout, unit: u64) -> Result<Option<Claim>, FolderError> {
+        let path = lock_of(&self.place(layout, unit));
+        Claim::try_take(&path).map_err(|source| FolderError::Write { path, source })
+    }
+
+    /// Renames what is at the place of a unit that is claimed, to a name that is free.
+    pub(crate) fn set_aside(&self, layout: &Layout, unit: u64) -> Result<PathBuf, FolderError> {
+        let path = self.place(layout, unit);
+        let aside = (1..)
+            .map(|n| {
+                path.with_extension(if n == 1 {
+                    "json.bad".into()
+                } else {
+                    format!("json.bad-{n}")
+                })
+            })
+            .find(|aside| fs::symlink_metadata(aside).is_err())
+            .unwrap_or_default();
+        fs::rename(&path, &aside)
+            .map_err(|source| FolderError::Write { path: aside.clone(), source })?;
+        Ok(aside)
+    }
+
+    /// Puts a unit that is claimed into its place, where nothing is.
+    pub(crate) fn keep(&self, layout: &Layout, unit: &Unit) -> Result<(), FolderError> {
+        let path = self.place(layout, unit.unit);
+        let written = unit
+            .to_text()
+            .map_err(io::Error::from)
+            .and_then(|text| self.write_new(&path, text.as_bytes()));
+        written.map_err(|source| FolderError::Write { path, source })
+    }
+
+    fn write_new(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let mut prefix = path.file_name().unwrap_or_default().to_owned();
+        prefix.push(".");
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(&prefix).suffix(UNFINISHED);
+        // As other files: what the user's mask leaves.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let mut file = builder.tempfile_in(&self.path)?;
+        file.write_all(bytes)?;
+        file.as_file().sync_all()?;
+        if let Err(failed) = file.persist_noclobber(path) {
+            // Not every file system can rename so; the claim sees to it that nobody else writes there.
+            let taken = failed.error.kind() == io::ErrorKind::AlreadyExists;
+            if taken || fs::symlink_metadata(path).is_ok() {
+                return Err(failed.error);
+            }
+            failed.file.persist(path).map_err(|e| e.error)?;
+        }
+        // The rename is on disk once the directory is; not every file system can say so.
+        let _ = File::open(&self.path).and_then(|folder| folder.sync_all());
+        Ok(())
+    }
+
+    /// Removes what killed processes left unfinished.
+    pub(crate) fn clear_away(&self) -> Result<(), FolderError> {
+        for path in self.list(UNFINISHED)? {
+            // `PLACE.<random>.tmp`, made by who had the claim of that place.
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let Some((place, _)) = name.split_once(".json.") else { continue };
+            let lock = lock_of(&self.path.join(format!("{place}.json")));
+            if let Ok(Some(_claim)) = Claim::try_take(&lock) {
+                let _ = fs::remove_file(&path);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn lock_of(place: &Path) -> PathBuf {
+    place.with_extension("json.lock")
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    // A FIFO, for one, would wait for somebody.
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is not a file"));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MOST_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::unit::tests::plain_unit;
+
+    fn names(folder: &Folder) -> Vec<String> {
+        let mut names: Vec<_> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn places_have_names_that_sort() {
+        let folder = Folder { path: "d".into() };
+        for (layout, unit, name) in [
+            (Layout::new(0, 1 << 40, 32), 7, "d/below-2p40-u32-007.json"),
+            (Layout::new(0, 1 << 40, 40), 0, "d/below-2p40-u40-0.json"),
+            (Layout::new(5, 700, 32), 0, "d/from-5-to-700-u32-0.json"),
+        ] {
+            assert_eq!(folder.place(&layout.unwrap(), unit), Path::new(name));
+        }
+    }
+
+    #[test]
+    fn a_unit_is_kept_once_and_nothing_else_is_left() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::open(&dir.path().join("a/b")).unwrap();
+        let layout = Layout::new(0, 1 << 10, 8).unwrap();
+        assert!(matches!(folder.find(&layout, 1).unwrap(), Found::Nothing));
+        let unit = plain_unit(&layout, 1);
+        folder.keep(&layout, &unit).unwrap();
+        assert!(matches!(folder.find(&layout, 1).unwrap(), Found::Sound(found) if *found == unit));
+        assert_eq!(names(&folder), ["below-2p10-u8-1.json"]);
+        // Not replaced by another.
+        let mut again = unit.clone();
+        again.seconds = 9.0;
+        let error = folder.keep(&layout, &again).unwrap_err();
+        assert!(error.to_string().contains("below-2p10-u8-1.json"), "{error}");
+        assert!(matches!(folder.find(&layout, 1).unwrap(), Found::Sound(found) if *found == unit));
+        assert_eq!(names(&folder), ["below-2p10-u8-1.json"]);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::metadata(folder.place(&layout, 1)).unwrap().permissions().mode();
+            let plain = dir.path().join("plain");
+            fs::write(&plain, "").unwrap();
+            assert_eq!(mode, fs::metadata(plain).unwrap().permissions().mode());
+        }
+    }
+
+    #[test]
+    fn what_is_no_unit_is_set_aside_under_a_free_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::open(dir.path()).unwrap();
+        let layout = Layout::new(0, 1 << 10, 8).unwrap();
+        let place = folder.place(&layout, 1);
+        let other = plain_unit(&layout, 2).to_text().unwrap();
+        for text in ["", "{\"some\":\"json\"}\n", &other] {
+            fs::write(&place, text).unwrap();
+            assert!(matches!(folder.find(&layout, 1).unwrap(), Found::Bad(_)), "{text}");
+            let aside = folder.set_aside(&layout, 1).unwrap();
+            assert_eq!(fs::read_to_string(aside).unwrap(), text);
+        }
+        let name = "below-2p10-u8-1.json.bad";
+        assert_eq!(names(&folder), [name.to_owned(), format!("{name}-2"), format!("{name}-3")]);
+        fs::create_dir(&place).unwrap();
+        let error = folder.find(&layout, 1).unwrap_err();
+        assert!(error.to_string().contains("it is not a file"), "{error}");
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_cleared_away_and_what_a_living_one_writes_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::open(dir.path()).unwrap();
+        let layout = Layout::new(0, 1 << 10, 8).unwrap();
+        let claim = folder.claim(&layout, 1).unwrap().unwrap();
+        assert!(folder.claim(&layout, 1).unwrap().is_none());
+        for name in ["below-2p10-u8-1.json.x.tmp", "below-2p10-u8-2.json.y.tmp", "notes.tmp"] {
+            fs::write(dir.path().join(name), "half").unwrap();
+        }
+        folder.clear_away().unwrap();
+        let left = ["below-2p10-u8-1.json.lock", "below-2p10-u8-1.json.x.tmp", "notes.tmp"];
+        assert_eq!(names(&folder), left);
+        drop(claim);
+        folder.clear_away().unwrap();
+        assert_eq!(names(&folder), ["notes.tmp"]);
+    }
+
+    #[test]
+    fn what_is_no_directory_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("file");
+        fs::write(&file, "").unwrap();
+        for result in [Folder::open(&file), Folder::existing(&file)] {
+            assert!(matches!(result, Err(FolderError::NotADirectory { .. })));
+        }
+        assert!(Folder::open(&file.join("below")).is_err());
+        assert!(Folder::existing(&dir.path().join("none")).is_err());
+        assert!(!dir.path().join("none").exists());
+    }
+}
