@@ -2,7 +2,7 @@
 """Makes collatz_samples.toml:
 `python3 tests/vectors/make_collatz_samples.py > tests/vectors/collatz_samples.toml`.
 
-The sample checksum of regions from its definition alone, which stands in crates/collatz/src/sample.rs:
+The sample checksum of regions from its definition alone, which stands in crates/collatz/src/runs/sample.rs:
 one step after another, in Python's integers. Takes a minute or two.
 """
 

@@ -2,31 +2,21 @@
 //!
 //! * [`Region`]: which numbers; [`Verifier`]: a method that verifies them, given all smaller ones;
 //! * [`Plain`]: the slow, obvious method, the oracle of the others;
+//! * [`runs`]: verification in units of work, their files, and what these cover together;
 //! * [`walk`]: one number step by step, exactly, until it is below its start;
 //! * [`descent`]: when low bits alone show that a number comes below its start.
 
 pub mod descent;
-mod claim;
 mod error;
-mod folder;
 pub mod gpu;
-mod layout;
-mod merge;
 mod plain;
 mod region;
+pub mod runs;
 pub mod sieve;
-mod run;
-pub mod sample;
-mod unit;
 mod verifier;
 pub mod walk;
 
 pub use error::CollatzError;
-pub use folder::{Folder, FolderError};
-pub use layout::{Layout, LayoutError};
-pub use merge::{Disagreement, Merged, Missing, Unusable};
 pub use plain::Plain;
 pub use region::Region;
-pub use run::{Event, Outcome, Run, Selection, SelectionError};
-pub use unit::{HighestText, RegionText, Unit, UnitError};
 pub use verifier::{Highest, Method, Unwatched, Verified, Verifier, Watch};

@@ -1,8 +1,8 @@
 use std::fs;
 
 use super::*;
-use crate::Layout;
-use crate::unit::tests::plain_unit;
+use crate::runs::Layout;
+use crate::runs::unit::tests::plain_unit;
 
 /// A directory with these units of these layouts.
 fn folder(units: &[(&Layout, u64)]) -> (tempfile::TempDir, Folder) {

@@ -7,7 +7,8 @@ mod tests;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use crate::{Folder, FolderError, Highest, RegionText, Unit, UnitError};
+use crate::Highest;
+use crate::runs::{Folder, FolderError, RegionText, Unit, UnitError};
 
 pub use cover::Missing;
 use cover::{Classes, gaps, union};

@@ -9,8 +9,9 @@ use num_bigint::BigUint;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::sample::{self, Sample};
-use crate::{Layout, Region, Verified, Verifier};
+use crate::runs::Layout;
+use crate::runs::sample::{self, Sample};
+use crate::{Region, Verified, Verifier};
 
 /// What the files of this program say they are.
 const FORMAT: &str = "warpint-collatz-unit";
@@ -259,7 +260,7 @@ impl Unit {
     ///
     /// # Errors
     /// There is no such layout; not of units that were read or computed.
-    pub fn layout(&self) -> Result<Layout, crate::LayoutError> {
+    pub fn layout(&self) -> Result<Layout, crate::runs::LayoutError> {
         Layout::new(self.from, self.to, self.unit_bits)
     }
 

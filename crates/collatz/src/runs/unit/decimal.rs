@@ -24,14 +24,14 @@ fn parse<T: FromStr, E: Error>(text: &str) -> Result<T, E> {
 pub(super) mod list {
     use serde::{Deserialize, Deserializer, Serializer};
 
-    pub(in crate::unit) fn serialize<S: Serializer>(
+    pub(in crate::runs::unit) fn serialize<S: Serializer>(
         numbers: &[u128],
         to: S,
     ) -> Result<S::Ok, S::Error> {
         to.collect_seq(numbers.iter().map(ToString::to_string))
     }
 
-    pub(in crate::unit) fn deserialize<'de, D: Deserializer<'de>>(
+    pub(in crate::runs::unit) fn deserialize<'de, D: Deserializer<'de>>(
         from: D,
     ) -> Result<Vec<u128>, D::Error> {
         Vec::<String>::deserialize(from)?.iter().map(|text| super::parse(text)).collect()

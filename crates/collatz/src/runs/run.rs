@@ -1,9 +1,4 @@
 //! Verifying the units of a range, by several devices and processes, and going on where one has ended.
-//!
-//! What a finished run says: with no unresolved number, every n of [0, X) from 1 up reaches 1; of [A, B) with
-//! A > 2, every n reaches 1 *if every n below A does*. For a method leaves a number out when a smaller one, of
-//! this range or below it, shares its path; so one unit alone, a residue class above all, is a statement given
-//! all smaller numbers. 0 is in the count of [0, X) and is no claim.
 
 mod queue;
 #[cfg(test)]
@@ -18,10 +13,11 @@ use queue::{Next, Queue};
 
 pub use queue::{Selection, SelectionError};
 
-use crate::claim::Claim;
-use crate::folder::Found;
-use crate::sample::Sample;
-use crate::{CollatzError, Folder, FolderError, Highest, Layout, Unit, Verifier, Watch};
+use crate::runs::claim::Claim;
+use crate::runs::folder::Found;
+use crate::runs::sample::Sample;
+use crate::runs::{Folder, FolderError, Layout, Unit};
+use crate::{CollatzError, Highest, Verifier, Watch};
 
 /// Between two looks at a unit that another process does.
 const LOOK_EVERY: Duration = Duration::from_millis(100);

@@ -8,8 +8,8 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use crate::claim::Claim;
-use crate::{Layout, Unit, UnitError};
+use crate::runs::claim::Claim;
+use crate::runs::{Layout, Unit, UnitError};
 
 /// More bytes than a unit has.
 const MOST_BYTES: u64 = 64 << 20;
@@ -255,7 +255,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::unit::tests::plain_unit;
+    use crate::runs::unit::tests::plain_unit;
 
     fn names(folder: &Folder) -> Vec<String> {
         let mut names: Vec<_> = fs::read_dir(folder.path())
