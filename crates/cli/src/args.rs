@@ -5,6 +5,7 @@ mod batch;
 mod bench;
 mod bench_batch;
 mod machine;
+mod natural;
 mod proof;
 mod test;
 mod work;
