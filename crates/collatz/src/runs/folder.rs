@@ -4,6 +4,7 @@
 //! sound stays, what is there and is not is renamed to `….bad`, and nothing is removed but what a killed process
 //! left unfinished. So at every instant, power cuts included, a file has a whole unit.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -110,14 +111,26 @@ impl Folder {
     /// The file of a unit: `below-2p40-u32-007.json`, `from-5-to-700-u32-0.json`.
     #[must_use]
     pub fn place(&self, layout: &Layout, unit: u64) -> PathBuf {
-        let (from, to) = (layout.from(), layout.to());
-        let range = if from == 0 && to.is_power_of_two() {
-            format!("below-2p{}", to.trailing_zeros())
-        } else {
-            format!("from-{from}-to-{to}")
-        };
+        let range = range_name(layout.from(), layout.to());
         let width = (layout.units() - 1).to_string().len();
         self.path.join(format!("{range}-u{}-{unit:0width$}.json", layout.unit_bits()))
+    }
+
+    /// log2 of the size of units of a range, by the names of the files; that of most files, if there are several.
+    ///
+    /// # Errors
+    /// The directory cannot be listed.
+    pub fn unit_bits(&self, from: u128, to: u128) -> Result<Option<u32>, FolderError> {
+        let start = format!("{}-u", range_name(from, to));
+        let mut files: BTreeMap<u32, usize> = BTreeMap::new();
+        for path in self.files()? {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let bits = name.strip_prefix(&start).and_then(|rest| rest.split_once('-'));
+            if let Some(bits) = bits.and_then(|(bits, _)| bits.parse().ok()) {
+                *files.entry(bits).or_default() += 1;
+            }
+        }
+        Ok(files.into_iter().max_by_key(|(_, count)| *count).map(|(bits, _)| bits))
     }
 
     /// Every file that may be a unit, by name.
@@ -238,6 +251,15 @@ impl Folder {
     }
 }
 
+/// `below-2p40`, `from-5-to-700`.
+fn range_name(from: u128, to: u128) -> String {
+    if from == 0 && to.is_power_of_two() {
+        format!("below-2p{}", to.trailing_zeros())
+    } else {
+        format!("from-{from}-to-{to}")
+    }
+}
+
 fn lock_of(place: &Path) -> PathBuf {
     place.with_extension("json.lock")
 }
@@ -303,6 +325,20 @@ mod tests {
             fs::write(&plain, "").unwrap();
             assert_eq!(mode, fs::metadata(plain).unwrap().permissions().mode());
         }
+    }
+
+    #[test]
+    fn the_size_of_units_is_told_by_their_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::open(dir.path()).unwrap();
+        assert_eq!(folder.unit_bits(0, 1 << 10).unwrap(), None);
+        for (bits, unit) in [(9, 0), (8, 0), (8, 1)] {
+            let layout = Layout::new(0, 1 << 10, bits).unwrap();
+            folder.keep(&layout, &plain_unit(&layout, unit)).unwrap();
+        }
+        assert_eq!(folder.unit_bits(0, 1 << 10).unwrap(), Some(8));
+        assert_eq!(folder.unit_bits(0, 1 << 11).unwrap(), None);
+        assert_eq!(folder.unit_bits(1, 1 << 10).unwrap(), None);
     }
 
     #[test]
