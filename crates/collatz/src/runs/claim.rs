@@ -13,15 +13,15 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    /// Takes it; nothing if somebody has it. Where the file system has no locks, everybody gets it.
+    /// Takes it; nothing if somebody has it. Where the file system has no locks, everybody gets it:
+    /// then a unit may be done twice, and the first file stays.
     pub(crate) fn try_take(path: &Path) -> io::Result<Option<Self>> {
         loop {
             let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => return Ok(None),
-                Err(TryLockError::Error(e)) if e.kind() == io::ErrorKind::Unsupported => {}
-                Err(TryLockError::Error(e)) => return Err(e),
+                Err(TryLockError::Error(_)) => {}
             }
             // Between opening and locking, its holder may have removed it.
             if is_at(&file, path) {

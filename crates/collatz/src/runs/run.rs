@@ -291,7 +291,11 @@ impl Shared<'_> {
         self.tell_unresolved(&done);
         // Before the file: what cannot be written is still told.
         locked(&self.outcome).add(&done);
-        folder.keep(layout, &done)?;
+        if let Err(error) = folder.keep(layout, &done) {
+            // Without locks another process may have been faster.
+            let Ok(Found::Sound(found)) = folder.find(layout, unit) else { return Err(error) };
+            return Ok(self.twice(*found, &done, verifier));
+        }
         {
             let mut outcome = locked(&self.outcome);
             outcome.done += 1;
@@ -299,6 +303,23 @@ impl Shared<'_> {
         }
         self.tell(Event::Done(done.into()));
         Ok(End::Settled)
+    }
+
+    /// A unit that another process has done meanwhile.
+    fn twice(&self, found: Unit, done: &Unit, verifier: &dyn Verifier) -> End {
+        match found.disagreement(done) {
+            None => self.found(found),
+            Some(what) => {
+                let reason = format!(
+                    "{what} differ from those in {}: checksum {}, sample {}; verify that unit once more elsewhere",
+                    self.run.folder.place(self.run.layout, done.unit).display(),
+                    done.checksum,
+                    done.sample_odd_steps
+                );
+                self.fail(done.unit, verifier, reason);
+            }
+        }
+        End::Settled
     }
 
     fn found(&self, unit: Unit) {

@@ -57,9 +57,9 @@ impl Row {
 pub(super) fn open(method: MethodChoice, places: Places) -> anyhow::Result<Opened> {
     let rows = |on_gpu| ROWS.iter().find(|row| row.suits(method, on_gpu));
     let on = |device: &str| {
-        let name = method.0.map_or("", Method::name);
+        let name = method.0.map_or(String::new(), |method| format!(" {}", method.name()));
         BadRequest(format!(
-            "there is no method {name} for {device}: choose another --method or --device"
+            "there is no method{name} for {device}: choose another --method or --device"
         ))
     };
     let ids = match places {
@@ -80,7 +80,13 @@ pub(super) fn open(method: MethodChoice, places: Places) -> anyhow::Result<Opene
     let row = rows(true).ok_or_else(|| on("GPUs"))?;
     let Open::Gpu(open) = row.open else { return Err(on("GPUs").into()) };
     let opened = ids.into_iter().map(|id| {
-        let verifier = device_on(id).map_err(CollatzError::from).and_then(|device| open(&device));
+        let verifier = device_on(id).map_err(anyhow::Error::from).and_then(|device| {
+            open(&device).map_err(|error| match error {
+                // What is missing is told by the exit code too.
+                CollatzError::Device(error) => error.into(),
+                error => anyhow::Error::from(error),
+            })
+        });
         verifier.with_context(|| format!("cannot verify on {id}"))
     });
     Ok(Opened { verifiers: opened.collect::<Result<_, _>>()?, unit_bits: row.unit_bits })

@@ -6,6 +6,7 @@ use std::sync::mpsc;
 use warpint_device::DeviceError;
 
 use super::*;
+use crate::runs::unit::tests::plain_unit;
 use crate::walk::Walker;
 use crate::{Method, Plain, Region, Unwatched, Verified};
 
@@ -194,6 +195,35 @@ fn a_unit_that_another_process_gives_up_is_taken_over() {
         run.join().unwrap()
     });
     assert_eq!((outcome.done, outcome.complete), (16, true));
+}
+
+#[test]
+fn a_unit_that_is_done_twice_is_compared() {
+    let layout = whole();
+    for (wrong, says) in [(0, None), (1, Some("the sample checksums differ from those in"))] {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::open(dir.path()).unwrap();
+        // Another process that was not locked out.
+        let (other, of) = (folder.clone(), layout.clone());
+        let beside = With(Plain::default(), move |region: &Region| {
+            if let Region::Class { residue: 3, .. } = region {
+                let mut unit = plain_unit(&of, 3);
+                unit.sample_odd_steps += wrong;
+                other.keep(&of, &unit).unwrap();
+            }
+            Ok(())
+        });
+        let (outcome, events) = go(&layout, dir.path(), vec![Box::new(beside)], &Unwatched);
+        let before = u64::from(says.is_none());
+        assert_eq!((outcome.done, outcome.before), (15, before), "{outcome:?}");
+        assert!(outcome.broken.is_none());
+        let told = events.iter().find_map(|event| match event {
+            Event::Failed { unit: 3, reason, .. } => Some(reason.clone()),
+            _ => None,
+        });
+        assert_eq!(told.is_some(), says.is_some());
+        assert!(says.is_none_or(|says| told.is_some_and(|told| told.contains(says))));
+    }
 }
 
 #[test]
