@@ -52,7 +52,7 @@ fn a_range_is_verified_and_merged() {
     );
     assert!(ran.out.contains("16 units of 4096 numbers in warpint-collatz: 16 done now, 0 before"));
     // The path record 60,975 (593,279,152 in steps of 3n + 1).
-    assert!(ran.out.ends_with("highest value 296639576 on the path of 60975\n"), "{ran:?}");
+    assert!(ran.out.ends_with("highest value walked: 296639576, on the path of 60975\n"), "{ran:?}");
     assert_eq!(ran.err, "");
     assert_eq!(names(&dir.path().join(DIR)).len(), 16);
 

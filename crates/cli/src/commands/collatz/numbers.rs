@@ -26,9 +26,9 @@ pub(super) fn about(x: f64) -> String {
     if x < 1e6 { format!("{x:.0}") } else { format!("{x:.2e}") }
 }
 
-/// `highest value 4616 on the path of 27`.
+/// `highest value walked: 4616, on the path of 27`.
 pub(super) fn highest(highest: &Highest) -> String {
-    format!("highest value {} on the path of {}", highest.value, highest.start)
+    format!("highest value walked: {}, on the path of {}", highest.value, highest.start)
 }
 
 /// `27, 31, … (7 in all)`
