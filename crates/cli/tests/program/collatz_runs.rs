@@ -52,7 +52,10 @@ fn a_range_is_verified_and_merged() {
     );
     assert!(ran.out.contains("16 units of 4096 numbers in warpint-collatz: 16 done now, 0 before"));
     // The path record 60,975 (593,279,152 in steps of 3n + 1).
-    assert!(ran.out.ends_with("highest value walked: 296639576, on the path of 60975\n"), "{ran:?}");
+    assert!(
+        ran.out.ends_with("highest value walked: 296639576, on the path of 60975\n"),
+        "{ran:?}"
+    );
     assert_eq!(ran.err, "");
     assert_eq!(names(&dir.path().join(DIR)).len(), 16);
 
@@ -78,6 +81,22 @@ fn a_range_is_verified_and_merged() {
     let merged = verified(dir.path(), "collatz merge warpint-collatz other --json").json();
     assert_eq!((&merged["complete"], &merged["gaps"]), (&true.into(), &0.into()));
     assert_eq!(merged["covered"][0]["to"], "100000");
+}
+
+#[test]
+fn methods_and_devices_agree() {
+    let dir = tempfile::tempdir().unwrap();
+    for (place, how) in [("a", "--device sim"), ("b", "--device cpu"), ("c", "--method plain")] {
+        for range in ["--below 2^16 --unit-bits 15", "2^30+5 2^30+3000"] {
+            verified(dir.path(), &format!("collatz verify {range} {how} --dir {place}"));
+        }
+    }
+    // Two ranges are not one.
+    let merged = warpint(dir.path(), "collatz merge a b c --json");
+    let json = merged.json();
+    assert_eq!((merged.code, merged.err.as_str()), (Some(1), ""));
+    assert_eq!((&json["gaps"], &json["first-gaps"][0]["from"]), (&1.into(), &"65536".into()));
+    assert_eq!((&json["units"], &json["duplicates"]), (&9.into(), &6.into()));
 }
 
 #[test]

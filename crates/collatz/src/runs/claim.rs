@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Claim {
     path: PathBuf,
     file: File,
+    is_locked: bool,
 }
 
 impl Claim {
@@ -18,16 +19,21 @@ impl Claim {
     pub(crate) fn try_take(path: &Path) -> io::Result<Option<Self>> {
         loop {
             let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
-            match file.try_lock() {
-                Ok(()) => {}
+            let is_locked = match file.try_lock() {
+                Ok(()) => true,
                 Err(TryLockError::WouldBlock) => return Ok(None),
-                Err(TryLockError::Error(_)) => {}
-            }
+                Err(TryLockError::Error(_)) => false,
+            };
             // Between opening and locking, its holder may have removed it.
             if is_at(&file, path) {
-                return Ok(Some(Self { path: path.to_owned(), file }));
+                return Ok(Some(Self { path: path.to_owned(), file, is_locked }));
             }
         }
+    }
+
+    /// Whether nobody else can have it; false where the file system has no locks.
+    pub(crate) fn is_locked(&self) -> bool {
+        self.is_locked
     }
 }
 
@@ -66,6 +72,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("unit.lock");
         let first = Claim::try_take(&path).unwrap().unwrap();
+        assert!(first.is_locked());
         assert!(Claim::try_take(&path).unwrap().is_none());
         drop(first);
         assert!(!cfg!(unix) || !path.exists());

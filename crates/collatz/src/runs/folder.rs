@@ -243,7 +243,10 @@ impl Folder {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let Some((place, _)) = name.split_once(".json.") else { continue };
             let lock = lock_of(&self.path.join(format!("{place}.json")));
-            if let Ok(Some(_claim)) = Claim::try_take(&lock) {
+            // Held while the file goes; one that cannot be removed is in nobody's way.
+            if let Ok(Some(claim)) = Claim::try_take(&lock)
+                && claim.is_locked()
+            {
                 let _ = fs::remove_file(&path);
             }
         }

@@ -197,6 +197,7 @@ impl Run<'_> {
         outcome.seconds = begin.elapsed().as_secs_f64();
         outcome.failed.sort_unstable();
         outcome.unresolved.sort_unstable();
+        outcome.unresolved.dedup();
         outcome.stopped = watch.is_stopped() && outcome.done + outcome.before < outcome.selected;
         outcome.complete = self.is_complete(&outcome);
         Ok(outcome)

@@ -1,7 +1,9 @@
 //! Which methods there are, where they compute, and how large their units are.
 
 use anyhow::Context;
+use warpint::collatz::gpu::sieve::GpuSieve;
 use warpint::collatz::sieve::{CpuSieve, Sieve};
+use warpint::collatz::walk::Walker;
 use warpint::collatz::{CollatzError, Method, Plain, Verifier};
 use warpint::device::{Device, DeviceError};
 use warpint::mersenne::engine::places::device_on;
@@ -28,12 +30,18 @@ struct Row {
 
 enum Open {
     Cpu(fn() -> Result<Box<dyn Verifier>, CollatzError>),
-    #[expect(dead_code, reason = "no method computes on GPUs yet")]
     Gpu(fn(&Device) -> Result<Box<dyn Verifier>, CollatzError>),
 }
 
 /// All that there are, the fastest first: of these `auto` takes the first that the place has.
 const ROWS: &[Row] = &[
+    Row {
+        method: Method::Sieve,
+        unit_bits: 50,
+        open: Open::Gpu(|device| {
+            Ok(Box::new(Sieve::new(GpuSieve::new(device, Walker::default()))))
+        }),
+    },
     Row {
         method: Method::Sieve,
         unit_bits: 40,

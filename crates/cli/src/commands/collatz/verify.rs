@@ -50,6 +50,7 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
         Err(error @ FolderError::NotADirectory { .. }) => return Err(refused(error).into()),
         Err(_) => None,
     };
+    let unit_bits = shared(unit_bits, verifiers.len(), to - from);
     let (layout, selection) = asked(args.unit_bits.or(known).unwrap_or(unit_bits))?;
     let folder = Folder::open(&args.dir)?;
 
@@ -74,6 +75,17 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
     let report = Report::new(&layout, &folder, method, places, outcome);
     crate::report::print(&report, args.json)?;
     Ok(exit)
+}
+
+/// Units not larger than the range, and so small that each of several devices has some.
+fn shared(unit_bits: u32, devices: usize, numbers: u128) -> u32 {
+    const UNITS_EACH: usize = 8;
+    let all = u128::BITS - numbers.saturating_sub(1).leading_zeros();
+    if devices <= 1 {
+        return unit_bits.min(all);
+    }
+    let fewest = (UNITS_EACH * devices).next_power_of_two().ilog2();
+    unit_bits.min(all.saturating_sub(fewest))
 }
 
 fn selection(
@@ -198,6 +210,18 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn several_devices_have_units_enough() {
+        assert_eq!(shared(50, 1, 1 << 52), 50);
+        assert_eq!(
+            (shared(50, 1, 1 << 20), shared(50, 1, (1 << 20) + 1), shared(50, 1, 1)),
+            (20, 21, 0)
+        );
+        assert_eq!(shared(50, 8, 1 << 52), 46);
+        assert_eq!(shared(50, 8, 1 << 70), 50);
+        assert_eq!(shared(50, 8, 3), 0);
+    }
 
     #[test]
     fn exit_codes_tell_what_came_of_it() {
