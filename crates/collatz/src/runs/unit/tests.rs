@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 use crate::{Plain, Unwatched};
 
@@ -93,5 +95,26 @@ fn disagreements_are_told() {
         assert_eq!(unit.disagreement(&changed), None);
         changed.sample_odd_steps += 1;
         assert_eq!(unit.disagreement(&changed), Some("the sample checksums"));
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_changed_unit_with_the_right_digest_makes_sense_or_is_refused(
+        class: bool, at: prop::sample::Index, by in "[0-9]{1,40}|[\"{}:,a-z-]", cut in 0usize..3
+    ) {
+        let layout = if class { Layout::new(0, 1 << 8, 6) } else { Layout::new(27, 100, 5) };
+        let text = plain_unit(&layout.unwrap(), 1).to_text().unwrap();
+        let unit = text.split_once("\"unit\":").unwrap().1.strip_suffix("}\n").unwrap();
+        let at = at.index(unit.len());
+        let end = (at + cut).min(unit.len());
+        let changed = format!("{}{by}{}", &unit[..at], &unit[end..]);
+        let file = format!("{{\"sha256\":\"{}\",\"unit\":{changed}}}\n", sha256(&changed));
+        if let Ok(unit) = Unit::from_text(file.as_bytes()) {
+            let region = unit.layout().unwrap().region(unit.unit).unwrap();
+            prop_assert_eq!(RegionText::from(region), unit.region);
+            prop_assert_eq!(region.numbers(), unit.numbers);
+            prop_assert!(unit.unresolved.iter().all(|n| region.contains(*n)));
+        }
     }
 }
