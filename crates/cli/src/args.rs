@@ -4,7 +4,10 @@ mod arithmetic;
 mod batch;
 mod bench;
 mod bench_batch;
+mod collatz;
+mod collatz_runs;
 mod machine;
+mod natural;
 mod proof;
 mod test;
 mod work;
@@ -17,6 +20,8 @@ use arithmetic::{DeviceArgs, engine_parser};
 pub(crate) use batch::{Batch, BatchArgs, Bits, Format, PairArgs, RootArgs};
 pub(crate) use bench::{Bench, BenchArgs, BenchChecksArgs, BenchDeviceArgs, BenchJacobiArgs};
 pub(crate) use bench_batch::{BenchBatchArgs, Methods, Operation};
+pub(crate) use collatz::Collatz;
+pub(crate) use collatz_runs::{MergeArgs, MethodChoice, Places, VerifyArgs};
 pub(crate) use machine::{StressArgs, Tune, TuneArgs, TuneBatchArgs};
 use proof::proof_power;
 pub(crate) use proof::{Proof, ProofVerifyArgs};
@@ -103,6 +108,11 @@ pub(crate) enum Command {
     Batch {
         #[command(subcommand)]
         what: Batch,
+    },
+    /// Verify the Collatz conjecture over ranges of numbers.
+    Collatz {
+        #[command(subcommand)]
+        what: Collatz,
     },
     /// Check proofs that a probable-prime test was done.
     Proof {

@@ -2,7 +2,9 @@
 //!
 //! * [`Region`]: which numbers; [`Verifier`]: a method that verifies them, given all smaller ones;
 //! * [`Plain`]: the slow, obvious method, the oracle of the others;
+//! * [`sieve`]: numbers grown from their low bits, whole subtrees left out;
 //! * [`table`]: some bits at a time by tables, residues that come down left out;
+//! * [`runs`]: verification in units of work, their files, and what these cover together;
 //! * [`walk`]: one number step by step, exactly, until it is below its start;
 //! * [`descent`]: when low bits alone show that a number comes below its start.
 
@@ -11,6 +13,7 @@ mod error;
 pub mod gpu;
 mod plain;
 mod region;
+pub mod runs;
 pub mod sieve;
 pub mod table;
 mod verifier;

@@ -3,6 +3,7 @@
 mod batch;
 mod bench;
 mod bench_device;
+mod collatz;
 mod completions;
 mod devices;
 mod ll;
@@ -25,6 +26,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Ll { start, verify_with, test } => ll::run(start, verify_with, &test),
         Command::Proof { what: Proof::Verify(args) } => proof::verify(&args),
         Command::Batch { what } => batch::run(&what),
+        Command::Collatz { what } => collatz::run(&what),
         Command::Bench { what: Bench::Mersenne(args) } => bench::mersenne(&args),
         Command::Bench { what: Bench::Batch(args) } => bench::batch::run(&args),
         Command::Bench { what: Bench::Checks(args) } => bench::checks::run(&args),

@@ -110,7 +110,7 @@ mod tests {
 
     /// The sizes of the vector file, from 3 bits on.
     fn sizes() -> impl Iterator<Item = (u32, u64)> {
-        let text = include_str!("../../tests/vectors/sieve_sizes.toml");
+        let text = include_str!("../../../../tests/vectors/collatz_sieve_sizes.toml");
         let file: toml::Table = text.parse().unwrap();
         let sizes = file["sizes"].as_array().unwrap().clone();
         (3..).zip(sizes).map(|(bits, size)| (bits, size.as_integer().unwrap() as u64))

@@ -1,0 +1,23 @@
+//! `collatz`: its commands.
+
+use clap::Subcommand;
+
+use super::collatz_runs::{MERGE_EXAMPLES, MergeArgs, VERIFY_EXAMPLES, VerifyArgs};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Collatz {
+    /// Verify that every number of a range reaches 1.
+    ///
+    /// Below X: all numbers from 1 to X − 1. From A to B: the numbers A ≤ n < B, given that all below A reach 1.
+    /// The range, which ends at 2^127 at the latest, is cut into units; each finished one has a file in DIR and
+    /// is not done again. The same command goes on where one was stopped, and several on one DIR share the
+    /// units. Exit code 1 if a number is not seen to come down, or a unit failed.
+    #[command(after_help = VERIFY_EXAMPLES)]
+    Verify(VerifyArgs),
+    /// Say what the files of warpint collatz verify cover together.
+    ///
+    /// Reads every ….json of the directories. Exit code 0 if they make up one range without gaps, disagreements
+    /// and unresolved numbers, 2 if a file cannot be read or is damaged or something else, otherwise 1.
+    #[command(after_help = MERGE_EXAMPLES)]
+    Merge(MergeArgs),
+}

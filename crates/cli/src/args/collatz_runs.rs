@@ -1,0 +1,169 @@
+//! `collatz verify` and `collatz merge`: their grammar and help.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use warpint::collatz::Method;
+use warpint::mersenne::DeviceChoice;
+
+use super::arithmetic::threads;
+use super::natural::natural;
+
+pub(crate) const VERIFY_EXAMPLES: &str = "\
+Examples:
+  warpint collatz verify --below 2^40
+  warpint collatz verify 2^70 2^70+2^53 --device all
+  warpint collatz verify --below 2^52 --unit-bits 44 --shard $SLURM_ARRAY_TASK_ID/16
+  warpint collatz merge warpint-collatz
+
+Ctrl-C stops; finished units are kept, and the same command does the rest. Machines that share a
+range by --shard or --units must be given the same range and --unit-bits.";
+
+pub(crate) const MERGE_EXAMPLES: &str = "\
+Examples:
+  warpint collatz merge warpint-collatz
+  warpint collatz merge machine-1 machine-2 --json";
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    /// The first number: 123456, 10^12, 2^70+5.
+    #[arg(value_name = "A", value_parser = natural, allow_negative_numbers = true, required_unless_present = "below", requires = "to")]
+    pub(crate) from: Option<u128>,
+
+    /// The number after the last, at most 2^127.
+    #[arg(value_name = "B", value_parser = natural, allow_negative_numbers = true)]
+    pub(crate) to: Option<u128>,
+
+    /// All numbers below X, instead of A and B.
+    #[arg(long, value_name = "X", value_parser = natural, allow_negative_numbers = true, conflicts_with_all = ["from", "to"])]
+    pub(crate) below: Option<u128>,
+
+    /// auto (the fastest that the device has), plain (every number step by step), table (some bits at a time,
+    /// by tables) or sieve (numbers grown from their low bits).
+    #[arg(long, value_name = "METHOD", default_value = AUTO, value_parser = method(), hide_possible_values = true)]
+    pub(crate) method: MethodChoice,
+
+    /// Where to compute: auto (a GPU if there is one that works, otherwise the CPU), cpu, cuda, cuda:N, or all
+    /// (every GPU, unit by unit).
+    #[arg(long, value_name = "DEVICE", default_value = AUTO)]
+    pub(crate) device: Places,
+
+    /// Threads of the CPU [default: one for each core].
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
+
+    /// Where the files of finished units are.
+    #[arg(long, value_name = "DIR", default_value = "warpint-collatz")]
+    pub(crate) dir: PathBuf,
+
+    /// Units of 2^M numbers [default: as DIR has them for this range, otherwise so that a unit takes some
+    /// seconds].
+    #[arg(long, value_name = "M", value_parser = unit_bits)]
+    pub(crate) unit_bits: Option<u32>,
+
+    /// Only these units, as 7 or 5..9, both ends included. Units are counted from 0.
+    #[arg(long, visible_alias = "unit", value_name = "UNITS", value_parser = units, conflicts_with = "shard")]
+    pub(crate) units: Option<(u64, u64)>,
+
+    /// Only part I, from 0, of N: every Nth unit from unit I.
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    pub(crate) shard: Option<(u64, u64)>,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Print nothing but the result, and what goes wrong.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MergeArgs {
+    /// Directories with the files of units.
+    #[arg(value_name = "DIR", required = true)]
+    pub(crate) dirs: Vec<PathBuf>,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const AUTO: &str = "auto";
+
+/// A method; `None` takes the fastest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MethodChoice(pub(crate) Option<Method>);
+
+fn method() -> impl TypedValueParser<Value = MethodChoice> {
+    let names = [AUTO].into_iter().chain(Method::ALL.map(Method::name));
+    PossibleValuesParser::new(names)
+        .map(|name| MethodChoice(Method::ALL.into_iter().find(|method| method.name() == name)))
+}
+
+/// Where units are verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Places {
+    /// On all GPUs.
+    All,
+    /// In one place.
+    One(DeviceChoice),
+}
+
+impl FromStr for Places {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "all" {
+            return Ok(Self::All);
+        }
+        text.parse().map(Self::One).map_err(|unknown| format!("{unknown}, all"))
+    }
+}
+
+fn unit_bits(text: &str) -> Result<u32, String> {
+    text.parse()
+        .ok()
+        .filter(|bits| *bits <= 127)
+        .ok_or_else(|| format!("'{text}' is not a number of bits from 0 to 127"))
+}
+
+fn number(text: &str) -> Option<u64> {
+    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    digits.then(|| text.parse().ok()).flatten()
+}
+
+fn units(text: &str) -> Result<(u64, u64), String> {
+    let range = match text.split_once("..") {
+        Some((first, last)) => number(first).zip(number(last)),
+        None => number(text).map(|unit| (unit, unit)),
+    };
+    range.ok_or_else(|| format!("'{text}' is no choice of units: give one, as 7, or some, as 5..9"))
+}
+
+fn shard(text: &str) -> Result<(u64, u64), String> {
+    let part = text.split_once('/').and_then(|(index, parts)| number(index).zip(number(parts)));
+    part.ok_or_else(|| {
+        format!("'{text}' is no part: give 0/8 for the first of 8, 7/8 for the last")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_are_read() {
+        assert_eq!(units("7"), Ok((7, 7)));
+        assert_eq!(units("5..9"), Ok((5, 9)));
+        assert_eq!(shard("0/8"), Ok((0, 8)));
+        assert_eq!("all".parse(), Ok(Places::All));
+        assert_eq!("cpu".parse(), Ok(Places::One(DeviceChoice::Cpu)));
+        for text in ["", "x", "5..", "..", "-1", "+5", "5...9", "1e3"] {
+            assert!(units(text).is_err() && shard(text).is_err(), "{text}");
+        }
+        assert!("gpu".parse::<Places>().unwrap_err().ends_with("cuda:N, sim, all"));
+    }
+}

@@ -1,0 +1,164 @@
+//! What a run prints in the end.
+
+use std::fmt::{self, Display};
+use std::time::Duration;
+
+use serde::Serialize;
+use warpint::collatz::runs::{Folder, Layout, Outcome};
+
+use crate::commands::collatz::numbers::{about, claim, highest, number, unresolved};
+use crate::units;
+
+/// A run's outcome. Numbers that may exceed 2^53 are strings of digits.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct Report {
+    status: Status,
+    /// What is shown of the whole range; absent until that is complete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claim: Option<String>,
+    from: String,
+    to: String,
+    method: &'static str,
+    places: Vec<String>,
+    dir: String,
+    unit_bits: u32,
+    units: u64,
+    selected: u64,
+    done: u64,
+    before: u64,
+    failed: Vec<u64>,
+    numbers: String,
+    numbers_before: String,
+    seconds: f64,
+    numbers_per_second: f64,
+    highest: Option<Peak>,
+    unresolved: Vec<String>,
+    complete: bool,
+    /// Why the run ended early.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(skip)]
+    outcome: Outcome,
+}
+
+#[derive(Serialize, Clone, Copy)]
+#[serde(rename_all = "kebab-case")]
+enum Status {
+    /// The whole range.
+    Verified,
+    /// All units that were asked for.
+    Part,
+    Unresolved,
+    Stopped,
+    /// Some units are undone.
+    Failed,
+}
+
+#[derive(Serialize)]
+struct Peak {
+    value: String,
+    start: String,
+}
+
+impl Report {
+    pub(super) fn new(
+        layout: &Layout,
+        folder: &Folder,
+        method: &'static str,
+        places: Vec<String>,
+        outcome: Outcome,
+    ) -> Self {
+        let (from, to) = (layout.from(), layout.to());
+        let status = match &outcome {
+            outcome if !outcome.unresolved.is_empty() => Status::Unresolved,
+            outcome if outcome.is_good() && outcome.complete => Status::Verified,
+            outcome if outcome.is_good() => Status::Part,
+            outcome if outcome.stopped && outcome.failed.is_empty() => Status::Stopped,
+            _ => Status::Failed,
+        };
+        Self {
+            status,
+            claim: matches!(status, Status::Verified).then(|| claim(from, to)),
+            from: from.to_string(),
+            to: to.to_string(),
+            method,
+            places,
+            dir: folder.path().display().to_string(),
+            unit_bits: layout.unit_bits(),
+            units: outcome.units,
+            selected: outcome.selected,
+            done: outcome.done,
+            before: outcome.before,
+            failed: outcome.failed.clone(),
+            numbers: outcome.numbers.to_string(),
+            numbers_before: outcome.numbers_before.to_string(),
+            seconds: outcome.seconds,
+            numbers_per_second: outcome.rate(),
+            highest: outcome.highest.as_ref().map(|highest| Peak {
+                value: highest.value.to_string(),
+                start: highest.start.to_string(),
+            }),
+            unresolved: outcome.unresolved.iter().map(ToString::to_string).collect(),
+            complete: outcome.complete,
+            reason: outcome.broken.clone(),
+            outcome,
+        }
+    }
+
+    fn headline(&self) -> String {
+        let Outcome { units, selected, done, before, .. } = self.outcome;
+        let left = units::count(selected - done - before, "unit");
+        match self.status {
+            Status::Verified => format!("verified: {}", self.claim.as_deref().unwrap_or_default()),
+            Status::Part => format!(
+                "done: {} of {units}; when all are, warpint collatz merge {} tells",
+                units::count(selected, "unit"),
+                self.dir
+            ),
+            Status::Unresolved => unresolved(&self.outcome.unresolved),
+            Status::Stopped => format!("stopped: {left} left; the same command does the rest"),
+            Status::Failed => format!(
+                "not verified: {left} left, {} failed; the same command does the rest",
+                self.failed.len()
+            ),
+        }
+    }
+}
+
+/// Several lines.
+impl Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let outcome = &self.outcome;
+        writeln!(f, "{}", self.headline())?;
+        if let Some(reason) = &self.reason {
+            writeln!(f, "ended early: {reason}")?;
+        }
+        writeln!(
+            f,
+            "{} of {} numbers in {}: {} done now, {} before, {} asked for",
+            units::count(self.units, "unit"),
+            number(1 << self.unit_bits),
+            self.dir,
+            self.done,
+            self.before,
+            self.selected
+        )?;
+        if self.done > 0 {
+            let time = Duration::try_from_secs_f64(self.seconds).unwrap_or_default();
+            writeln!(
+                f,
+                "{} numbers in {}: {} a second, {} on {}",
+                self.numbers,
+                units::elapsed(time),
+                about(self.numbers_per_second),
+                self.method,
+                self.places.join(", ")
+            )?;
+        }
+        match &outcome.highest {
+            Some(peak) => f.write_str(&highest(peak)),
+            None => f.write_str("highest value not known"),
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! `collatz verify` and `collatz merge`: units that are done, stopped, killed, shared, damaged and merged.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use sha2::{Digest, Sha256};
+
+use crate::common::{Ran, WARPINT, command, warpint};
+
+const DIR: &str = "warpint-collatz";
+
+fn names(dir: &Path) -> Vec<String> {
+    let Ok(files) = fs::read_dir(dir) else { return vec![] };
+    let mut names: Vec<_> =
+        files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn units(dir: &Path) -> Vec<PathBuf> {
+    let dir = dir.join(DIR);
+    let units = names(&dir).into_iter().filter(|name| name.ends_with(".json"));
+    units.map(|name| dir.join(name)).collect()
+}
+
+/// Changes the text of a unit, and its digest so that this is not noticed.
+fn change(file: &Path, from: &str, to: &str) {
+    let text = fs::read_to_string(file).unwrap();
+    let unit = text.split_once("\"unit\":").unwrap().1.strip_suffix("}\n").unwrap();
+    assert!(unit.contains(from), "{unit}");
+    let unit = unit.replacen(from, to, 1);
+    let digest: String = Sha256::digest(&unit).iter().map(|byte| format!("{byte:02x}")).collect();
+    fs::write(file, format!("{{\"sha256\":\"{digest}\",\"unit\":{unit}}}\n")).unwrap();
+}
+
+fn verified(dir: &Path, line: &str) -> Ran {
+    let ran = warpint(dir, line);
+    assert_eq!(ran.code, Some(0), "{line}: {ran:?}");
+    ran
+}
+
+#[test]
+fn a_range_is_verified_and_merged() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = "collatz verify --below 2^16 --unit-bits 12 --method plain";
+    let ran = verified(dir.path(), line);
+    assert!(
+        ran.out.starts_with("verified: every n from 1 up and below 65536 reaches 1\n"),
+        "{ran:?}"
+    );
+    assert!(ran.out.contains("16 units of 4096 numbers in warpint-collatz: 16 done now, 0 before"));
+    // The path record 60,975 (593,279,152 in steps of 3n + 1).
+    assert!(
+        ran.out.ends_with("highest value walked: 296639576, on the path of 60975\n"),
+        "{ran:?}"
+    );
+    assert_eq!(ran.err, "");
+    assert_eq!(names(&dir.path().join(DIR)).len(), 16);
+
+    let again = verified(dir.path(), &format!("{line} --json")).json();
+    assert_eq!(
+        (&again["status"], &again["done"], &again["before"]),
+        (&"verified".into(), &0.into(), &16.into())
+    );
+    // Units as the directory has them.
+    let again = verified(dir.path(), "collatz verify --below 65536 --json").json();
+    assert_eq!((&again["unit-bits"], &again["before"]), (&12.into(), &16.into()));
+
+    // What follows, by the fastest method, in another directory.
+    let line = "collatz verify 2^16 100_000 --dir other --unit-bits 14 --json";
+    let next = verified(dir.path(), line).json();
+    assert_eq!(
+        next["claim"],
+        "every n from 65536 up and below 100000 reaches 1 if all below 65536 do"
+    );
+    assert_eq!(next["numbers"], "34464");
+    let merged = verified(dir.path(), "collatz merge warpint-collatz other");
+    assert!(merged.out.starts_with("verified: every n from 1 up and below 100000 reaches 1\n"));
+    let merged = verified(dir.path(), "collatz merge warpint-collatz other --json").json();
+    assert_eq!((&merged["complete"], &merged["gaps"]), (&true.into(), &0.into()));
+    assert_eq!(merged["covered"][0]["to"], "100000");
+}
+
+#[test]
+fn methods_and_devices_agree() {
+    let dir = tempfile::tempdir().unwrap();
+    for (place, how) in [("a", "--device sim"), ("b", "--device cpu"), ("c", "--method plain")] {
+        for range in ["--below 2^16 --unit-bits 15", "2^30+5 2^30+3000"] {
+            verified(dir.path(), &format!("collatz verify {range} {how} --dir {place}"));
+        }
+    }
+    // Two ranges are not one.
+    let merged = warpint(dir.path(), "collatz merge a b c --json");
+    let json = merged.json();
+    assert_eq!((merged.code, merged.err.as_str()), (Some(1), ""));
+    assert_eq!((&json["gaps"], &json["first-gaps"][0]["from"]), (&1.into(), &"65536".into()));
+    assert_eq!((&json["units"], &json["duplicates"]), (&9.into(), &6.into()));
+}
+
+#[test]
+fn parts_make_a_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = "collatz verify --below 2^14 --unit-bits 10 --method plain --json";
+    for (part, status) in [
+        ("--shard 1/4", "part"),
+        ("--units 0", "part"),
+        ("--unit 2..4", "part"),
+        ("--shard 0/2", "part"),
+        ("--shard 3/4", "verified"),
+    ] {
+        assert_eq!(
+            verified(dir.path(), &format!("{line} {part}")).json()["status"],
+            status,
+            "{part}"
+        );
+        let ran = warpint(dir.path(), "collatz merge warpint-collatz");
+        assert_eq!(ran.code, Some(i32::from(status == "part")), "{ran:?}");
+        assert_eq!(ran.out.contains("residue classes"), status == "part", "{ran:?}");
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("file"), "").unwrap();
+    for (line, says) in [
+        ("collatz verify 7 7", "from 7 to 7 there are no numbers"),
+        ("collatz verify 2^70+5 2^70", "there are no numbers: the second must be the larger"),
+        ("collatz verify --below 0", "from 0 to 0 there are no numbers"),
+        ("collatz verify -5 7", "'-5' is below 0"),
+        ("collatz verify 5 2^128", "'2^128' is too large"),
+        ("collatz verify 5 2^127+1", "ranges end at 2^127 at the latest"),
+        ("collatz verify 5 10^", "'10^' is no number"),
+        (
+            "collatz verify --below 2^50 --unit-bits 128",
+            "--unit-bits: '128' is not a number of bits",
+        ),
+        ("collatz verify --below 2^50 --unit-bits 3", "give more bits a unit"),
+        (
+            "collatz verify --below 2^20 --unit-bits 18 --units 4",
+            "there is no unit 4: the range has units 0 to 3",
+        ),
+        ("collatz verify --below 2^20 --unit-bits 18 --units 2..1", "units 2 to 1 are none"),
+        ("collatz verify --below 2^20 --units x", "--units: 'x' is no choice of units"),
+        ("collatz verify --below 2^20 --shard 8/8", "there is no part 8 of 8"),
+        ("collatz verify --below 2^20 --shard 8", "--shard: '8' is no part"),
+        (
+            "collatz verify --below 2^20 --method fast",
+            "--method: 'fast' is none of auto, plain, table, sieve",
+        ),
+        (
+            "collatz verify --below 2^20 --device gpu",
+            "--device: 'gpu' is none of auto, cpu, cuda, cuda:N, sim, all",
+        ),
+        (
+            "collatz verify --below 2^20 --method plain --device sim",
+            "there is no method plain for GPUs",
+        ),
+        ("collatz verify --below 2^20 --dir file", "file is not a directory"),
+        ("collatz merge file", "file is not a directory"),
+        ("collatz merge nowhere", "nowhere"),
+    ] {
+        let ran = warpint(dir.path(), line);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{line}: {ran:?}");
+        assert!(ran.error().contains(says), "{line}: {ran:?}");
+    }
+    assert_eq!(names(dir.path()), ["file"], "a refused request leaves nothing");
+    for line in
+        ["collatz verify", "collatz verify 5", "collatz verify 5 7 --below 9", "collatz merge"]
+    {
+        assert_eq!(warpint(dir.path(), line).code, Some(2), "{line}");
+    }
+}
+
+#[test]
+fn damaged_and_foreign_files_are_named_and_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = "collatz verify 1000 9000 --unit-bits 10 --method plain";
+    verified(dir.path(), line);
+    let files = units(dir.path());
+    let sound = fs::read(&files[2]).unwrap();
+    fs::write(&files[2], &sound[..sound.len() - 9]).unwrap();
+    fs::write(&files[3], "{}\n").unwrap();
+
+    let merged = warpint(dir.path(), "collatz merge warpint-collatz");
+    assert_eq!((merged.code, merged.err.lines().count()), (Some(2), 2), "{merged:?}");
+    for file in &files[2..4] {
+        let name = file.file_name().unwrap().to_str().unwrap();
+        assert_eq!(merged.err.matches(name).count(), 1, "{merged:?}");
+    }
+    assert!(merged.out.contains("1 gap, "), "{merged:?}");
+
+    let ran = verified(dir.path(), &format!("{line} --quiet"));
+    assert_eq!(ran.err.matches("set aside as").count(), 2, "{ran:?}");
+    assert!(ran.out.contains("2 done now, 7 before"), "{ran:?}");
+    let aside = |file: &Path| fs::read(file.with_extension("json.bad")).unwrap();
+    assert_eq!(
+        (aside(&files[2]), aside(&files[3])),
+        (sound[..sound.len() - 9].into(), b"{}\n".into())
+    );
+    verified(dir.path(), "collatz merge warpint-collatz");
+}
+
+#[test]
+fn disagreements_and_gaps_are_no_success() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = "collatz verify 1000 9000 --unit-bits 10 --method plain";
+    verified(dir.path(), line);
+    verified(dir.path(), &format!("{line} --dir other"));
+    let both = "collatz merge warpint-collatz other";
+    assert!(verified(dir.path(), both).out.contains("0 gaps, 9 duplicates, 0 disagreements"));
+    let file = &units(dir.path())[4];
+    change(file, "\"sample-odd-steps\":\"", "\"sample-odd-steps\":\"1");
+    let ran = warpint(dir.path(), both);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.err.starts_with("DISAGREEMENT: the sample checksums of "), "{ran:?}");
+    // One that no longer fits to its own place.
+    change(file, "\"numbers\":\"1024\"", "\"numbers\":\"1023\"");
+    let ran = warpint(dir.path(), both);
+    assert!(ran.code == Some(2) && ran.err.contains("it contradicts itself"), "{ran:?}");
+    fs::remove_file(file).unwrap();
+    let ran = warpint(dir.path(), "collatz merge warpint-collatz --json");
+    assert_eq!((ran.code, &ran.json()["gaps"]), (Some(1), &1.into()));
+    assert_eq!(warpint(dir.path(), "collatz merge .").code, Some(1));
+}
+
+#[test]
+fn an_unresolved_number_is_loud_and_never_forgotten() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = "collatz verify 20 1000 --method plain";
+    verified(dir.path(), line);
+    change(&units(dir.path())[0], "\"unresolved\":[]", "\"unresolved\":[\"27\"]");
+    for line in
+        [line.to_owned(), format!("{line} --quiet --json"), "collatz merge warpint-collatz".into()]
+    {
+        let ran = warpint(dir.path(), &line);
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+        assert!(
+            format!("{}{}", ran.out, ran.err).contains(
+                "UNRESOLVED: 27: it did not come below its start; this may be a COUNTER-EXAMPLE"
+            ),
+            "{ran:?}"
+        );
+    }
+    let json = warpint(dir.path(), &format!("{line} --json")).json();
+    assert_eq!((&json["status"], &json["unresolved"][0]), (&"unresolved".into(), &"27".into()));
+}
+
+/// Some seconds of work: 128 units.
+const LONG: &str = "collatz verify --below 2^24 --unit-bits 17 --method plain --json";
+
+/// Starts it, and waits for its first files.
+fn start(dir: &Path) -> Child {
+    let child = command(dir, LONG.split(' '))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let begin = Instant::now();
+    while units(dir).len() < 5 {
+        assert!(begin.elapsed() < Duration::from_secs(60), "waited in vain for units");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child
+}
+
+#[test]
+fn a_killed_run_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    for _ in 0..3 {
+        let mut child = start(dir.path());
+        std::thread::sleep(Duration::from_millis(30));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let before = units(dir.path()).len();
+    let rest = verified(dir.path(), LONG).json();
+    assert_eq!((&rest["before"], &rest["done"]), (&before.into(), &(128 - before).into()));
+    assert_eq!(rest["highest"]["value"], "30171305459816");
+    assert_eq!(names(&dir.path().join(DIR)).len(), 128, "nothing is left but units");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_stopped_run_keeps_what_is_finished() {
+    let dir = tempfile::tempdir().unwrap();
+    let child = start(dir.path());
+    let id = child.id().to_string();
+    assert!(
+        std::process::Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success()
+    );
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert_eq!((ran.code, &ran.json()["status"]), (Some(3), &"stopped".into()), "{ran:?}");
+    let kept = units(dir.path()).len();
+    assert_eq!(ran.json()["done"], kept);
+    assert_eq!(names(&dir.path().join(DIR)).len(), kept, "nothing is left but units");
+    assert_eq!(verified(dir.path(), LONG).json()["before"], kept);
+}
+
+#[test]
+fn two_processes_share_a_directory() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = start(dir.path());
+    let second = verified(dir.path(), LONG).json();
+    let first = Ran::from(first.wait_with_output().unwrap()).json();
+    assert_eq!((&first["status"], &second["status"]), (&"verified".into(), &"verified".into()));
+    let done = |json: &serde_json::Value| json["done"].as_u64().unwrap();
+    assert_eq!(done(&first) + done(&second), 128);
+    assert_eq!(names(&dir.path().join(DIR)).len(), 128);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_ends_the_run_and_loses_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = "collatz verify --below 2^14 --unit-bits 10 --method plain";
+    verified(dir.path(), &format!("{line} --units 0..2"));
+    // Files end at 0 bytes; the write fails with EFBIG.
+    let script = format!("trap '' XFSZ; ulimit -f 0; exec {WARPINT} {line}");
+    let shell =
+        std::process::Command::new("sh").args(["-c", &script]).current_dir(dir.path()).output();
+    let ran = Ran::from(shell.unwrap());
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert_eq!(
+        ran.err
+            .matches("cannot write warpint-collatz/below-2p14-u10-03.json: File too large")
+            .count(),
+        1,
+        "{ran:?}"
+    );
+    assert!(ran.out.contains("ended early: cannot write"), "{ran:?}");
+    assert_eq!(names(&dir.path().join(DIR)).len(), 3, "nothing is left but units");
+    assert!(verified(dir.path(), line).out.contains("13 done now, 3 before"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_directory_that_can_only_be_read_is_no_loss() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    let line = "collatz verify --below 2^14 --unit-bits 10 --method plain";
+    verified(dir.path(), &format!("{line} --units 0..2"));
+    let place = dir.path().join(DIR);
+    let mode = |mode| fs::set_permissions(&place, fs::Permissions::from_mode(mode)).unwrap();
+    mode(0o555);
+    // Permissions do not bind everybody.
+    let binds = fs::write(place.join("try"), "").is_err();
+    let ran = warpint(dir.path(), line);
+    mode(0o755);
+    if binds {
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+        assert!(ran.err.contains("Permission denied"), "{ran:?}");
+        assert_eq!(names(&place).len(), 3);
+    }
+    verified(dir.path(), line);
+}

@@ -1,0 +1,120 @@
+use super::*;
+use crate::runs::unit::tests::plain_unit;
+
+fn names(folder: &Folder) -> Vec<String> {
+    let mut names: Vec<_> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn places_have_names_that_sort() {
+    let folder = Folder { path: "d".into() };
+    for (layout, unit, name) in [
+        (Layout::new(0, 1 << 40, 32), 7, "d/below-2p40-u32-007.json"),
+        (Layout::new(0, 1 << 40, 40), 0, "d/below-2p40-u40-0.json"),
+        (Layout::new(5, 700, 32), 0, "d/from-5-to-700-u32-0.json"),
+    ] {
+        assert_eq!(folder.place(&layout.unwrap(), unit), Path::new(name));
+    }
+}
+
+#[test]
+fn a_unit_is_kept_once_and_nothing_else_is_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = Folder::open(&dir.path().join("a/b")).unwrap();
+    let layout = Layout::new(0, 1 << 10, 8).unwrap();
+    assert!(matches!(folder.find(&layout, 1).unwrap(), Found::Nothing));
+    let unit = plain_unit(&layout, 1);
+    folder.keep(&layout, &unit).unwrap();
+    assert!(matches!(folder.find(&layout, 1).unwrap(), Found::Sound(found) if *found == unit));
+    assert_eq!(names(&folder), ["below-2p10-u8-1.json"]);
+    // Not replaced by another.
+    let mut again = unit.clone();
+    again.seconds = 9.0;
+    let error = folder.keep(&layout, &again).unwrap_err();
+    assert!(error.to_string().contains("below-2p10-u8-1.json"), "{error}");
+    assert!(matches!(folder.find(&layout, 1).unwrap(), Found::Sound(found) if *found == unit));
+    assert_eq!(names(&folder), ["below-2p10-u8-1.json"]);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = fs::metadata(folder.place(&layout, 1)).unwrap().permissions().mode();
+        let plain = dir.path().join("plain");
+        fs::write(&plain, "").unwrap();
+        assert_eq!(mode, fs::metadata(plain).unwrap().permissions().mode());
+    }
+}
+
+#[test]
+fn the_size_of_units_is_told_by_their_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = Folder::open(dir.path()).unwrap();
+    assert_eq!(folder.unit_bits(0, 1 << 10).unwrap(), None);
+    for (bits, unit) in [(9, 0), (8, 0), (8, 1)] {
+        let layout = Layout::new(0, 1 << 10, bits).unwrap();
+        folder.keep(&layout, &plain_unit(&layout, unit)).unwrap();
+    }
+    assert_eq!(folder.unit_bits(0, 1 << 10).unwrap(), Some(8));
+    assert_eq!(folder.unit_bits(0, 1 << 11).unwrap(), None);
+    assert_eq!(folder.unit_bits(1, 1 << 10).unwrap(), None);
+}
+
+#[test]
+fn what_is_no_unit_is_set_aside_under_a_free_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = Folder::open(dir.path()).unwrap();
+    let layout = Layout::new(0, 1 << 10, 8).unwrap();
+    let place = folder.place(&layout, 1);
+    let other = plain_unit(&layout, 2).to_text().unwrap();
+    for text in ["", "{\"some\":\"json\"}\n", &other] {
+        fs::write(&place, text).unwrap();
+        assert!(matches!(folder.find(&layout, 1).unwrap(), Found::Bad(_)), "{text}");
+        let aside = folder.set_aside(&layout, 1).unwrap();
+        assert_eq!(fs::read_to_string(aside).unwrap(), text);
+    }
+    let name = "below-2p10-u8-1.json.bad";
+    assert_eq!(names(&folder), [name.to_owned(), format!("{name}-2"), format!("{name}-3")]);
+    fs::create_dir(&place).unwrap();
+    let error = folder.find(&layout, 1).unwrap_err();
+    assert!(error.to_string().contains("it is not a file"), "{error}");
+}
+
+#[test]
+fn what_a_killed_process_left_is_cleared_away_and_what_a_living_one_writes_is_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = Folder::open(dir.path()).unwrap();
+    let layout = Layout::new(0, 1 << 10, 8).unwrap();
+    let claim = folder.claim(&layout, 1).unwrap().unwrap();
+    assert!(folder.claim(&layout, 1).unwrap().is_none());
+    for name in [
+        "below-2p10-u8-1.json.x.tmp",
+        "below-2p10-u8-2.json.y.tmp",
+        "below-2p10-u8-3.json.lock",
+        "notes.tmp",
+    ] {
+        fs::write(dir.path().join(name), "half").unwrap();
+    }
+    folder.clear_away().unwrap();
+    let left = ["below-2p10-u8-1.json.lock", "below-2p10-u8-1.json.x.tmp", "notes.tmp"];
+    assert_eq!(names(&folder), left);
+    drop(claim);
+    folder.clear_away().unwrap();
+    assert_eq!(names(&folder), ["notes.tmp"]);
+}
+
+#[test]
+fn what_is_no_directory_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("file");
+    fs::write(&file, "").unwrap();
+    for result in [Folder::open(&file), Folder::existing(&file)] {
+        assert!(matches!(result, Err(FolderError::NotADirectory { .. })));
+    }
+    assert!(Folder::open(&file.join("below")).is_err());
+    assert!(Folder::existing(&dir.path().join("none")).is_err());
+    assert!(!dir.path().join("none").exists());
+}

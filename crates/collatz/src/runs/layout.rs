@@ -1,0 +1,277 @@
+//! How a range is cut into units of work.
+//!
+//! A layout is a function of the range and the units' size alone, so all machines agree on what unit i of n is.
+//!
+//! * [0, 2^N) is cut into residue classes: with units of 2^m numbers, unit i of 2^(N−m) is n ≡ i mod 2^(N−m).
+//!   A class alone is a statement given all smaller numbers; all classes together are every n below 2^N.
+//! * Any other [A, B) is cut into windows [H·2^m, (H+1)·2^m), in ascending order, and what is left at its two
+//!   ends into the largest aligned powers of two, down to 2^20 (or 2^m if that is smaller); what is shorter is
+//!   one interval. So a range has at most (B − A)/2^m + 2·(m − 20) + 4 units.
+
+use crate::Region;
+
+/// Shorter powers of two are not cut.
+const GRAIN_BITS: u32 = 20;
+
+/// Why a range cannot be cut.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LayoutError {
+    /// An interval without numbers.
+    #[error("from {from} to {to} there are no numbers: the second must be the larger")]
+    Empty {
+        /// Its first number.
+        from: u128,
+        /// The number after its last.
+        to: u128,
+    },
+    /// Beyond 2^127.
+    #[error("{to} is too large: ranges end at 2^127 at the latest")]
+    TooLarge {
+        /// The number after the last.
+        to: u128,
+    },
+    /// No size.
+    #[error("units of 2^{bits} numbers are too large: give at most 127 bits")]
+    UnitBits {
+        /// Asked for.
+        bits: u32,
+    },
+    /// More than there can be files.
+    #[error(
+        "units of 2^{bits} numbers would be more than {} from {from} to {to}: give more bits a unit",
+        Layout::MOST_UNITS
+    )]
+    TooMany {
+        /// Asked for.
+        bits: u32,
+        /// The first number.
+        from: u128,
+        /// The number after the last.
+        to: u128,
+    },
+}
+
+/// Units 0 … n − 1 of a range.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    from: u128,
+    to: u128,
+    unit_bits: u32,
+    shape: Shape,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Shape {
+    /// n < 2^bits by their residues mod 2^`low_bits`.
+    Classes { bits: u32, low_bits: u32 },
+    /// Windows from `first` on, and what is before and after them.
+    Windows { head: Vec<(u128, u128)>, first: u128, windows: u64, tail: Vec<(u128, u128)> },
+}
+
+impl Layout {
+    /// At most so many units.
+    pub const MOST_UNITS: u64 = 1 << 24;
+
+    /// The units of [from, to) with 2^`unit_bits` numbers each, fewer at the ends.
+    ///
+    /// # Errors
+    /// from ≥ to, to > 2^127, `unit_bits` > 127, or more than [`Self::MOST_UNITS`] units.
+    pub fn new(from: u128, to: u128, unit_bits: u32) -> Result<Self, LayoutError> {
+        if from >= to {
+            return Err(LayoutError::Empty { from, to });
+        }
+        if to > 1 << 127 {
+            return Err(LayoutError::TooLarge { to });
+        }
+        if unit_bits > 127 {
+            return Err(LayoutError::UnitBits { bits: unit_bits });
+        }
+        let too_many = LayoutError::TooMany { bits: unit_bits, from, to };
+        let shape = if from == 0 && to.is_power_of_two() {
+            let bits = to.trailing_zeros();
+            let low_bits = bits.saturating_sub(unit_bits);
+            if 1 << low_bits > u128::from(Self::MOST_UNITS) {
+                return Err(too_many);
+            }
+            Shape::Classes { bits, low_bits }
+        } else {
+            let first = from.div_ceil(1 << unit_bits) << unit_bits;
+            let end = to >> unit_bits << unit_bits;
+            let windows = end.saturating_sub(first) >> unit_bits;
+            let windows = u64::try_from(windows).ok().filter(|&n| n <= Self::MOST_UNITS);
+            let windows = windows.ok_or(too_many)?;
+            if windows == 0 {
+                let head = pieces(from, to, unit_bits);
+                Shape::Windows { head, first: to, windows, tail: vec![] }
+            } else {
+                let (head, tail) = (pieces(from, first, unit_bits), pieces(end, to, unit_bits));
+                Shape::Windows { head, first, windows, tail }
+            }
+        };
+        Ok(Self { from, to, unit_bits, shape })
+    }
+
+    /// The first number.
+    #[must_use]
+    pub fn from(&self) -> u128 {
+        self.from
+    }
+
+    /// The number after the last.
+    #[must_use]
+    pub fn to(&self) -> u128 {
+        self.to
+    }
+
+    /// log2 of the numbers of a unit.
+    #[must_use]
+    pub fn unit_bits(&self) -> u32 {
+        self.unit_bits
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn units(&self) -> u64 {
+        match &self.shape {
+            Shape::Classes { low_bits, .. } => 1 << low_bits,
+            Shape::Windows { head, windows, tail, .. } => {
+                head.len() as u64 + windows + tail.len() as u64
+            }
+        }
+    }
+
+    /// The numbers of unit `unit`, from 0; nothing from [`Self::units`] on.
+    #[must_use]
+    pub fn region(&self, unit: u64) -> Option<Region> {
+        match &self.shape {
+            &Shape::Classes { bits, low_bits } => {
+                Region::class(bits, low_bits, u128::from(unit)).ok()
+            }
+            Shape::Windows { head, first, windows, tail } => {
+                let after_head = unit.checked_sub(head.len() as u64);
+                let (from, to) = match after_head {
+                    None => *head.get(usize::try_from(unit).ok()?)?,
+                    Some(window) if window < *windows => {
+                        let from = first + (u128::from(window) << self.unit_bits);
+                        (from, from + (1 << self.unit_bits))
+                    }
+                    Some(later) => *tail.get(usize::try_from(later - windows).ok()?)?,
+                };
+                Region::interval(from, to).ok()
+            }
+        }
+    }
+}
+
+/// [from, to) as aligned powers of two of at most 2^most, as large as can be, ascending.
+fn pieces(from: u128, to: u128, most: u32) -> Vec<(u128, u128)> {
+    let grain = most.min(GRAIN_BITS);
+    let (mut pieces, mut at) = (vec![], from);
+    while at < to {
+        let aligned = at.trailing_zeros().min(127);
+        let bits = aligned.min((to - at).ilog2()).min(most);
+        let next =
+            if bits < grain { to.min(((at >> grain) + 1) << grain) } else { at + (1 << bits) };
+        pieces.push((at, next));
+        at = next;
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn regions(layout: &Layout) -> Vec<Region> {
+        let regions: Vec<_> = (0..).map_while(|unit| layout.region(unit)).collect();
+        assert_eq!(regions.len() as u64, layout.units());
+        regions
+    }
+
+    #[test]
+    fn powers_of_two_are_cut_into_classes() {
+        let layout = Layout::new(0, 1 << 10, 7).unwrap();
+        let regions = regions(&layout);
+        assert_eq!(regions.len(), 8);
+        assert_eq!(regions[3], Region::class(10, 3, 3).unwrap());
+        for n in 0..1 << 10 {
+            assert_eq!(regions.iter().filter(|region| region.contains(n)).count(), 1, "{n}");
+        }
+        // Not more units than numbers, and one for a range that is smaller than a unit.
+        assert_eq!(Layout::new(0, 8, 0).unwrap().units(), 8);
+        assert_eq!(Layout::new(0, 8, 40).unwrap().units(), 1);
+        assert_eq!(Layout::new(0, 1, 0).unwrap().units(), 1);
+        let largest = Layout::new(0, 1 << 127, 103).unwrap();
+        assert_eq!((largest.units(), largest.region(1 << 24)), (1 << 24, None));
+    }
+
+    #[test]
+    fn windows_are_aligned_and_ends_are_not_cut_small() {
+        let interval = |from, to| Region::interval(from, to).unwrap();
+        let layout = Layout::new(5, (3 << 24) + (5 << 20) + 7, 24).unwrap();
+        let m = |n: u128| n << 20;
+        assert_eq!(
+            regions(&layout),
+            [
+                interval(5, m(1)),
+                interval(m(1), m(2)),
+                interval(m(2), m(4)),
+                interval(m(4), m(8)),
+                interval(m(8), m(16)),
+                interval(m(16), m(32)),
+                interval(m(32), m(48)),
+                interval(m(48), m(52)),
+                interval(m(52), m(53)),
+                interval(m(53), m(53) + 7),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_cut_is_refused() {
+        for (from, to, bits, says) in [
+            (7, 7, 20, "from 7 to 7 there are no numbers"),
+            (8, 7, 20, "from 8 to 7 there are no numbers"),
+            (0, (1 << 127) + 1, 100, "ranges end at 2^127"),
+            (0, 1 << 127, 128, "at most 127 bits"),
+            (0, 1 << 127, 102, "more than 16777216 from 0 to"),
+            (1, 1 << 127, 102, "give more bits a unit"),
+            (1, 1 << 127, 0, "give more bits a unit"),
+        ] {
+            let error = Layout::new(from, to, bits).unwrap_err().to_string();
+            assert!(error.contains(says), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn units_cover_the_range_exactly(
+            a in 0u128..1 << 127, b in 1u128..1 << 127, shift in 0u32..127, bits in 0u32..=127
+        ) {
+            let (a, b) = (a >> shift, b >> shift);
+            let (from, to) = (a.min(b), a.max(b) + 1);
+            let size = (to - from).ilog2();
+            let bits = bits.max(size.saturating_sub(10));
+            let layout = Layout::new(from, to, bits).unwrap();
+            prop_assert!(layout.units() <= (1 << 12) + 2 * u64::from(bits));
+            let mut numbers = 0;
+            let mut at = from;
+            for region in regions(&layout) {
+                numbers += region.numbers();
+                if let Region::Interval { from, to } = region {
+                    prop_assert_eq!(from, at);
+                    at = to;
+                    // A window, or shorter than the grain and within one.
+                    let length = to - from;
+                    let grain = bits.min(GRAIN_BITS);
+                    let window = length.is_power_of_two() && from % length == 0
+                        && length <= 1 << bits;
+                    prop_assert!(window || from >> grain == (to - 1) >> grain);
+                }
+            }
+            prop_assert_eq!(numbers, to - from);
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! Verifying the units of a range, by several devices and processes, and going on where one has ended.
+
+mod queue;
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+
+use queue::{Next, Queue};
+
+pub use queue::{Selection, SelectionError};
+
+use crate::runs::claim::Claim;
+use crate::runs::folder::Found;
+use crate::runs::sample::Sample;
+use crate::runs::{Folder, FolderError, Layout, Unit};
+use crate::{CollatzError, Highest, Verifier, Watch};
+
+/// Between two looks at a unit that another process does.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// What happens in a run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// A verifier begins a unit.
+    Begun {
+        /// Its number.
+        unit: u64,
+        /// Where.
+        place: String,
+    },
+    /// A unit is verified, and its file written.
+    Done(Box<Unit>),
+    /// A unit has a sound file, of before or of another process.
+    Before(Box<Unit>),
+    /// A file that was no sound unit was renamed.
+    SetAside {
+        /// The unit's number.
+        unit: u64,
+        /// Its name now.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Numbers that did not come below their starts: possible counter-examples. Told before their unit is
+    /// written, and once more when a later run finds that.
+    Unresolved {
+        /// The unit's number.
+        unit: u64,
+        /// The numbers.
+        numbers: Vec<u128>,
+    },
+    /// A unit stays undone.
+    Failed {
+        /// Its number.
+        unit: u64,
+        /// Where.
+        place: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// What came of a run.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Outcome {
+    /// Units of the range.
+    pub units: u64,
+    /// Units asked for.
+    pub selected: u64,
+    /// Those that were done now.
+    pub done: u64,
+    /// Those that had been done, or were by another process meanwhile.
+    pub before: u64,
+    /// Those that failed, ascending.
+    pub failed: Vec<u64>,
+    /// Numbers of the units done now.
+    pub numbers: u128,
+    /// Numbers of those done before.
+    pub numbers_before: u128,
+    /// Computing time, by the clock.
+    pub seconds: f64,
+    /// The highest value of all that were done, now and before.
+    pub highest: Option<Highest>,
+    /// All unresolved numbers, ascending.
+    pub unresolved: Vec<u128>,
+    /// The watch ended it before its end.
+    pub stopped: bool,
+    /// Why it ended early, if it was not the watch: no unit can be read or written.
+    pub broken: Option<String>,
+    /// Whether every unit of the range, not only of the selection, has a sound file.
+    pub complete: bool,
+}
+
+impl Outcome {
+    /// Numbers verified a second.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        if self.seconds > 0.0 { self.numbers as f64 / self.seconds } else { 0.0 }
+    }
+
+    /// Whether all that was asked for is done, and every number came down.
+    #[must_use]
+    pub fn is_good(&self) -> bool {
+        self.done + self.before == self.selected && self.unresolved.is_empty()
+    }
+
+    fn add(&mut self, unit: &Unit) {
+        let highest = unit
+            .highest
+            .as_ref()
+            .map(|highest| Highest { value: highest.value.clone(), start: highest.start });
+        self.highest = match (self.highest.take(), highest) {
+            (Some(a), Some(b)) => Some(a.max(b)),
+            (a, b) => a.or(b),
+        };
+        self.unresolved.extend(&unit.unresolved);
+    }
+}
+
+/// A run: the units of a layout that are asked for, and the directory of their files.
+#[derive(Debug, Clone, Copy)]
+pub struct Run<'a> {
+    /// The range.
+    pub layout: &'a Layout,
+    /// Where its units are kept.
+    pub folder: &'a Folder,
+    /// Which of them.
+    pub selection: Selection,
+}
+
+/// What the workers share.
+struct Shared<'a> {
+    run: Run<'a>,
+    queue: Mutex<Queue>,
+    outcome: Mutex<Outcome>,
+    watch: &'a dyn Watch,
+    events: Sender<Event>,
+}
+
+/// What became of a unit.
+enum End {
+    /// It is told of, and the worker goes on.
+    Settled,
+    /// Another process does it.
+    Elsewhere,
+    /// The watch stopped it.
+    Stopped,
+    /// The device is of no more use.
+    Retired,
+}
+
+impl Run<'_> {
+    /// Does the units that are not done, each verifier in a thread of its own, until there are none; waits for
+    /// those that other processes do, and takes them over if these die. A unit whose device fails stays undone,
+    /// and that device gets no more; other devices go on. If a file cannot be written or the directory cannot be
+    /// used, the run ends early. What is finished is kept in any case, and the same run does the rest.
+    ///
+    /// # Errors
+    /// The directory cannot be listed.
+    pub fn go(
+        self,
+        verifiers: Vec<Box<dyn Verifier>>,
+        watch: &dyn Watch,
+        events: Sender<Event>,
+    ) -> Result<Outcome, FolderError> {
+        self.folder.clear_away()?;
+        let begin = Instant::now();
+        let outcome = Outcome {
+            units: self.layout.units(),
+            selected: self.selection.count(),
+            ..Outcome::default()
+        };
+        let shared = Shared {
+            run: self,
+            queue: Mutex::new(Queue::new(self.selection)),
+            outcome: Mutex::new(outcome),
+            watch,
+            events,
+        };
+        std::thread::scope(|scope| {
+            let shared = &shared;
+            let workers: Vec<_> = verifiers
+                .into_iter()
+                .map(|mut verifier| scope.spawn(move || shared.work(verifier.as_mut())))
+                .collect();
+            for worker in workers {
+                if worker.join().is_err() {
+                    shared.break_off("a thread ended unexpectedly".into());
+                }
+            }
+        });
+        let mut outcome = locked(&shared.outcome).clone();
+        outcome.seconds = begin.elapsed().as_secs_f64();
+        outcome.failed.sort_unstable();
+        outcome.unresolved.sort_unstable();
+        outcome.unresolved.dedup();
+        outcome.stopped = watch.is_stopped() && outcome.done + outcome.before < outcome.selected;
+        outcome.complete = self.is_complete(&outcome);
+        Ok(outcome)
+    }
+
+    fn is_complete(&self, outcome: &Outcome) -> bool {
+        if outcome.selected == outcome.units {
+            return outcome.done + outcome.before == outcome.units;
+        }
+        (0..outcome.units)
+            .all(|unit| matches!(self.folder.find(self.layout, unit), Ok(Found::Sound(_))))
+    }
+}
+
+impl Shared<'_> {
+    fn work(&self, verifier: &mut dyn Verifier) {
+        while !self.watch.is_stopped() && locked(&self.outcome).broken.is_none() {
+            let next = locked(&self.queue).next();
+            let unit = match next {
+                Next::Unit(unit) => unit,
+                Next::Later => {
+                    std::thread::sleep(LOOK_EVERY);
+                    continue;
+                }
+                Next::End => return,
+            };
+            match self.unit(unit, verifier) {
+                Ok(End::Settled) => {}
+                Ok(End::Elsewhere) => locked(&self.queue).put_off(unit),
+                Ok(End::Stopped | End::Retired) => return,
+                Err(error @ (FolderError::Read { .. } | FolderError::Later { .. })) => {
+                    self.fail(unit, verifier, error.to_string());
+                }
+                Err(error) => {
+                    self.fail(unit, verifier, error.to_string());
+                    self.break_off(error.to_string());
+                }
+            }
+        }
+    }
+
+    fn unit(&self, unit: u64, verifier: &mut dyn Verifier) -> Result<End, FolderError> {
+        let Run { layout, folder, .. } = self.run;
+        if let Found::Sound(found) = folder.find(layout, unit)? {
+            self.found(*found);
+            return Ok(End::Settled);
+        }
+        let Some(claim) = folder.claim(layout, unit)? else { return Ok(End::Elsewhere) };
+        // Its last holder may have finished it meanwhile.
+        match folder.find(layout, unit)? {
+            Found::Sound(found) => {
+                self.found(*found);
+                return Ok(End::Settled);
+            }
+            Found::Bad(reason) => {
+                let path = folder.set_aside(layout, unit)?;
+                self.tell(Event::SetAside { unit, path, reason });
+            }
+            Found::Nothing => {}
+        }
+        self.verify(unit, verifier, &claim)
+    }
+
+    fn verify(
+        &self,
+        unit: u64,
+        verifier: &mut dyn Verifier,
+        _claim: &Claim,
+    ) -> Result<End, FolderError> {
+        let Run { layout, folder, .. } = self.run;
+        let Some(region) = layout.region(unit) else { return Ok(End::Settled) };
+        self.tell(Event::Begun { unit, place: verifier.place() });
+        let begin = Instant::now();
+        let verified = match verifier.verify(&region, self.watch) {
+            Ok(Some(verified)) => verified,
+            Ok(None) => return Ok(End::Stopped),
+            Err(error) => {
+                self.fail(unit, verifier, error.to_string());
+                let retires = matches!(error, CollatzError::Device(_));
+                return Ok(if retires { End::Retired } else { End::Settled });
+            }
+        };
+        let numbers = verified.numbers;
+        if numbers != region.numbers() {
+            let reason = format!("{numbers} numbers were verified of {}", region.numbers());
+            self.fail(unit, verifier, reason);
+            return Ok(End::Retired);
+        }
+        let sample = Sample::of(&region);
+        let seconds = begin.elapsed().as_secs_f64();
+        let done = Unit::new(layout, unit, region, verifier, verified, sample, seconds);
+        self.tell_unresolved(&done);
+        // Before the file: what cannot be written is still told.
+        locked(&self.outcome).add(&done);
+        if let Err(error) = folder.keep(layout, &done) {
+            // Without locks another process may have been faster.
+            let Ok(Found::Sound(found)) = folder.find(layout, unit) else { return Err(error) };
+            return Ok(self.twice(*found, &done, verifier));
+        }
+        {
+            let mut outcome = locked(&self.outcome);
+            outcome.done += 1;
+            outcome.numbers += numbers;
+        }
+        self.tell(Event::Done(done.into()));
+        Ok(End::Settled)
+    }
+
+    /// A unit that another process has done meanwhile.
+    fn twice(&self, found: Unit, done: &Unit, verifier: &dyn Verifier) -> End {
+        match found.disagreement(done) {
+            None => self.found(found),
+            Some(what) => {
+                let reason = format!(
+                    "{what} differ from those in {}: checksum {}, sample {}; verify that unit once more elsewhere",
+                    self.run.folder.place(self.run.layout, done.unit).display(),
+                    done.checksum,
+                    done.sample_odd_steps
+                );
+                self.fail(done.unit, verifier, reason);
+            }
+        }
+        End::Settled
+    }
+
+    fn found(&self, unit: Unit) {
+        self.tell_unresolved(&unit);
+        {
+            let mut outcome = locked(&self.outcome);
+            outcome.before += 1;
+            outcome.numbers_before += unit.numbers;
+            outcome.add(&unit);
+        }
+        self.tell(Event::Before(unit.into()));
+    }
+
+    fn tell_unresolved(&self, unit: &Unit) {
+        if !unit.unresolved.is_empty() {
+            let numbers = unit.unresolved.clone();
+            self.tell(Event::Unresolved { unit: unit.unit, numbers });
+        }
+    }
+
+    fn fail(&self, unit: u64, verifier: &dyn Verifier, reason: String) {
+        locked(&self.outcome).failed.push(unit);
+        self.tell(Event::Failed { unit, place: verifier.place(), reason });
+    }
+
+    fn break_off(&self, reason: String) {
+        locked(&self.outcome).broken.get_or_insert(reason);
+    }
+
+    fn tell(&self, event: Event) {
+        // Nobody need listen.
+        let _ = self.events.send(event);
+    }
+}
+
+/// A thread that panicked leaves whole numbers behind.
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

@@ -1,0 +1,315 @@
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
+
+use warpint_device::DeviceError;
+
+use super::*;
+use crate::runs::unit::tests::plain_unit;
+use crate::walk::Walker;
+use crate::{Method, Plain, Region, Unwatched, Verified};
+
+/// A verifier with something between.
+struct With<F>(Plain, F);
+
+impl<F> Verifier for With<F>
+where
+    F: FnMut(&Region) -> Result<(), CollatzError> + Send,
+{
+    fn method(&self) -> Method {
+        self.0.method()
+    }
+    fn version(&self) -> u32 {
+        self.0.version()
+    }
+    fn parameters(&self) -> String {
+        self.0.parameters()
+    }
+    fn place(&self) -> String {
+        "odd".into()
+    }
+    fn verify(
+        &mut self,
+        region: &Region,
+        watch: &dyn Watch,
+    ) -> Result<Option<Verified>, CollatzError> {
+        (self.1)(region)?;
+        self.0.verify(region, watch)
+    }
+}
+
+fn plain() -> Vec<Box<dyn Verifier>> {
+    vec![Box::new(Plain::default())]
+}
+
+fn failed() -> CollatzError {
+    DeviceError::NoDevice("it fell off the bus".into()).into()
+}
+
+fn go(
+    layout: &Layout,
+    dir: &Path,
+    verifiers: Vec<Box<dyn Verifier>>,
+    watch: &dyn Watch,
+) -> (Outcome, Vec<Event>) {
+    let folder = Folder::open(dir).unwrap();
+    let selection = Selection::all(layout.units());
+    let (events, told) = mpsc::channel();
+    let outcome = Run { layout, folder: &folder, selection }.go(verifiers, watch, events).unwrap();
+    (outcome, told.into_iter().collect())
+}
+
+fn whole() -> Layout {
+    Layout::new(0, 1 << 14, 10).unwrap()
+}
+
+#[test]
+fn a_range_is_verified_once() {
+    let dir = tempfile::tempdir().unwrap();
+    for layout in [whole(), Layout::new(27, 5 << 20, 20).unwrap()] {
+        let units = layout.units();
+        let numbers = layout.to() - layout.from();
+        let (outcome, events) = go(&layout, dir.path(), plain(), &Unwatched);
+        assert_eq!((outcome.done, outcome.before, outcome.numbers), (units, 0, numbers));
+        assert!(outcome.complete && outcome.is_good() && !outcome.stopped);
+        let region = Region::interval(layout.from(), layout.to()).unwrap();
+        let all = Plain::default().verify(&region, &Unwatched).unwrap().unwrap();
+        assert_eq!(outcome.highest, all.highest);
+        let checksum: u64 = events
+            .iter()
+            .map(|event| if let Event::Done(unit) = event { unit.checksum } else { 0 })
+            .sum();
+        assert_eq!(checksum, all.checksum);
+
+        let (again, events) = go(&layout, dir.path(), plain(), &Unwatched);
+        assert_eq!((again.done, again.before, again.numbers_before), (0, units, numbers));
+        assert_eq!(again.highest, all.highest);
+        assert!(again.complete && again.is_good());
+        assert!(events.iter().all(|event| matches!(event, Event::Before(_))));
+    }
+    let left = fs::read_dir(dir.path()).unwrap().count() as u64;
+    assert_eq!(left, whole().units() + Layout::new(27, 5 << 20, 20).unwrap().units());
+}
+
+/// Stops when so many numbers are done.
+struct StopAt(AtomicU64, u64);
+
+impl Watch for StopAt {
+    fn is_stopped(&self) -> bool {
+        self.0.load(Ordering::SeqCst) >= self.1
+    }
+    fn done(&self, numbers: u128) {
+        self.0.fetch_add(numbers as u64, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn a_stopped_run_goes_on() {
+    let (dir, layout) = (tempfile::tempdir().unwrap(), whole());
+    let (first, _) = go(&layout, dir.path(), plain(), &StopAt(0.into(), 5 << 10));
+    assert!(first.stopped && !first.complete && first.done == 5, "{first:?}");
+    // Half-way through a unit, which is lost.
+    let stopping: Vec<Box<dyn Verifier>> = vec![Box::new(With(Plain::default(), |_: &_| Ok(())))];
+    let (nothing, _) = go(&layout, dir.path(), stopping, &StopAt(0.into(), 0));
+    assert_eq!((nothing.done, nothing.stopped), (0, true));
+    let (rest, _) = go(&layout, dir.path(), plain(), &Unwatched);
+    assert_eq!((rest.done, rest.before), (11, 5));
+    assert!(rest.complete);
+}
+
+#[test]
+fn parts_make_a_whole() {
+    let (dir, layout) = (tempfile::tempdir().unwrap(), whole());
+    let folder = Folder::open(dir.path()).unwrap();
+    for part in 0..3 {
+        let selection = Selection::shard(part, 3, layout.units()).unwrap();
+        let run = Run { layout: &layout, folder: &folder, selection };
+        let outcome = run.go(plain(), &Unwatched, mpsc::channel().0).unwrap();
+        assert!(outcome.is_good());
+        assert_eq!(outcome.complete, part == 2);
+    }
+}
+
+#[test]
+fn a_damaged_file_is_set_aside_and_its_unit_done_again() {
+    let (dir, layout) = (tempfile::tempdir().unwrap(), whole());
+    go(&layout, dir.path(), plain(), &Unwatched);
+    let folder = Folder::open(dir.path()).unwrap();
+    let sound = fs::read(folder.place(&layout, 3)).unwrap();
+    fs::write(folder.place(&layout, 3), &sound[..sound.len() / 2]).unwrap();
+    fs::write(folder.place(&layout, 4), b"somebody's notes").unwrap();
+    let (outcome, events) = go(&layout, dir.path(), plain(), &Unwatched);
+    assert_eq!((outcome.done, outcome.before, outcome.complete), (2, 14, true));
+    let aside: Vec<_> = events
+        .iter()
+        .filter_map(|e| if let Event::SetAside { path, .. } = e { Some(path) } else { None })
+        .collect();
+    assert_eq!(fs::read(aside[0]).unwrap(), sound[..sound.len() / 2]);
+    assert_eq!(fs::read(aside[1]).unwrap(), b"somebody's notes");
+    // A unit of a later program is neither used nor touched.
+    let path = folder.place(&layout, 5);
+    let text = fs::read_to_string(&path).unwrap();
+    let unit = text.split_once("\"unit\":").unwrap().1.strip_suffix("}\n").unwrap();
+    let unit = unit.replace("\"format-version\":1", "\"format-version\":2");
+    use sha2::{Digest, Sha256};
+    let digest: String = Sha256::digest(&unit).iter().map(|b| format!("{b:02x}")).collect();
+    let later = format!("{{\"sha256\":\"{digest}\",\"unit\":{unit}}}\n");
+    fs::write(&path, &later).unwrap();
+    let (outcome, events) = go(&layout, dir.path(), plain(), &Unwatched);
+    assert_eq!((outcome.failed, outcome.complete), (vec![5], false));
+    assert!(
+        events
+            .iter()
+            .any(|e| matches!(e, Event::Failed { reason, .. } if reason.contains("left as it is")))
+    );
+    assert_eq!(fs::read_to_string(&path).unwrap(), later);
+}
+
+#[test]
+fn two_runs_in_one_directory_do_no_unit_twice() {
+    let (dir, layout) = (tempfile::tempdir().unwrap(), Layout::new(0, 1 << 14, 8).unwrap());
+    let outcomes: Vec<Outcome> = std::thread::scope(|scope| {
+        let runs: Vec<_> = (0..3)
+            .map(|_| scope.spawn(|| go(&layout, dir.path(), plain(), &Unwatched).0))
+            .collect();
+        runs.into_iter().map(|run| run.join().unwrap()).collect()
+    });
+    assert!(outcomes.iter().all(|outcome| outcome.complete && outcome.is_good()));
+    assert_eq!(outcomes.iter().map(|outcome| outcome.done).sum::<u64>(), layout.units());
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count() as u64, layout.units());
+}
+
+#[test]
+fn a_unit_that_another_process_gives_up_is_taken_over() {
+    let (dir, layout) = (tempfile::tempdir().unwrap(), whole());
+    let folder = Folder::open(dir.path()).unwrap();
+    let claim = folder.claim(&layout, 2).unwrap().unwrap();
+    let outcome = std::thread::scope(|scope| {
+        let run = scope.spawn(|| go(&layout, dir.path(), plain(), &Unwatched).0);
+        while folder.files().unwrap().len() < 15 {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(!run.is_finished());
+        drop(claim);
+        run.join().unwrap()
+    });
+    assert_eq!((outcome.done, outcome.complete), (16, true));
+}
+
+#[test]
+fn a_unit_that_is_done_twice_is_compared() {
+    let layout = whole();
+    for (wrong, says) in [(0, None), (1, Some("the sample checksums differ from those in"))] {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::open(dir.path()).unwrap();
+        // Another process that was not locked out.
+        let (other, of) = (folder.clone(), layout.clone());
+        let beside = With(Plain::default(), move |region: &Region| {
+            if let Region::Class { residue: 3, .. } = region {
+                let mut unit = plain_unit(&of, 3);
+                unit.sample_odd_steps += wrong;
+                other.keep(&of, &unit).unwrap();
+            }
+            Ok(())
+        });
+        let (outcome, events) = go(&layout, dir.path(), vec![Box::new(beside)], &Unwatched);
+        let before = u64::from(says.is_none());
+        assert_eq!((outcome.done, outcome.before), (15, before), "{outcome:?}");
+        assert!(outcome.broken.is_none());
+        let told = events.iter().find_map(|event| match event {
+            Event::Failed { unit: 3, reason, .. } => Some(reason.clone()),
+            _ => None,
+        });
+        assert_eq!(told.is_some(), says.is_some());
+        assert!(says.is_none_or(|says| told.is_some_and(|told| told.contains(says))));
+    }
+}
+
+#[test]
+fn a_counter_example_is_told_and_never_forgotten() {
+    let (dir, layout) = (tempfile::tempdir().unwrap(), whole());
+    let walker = Walker { trap: Some(4616u32.into()), limit: 1000 };
+    let trapped = || -> Vec<Box<dyn Verifier>> { vec![Box::new(Plain { walker: walker.clone() })] };
+    let (first, events) = go(&layout, dir.path(), trapped(), &Unwatched);
+    // 27 runs into 4616, as do others; 27 ≡ 11 mod 16.
+    assert!(first.unresolved.contains(&27) && !first.is_good() && first.complete);
+    let told = |events: &[Event]| -> Vec<u128> {
+        let numbers = events.iter().filter_map(|event| match event {
+            Event::Unresolved { unit, numbers } => {
+                assert!(numbers.iter().all(|n| n % 16 == u128::from(*unit)));
+                Some(numbers.clone())
+            }
+            _ => None,
+        });
+        let mut numbers: Vec<_> = numbers.flatten().collect();
+        numbers.sort_unstable();
+        numbers
+    };
+    assert_eq!(told(&events), first.unresolved);
+    let (again, events) = go(&layout, dir.path(), plain(), &Unwatched);
+    assert_eq!((again.done, &again.unresolved), (0, &first.unresolved));
+    assert_eq!(told(&events), first.unresolved);
+}
+
+#[test]
+fn a_failing_device_leaves_its_unit_undone_and_others_go_on() {
+    let (dir, layout) = (tempfile::tempdir().unwrap(), whole());
+    let broken = With(Plain::default(), |_: &_| Err(failed()));
+    // Slower, so that the other comes to its turn.
+    let slow = With(Plain::default(), |_: &_| {
+        std::thread::sleep(Duration::from_millis(20));
+        Ok(())
+    });
+    let verifiers: Vec<Box<dyn Verifier>> = vec![Box::new(slow), Box::new(broken)];
+    let (outcome, events) = go(&layout, dir.path(), verifiers, &Unwatched);
+    assert_eq!((outcome.done, outcome.failed.len(), outcome.complete), (15, 1, false));
+    assert!(!outcome.is_good() && outcome.broken.is_none());
+    let unit = outcome.failed[0];
+    assert!(events.iter().any(|event| matches!(
+        event,
+        Event::Failed { unit: u, place, reason } if *u == unit && place == "odd" && reason.contains("fell off the bus")
+    )));
+    let (rest, _) = go(&layout, dir.path(), plain(), &Unwatched);
+    assert_eq!((rest.done, rest.before, rest.complete), (1, 15, true));
+}
+
+#[test]
+fn a_region_that_a_method_refuses_is_no_end() {
+    let (dir, layout) = (tempfile::tempdir().unwrap(), whole());
+    let refused = Region::class(14, 4, 7).unwrap();
+    let picky = With(Plain::default(), move |region: &Region| {
+        if *region == refused { Err(CollatzError::Empty { from: 7, to: 7 }) } else { Ok(()) }
+    });
+    let (outcome, _) = go(&layout, dir.path(), vec![Box::new(picky)], &Unwatched);
+    assert_eq!((outcome.done, outcome.failed), (15, vec![7]));
+}
+
+#[test]
+fn what_cannot_be_written_ends_the_run_and_is_told() {
+    let (dir, layout) = (tempfile::tempdir().unwrap(), whole());
+    let units = dir.path().join("units");
+    let gone = units.clone();
+    let walker = Walker { trap: Some(4616u32.into()), limit: 1000 };
+    let mut done = 0;
+    let vanishing = With(Plain { walker }, move |_: &_| {
+        done += 1;
+        if done == 12 {
+            fs::remove_dir_all(&gone).unwrap();
+        }
+        Ok(())
+    });
+    let (outcome, events) = go(&layout, &units, vec![Box::new(vanishing)], &Unwatched);
+    assert_eq!((outcome.done, outcome.failed, outcome.complete), (11, vec![11], false));
+    assert!(outcome.broken.is_some_and(|reason| reason.contains("cannot write")));
+    assert!(outcome.unresolved.contains(&27));
+    assert!(events.iter().any(|e| matches!(e, Event::Unresolved { unit: 11, .. })));
+}
+
+#[test]
+fn a_thread_that_panics_ends_the_run_in_order() {
+    let (dir, layout) = (tempfile::tempdir().unwrap(), whole());
+    let panicking = With(Plain::default(), |_: &_| panic!("on purpose"));
+    let (outcome, _) = go(&layout, dir.path(), vec![Box::new(panicking)], &Unwatched);
+    assert!(outcome.broken.is_some() && !outcome.complete && !outcome.is_good());
+}

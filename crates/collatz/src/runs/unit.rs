@@ -1,0 +1,309 @@
+//! What is known of a unit, as a file keeps it.
+//!
+//! A file is one line of JSON, `{"sha256":"<64 hexadecimal digits>","unit":{…}}`; the digest is that of the
+//! unit's text as it stands there. Numbers that may exceed 2^53 are strings of decimal digits.
+
+mod decimal;
+
+use num_bigint::BigUint;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::runs::Layout;
+use crate::runs::sample::{self, Sample};
+use crate::{Region, Verified, Verifier};
+
+/// What the files of this program say they are.
+const FORMAT: &str = "warpint-collatz-unit";
+
+/// Raised when older programs cannot read it.
+const FORMAT_VERSION: u32 = 1;
+
+/// A unit that was verified.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Unit {
+    format: String,
+    format_version: u32,
+    /// `warpint 0.1.0`.
+    pub program: String,
+    /// The method's name.
+    pub method: String,
+    /// Its version.
+    pub method_version: u32,
+    /// Its parameters.
+    pub parameters: String,
+    /// The device's name.
+    pub place: String,
+    /// The first number of the range.
+    #[serde(with = "decimal")]
+    pub from: u128,
+    /// The number after its last.
+    #[serde(with = "decimal")]
+    pub to: u128,
+    /// log2 of the numbers of a unit.
+    pub unit_bits: u32,
+    /// Number of this unit, from 0.
+    pub unit: u64,
+    /// Units of the range.
+    pub units: u64,
+    /// The numbers of this unit.
+    pub region: RegionText,
+    /// How many.
+    #[serde(with = "decimal")]
+    pub numbers: u128,
+    /// Those that were walked one by one.
+    #[serde(with = "decimal")]
+    pub walked: u64,
+    /// The highest value of their paths, if the method says it.
+    pub highest: Option<HighestText>,
+    /// The method's checksum.
+    #[serde(with = "decimal")]
+    pub checksum: u64,
+    /// The definition of the sample.
+    pub sample_version: u32,
+    /// Numbers of the sample.
+    #[serde(with = "decimal")]
+    pub sample_numbers: u64,
+    /// Their odd steps until they were below their starts.
+    #[serde(with = "decimal")]
+    pub sample_odd_steps: u64,
+    /// Numbers that did not come below their start within the limit of steps, ascending.
+    #[serde(with = "decimal::list")]
+    pub unresolved: Vec<u128>,
+    /// Computing time.
+    pub seconds: f64,
+    /// When it was done: `2026-11-22T19:44:54Z`.
+    pub finished: String,
+}
+
+/// The numbers of a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
+pub enum RegionText {
+    /// from ≤ n < to.
+    Interval {
+        /// The first.
+        #[serde(with = "decimal")]
+        from: u128,
+        /// One more than the last.
+        #[serde(with = "decimal")]
+        to: u128,
+    },
+    /// n < 2^bits with n ≡ residue mod 2^`low_bits`.
+    Class {
+        /// At most 127.
+        bits: u32,
+        /// At most `bits`.
+        low_bits: u32,
+        /// Below 2^`low_bits`.
+        #[serde(with = "decimal")]
+        residue: u128,
+    },
+}
+
+impl From<Region> for RegionText {
+    fn from(region: Region) -> Self {
+        match region {
+            Region::Interval { from, to } => Self::Interval { from, to },
+            Region::Class { bits, low_bits, residue } => Self::Class { bits, low_bits, residue },
+        }
+    }
+}
+
+/// The highest value of a path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HighestText {
+    /// In steps of T.
+    #[serde(with = "decimal")]
+    pub value: BigUint,
+    /// The number whose path it is on.
+    #[serde(with = "decimal")]
+    pub start: u128,
+}
+
+/// Why a text is not the unit that it should be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnitError {
+    /// Not of this form.
+    #[error("it is cut short, or no unit of warpint collatz")]
+    Form,
+    /// Changed since it was written.
+    #[error("its checksum does not match: it is damaged")]
+    Damaged,
+    /// Written by a later program.
+    #[error("it was made by {program}, whose format this program does not know")]
+    Later {
+        /// That program.
+        program: String,
+    },
+    /// Whole, and impossible.
+    #[error("it contradicts itself: {what}")]
+    Contradiction {
+        /// What is wrong.
+        what: &'static str,
+    },
+}
+
+/// What a file has besides its digest.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Head {
+    format: String,
+    format_version: u32,
+    program: String,
+}
+
+impl Unit {
+    /// What is known of unit `unit` of a layout.
+    #[must_use]
+    pub(crate) fn new(
+        layout: &Layout,
+        unit: u64,
+        region: Region,
+        verifier: &dyn Verifier,
+        verified: Verified,
+        sample: Sample,
+        seconds: f64,
+    ) -> Self {
+        let mut unresolved = verified.unresolved;
+        unresolved.extend(sample.unresolved);
+        unresolved.sort_unstable();
+        unresolved.dedup();
+        Self {
+            format: FORMAT.into(),
+            format_version: FORMAT_VERSION,
+            program: concat!("warpint ", env!("CARGO_PKG_VERSION")).into(),
+            method: verifier.method().name().into(),
+            method_version: verifier.version(),
+            parameters: verifier.parameters(),
+            place: verifier.place(),
+            from: layout.from(),
+            to: layout.to(),
+            unit_bits: layout.unit_bits(),
+            unit,
+            units: layout.units(),
+            region: region.into(),
+            numbers: verified.numbers,
+            walked: verified.walked,
+            highest: verified
+                .highest
+                .map(|highest| HighestText { value: highest.value, start: highest.start }),
+            checksum: verified.checksum,
+            sample_version: sample::VERSION,
+            sample_numbers: sample.numbers,
+            sample_odd_steps: sample.odd_steps,
+            unresolved,
+            seconds,
+            finished: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        }
+    }
+
+    /// The line of a file, with its end.
+    ///
+    /// # Errors
+    /// None that are known: JSON can say all of it.
+    pub fn to_text(&self) -> Result<String, serde_json::Error> {
+        let unit = serde_json::to_string(self)?;
+        Ok(format!("{{\"sha256\":\"{}\",\"unit\":{unit}}}\n", sha256(&unit)))
+    }
+
+    /// Reads the line of a file, and sees whether it is whole and makes sense.
+    ///
+    /// # Errors
+    /// It does not.
+    pub fn from_text(text: &[u8]) -> Result<Self, UnitError> {
+        let (digest, unit) = std::str::from_utf8(text)
+            .ok()
+            .and_then(|text| text.strip_prefix("{\"sha256\":\"")?.strip_suffix("}\n"))
+            .and_then(|text| text.split_once("\",\"unit\":"))
+            .ok_or(UnitError::Form)?;
+        if digest != sha256(unit) {
+            return Err(UnitError::Damaged);
+        }
+        let head: Head = serde_json::from_str(unit).map_err(|_| UnitError::Form)?;
+        if head.format != FORMAT {
+            return Err(UnitError::Form);
+        }
+        if head.format_version != FORMAT_VERSION {
+            return Err(UnitError::Later { program: head.program });
+        }
+        let unit: Self = serde_json::from_str(unit).map_err(|_| UnitError::Form)?;
+        unit.check()?;
+        Ok(unit)
+    }
+
+    fn check(&self) -> Result<(), UnitError> {
+        let wrong = |what| UnitError::Contradiction { what };
+        let layout = self.layout().map_err(|_| wrong("its range cannot be cut so"))?;
+        if layout.units() != self.units {
+            return Err(wrong("its range has another number of units"));
+        }
+        let region = layout.region(self.unit).ok_or(wrong("its range has no such unit"))?;
+        if RegionText::from(region) != self.region {
+            return Err(wrong("its unit has other numbers"));
+        }
+        if region.numbers() != self.numbers {
+            return Err(wrong("its unit has another count of numbers"));
+        }
+        let of_region = |n: &u128| region.contains(*n);
+        if !self.unresolved.iter().all(of_region)
+            || !self.highest.iter().all(|highest| region.contains(highest.start))
+        {
+            return Err(wrong("a number is not of its unit"));
+        }
+        Ok(())
+    }
+
+    /// Its range and how that is cut.
+    ///
+    /// # Errors
+    /// There is no such layout; not of units that were read or computed.
+    pub fn layout(&self) -> Result<Layout, crate::runs::LayoutError> {
+        Layout::new(self.from, self.to, self.unit_bits)
+    }
+
+    /// Whether it is this unit of this layout.
+    #[must_use]
+    pub fn is(&self, layout: &Layout, unit: u64) -> bool {
+        (self.from, self.to, self.unit_bits, self.unit)
+            == (layout.from(), layout.to(), layout.unit_bits(), unit)
+    }
+
+    /// In what two results for the same numbers contradict each other; nothing if they agree.
+    ///
+    /// The sample and the unresolved numbers are compared in any case, the method's checksum and counts and the
+    /// highest value if method, version and parameters are the same.
+    #[must_use]
+    pub fn disagreement(&self, other: &Self) -> Option<&'static str> {
+        let same_sample = self.sample_version == other.sample_version;
+        let sample = |unit: &Self| (unit.sample_numbers, unit.sample_odd_steps);
+        if same_sample && sample(self) != sample(other) {
+            return Some("the sample checksums");
+        }
+        if self.unresolved != other.unresolved {
+            return Some("the unresolved numbers");
+        }
+        let how = |unit: &Self| (unit.method.clone(), unit.method_version, unit.parameters.clone());
+        if how(self) != how(other) {
+            return None;
+        }
+        if self.checksum != other.checksum {
+            Some("the checksums of the method")
+        } else if self.walked != other.walked {
+            Some("the counts of numbers walked")
+        } else if self.highest != other.highest {
+            Some("the highest values")
+        } else {
+            None
+        }
+    }
+}
+
+fn sha256(text: &str) -> String {
+    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

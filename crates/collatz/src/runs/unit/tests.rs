@@ -1,0 +1,120 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::{Plain, Unwatched};
+
+/// Unit `unit`, verified by the plain method.
+pub(crate) fn plain_unit(layout: &Layout, unit: u64) -> Unit {
+    let mut plain = Plain::default();
+    let region = layout.region(unit).unwrap();
+    let verified = plain.verify(&region, &Unwatched).unwrap().unwrap();
+    Unit::new(layout, unit, region, &plain, verified, Sample::of(&region), 0.5)
+}
+
+#[test]
+fn a_unit_comes_back_and_a_damaged_one_does_not() {
+    for layout in [Layout::new(0, 1 << 10, 8), Layout::new(27, 100, 8)] {
+        let unit = plain_unit(&layout.unwrap(), 0);
+        let text = unit.to_text().unwrap().into_bytes();
+        assert_eq!(Unit::from_text(&text).unwrap(), unit);
+        for i in 0..text.len() {
+            let mut flipped = text.clone();
+            flipped[i] ^= 1;
+            assert!(Unit::from_text(&flipped).is_err(), "byte {i}");
+            assert!(Unit::from_text(&text[..i]).is_err(), "cut to {i} bytes");
+        }
+    }
+}
+
+#[test]
+fn the_form_is_this() {
+    let unit = plain_unit(&Layout::new(0, 1 << 10, 8).unwrap(), 3);
+    let text = unit.to_text().unwrap();
+    for part in [
+        "\"unit\":{\"format\":\"warpint-collatz-unit\",\"format-version\":1,\"program\":\"warpint ",
+        "\"method\":\"plain\",\"method-version\":1,\"parameters\":\"none\",\"place\":\"cpu\"",
+        "\"from\":\"0\",\"to\":\"1024\",\"unit-bits\":8,\"unit\":3,\"units\":4",
+        "\"region\":{\"class\":{\"bits\":10,\"low-bits\":2,\"residue\":\"3\"}}",
+        "\"numbers\":\"256\",\"walked\":\"256\"",
+        // 703 reaches 250,504 in steps of 3n + 1.
+        "\"highest\":{\"value\":\"125252\",\"start\":\"703\"}",
+        "\"sample-version\":1,\"sample-numbers\":\"256\"",
+        "\"unresolved\":[],\"seconds\":0.5,\"finished\":\"20",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+}
+
+#[test]
+fn a_unit_that_contradicts_itself_is_refused() {
+    let unit = plain_unit(&Layout::new(27, 100, 8).unwrap(), 0);
+    let changed = |change: fn(&mut Unit)| {
+        let mut changed = unit.clone();
+        change(&mut changed);
+        Unit::from_text(changed.to_text().unwrap().as_bytes()).unwrap_err().to_string()
+    };
+    for (said, says) in [
+        (changed(|u| u.unit = 1), "no such unit"),
+        (changed(|u| u.units = 7), "another number of units"),
+        (changed(|u| u.to = 101), "other numbers"),
+        (changed(|u| u.to = 1), "cannot be cut so"),
+        (changed(|u| u.unit_bits = 200), "cannot be cut so"),
+        (changed(|u| u.numbers = 72), "another count"),
+        (changed(|u| u.unresolved = vec![100]), "not of its unit"),
+        (changed(|u| u.highest = Some(HighestText { value: 1u32.into(), start: 1 })), "not of its"),
+        (changed(|u| u.format = "other".into()), "no unit of warpint collatz"),
+        (changed(|u| u.format_version = 2), "made by warpint"),
+    ] {
+        assert!(said.contains(says), "{said}: {says}");
+    }
+}
+
+#[test]
+fn disagreements_are_told() {
+    let unit = plain_unit(&Layout::new(27, 100, 8).unwrap(), 0);
+    let told = |change: fn(&mut Unit)| {
+        let mut changed = unit.clone();
+        change(&mut changed);
+        unit.disagreement(&changed)
+    };
+    assert_eq!(told(|u| (u.seconds, u.finished) = (7.0, "later".into())), None);
+    assert_eq!(told(|u| u.sample_odd_steps += 1), Some("the sample checksums"));
+    assert_eq!(told(|u| u.unresolved = vec![27]), Some("the unresolved numbers"));
+    assert_eq!(told(|u| u.checksum += 1), Some("the checksums of the method"));
+    assert_eq!(told(|u| u.walked += 1), Some("the counts of numbers walked"));
+    assert_eq!(told(|u| u.highest = None), Some("the highest values"));
+    // Other methods and versions walk other numbers.
+    for change in [
+        (|u| u.method = "sieve".into()) as fn(&mut Unit),
+        |u| u.method_version += 1,
+        |u| u.parameters = "d=5".into(),
+    ] {
+        let mut changed = unit.clone();
+        change(&mut changed);
+        (changed.checksum, changed.walked, changed.highest) = (0, 0, None);
+        assert_eq!(unit.disagreement(&changed), None);
+        changed.sample_odd_steps += 1;
+        assert_eq!(unit.disagreement(&changed), Some("the sample checksums"));
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_changed_unit_with_the_right_digest_makes_sense_or_is_refused(
+        class: bool, at: prop::sample::Index, by in "[0-9]{1,40}|[\"{}:,a-z-]", cut in 0usize..3
+    ) {
+        let layout = if class { Layout::new(0, 1 << 8, 6) } else { Layout::new(27, 100, 5) };
+        let text = plain_unit(&layout.unwrap(), 1).to_text().unwrap();
+        let unit = text.split_once("\"unit\":").unwrap().1.strip_suffix("}\n").unwrap();
+        let at = at.index(unit.len());
+        let end = (at + cut).min(unit.len());
+        let changed = format!("{}{by}{}", &unit[..at], &unit[end..]);
+        let file = format!("{{\"sha256\":\"{}\",\"unit\":{changed}}}\n", sha256(&changed));
+        if let Ok(unit) = Unit::from_text(file.as_bytes()) {
+            let region = unit.layout().unwrap().region(unit.unit).unwrap();
+            prop_assert_eq!(RegionText::from(region), unit.region);
+            prop_assert_eq!(region.numbers(), unit.numbers);
+            prop_assert!(unit.unresolved.iter().all(|n| region.contains(*n)));
+        }
+    }
+}
