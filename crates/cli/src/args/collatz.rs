@@ -2,6 +2,7 @@
 
 use clap::Subcommand;
 
+use super::collatz_bench::{BENCH_EXAMPLES, CollatzBenchArgs};
 use super::collatz_runs::{MERGE_EXAMPLES, MergeArgs, VERIFY_EXAMPLES, VerifyArgs};
 
 #[derive(Debug, Subcommand)]
@@ -20,4 +21,7 @@ pub(crate) enum Collatz {
     /// and unresolved numbers, 2 if a file cannot be read or is damaged or something else, otherwise 1.
     #[command(after_help = MERGE_EXAMPLES)]
     Merge(MergeArgs),
+    /// Measure how many numbers are verified in a second.
+    #[command(after_help = BENCH_EXAMPLES)]
+    Bench(CollatzBenchArgs),
 }

@@ -97,7 +97,7 @@ const AUTO: &str = "auto";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MethodChoice(pub(crate) Option<Method>);
 
-fn method() -> impl TypedValueParser<Value = MethodChoice> {
+pub(super) fn method() -> impl TypedValueParser<Value = MethodChoice> {
     let names = [AUTO].into_iter().chain(Method::ALL.map(Method::name));
     PossibleValuesParser::new(names)
         .map(|name| MethodChoice(Method::ALL.into_iter().find(|method| method.name() == name)))

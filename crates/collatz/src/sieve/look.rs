@@ -21,13 +21,14 @@ impl Looking {
         (10..=32).contains(&steps).then_some(Self(steps))
     }
 
-    /// What pays for a tree of 2^bits numbers.
-    pub(crate) fn for_numbers(bits: u32) -> Self {
+    /// What pays for 2^bits numbers of one level.
+    #[must_use]
+    pub fn for_numbers(bits: u32) -> Self {
         Self(match bits {
             0..30 => 16,
-            30..38 => 20,
-            38..47 => 24,
-            47..51 => 28,
+            30..36 => 20,
+            36..43 => 24,
+            43..53 => 28,
             _ => 32,
         })
     }

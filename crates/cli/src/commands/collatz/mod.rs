@@ -1,5 +1,6 @@
 //! `warpint collatz`
 
+mod bench;
 mod merge;
 mod numbers;
 mod verifiers;
@@ -12,5 +13,6 @@ pub(crate) fn run(what: &Collatz) -> anyhow::Result<Exit> {
     match what {
         Collatz::Verify(args) => verify::run(args),
         Collatz::Merge(args) => merge::run(args),
+        Collatz::Bench(args) => bench::run(args),
     }
 }

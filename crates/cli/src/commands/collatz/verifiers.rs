@@ -3,7 +3,7 @@
 use anyhow::Context;
 use warpint::collatz::gpu::DeviceTable;
 use warpint::collatz::gpu::sieve::GpuSieve;
-use warpint::collatz::sieve::{CpuSieve, Sieve};
+use warpint::collatz::sieve::{CpuSieve, Engine, Looking, Shape, Sieve};
 use warpint::collatz::table::{TableMethod, TableOptions};
 use warpint::collatz::walk::Walker;
 use warpint::collatz::{CollatzError, Method, Plain, Verifier};
@@ -30,9 +30,16 @@ struct Row {
     open: Open,
 }
 
+/// With the steps that vectors look ahead; by the size of regions if they are not said.
 enum Open {
-    Cpu(fn() -> Result<Box<dyn Verifier>, CollatzError>),
-    Gpu(fn(&Device) -> Result<Box<dyn Verifier>, CollatzError>),
+    Cpu(fn(Option<Looking>) -> Result<Box<dyn Verifier>, CollatzError>),
+    Gpu(fn(&Device, Option<Looking>) -> Result<Box<dyn Verifier>, CollatzError>),
+}
+
+/// The sieve by an engine.
+fn sieve(engine: impl Engine + 'static, look: Option<Looking>) -> Box<dyn Verifier> {
+    let look = look.map(|look| look.min(engine.most_looking()));
+    Box::new(Sieve { shape: Shape { look, ..Shape::default() }, ..Sieve::new(engine) })
 }
 
 /// All that there are, the fastest first: of these `auto` takes the first that the place has.
@@ -40,29 +47,29 @@ const ROWS: &[Row] = &[
     Row {
         method: Method::Sieve,
         unit_bits: 50,
-        open: Open::Gpu(|device| {
-            Ok(Box::new(Sieve::new(GpuSieve::new(device, Walker::default()))))
-        }),
+        open: Open::Gpu(|device, look| Ok(sieve(GpuSieve::new(device, Walker::default()), look))),
     },
     Row {
         method: Method::Sieve,
         unit_bits: 40,
-        open: Open::Cpu(|| Ok(Box::new(Sieve::new(CpuSieve::default())))),
+        open: Open::Cpu(|look| Ok(sieve(CpuSieve::default(), look))),
     },
     Row {
         method: Method::Table,
         unit_bits: 47,
-        open: Open::Gpu(|device| Ok(Box::new(DeviceTable::new(device, TableOptions::default())?))),
+        open: Open::Gpu(|device, _| {
+            Ok(Box::new(DeviceTable::new(device, TableOptions::default())?))
+        }),
     },
     Row {
         method: Method::Table,
         unit_bits: 36,
-        open: Open::Cpu(|| Ok(Box::new(TableMethod::new(TableOptions::default())?))),
+        open: Open::Cpu(|_| Ok(Box::new(TableMethod::new(TableOptions::default())?))),
     },
     Row {
         method: Method::Plain,
         unit_bits: 27,
-        open: Open::Cpu(|| Ok(Box::new(Plain::default()))),
+        open: Open::Cpu(|_| Ok(Box::new(Plain::default()))),
     },
 ];
 
@@ -75,6 +82,15 @@ impl Row {
 
 /// Opens a method in its places.
 pub(super) fn open(method: MethodChoice, places: Places) -> anyhow::Result<Opened> {
+    open_looking(method, places, None)
+}
+
+/// The same, with vectors that look so many steps ahead.
+pub(super) fn open_looking(
+    method: MethodChoice,
+    places: Places,
+    look: Option<Looking>,
+) -> anyhow::Result<Opened> {
     let rows = |on_gpu| ROWS.iter().find(|row| row.suits(method, on_gpu));
     let on = |device: &str| {
         let name = method.0.map_or(String::new(), |method| format!(" {}", method.name()));
@@ -95,13 +111,13 @@ pub(super) fn open(method: MethodChoice, places: Places) -> anyhow::Result<Opene
     if ids.is_empty() {
         let row = rows(false).ok_or_else(|| on("the CPU"))?;
         let Open::Cpu(open) = row.open else { return Err(on("the CPU").into()) };
-        return Ok(Opened { verifiers: vec![open()?], unit_bits: row.unit_bits });
+        return Ok(Opened { verifiers: vec![open(look)?], unit_bits: row.unit_bits });
     }
     let row = rows(true).ok_or_else(|| on("GPUs"))?;
     let Open::Gpu(open) = row.open else { return Err(on("GPUs").into()) };
     let opened = ids.into_iter().map(|id| {
         let verifier = device_on(id).map_err(anyhow::Error::from).and_then(|device| {
-            open(&device).map_err(|error| match error {
+            open(&device, look).map_err(|error| match error {
                 // What is missing is told by the exit code too.
                 CollatzError::Device(error) => error.into(),
                 error => anyhow::Error::from(error),

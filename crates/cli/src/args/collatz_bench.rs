@@ -1,0 +1,59 @@
+//! `collatz bench`: its grammar and help.
+
+use clap::Args;
+use warpint::mersenne::DeviceChoice;
+
+use super::collatz_runs::{MethodChoice, method};
+use super::natural::natural;
+
+pub(crate) const BENCH_EXAMPLES: &str = "\
+Examples:
+  warpint collatz bench
+  warpint collatz bench --device cuda --below-bits 71 --classes 256 --class-bits 43
+  warpint collatz bench --device cuda --method table --from 2^64 --interval-bits 47
+
+A number counts as verified whether it is walked or falls to a sieve; time is wall time, from the first class to
+the last, without that of compiling kernels and of the vectors that look ahead, which is told apart.";
+
+#[derive(Debug, Args)]
+pub(crate) struct CollatzBenchArgs {
+    /// auto (the fastest that the device has), plain, table or sieve.
+    #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = method(), hide_possible_values = true)]
+    pub(crate) method: MethodChoice,
+
+    /// Where to compute: auto, cpu, cuda or cuda:N.
+    #[arg(long, value_name = "DEVICE", default_value_t)]
+    pub(crate) device: DeviceChoice,
+
+    /// Classes are of numbers below 2^N.
+    #[arg(long, value_name = "N", default_value_t = 71, value_parser = clap::value_parser!(u32).range(20..=84))]
+    pub(crate) below_bits: u32,
+
+    /// So many residue classes, drawn at random; 0 for none.
+    #[arg(long, value_name = "COUNT", default_value_t = 64)]
+    pub(crate) classes: u32,
+
+    /// Each of 2^M numbers [default: some seconds in all].
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(16..=70))]
+    pub(crate) class_bits: Option<u32>,
+
+    /// The first number of an interval, which begins at a multiple of its length.
+    #[arg(long, value_name = "A", default_value = "2^70", value_parser = natural)]
+    pub(crate) from: u128,
+
+    /// Of 2^M numbers [default: some seconds]; 0 for none.
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(0..=70))]
+    pub(crate) interval_bits: Option<u32>,
+
+    /// How many steps the sieve's vectors look ahead, 10 to 32 [default: by the numbers of all classes].
+    #[arg(long, value_name = "STEPS", value_parser = clap::value_parser!(u32).range(10..=32))]
+    pub(crate) look: Option<u32>,
+
+    /// Draws the classes.
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
