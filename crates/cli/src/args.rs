@@ -5,6 +5,7 @@ mod batch;
 mod bench;
 mod bench_batch;
 mod collatz;
+mod collatz_delays;
 mod collatz_runs;
 mod machine;
 mod natural;
@@ -21,6 +22,7 @@ pub(crate) use batch::{Batch, BatchArgs, Bits, Format, PairArgs, RootArgs};
 pub(crate) use bench::{Bench, BenchArgs, BenchChecksArgs, BenchDeviceArgs, BenchJacobiArgs};
 pub(crate) use bench_batch::{BenchBatchArgs, Methods, Operation};
 pub(crate) use collatz::Collatz;
+pub(crate) use collatz_delays::{DelayArgs, PathArgs};
 pub(crate) use collatz_runs::{MergeArgs, MethodChoice, Places, VerifyArgs};
 pub(crate) use machine::{StressArgs, Tune, TuneArgs, TuneBatchArgs};
 use proof::proof_power;
@@ -109,7 +111,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         what: Batch,
     },
-    /// Verify the Collatz conjecture over ranges of numbers.
+    /// The Collatz conjecture: verify it over ranges of numbers; paths, delays and records.
     Collatz {
         #[command(subcommand)]
         what: Collatz,

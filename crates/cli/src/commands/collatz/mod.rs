@@ -1,9 +1,12 @@
 //! `warpint collatz`
 
+mod delay;
 mod merge;
 mod numbers;
+mod path;
 mod verifiers;
 mod verify;
+mod view;
 
 use crate::args::Collatz;
 use crate::exit::Exit;
@@ -12,5 +15,7 @@ pub(crate) fn run(what: &Collatz) -> anyhow::Result<Exit> {
     match what {
         Collatz::Verify(args) => verify::run(args),
         Collatz::Merge(args) => merge::run(args),
+        Collatz::Path(args) => path::run(args),
+        Collatz::Delay(args) => delay::run(args),
     }
 }
