@@ -6,6 +6,7 @@ mod bench;
 mod bench_batch;
 mod collatz;
 mod collatz_bench;
+mod collatz_delays;
 mod collatz_runs;
 mod machine;
 mod natural;
@@ -23,6 +24,7 @@ pub(crate) use bench::{Bench, BenchArgs, BenchChecksArgs, BenchDeviceArgs, Bench
 pub(crate) use bench_batch::{BenchBatchArgs, Methods, Operation};
 pub(crate) use collatz::Collatz;
 pub(crate) use collatz_bench::CollatzBenchArgs;
+pub(crate) use collatz_delays::{DelayArgs, PathArgs};
 pub(crate) use collatz_runs::{MergeArgs, MethodChoice, Places, VerifyArgs};
 pub(crate) use machine::{StressArgs, Tune, TuneArgs, TuneBatchArgs};
 use proof::proof_power;
@@ -111,7 +113,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         what: Batch,
     },
-    /// Verify the Collatz conjecture over ranges of numbers.
+    /// The Collatz conjecture: verify it over ranges of numbers; paths, delays and records.
     Collatz {
         #[command(subcommand)]
         what: Collatz,

@@ -55,6 +55,23 @@ pub enum CollatzError {
         /// The most.
         most: u32,
     },
+    /// A range of delays that begins with 0.
+    #[error("0 has no delay, as it never reaches 1: begin with 1 or more")]
+    DelayOfZero,
+    /// A range of delays that goes too far.
+    #[error("delays are computed of numbers below 2^96; a range up to {to} goes beyond")]
+    DelayTooLarge {
+        /// The number after its last.
+        to: u128,
+    },
+    /// A path that does not come to 1.
+    #[error(
+        "the path of {n} does not reach 1 in some millions of steps: look at it alone, it would be a counter-example"
+    )]
+    NoEnd {
+        /// Its start.
+        n: u128,
+    },
     /// The device failed, or lacks memory.
     #[error(transparent)]
     Device(#[from] DeviceError),

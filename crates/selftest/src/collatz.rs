@@ -1,5 +1,7 @@
 //! The methods of the Collatz conjecture on a device against those of the CPU.
 
+mod delays;
+
 use warpint_collatz::gpu::sieve::{Blocks, GpuSieve};
 use warpint_collatz::sieve::{CpuSieve, Looking, Rules, Shape, Sieve, Step};
 use warpint_collatz::walk::Walker;
@@ -10,7 +12,8 @@ use warpint_device::Device;
 pub type Run = fn(&Device, u64, &Sizes) -> Result<(), String>;
 
 /// Every case, by name.
-pub const CASES: &[(&str, Run)] = &[("trees", trees), ("rules", rules), ("given_up", given_up)];
+pub const CASES: &[(&str, Run)] =
+    &[("trees", trees), ("rules", rules), ("given_up", given_up), ("delays", delays::delays)];
 
 /// How many numbers are tried.
 #[derive(Debug, Clone, Copy)]

@@ -3,6 +3,7 @@
 use clap::Subcommand;
 
 use super::collatz_bench::{BENCH_EXAMPLES, CollatzBenchArgs};
+use super::collatz_delays::{DELAY_EXAMPLES, DelayArgs, PATH_EXAMPLES, PathArgs};
 use super::collatz_runs::{MERGE_EXAMPLES, MergeArgs, VERIFY_EXAMPLES, VerifyArgs};
 
 #[derive(Debug, Subcommand)]
@@ -24,4 +25,12 @@ pub(crate) enum Collatz {
     /// Measure how many numbers are verified in a second.
     #[command(after_help = BENCH_EXAMPLES)]
     Bench(CollatzBenchArgs),
+    /// Follow one number of any size to 1: how many steps, odd and even ones, and how high.
+    #[command(after_help = PATH_EXAMPLES)]
+    Path(PathArgs),
+    /// Compute the delays of all numbers A ≤ n < B, their sum and the largest; with --records, who breaks records.
+    ///
+    /// The delay of n is the number of steps n/2 and 3n + 1, each counted, until 1: 63,728,127 has 949.
+    #[command(after_help = DELAY_EXAMPLES)]
+    Delay(DelayArgs),
 }

@@ -9,7 +9,7 @@ use super::natural::natural;
 pub(crate) const BENCH_EXAMPLES: &str = "\
 Examples:
   warpint collatz bench
-  warpint collatz bench --device cuda --below-bits 71 --classes 256 --class-bits 43
+  warpint collatz bench --device cuda --below-bits 71 --classes 16384 --class-bits 39
   warpint collatz bench --device cuda --method table --from 2^64 --interval-bits 47
 
 A number counts as verified whether it is walked or falls to a sieve; time is wall time, from the first class to
@@ -29,8 +29,8 @@ pub(crate) struct CollatzBenchArgs {
     #[arg(long, value_name = "N", default_value_t = 71, value_parser = clap::value_parser!(u32).range(20..=84))]
     pub(crate) below_bits: u32,
 
-    /// So many residue classes, drawn at random; 0 for none.
-    #[arg(long, value_name = "COUNT", default_value_t = 64)]
+    /// So many residue classes, drawn at random, most of which a sieve kills at once; 0 for none.
+    #[arg(long, value_name = "COUNT", default_value_t = 16_384)]
     pub(crate) classes: u32,
 
     /// Each of 2^M numbers [default: some seconds in all].

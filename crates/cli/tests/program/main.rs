@@ -15,6 +15,8 @@ mod bench_batch;
 #[cfg(test)]
 mod checked;
 #[cfg(test)]
+mod collatz;
+#[cfg(test)]
 mod collatz_runs;
 #[cfg(test)]
 mod common;

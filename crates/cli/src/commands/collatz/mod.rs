@@ -1,10 +1,13 @@
 //! `warpint collatz`
 
 mod bench;
+mod delay;
 mod merge;
 mod numbers;
+mod path;
 mod verifiers;
 mod verify;
+mod view;
 
 use crate::args::Collatz;
 use crate::exit::Exit;
@@ -14,5 +17,7 @@ pub(crate) fn run(what: &Collatz) -> anyhow::Result<Exit> {
         Collatz::Verify(args) => verify::run(args),
         Collatz::Merge(args) => merge::run(args),
         Collatz::Bench(args) => bench::run(args),
+        Collatz::Path(args) => path::run(args),
+        Collatz::Delay(args) => delay::run(args),
     }
 }

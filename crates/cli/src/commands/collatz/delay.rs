@@ -1,0 +1,194 @@
+//! `warpint collatz delay A B`
+
+use std::fmt::{self, Display, Write as _};
+use std::time::Duration;
+
+use serde::Serialize;
+use warpint::collatz::Watch;
+use warpint::collatz::delay::{Delays, Found, Host, Records, Standing, check_range, search};
+use warpint::collatz::gpu::DelaysOnDevice;
+use warpint::mersenne::DeviceChoice;
+use warpint::mersenne::engine::places::device_on;
+
+use super::view::View;
+use crate::args::DelayArgs;
+use crate::commands::batch::place::settled;
+use crate::exit::{BadRequest, Exit};
+use crate::report::{notice, print};
+use crate::signals::Signals;
+use crate::units;
+use crate::whole_file::{Unfinished, WholeFile};
+
+/// Fewer numbers are done on the CPU before a GPU has its kernels.
+const WORTH_A_GPU: u128 = 1 << 25;
+/// Numbers whose delays are written at once.
+const WRITTEN: u128 = 1 << 20;
+
+pub(super) fn run(args: &DelayArgs) -> anyhow::Result<Exit> {
+    let (from, to) = (args.from, args.to);
+    check_range(from, to).map_err(|e| BadRequest(e.to_string()))?;
+    let signals = Signals::install()?;
+    let file = args.out.as_deref().map(WholeFile::new).transpose()?;
+    let mut engine = engine(args.device, to - from)?;
+    let standing = args
+        .records
+        .then(|| Standing { delay: args.delay_record, maximum: args.path_record.clone() });
+
+    let view = View::new(signals.save_first(), "number", to - from, args.json);
+    let found = match &file {
+        None => search(&mut *engine, from, to, standing, &view)?,
+        Some(file) => {
+            let mut draft = file.begin()?;
+            let found = written(&mut *engine, from, to, standing, &view, &mut draft)?;
+            if found.to == to {
+                draft.finish()?;
+            }
+            found
+        }
+    };
+    let time = view.end();
+    let stopped = found.to < to;
+    if stopped {
+        let nothing = if file.is_some() { ": nothing is written" } else { "" };
+        let (done, total) = (found.to - from, to - from);
+        notice(&format!("stopped after {done} of {total} numbers{nothing}"));
+    }
+    print(&Report::new(&found, args.records, stopped, engine.place(), time), args.json)?;
+    Ok(if stopped { Exit::Stopped } else { Exit::Done })
+}
+
+/// What computes so many delays.
+fn engine(device: DeviceChoice, numbers: u128) -> anyhow::Result<Box<dyn Delays>> {
+    let device = match device {
+        DeviceChoice::Auto if numbers < WORTH_A_GPU => DeviceChoice::Cpu,
+        device => settled(device)?,
+    };
+    Ok(match device {
+        DeviceChoice::On(id) => Box::new(DelaysOnDevice::new(&device_on(id)?)?),
+        DeviceChoice::Auto | DeviceChoice::Cpu => Box::new(Host::default()),
+    })
+}
+
+/// Searches piece by piece, and writes the delays of each.
+fn written(
+    engine: &mut dyn Delays,
+    from: u128,
+    to: u128,
+    standing: Option<Standing>,
+    watch: &dyn Watch,
+    draft: &mut Unfinished,
+) -> anyhow::Result<Found> {
+    let mut found = Found { from, to: from, sum: 0, longest: None, records: Records::default() };
+    let mut standing = standing;
+    let mut delays = vec![];
+    while found.to < to && !watch.is_stopped() {
+        let end = to.min(found.to + WRITTEN);
+        let part = search(engine, found.to, end, standing.clone(), watch)?;
+        delays.resize((part.to - part.from) as usize, 0);
+        if !delays.is_empty() {
+            engine.fill(part.from, &mut delays)?;
+        }
+        let mut text = String::new();
+        for (n, delay) in (part.from..part.to).zip(&delays) {
+            writeln!(text, "{n} {delay}")?;
+        }
+        draft.write(text.as_bytes())?;
+        if let Some(standing) = &mut standing {
+            standing.delay = part.records.delays.last().map(|r| r.delay).or(standing.delay);
+            let maximum = part.records.paths.last().map(|r| r.maximum.clone());
+            standing.maximum = maximum.or(standing.maximum.take());
+        }
+        found.to = part.to;
+        found.sum += part.sum;
+        found.longest = match (found.longest, part.longest) {
+            (Some(a), Some(b)) => Some(a.longer(b)),
+            (a, b) => a.or(b),
+        };
+        found.records.delays.extend(part.records.delays);
+        found.records.paths.extend(part.records.paths);
+    }
+    Ok(found)
+}
+
+/// Numbers are strings: they need not fit into a JSON number.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Report {
+    /// `done` or `stopped`.
+    status: &'static str,
+    from: String,
+    /// The number after the last that was done.
+    to: String,
+    numbers: String,
+    /// Of all delays.
+    sum: String,
+    longest: Option<Longest>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delay_records: Option<Vec<Longest>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_records: Option<Vec<Highest>>,
+    device: String,
+    seconds: f64,
+    numbers_per_second: f64,
+    #[serde(skip)]
+    mean: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Longest {
+    n: String,
+    delay: u32,
+}
+
+#[derive(Debug, Serialize)]
+struct Highest {
+    n: String,
+    maximum: String,
+}
+
+impl Report {
+    fn new(found: &Found, records: bool, stopped: bool, device: String, time: Duration) -> Self {
+        let numbers = found.to - found.from;
+        let seconds = time.as_secs_f64();
+        let longest = |r: &warpint::collatz::delay::DelayRecord| Longest {
+            n: r.n.to_string(),
+            delay: r.delay,
+        };
+        let highest = |r: &warpint::collatz::delay::PathRecord| Highest {
+            n: r.n.to_string(),
+            maximum: r.maximum.to_string(),
+        };
+        Self {
+            status: if stopped { "stopped" } else { "done" },
+            from: found.from.to_string(),
+            to: found.to.to_string(),
+            numbers: numbers.to_string(),
+            sum: found.sum.to_string(),
+            longest: found.longest.as_ref().map(longest),
+            delay_records: records.then(|| found.records.delays.iter().map(longest).collect()),
+            path_records: records.then(|| found.records.paths.iter().map(highest).collect()),
+            device,
+            seconds,
+            numbers_per_second: numbers as f64 / seconds.max(1e-9),
+            mean: found.sum as f64 / numbers.max(1) as f64,
+        }
+    }
+}
+
+impl Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { from, to, numbers, sum, device, mean, .. } = self;
+        for record in self.delay_records.iter().flatten() {
+            writeln!(f, "delay record: {} takes {} steps", record.n, record.delay)?;
+        }
+        for record in self.path_records.iter().flatten() {
+            writeln!(f, "path record: {} rises to {}", record.n, record.maximum)?;
+        }
+        write!(f, "{numbers} delays from {from} to below {to}: sum {sum}, mean {mean:.3}")?;
+        if let Some(longest) = &self.longest {
+            write!(f, ", the largest {} of {}", longest.delay, longest.n)?;
+        }
+        let time = units::elapsed(Duration::try_from_secs_f64(self.seconds).unwrap_or_default());
+        write!(f, "; {time} on {device}, {:.2e}/s", self.numbers_per_second)
+    }
+}

@@ -1,0 +1,89 @@
+//! `warpint collatz path N`
+
+use std::fmt::{self, Display};
+
+use num_bigint::BigUint;
+use serde::Serialize;
+use warpint::collatz::path::{Path, path};
+
+use super::view::View;
+use crate::args::PathArgs;
+use crate::exit::{BadRequest, Exit};
+use crate::report::{notice, print};
+use crate::signals::Signals;
+use crate::units;
+
+/// Longer numbers are not printed in full, which would take longer than their paths.
+const MOST_BITS: u64 = 1 << 18;
+
+pub(super) fn run(args: &PathArgs) -> anyhow::Result<Exit> {
+    if args.n == BigUint::ZERO {
+        let line = "0 never reaches 1, as 0/2 is 0: give a number from 1 up";
+        return Err(BadRequest(line.into()).into());
+    }
+    let signals = Signals::install()?;
+    let view = View::new(signals.save_first(), "bit", args.n.bits().into(), args.json);
+    let walked = path(&args.n, &view);
+    let time = view.end();
+    let Some(path) = walked else {
+        notice(&format!("stopped after {}: the path has not reached 1 yet", units::elapsed(time)));
+        return Ok(Exit::Stopped);
+    };
+    print(&Report::new(&args.n, &path), args.json)?;
+    Ok(Exit::Done)
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Report {
+    /// Decimal; `null` if it is very long, as is the maximum.
+    n: Option<String>,
+    n_bits: u64,
+    /// Steps n/2 and 3n + 1 to 1.
+    delay: u64,
+    odd_steps: u64,
+    even_steps: u64,
+    /// The largest number on the path.
+    maximum: Option<String>,
+    maximum_bits: u64,
+    /// Steps until the path is below n; `null` for 1.
+    glide: Option<u64>,
+}
+
+impl Report {
+    fn new(n: &BigUint, path: &Path) -> Self {
+        let text = |x: &BigUint| (x.bits() <= MOST_BITS).then(|| x.to_string());
+        Self {
+            n: text(n),
+            n_bits: n.bits(),
+            delay: path.delay(),
+            odd_steps: path.odd_steps,
+            even_steps: path.even_steps,
+            maximum: text(&path.maximum),
+            maximum_bits: path.maximum.bits(),
+            glide: path.glide,
+        }
+    }
+}
+
+impl Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { delay, odd_steps, even_steps, .. } = self;
+        f.write_str(&name(self.n.as_deref(), self.n_bits))?;
+        write!(f, " reaches 1 after {} (", units::count(*delay, "step"))?;
+        write!(f, "{odd_steps} odd, {even_steps} even) and rises to ")?;
+        f.write_str(&name(self.maximum.as_deref(), self.maximum_bits))?;
+        match self.glide {
+            Some(glide) => write!(f, "; it is below itself after {}", units::count(glide, "step")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A number that fits a line, or its length.
+fn name(digits: Option<&str>, bits: u64) -> String {
+    match digits {
+        Some(digits) if digits.len() <= 80 => digits.to_owned(),
+        _ => format!("a number of {bits} bits"),
+    }
+}

@@ -1,0 +1,77 @@
+//! Residues whose numbers have the same delays.
+
+use super::tables::steps;
+
+/// The residues mod 2^k in groups: those of a group have the same T^k(low) = c and the same number f of odd steps
+/// among the first k.
+///
+/// **Lemma.** For low and low' of a group and every a, T^k(low + a·2^k) = c + a·3^f = T^k(low' + a·2^k), after k + f
+/// steps n/2 and 3n + 1 in both cases. If neither passes 1 before (both numbers are at least 2^k), their delays
+/// are the same, and so is their path from there on.
+///
+/// Of 2^20 residues 246,912 are the smallest of a group.
+#[derive(Debug, Clone)]
+pub(crate) struct Groups {
+    bits: u32,
+    /// c + 2^32·f and the residue, ascending.
+    residues: Vec<(u64, u32)>,
+}
+
+impl Groups {
+    /// For k ≤ 20.
+    pub(crate) fn new(bits: u32) -> Self {
+        let mut residues: Vec<_> = (0..1u32 << bits).map(|low| (key(low, bits), low)).collect();
+        residues.sort_unstable();
+        Self { bits, residues }
+    }
+
+    /// The smallest residue of each group and how many it has, one pair after the other, those of the same f
+    /// beside each other.
+    pub(crate) fn heads(&self) -> Vec<u32> {
+        self.all().flat_map(|(_, _, group)| [group[0].1, group.len() as u32]).collect()
+    }
+
+    /// Each group: c, f, and its residues with their keys, ascending.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (u32, u32, &[(u64, u32)])> {
+        let groups = self.residues.chunk_by(|a, b| a.0 == b.0);
+        groups.map(|group| (group[0].0 as u32, (group[0].0 >> 32) as u32, group))
+    }
+
+    /// The group of a residue, ascending.
+    pub(crate) fn of(&self, residue: u32) -> &[(u64, u32)] {
+        let key = key(residue, self.bits);
+        let first = self.residues.partition_point(|other| other.0 < key);
+        let len = self.residues[first..].partition_point(|other| other.0 == key);
+        &self.residues[first..first + len]
+    }
+}
+
+fn key(low: u32, bits: u32) -> u64 {
+    let (c, odd) = steps(low, bits);
+    u64::from(odd) << 32 | u64::from(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::delay::plain_delay;
+
+    #[test]
+    fn groups_are_all_residues_with_equal_delays() {
+        for bits in [0, 1, 5, 8] {
+            let groups = Groups::new(bits);
+            let heads = groups.heads();
+            let all: u32 = heads.chunks(2).map(|head| head[1]).sum();
+            assert_eq!(all, 1 << bits);
+            for head in heads.chunks(2) {
+                let group = groups.of(head[0]);
+                assert_eq!((group[0].1, group.len()), (head[0], head[1] as usize));
+                for a in [1u128, 2, 7, 1000] {
+                    let delay = |low: u32| plain_delay(u128::from(low) + (a << bits));
+                    assert!(group.iter().all(|&(_, low)| delay(low) == delay(head[0])));
+                }
+            }
+        }
+        assert_eq!(Groups::new(20).heads().len() / 2, 246_912);
+    }
+}

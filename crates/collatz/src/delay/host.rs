@@ -1,0 +1,297 @@
+//! Delays on the CPU, on all cores.
+
+use std::sync::{Arc, OnceLock};
+
+use num_bigint::BigUint;
+use rayon::prelude::*;
+
+use super::tables::steps;
+use super::{
+    Bound, DelayRecord, DelayTable, Delays, Groups, POWERS, StepTable, Survey, check_numbers,
+    exact, exact_delay,
+};
+use crate::CollatzError;
+use crate::walk::step;
+
+/// The tables, and the sizes of the numbers between.
+#[derive(Debug, Clone)]
+pub struct Host {
+    steps: StepTable,
+    small: DelayTable,
+    /// Numbers below 2^narrow are stepped in 64 bits, those below 2^wide in 128.
+    narrow: u32,
+    wide: u32,
+    /// Made when a long range needs them.
+    groups: Arc<OnceLock<Groups>>,
+}
+
+/// Numbers of a piece of work.
+const PIECE: u64 = 1 << 18;
+/// In long ranges residues of so many bits are gone through in groups, a multiple of 2^bits at a time.
+const GROUP_BITS: u32 = 16;
+const GROUPED: u64 = 1 << 20;
+
+impl Default for Host {
+    /// Tables of 12 bits of a step, and of the delays of the numbers of 20 bits.
+    fn default() -> Self {
+        Self::new(12, 20)
+    }
+}
+
+impl Host {
+    /// With tables of d and of t bits, t at least d: the nearest that are possible.
+    #[must_use]
+    pub fn new(step_bits: u32, small_bits: u32) -> Self {
+        let steps = StepTable::new(step_bits);
+        let small = DelayTable::new(small_bits.max(steps.bits()));
+        // A table step of v < 2^(w − d) gives at most v·(3/2)^d + 3^d < 2^w.
+        let growth = steps.bits();
+        Self { steps, small, narrow: 64 - growth, wide: 128 - growth, groups: Arc::default() }
+    }
+
+    /// The same with words of at most so many bits before the next size is taken, for tests of what happens then.
+    #[must_use]
+    pub fn with_words(self, narrow: u32, wide: u32) -> Self {
+        Self { narrow: narrow.min(self.narrow), wide: wide.min(self.wide), ..self }
+    }
+
+    /// Steps from v until 1, and whether a table step began at `limit` or above; nothing if v gets too large.
+    fn walk(&self, v: u128, limit: u128) -> Option<(u32, bool)> {
+        if let (Ok(v), limit) = (u64::try_from(v), u64::try_from(limit).unwrap_or(u64::MAX))
+            && let Some((count, highest)) = self.walk_narrow(v)
+        {
+            return Some((count, highest >= limit));
+        }
+        let (bits, table) = (self.steps.bits(), self.steps.entries());
+        let (mut v, mut count, mut highest) = (v, 0, 0);
+        while v >> self.small.bits() != 0 {
+            if v >> self.wide != 0 {
+                return None;
+            }
+            highest = highest.max(v);
+            let entry = table[v as usize & (table.len() - 1)];
+            let j = entry >> 24;
+            count += j;
+            v = (v >> bits) * u128::from(POWERS[(j - bits) as usize])
+                + u128::from(entry & 0xff_ffff);
+        }
+        Some((count + u32::from(self.small.delays()[v as usize]), highest >= limit))
+    }
+
+    /// The same in 64 bits, with the largest number where a table step began.
+    fn walk_narrow(&self, v: u64) -> Option<(u32, u64)> {
+        let (bits, table) = (self.steps.bits(), self.steps.entries());
+        let (mut v, mut count, mut highest) = (v, 0, 0);
+        while v >> self.small.bits() != 0 {
+            if v >> self.narrow != 0 {
+                return None;
+            }
+            highest = highest.max(v);
+            let entry = table[v as usize & (table.len() - 1)];
+            let j = entry >> 24;
+            count += j;
+            v = (v >> bits) * u64::from(POWERS[(j - bits) as usize]) + u64::from(entry & 0xff_ffff);
+        }
+        Some((count + u32::from(self.small.delays()[v as usize]), highest))
+    }
+
+    /// Visits each of some numbers with its delay and whether it is a candidate, in some order.
+    fn scan(
+        &self,
+        from: u128,
+        numbers: u64,
+        record: Option<&BigUint>,
+        visit: &mut impl FnMut(u64, u32, bool),
+    ) -> Result<(), CollatzError> {
+        let below = (1u128 << self.small.bits()).saturating_sub(from).min(numbers.into()) as u64;
+        for i in 0..below {
+            let n = from + u128::from(i);
+            let delay = self.small.delays()[n as usize];
+            visit(i, delay.into(), record.is_some_and(|record| rises_above(n, record)));
+        }
+        if below == numbers {
+            return Ok(());
+        }
+        let (from, numbers) = (from + u128::from(below), numbers - below);
+        let last = from + u128::from(numbers - 1);
+        let bound = Bound::new(record, last, &self.steps, &self.small);
+        // By the first lemma no common step passes 1; and each common beginning serves some numbers.
+        let most = from.ilog2().min(numbers.ilog2().saturating_sub(4));
+        let k = bound.common.unwrap_or(0).min(most);
+        for first in 0..numbers.min(1 << k) {
+            let n = from + u128::from(first);
+            let (c, odd) = steps(n as u32 & ((1 << k) - 1), k);
+            let power = u128::from(POWERS[odd as usize]);
+            let mut v = (n >> k) * power + u128::from(c);
+            for i in (first..numbers).step_by(1 << k) {
+                let n = from + u128::from(i);
+                let (delay, high) = match self.walk(v, bound.limit) {
+                    Some((count, high)) => (k + odd + count, high),
+                    None => (exact_delay(n)?, true),
+                };
+                let candidate = match (record, bound.common) {
+                    (None, _) => false,
+                    (Some(_), Some(_)) => high,
+                    (Some(record), None) => rises_above(n, record),
+                };
+                visit(below + i, delay, candidate);
+                v += power;
+            }
+        }
+        Ok(())
+    }
+
+    fn survey_piece(
+        &self,
+        from: u128,
+        numbers: u64,
+        record: Option<&BigUint>,
+    ) -> Result<Survey, CollatzError> {
+        let mut longest: Option<(u32, u64)> = None;
+        let (mut sum, mut candidates) = (0u64, vec![]);
+        self.scan(from, numbers, record, &mut |i, delay, candidate| {
+            sum += u64::from(delay);
+            if longest.is_none_or(|(best, at)| delay > best || delay == best && i < at) {
+                longest = Some((delay, i));
+            }
+            if candidate {
+                candidates.push(from + u128::from(i));
+            }
+        })?;
+        candidates.sort_unstable();
+        let (delay, i) = longest.unwrap_or_default();
+        let longest = DelayRecord { n: from + u128::from(i), delay };
+        Ok(Survey { sum: sum.into(), longest, candidates })
+    }
+}
+
+impl Host {
+    /// The same for `from` and `numbers` that are multiples of 2^16, by groups: of each group only the numbers of
+    /// the smallest residue are walked.
+    fn survey_groups(
+        &self,
+        from: u128,
+        numbers: u64,
+        limit: u128,
+        record: bool,
+    ) -> Result<Survey, CollatzError> {
+        let groups = self.groups.get_or_init(|| Groups::new(GROUP_BITS));
+        let mut longest: Option<(u32, u64)> = None;
+        let (mut sum, mut candidates) = (0u64, vec![]);
+        for (c, odd, members) in groups.all() {
+            let (power, residue) = (u128::from(POWERS[odd as usize]), u64::from(members[0].1));
+            let mut v = (from >> GROUP_BITS) * power + u128::from(c);
+            for block in (0..numbers).step_by(1 << GROUP_BITS) {
+                let (delay, high) = match self.walk(v, limit) {
+                    Some((count, high)) => (GROUP_BITS + odd + count, high),
+                    None => (exact_delay(from + u128::from(block + residue))?, true),
+                };
+                sum += u64::from(delay) * members.len() as u64;
+                let at = block + residue;
+                if longest.is_none_or(|(best, i)| delay > best || delay == best && at < i) {
+                    longest = Some((delay, at));
+                }
+                if high && record {
+                    let all =
+                        members.iter().map(|&(_, low)| from + u128::from(block) + u128::from(low));
+                    candidates.extend(all);
+                }
+                v += power;
+            }
+        }
+        candidates.sort_unstable();
+        let (delay, i) = longest.unwrap_or_default();
+        let longest = DelayRecord { n: from + u128::from(i), delay };
+        Ok(Survey { sum: sum.into(), longest, candidates })
+    }
+
+    /// Where the next piece ends, and whether it is one of groups.
+    fn piece(&self, from: u128, numbers: u64, common: Option<u32>) -> (u64, bool) {
+        let block = 1u64 << GROUP_BITS;
+        let before = (from % u128::from(block)) as u64;
+        // Common steps begin at 2^16 or more, and the table has the delays of smaller numbers.
+        let possible = common.is_some_and(|common| common >= GROUP_BITS)
+            && from.ilog2() >= GROUP_BITS.max(self.small.bits());
+        match numbers {
+            GROUPED.. if possible && before == 0 => (GROUPED, true),
+            GROUPED.. if possible => (block - before, false),
+            _ => (numbers.min(PIECE), false),
+        }
+    }
+}
+
+/// Whether the path of n rises above a record, exactly.
+fn rises_above(n: u128, record: &BigUint) -> bool {
+    let Ok(record) = u128::try_from(record) else {
+        return exact(n).map_or(true, |path| path.maximum > *record);
+    };
+    let mut x = n;
+    if n > record {
+        return true;
+    }
+    while x > 1 {
+        let odd = x & 1 == 1;
+        let Some(next) = step(x) else { return true };
+        if odd && next > record / 2 {
+            return true;
+        }
+        x = next;
+    }
+    false
+}
+
+impl Delays for Host {
+    fn place(&self) -> String {
+        "cpu".into()
+    }
+
+    fn chunk(&self) -> u64 {
+        GROUPED << 4
+    }
+
+    fn survey(
+        &mut self,
+        from: u128,
+        numbers: u64,
+        record: Option<&BigUint>,
+    ) -> Result<Option<Survey>, CollatzError> {
+        check_numbers(from, numbers)?;
+        let this = &*self;
+        let last = from + u128::from(numbers - 1);
+        let bound = Bound::new(record, last, &this.steps, &this.small);
+        let (mut work, mut done) = (vec![], 0);
+        while done < numbers {
+            let first = from + u128::from(done);
+            let (len, grouped) = this.piece(first, numbers - done, bound.common);
+            work.push((first, len, grouped));
+            done += len;
+        }
+        let pieces = work.into_par_iter().map(|(first, len, grouped)| {
+            if grouped {
+                this.survey_groups(first, len, bound.limit, record.is_some())
+            } else {
+                this.survey_piece(first, len, record)
+            }
+        });
+        // Pieces are joined in their order, so that candidates ascend.
+        pieces.map(|piece| piece.map(Some)).try_reduce(
+            || None,
+            |a, b| {
+                Ok(match (a, b) {
+                    (Some(a), Some(b)) => Some(a.and(b)),
+                    (a, b) => a.or(b),
+                })
+            },
+        )
+    }
+
+    fn fill(&mut self, from: u128, delays: &mut [u32]) -> Result<(), CollatzError> {
+        check_numbers(from, delays.len() as u64)?;
+        let this = &*self;
+        delays.par_chunks_mut(PIECE as usize).enumerate().try_for_each(|(piece, part)| {
+            let first = from + u128::from(piece as u64 * PIECE);
+            let numbers = part.len() as u64;
+            this.scan(first, numbers, None, &mut |i, delay, _| part[i as usize] = delay)
+        })
+    }
+}

@@ -1,0 +1,46 @@
+//! How fast delays are computed.
+
+use std::time::{Duration, Instant};
+
+use super::{Delays, check_range};
+use crate::CollatzError;
+
+/// What was measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rate {
+    /// Numbers whose delays were computed.
+    pub numbers: u128,
+    /// The sum of their delays.
+    pub sum: u128,
+    /// The time that took.
+    pub elapsed: Duration,
+}
+
+impl Rate {
+    /// Numbers a second.
+    #[must_use]
+    pub fn per_second(&self) -> f64 {
+        self.numbers as f64 / self.elapsed.as_secs_f64().max(1e-9)
+    }
+}
+
+/// Surveys chunks from `from` on, after one that is not counted, until so much time is over.
+///
+/// # Errors
+/// The numbers are too large, the device fails, or a path does not end.
+pub fn rate(engine: &mut dyn Delays, from: u128, time: Duration) -> Result<Rate, CollatzError> {
+    let chunk = engine.chunk();
+    let mut survey = |from: u128| {
+        check_range(from, from.saturating_add(chunk.into()))?;
+        let survey = engine.survey(from, chunk, None)?;
+        Ok::<_, CollatzError>(survey.map_or(0, |survey| survey.sum))
+    };
+    survey(from)?;
+    let (begin, mut rate) = (Instant::now(), Rate { numbers: 0, sum: 0, elapsed: Duration::ZERO });
+    while rate.elapsed < time {
+        rate.sum += survey(from.saturating_add(rate.numbers))?;
+        rate.numbers += u128::from(chunk);
+        rate.elapsed = begin.elapsed();
+    }
+    Ok(rate)
+}

@@ -1,0 +1,144 @@
+//! Records: numbers that take longer, or rise higher, than all smaller ones.
+
+use num_bigint::BigUint;
+
+use super::{Delays, check_range, exact};
+use crate::{CollatzError, Watch};
+
+/// A number and its delay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DelayRecord {
+    /// The number.
+    pub n: u128,
+    /// Its delay.
+    pub delay: u32,
+}
+
+impl DelayRecord {
+    /// That of the larger delay; of equal ones that of the smaller number.
+    #[must_use]
+    pub fn longer(self, other: Self) -> Self {
+        let better = other.delay.cmp(&self.delay).then(self.n.cmp(&other.n)).is_gt();
+        if better { other } else { self }
+    }
+}
+
+/// A number and the largest one on its path, in steps n/2 and 3n + 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathRecord {
+    /// The number.
+    pub n: u128,
+    /// The largest number of its path, itself included.
+    pub maximum: BigUint,
+}
+
+/// What smaller numbers than those of a range have reached; nothing if the range is to count for itself.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Standing {
+    /// The largest delay.
+    pub delay: Option<u32>,
+    /// The largest maximum.
+    pub maximum: Option<BigUint>,
+}
+
+/// Records of a range, ascending: those of all numbers if the range begins with 1 or with what the smaller
+/// ones have reached.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Records {
+    /// Of the delay.
+    pub delays: Vec<DelayRecord>,
+    /// Of the maximum.
+    pub paths: Vec<PathRecord>,
+}
+
+/// What is known of the delays of `from` ≤ n < `to`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The first number.
+    pub from: u128,
+    /// The number after the last that was done: a search that was stopped has not come to its end.
+    pub to: u128,
+    /// The sum of all delays.
+    pub sum: u128,
+    /// The largest delay, and the smallest number that has it.
+    pub longest: Option<DelayRecord>,
+    /// Empty if they were not asked for.
+    pub records: Records,
+}
+
+/// Records are looked for in so many numbers at first, then in twice as many and so on: numbers that may exceed
+/// the record are few once it is high.
+const FIRST: u64 = 1 << 10;
+
+/// Computes all delays of `from` ≤ n < `to`; with a standing, also the records.
+///
+/// The watch is asked, and told of what is done, between chunks.
+///
+/// # Errors
+/// The range is none, the device fails, or a path does not end.
+pub fn search(
+    engine: &mut dyn Delays,
+    from: u128,
+    to: u128,
+    standing: Option<Standing>,
+    watch: &dyn Watch,
+) -> Result<Found, CollatzError> {
+    check_range(from, to)?;
+    let mut found = Found { from, to: from, sum: 0, longest: None, records: Records::default() };
+    let mut standing = standing;
+    let largest = engine.chunk().max(1);
+    let mut size = if standing.is_some() { FIRST.min(largest) } else { largest };
+    while found.to < to && !watch.is_stopped() {
+        let first = found.to;
+        let numbers = u64::try_from(to - first).map_or(size, |left| left.min(size));
+        // Without a maximum so far every number may be a record.
+        let record = standing.as_ref().map(|s| s.maximum.clone().unwrap_or_default());
+        let Some(survey) = engine.survey(first, numbers, record.as_ref())? else {
+            size = (numbers / 2).max(1);
+            continue;
+        };
+        if let Some(standing) = &mut standing {
+            let new = delay_records(engine, first, survey.longest, standing.delay)?;
+            standing.delay = new.last().map(|record| record.delay).or(standing.delay);
+            found.records.delays.extend(new);
+            for n in survey.candidates {
+                let maximum = exact(n)?.maximum;
+                if standing.maximum.as_ref().is_none_or(|record| maximum > *record) {
+                    standing.maximum = Some(maximum.clone());
+                    found.records.paths.push(PathRecord { n, maximum });
+                }
+            }
+        }
+        found.sum += survey.sum;
+        found.longest =
+            Some(found.longest.map_or(survey.longest, |longest| longest.longer(survey.longest)));
+        found.to += u128::from(numbers);
+        size = (size * 2).min(largest);
+        watch.done(numbers.into());
+    }
+    Ok(found)
+}
+
+/// The delay records from `first` up to the number of the largest delay, which is the last of them if it exceeds
+/// the record so far. The one before it is the number of the largest delay below it, and so on.
+fn delay_records(
+    engine: &mut dyn Delays,
+    first: u128,
+    longest: DelayRecord,
+    so_far: Option<u32>,
+) -> Result<Vec<DelayRecord>, CollatzError> {
+    let (mut records, mut longest) = (vec![], longest);
+    while so_far.is_none_or(|so_far| longest.delay > so_far) {
+        records.push(longest);
+        if longest.n == first {
+            break;
+        }
+        let numbers = u64::try_from(longest.n - first).unwrap_or(u64::MAX);
+        match engine.survey(first, numbers, None)? {
+            Some(survey) => longest = survey.longest,
+            None => break,
+        }
+    }
+    records.reverse();
+    Ok(records)
+}

@@ -1,0 +1,163 @@
+//! The tables of table steps, and of the delays of small numbers.
+
+use crate::walk::step;
+
+/// 3^i.
+pub(crate) const POWERS: [u32; 21] = {
+    let mut powers = [1; 21];
+    let mut i = 1;
+    while i < powers.len() {
+        powers[i] = 3 * powers[i - 1];
+        i += 1;
+    }
+    powers
+};
+
+/// For each low = 0 … 2^d − 1 a word J·2^24 + C: C = T^d(low) < 3^d, and J = d + f counts the steps n/2 and 3n + 1
+/// among these d, f of them odd. B = 3^(J − d).
+#[derive(Debug, Clone)]
+pub struct StepTable {
+    bits: u32,
+    entries: Vec<u32>,
+}
+
+impl StepTable {
+    /// d: 3^15 < 2^24.
+    pub const BITS: std::ops::RangeInclusive<u32> = 1..=15;
+
+    /// The table of d bits, the nearest d that is possible.
+    #[must_use]
+    pub fn new(bits: u32) -> Self {
+        let bits = bits.clamp(*Self::BITS.start(), *Self::BITS.end());
+        let entry = |low| {
+            let (c, odd) = steps(low, bits);
+            (bits + odd) << 24 | c
+        };
+        Self { bits, entries: (0..1 << bits).map(entry).collect() }
+    }
+
+    /// d.
+    #[must_use]
+    pub fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// The words.
+    #[must_use]
+    pub fn entries(&self) -> &[u32] {
+        &self.entries
+    }
+}
+
+/// T^k(low), which is below 3^k, and how many of these k ≤ 20 steps are odd.
+pub(super) fn steps(low: u32, k: u32) -> (u32, u32) {
+    let (mut x, mut odd) = (u64::from(low), 0);
+    for _ in 0..k {
+        let is_odd = x & 1;
+        x = if is_odd == 1 { (3 * x + 1) >> 1 } else { x >> 1 };
+        odd += is_odd as u32;
+    }
+    // c < b = 3^odd ≤ 3^20 < 2^32.
+    (x as u32, odd)
+}
+
+/// The delays of all n < 2^t; of 0, which has none, 0.
+#[derive(Debug, Clone)]
+pub struct DelayTable {
+    bits: u32,
+    delays: Vec<u16>,
+    highest: u64,
+}
+
+impl DelayTable {
+    /// t: below 2^24 delays are at most 704, and results of T below 2^46.
+    pub const BITS: std::ops::RangeInclusive<u32> = 1..=24;
+
+    /// The table of t bits, the nearest t that is possible. Every number is walked until it is below its start.
+    #[must_use]
+    pub fn new(bits: u32) -> Self {
+        let bits = bits.clamp(*Self::BITS.start(), *Self::BITS.end());
+        let mut delays = vec![0u16; 1 << bits];
+        let mut highest = 1;
+        for n in 2..delays.len() {
+            let (mut x, mut count) = (n as u64, 0u16);
+            while x >= n as u64 {
+                count += 1 + (x & 1) as u16;
+                x = if x & 1 == 1 { (3 * x + 1) >> 1 } else { x >> 1 };
+                highest = highest.max(x);
+            }
+            delays[n] = count + delays[x as usize];
+        }
+        Self { bits, delays, highest }
+    }
+
+    /// t.
+    #[must_use]
+    pub fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// The delay of n at place n.
+    #[must_use]
+    pub fn delays(&self) -> &[u16] {
+        &self.delays
+    }
+
+    /// The largest result of T on any of these paths.
+    #[must_use]
+    pub fn highest(&self) -> u64 {
+        self.highest
+    }
+}
+
+/// The delay of n by steps of T, one by one: the oracle. Nothing if a number reaches 2^128.
+#[must_use]
+pub fn plain_delay(n: u128) -> Option<u32> {
+    let (mut x, mut count) = (n, 0);
+    while x > 1 {
+        count += 1 + (x & 1) as u32;
+        x = step(x)?;
+    }
+    Some(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn four_bits_are_as_published() {
+        // Honda (2017), table 4.1.
+        let b = [1, 9, 9, 9, 3, 3, 9, 27, 3, 27, 3, 27, 9, 9, 27, 81];
+        let c = [0, 1, 2, 2, 1, 1, 4, 13, 2, 17, 2, 20, 8, 8, 26, 80];
+        let table = StepTable::new(4);
+        for (low, entry) in table.entries().iter().enumerate() {
+            assert_eq!(entry & 0xff_ffff, c[low], "{low}");
+            assert_eq!(POWERS[(entry >> 24) as usize - 4], b[low], "{low}");
+        }
+    }
+
+    #[test]
+    fn a_step_is_its_single_steps() {
+        for bits in [1, 5, 15] {
+            let table = StepTable::new(bits);
+            for n in (1u128 << bits..).step_by(977).take(1000) {
+                let entry = table.entries()[(n & ((1 << bits) - 1)) as usize];
+                let b = u128::from(POWERS[((entry >> 24) - bits) as usize]);
+                let expected = (0..bits).fold(n, |x, _| step(x).unwrap());
+                assert_eq!((n >> bits) * b + u128::from(entry & 0xff_ffff), expected, "{n} {bits}");
+            }
+        }
+    }
+
+    #[test]
+    fn small_delays_are_plain_ones() {
+        let table = DelayTable::new(12);
+        assert_eq!(table.delays()[0], 0);
+        for (n, &delay) in table.delays().iter().enumerate() {
+            assert_eq!(plain_delay(n as u128), Some(delay.into()), "{n}");
+        }
+        // OEIS A006885: 1819 rises to 1,276,936, and no smaller or next number below 4096 higher.
+        assert_eq!(table.highest(), 1_276_936 / 2);
+    }
+}
