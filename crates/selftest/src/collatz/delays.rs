@@ -17,7 +17,7 @@ pub(super) fn delays(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), St
         let from = (1u128 << bits) + u128::from(seed % 1_000_000);
         let context = |e| format!("{numbers} numbers from {from}: {e}");
         // High enough that few exceed it, and that all first steps are common.
-        let record = (from << 15).into();
+        let record = (from << if sizes.small { 15 } else { 24 }).into();
         let survey = |by: &mut dyn Delays| {
             let survey = by.survey(from, numbers, Some(&record)).map_err(|e| e.to_string())?;
             let mut survey: Survey = survey.ok_or("too many candidates")?;
