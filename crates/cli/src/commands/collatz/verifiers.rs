@@ -30,10 +30,12 @@ struct Row {
     open: Open,
 }
 
+type Made = Result<Box<dyn Verifier>, CollatzError>;
+
 /// With the steps that vectors look ahead; by the size of regions if they are not said.
 enum Open {
-    Cpu(fn(Option<Looking>) -> Result<Box<dyn Verifier>, CollatzError>),
-    Gpu(fn(&Device, Option<Looking>) -> Result<Box<dyn Verifier>, CollatzError>),
+    Cpu(fn(Option<Looking>) -> Made),
+    Gpu(fn(&Device, Option<Looking>) -> Made),
 }
 
 /// The sieve by an engine.
