@@ -74,6 +74,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     // Of the nodes at hand.
     u32 walked_here = 0, sum_here = 0;
     u32 place = 0, places = 0;
+    bool full = false;
 
     // Walks the numbers of `numbers` lanes, whose entries begin at `from`.
     auto walk = [&](u32 first, u32 from, u32 numbers) {
@@ -105,15 +106,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         });
         u32 vote = __ballot_sync(ALL, alive);
         u32 long_ones = __popc(vote);
-        if (long_ones > places) {
+        if (long_ones > places && !full) {
             // The places that are left stay empty.
             for (u32 i = lane; i < places; i += 32) listed[place + i] = NOBODY;
             if (lane == 0) place = atomicAdd(list_count, PLACES);
             place = __shfl_sync(ALL, place, 0);
-            // A list that is too short is noticed by the host, which sees the count.
             places = PLACES;
-            if (place > list_length - PLACES) place = list_length - PLACES;
+            // A list that is too short is noticed by the host, which sees the count.
+            full = place > list_length - PLACES;
         }
+        if (full) return;
         if (alive) listed[place + __popc(vote & below)] = ((u64)first << 10) + entry;
         place += long_ones;
         places -= long_ones;
@@ -193,7 +195,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         walked_here = sum_here = 0;
         __syncwarp();
     }
-    for (u32 i = lane; i < places; i += 32) listed[place + i] = NOBODY;
+    for (u32 i = lane; i < places && !full; i += 32) listed[place + i] = NOBODY;
 #pragma unroll
     for (u32 apart = 16; apart; apart /= 2) {
         walked += __shfl_down_sync(ALL, walked, apart);
