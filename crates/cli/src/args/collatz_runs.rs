@@ -67,7 +67,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long, visible_alias = "unit", value_name = "UNITS", value_parser = units, conflicts_with = "shard")]
     pub(crate) units: Option<(u64, u64)>,
 
-    /// Only part I, from 0, of N: every Nth unit from unit I.
+    /// Only part I, from 0, of N parts of as many units in a row, about.
     #[arg(long, value_name = "I/N", value_parser = shard)]
     pub(crate) shard: Option<(u64, u64)>,
 

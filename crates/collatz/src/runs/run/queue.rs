@@ -37,11 +37,10 @@ pub enum SelectionError {
     },
 }
 
-/// Units first, first + step, …: `count` of them.
+/// Units first, first + 1, …: `count` of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Selection {
     first: u64,
-    step: u64,
     count: u64,
 }
 
@@ -49,7 +48,7 @@ impl Selection {
     /// All of `units`.
     #[must_use]
     pub fn all(units: u64) -> Self {
-        Self { first: 0, step: 1, count: units }
+        Self { first: 0, count: units }
     }
 
     /// Units first … last of `units`.
@@ -63,10 +62,14 @@ impl Selection {
         if last >= units {
             return Err(SelectionError::Units { last, most: units.saturating_sub(1) });
         }
-        Ok(Self { first, step: 1, count: last - first + 1 })
+        Ok(Self { first, count: last - first + 1 })
     }
 
-    /// Part `index`, from 0, of `parts`: units ≡ index mod parts. None, if there are fewer units than parts.
+    /// Part `index`, from 0, of `parts`: units in a row, as many in each part as in others or one more or less; none
+    /// in some parts if there are fewer units than parts.
+    ///
+    /// Residue classes in a row differ in their low bits, by which a sieve kills most at once, so parts take about as
+    /// long as each other.
     ///
     /// # Errors
     /// index ≥ parts.
@@ -74,8 +77,8 @@ impl Selection {
         if index >= parts {
             return Err(SelectionError::Shard { index, parts });
         }
-        let count = units.saturating_sub(index).div_ceil(parts);
-        Ok(Self { first: index, step: parts, count })
+        let begin = |index: u64| (u128::from(units) * u128::from(index) / u128::from(parts)) as u64;
+        Ok(Self { first: begin(index), count: begin(index + 1) - begin(index) })
     }
 
     /// How many units.
@@ -86,7 +89,7 @@ impl Selection {
 
     /// The units, ascending.
     pub fn units(self) -> impl Iterator<Item = u64> {
-        (0..self.count).map(move |i| self.first + i * self.step)
+        self.first..self.first + self.count
     }
 }
 
@@ -113,7 +116,7 @@ impl Queue {
 
     pub(super) fn next(&mut self) -> Next {
         if self.given < self.selection.count {
-            let unit = self.selection.first + self.given * self.selection.step;
+            let unit = self.selection.first + self.given;
             self.given += 1;
             return Next::Unit(unit);
         }
@@ -138,9 +141,9 @@ mod tests {
         let units = |selection: Selection| selection.units().collect::<Vec<_>>();
         assert_eq!(units(Selection::all(3)), [0, 1, 2]);
         assert_eq!(units(Selection::range(5, 7, 8).unwrap()), [5, 6, 7]);
-        assert_eq!(units(Selection::shard(1, 3, 8).unwrap()), [1, 4, 7]);
-        assert_eq!(units(Selection::shard(2, 3, 8).unwrap()), [2, 5]);
-        assert_eq!(units(Selection::shard(5, 6, 3).unwrap()), [0; 0]);
+        assert_eq!(units(Selection::shard(1, 3, 8).unwrap()), [2, 3, 4]);
+        assert_eq!(units(Selection::shard(2, 3, 8).unwrap()), [5, 6, 7]);
+        assert_eq!(units(Selection::shard(0, 6, 3).unwrap()), [0; 0]);
         for (units, parts) in [(0, 1), (1, 1), (10, 3), (3, 10), (100, 7)] {
             let mut all: Vec<_> = (0..parts)
                 .flat_map(|index| Selection::shard(index, parts, units).unwrap().units())
