@@ -26,7 +26,7 @@ pub(crate) use collatz::Collatz;
 pub(crate) use collatz_bench::CollatzBenchArgs;
 pub(crate) use collatz_delays::{DelayArgs, PathArgs};
 pub(crate) use collatz_runs::{MergeArgs, MethodChoice, Places, VerifyArgs};
-pub(crate) use machine::{StressArgs, Tune, TuneArgs, TuneBatchArgs};
+pub(crate) use machine::{StressArgs, Tune, TuneArgs, TuneBatchArgs, TuneCollatzArgs, Tuned};
 use proof::proof_power;
 pub(crate) use proof::{Proof, ProofVerifyArgs};
 use test::TEST_EXAMPLES;
@@ -133,9 +133,9 @@ pub(crate) enum Command {
     /// Times every engine of the device at every length worth trying and in every variant. Tests
     /// choose by the stored times from then on, which hold for all exponents that need the same
     /// lengths; without them a test begins with a short measurement. `tune batch` is for batches of
-    /// integers.
+    /// integers, `tune collatz` for the Collatz conjecture.
     #[command(
-        after_help = "Examples:\n  warpint tune\n  warpint tune 82589933 136279841 --device cuda\n  warpint tune batch"
+        after_help = "Examples:\n  warpint tune\n  warpint tune 82589933 136279841 --device cuda\n  warpint tune batch\n  warpint tune collatz"
     )]
     Tune(TuneArgs),
     /// Keep a GPU or CPU busy with squarings whose results are checked.

@@ -11,6 +11,8 @@ Examples:
   warpint collatz bench
   warpint collatz bench --device cuda --below-bits 71 --classes 16384 --class-bits 39
   warpint collatz bench --device cuda --method table --from 2^64 --interval-bits 47
+  warpint collatz bench --classes 0 --step 13
+  warpint collatz bench --classes 0 --interval-bits 0 --delays
 
 A number counts as verified whether it is walked or falls to a sieve; time is wall time, from the first class to
 the last, without that of compiling kernels and of the vectors that look ahead, which is told apart.";
@@ -37,9 +39,10 @@ pub(crate) struct CollatzBenchArgs {
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(16..=70))]
     pub(crate) class_bits: Option<u32>,
 
-    /// The first number of an interval, which begins at a multiple of its length.
-    #[arg(long, value_name = "A", default_value = "2^70", value_parser = natural)]
-    pub(crate) from: u128,
+    /// The first number: of an interval, which begins at a multiple of its length [default: 2^70], and of
+    /// --delays [default: 2^40].
+    #[arg(long, value_name = "A", value_parser = natural)]
+    pub(crate) from: Option<u128>,
 
     /// Of 2^M numbers [default: some seconds]; 0 for none.
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(0..=70))]
@@ -48,6 +51,19 @@ pub(crate) struct CollatzBenchArgs {
     /// How many steps the sieve's vectors look ahead, 10 to 32 [default: by the numbers of all classes].
     #[arg(long, value_name = "STEPS", value_parser = clap::value_parser!(u32).range(10..=32))]
     pub(crate) look: Option<u32>,
+
+    /// Bits of a step of the sieve's walk, 8 to 13 [default: as tune collatz found, or 12].
+    #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(8..=13))]
+    pub(crate) step: Option<u32>,
+
+    /// Bits of the tables of --method table, 2 to 15, on GPUs 8 to 15 [default: as tune collatz found, or
+    /// 12 on the CPU and 14 on GPUs].
+    #[arg(long, value_name = "D", value_parser = clap::value_parser!(u32).range(2..=15))]
+    pub(crate) table_bits: Option<u32>,
+
+    /// Also how many delays are computed in a second.
+    #[arg(long)]
+    pub(crate) delays: bool,
 
     /// Draws the classes.
     #[arg(long, value_name = "SEED", default_value_t = 1)]

@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Subcommand};
-use warpint::mersenne::{DeviceId, Exponent};
+use clap::{Args, Subcommand, ValueEnum};
+use warpint::mersenne::{DeviceChoice, DeviceId, Exponent};
 
 use super::arithmetic::ArithmeticArgs;
 use super::{at_least_one, gpu};
@@ -54,6 +54,61 @@ pub(crate) enum Tune {
         after_help = "Examples:\n  warpint tune batch\n  warpint tune batch --device cuda:1 --again --json"
     )]
     Batch(TuneBatchArgs),
+    /// Measure which table sizes are the fastest for the Collatz conjecture on this machine.
+    ///
+    /// For the table method and the sieve, and on GPUs for delays. Each size is timed on the same numbers,
+    /// and the fastest is stored for the product: collatz verify, delay and bench take it from then on. No result
+    /// depends on them, but units of collatz verify say with which parameters they were done, and their
+    /// checksums can be compared only where these are the same: tune before a range is begun that
+    /// is verified twice. A range that was begun goes on in any case.
+    #[command(
+        after_help = "Examples:\n  warpint tune collatz\n  warpint tune collatz sieve delays --device cuda:1 --json"
+    )]
+    Collatz(TuneCollatzArgs),
+}
+
+/// What of the Collatz conjecture is tuned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Tuned {
+    /// The bits of a step of the sieve's walk.
+    Sieve,
+    /// The bits of the tables of the table method.
+    Table,
+    /// The tables, threads and blocks of delays.
+    Delays,
+}
+
+impl Tuned {
+    /// All of them.
+    pub(crate) const ALL: [Self; 3] = [Self::Sieve, Self::Table, Self::Delays];
+
+    /// Its name for users.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Sieve => "sieve",
+            Self::Table => "table",
+            Self::Delays => "delays",
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TuneCollatzArgs {
+    /// sieve, table or delays [default: all that the device has sizes for].
+    #[arg(value_name = "WHAT", hide_possible_values = true)]
+    pub(crate) what: Vec<Tuned>,
+
+    /// Where: auto (a GPU if there is one that works, otherwise the CPU), cpu, cuda or cuda:N.
+    #[arg(long, value_name = "DEVICE", default_value_t)]
+    pub(crate) device: DeviceChoice,
+
+    /// Time 2^M numbers, instead of as many as take a second.
+    #[arg(long, value_name = "M", hide = true, value_parser = clap::value_parser!(u32).range(12..=56))]
+    pub(crate) bits: Option<u32>,
+
+    /// Print one JSON object, with all that was timed.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -41,6 +41,9 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Work(args) => work::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Tune(TuneArgs { what: Some(Tune::Batch(args)), .. }) => tune_batch::run(&args),
+        Command::Tune(TuneArgs { what: Some(Tune::Collatz(args)), .. }) => {
+            collatz::tune::run(&args)
+        }
         Command::Tune(args) => tune::run(&args),
         Command::Stress(args) => stress::run(&args),
         Command::Devices { json } => devices::run(json),

@@ -39,5 +39,6 @@ mod results;
 mod sittings;
 #[cfg(test)]
 mod tune_batch;
+mod tune_collatz;
 #[cfg(test)]
 mod work;

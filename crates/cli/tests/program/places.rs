@@ -16,6 +16,8 @@ fn a_device_that_is_not_there_is_refused_and_nothing_is_touched() {
         "selftest",
         "tune",
         "tune batch",
+        "tune collatz",
+        "collatz bench --delays --classes 0 --interval-bits 0",
         "tune 216091",
         "stress --time 1",
     ] {

@@ -1,24 +1,42 @@
 //! `warpint collatz bench`: how many numbers are verified in a second.
 
 use std::fmt;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
-use warpint::collatz::sieve::Looking;
-use warpint::collatz::{Region, Unwatched, Verified, Verifier, Watch};
+use warpint::collatz::delay::{check_range, rate};
+use warpint::collatz::sieve::{Looking, Step};
+use warpint::collatz::{Method, Region, Unwatched, Verified, Verifier, Watch};
 use warpint::mersenne::StopToken;
 
+use super::delay::engine_at;
 use super::numbers::{about, number};
+use super::sizes::{Sizes, TunedSizes};
 use super::verifiers::{self, Opened, refused};
 use crate::args::{CollatzBenchArgs, Places};
+use crate::commands::batch::place::settled;
 use crate::exit::Exit;
 use crate::signals::Signals;
 
+/// How long delays are timed.
+const DELAYS: Duration = Duration::from_secs(2);
+
 pub(crate) fn run(args: &CollatzBenchArgs) -> anyhow::Result<Exit> {
     let signals = Signals::install()?;
-    let (units, look) = (bits_of_units(args)?, args.look.and_then(Looking::new));
+    let delays_from = args.from.unwrap_or(1 << 40);
+    if args.delays {
+        check_range(delays_from, delays_from.saturating_add(1)).map_err(refused)?;
+    }
+    let asked = Sizes {
+        look: args.look.and_then(Looking::new),
+        step: args.step.and_then(Step::new),
+        table_bits: args.table_bits,
+        delays: None,
+    };
+    let tuned = TunedSizes::open();
+    let units = bits_of_units(args, asked, &tuned)?;
     let class_bits = args.class_bits.unwrap_or(units.class).min(args.below_bits);
     let mut rows = vec![];
     let mut sets = vec![];
@@ -33,22 +51,30 @@ pub(crate) fn run(args: &CollatzBenchArgs) -> anyhow::Result<Exit> {
     }
     let bits = args.interval_bits.unwrap_or(units.interval);
     if bits > 0 {
-        let from = args.from >> bits << bits;
-        let region = Region::interval(from, from + (1 << bits)).map_err(refused)?;
+        let from = args.from.unwrap_or(1 << 70) >> bits << bits;
+        let to = from.saturating_add(1 << bits);
+        let region = Region::interval(from, to).map_err(refused)?;
         sets.push((Set::Interval { from }, vec![region], bits));
     }
     let stop = signals.save_first();
     for (set, regions, bits) in sets {
-        let look = look.or(Some(Looking::for_numbers(bits)));
+        let sizes = Sizes { look: asked.look.or(Some(Looking::for_numbers(bits))), ..asked };
         let Opened { mut verifiers, .. } =
-            verifiers::open_looking(args.method, Places::One(args.device), look)?;
+            verifiers::open_with(args.method, Places::One(args.device), sizes, &tuned)?;
         let Some(verifier) = verifiers.first_mut() else { continue };
         match row(set, &regions, &mut **verifier, stop)? {
             Some(row) => rows.push(row),
             None => return Ok(Exit::Stopped),
         }
     }
-    crate::report::print(&BenchReport { rows }, args.json)?;
+    let mut delays = None;
+    if args.delays {
+        if stop.is_stopped() {
+            return Ok(Exit::Stopped);
+        }
+        delays = Some(delay_row(args, delays_from, &tuned)?);
+    }
+    crate::report::print(&BenchReport { rows, delays }, args.json)?;
     Ok(Exit::Done)
 }
 
@@ -58,8 +84,24 @@ struct Bits {
     interval: u32,
 }
 
-fn bits_of_units(args: &CollatzBenchArgs) -> anyhow::Result<Bits> {
-    let Opened { verifiers, unit_bits } = verifiers::open(args.method, Places::One(args.device))?;
+fn bits_of_units(
+    args: &CollatzBenchArgs,
+    asked: Sizes,
+    tuned: &TunedSizes,
+) -> anyhow::Result<Bits> {
+    let Opened { verifiers, unit_bits } =
+        verifiers::open_with(args.method, Places::One(args.device), asked, tuned)?;
+    let is = |method| verifiers.iter().all(|verifier| verifier.method() == method);
+    for (said, option, method) in [
+        (asked.step.is_some(), "--step", Method::Sieve),
+        (asked.table_bits.is_some(), "--table-bits", Method::Table),
+    ] {
+        if said && !is(method) {
+            let name = method.name();
+            let text = format!("{option} is for the method {name}: give --method {name}");
+            return Err(refused(text).into());
+        }
+    }
     drop(verifiers);
     let share = args.classes.max(1).ilog2();
     Ok(Bits { class: unit_bits.saturating_sub(share).max(16), interval: unit_bits })
@@ -147,6 +189,40 @@ fn row(
     }))
 }
 
+/// Delays from a number on, by what `collatz delay` takes there.
+fn delay_row(args: &CollatzBenchArgs, from: u128, tuned: &TunedSizes) -> anyhow::Result<DelayRow> {
+    let begin = Instant::now();
+    let (mut engine, shape) = engine_at(settled(args.device)?, tuned)?;
+    let measured = rate(&mut *engine, from, DELAYS).map_err(super::sizes::explained)?;
+    Ok(DelayRow {
+        what: format!("delays from {}", number(from)),
+        parameters: shape.map(|shape| super::sizes::described(&shape)),
+        place: engine.place(),
+        numbers: measured.numbers.to_string(),
+        sum: measured.sum.to_string(),
+        seconds: measured.elapsed.as_secs_f64(),
+        per_second: measured.per_second(),
+        prepared_seconds: begin.elapsed().saturating_sub(measured.elapsed).as_secs_f64(),
+    })
+}
+
+/// Numbers are strings: they need not fit into a JSON number.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct DelayRow {
+    what: String,
+    /// On devices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parameters: Option<String>,
+    place: String,
+    numbers: String,
+    /// Of all delays.
+    sum: String,
+    seconds: f64,
+    per_second: f64,
+    prepared_seconds: f64,
+}
+
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct Row {
@@ -168,6 +244,8 @@ struct Row {
 #[derive(Debug, Serialize)]
 struct BenchReport {
     rows: Vec<Row>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delays: Option<DelayRow>,
 }
 
 impl fmt::Display for BenchReport {
@@ -195,6 +273,21 @@ impl fmt::Display for BenchReport {
             }
             line
         });
-        f.write_str(&rows.collect::<Vec<_>>().join("\n"))
+        let mut lines: Vec<String> = rows.collect();
+        if let Some(row) = &self.delays {
+            lines.push(format!(
+                "{:<34} {:<6} {:<7} {:>9.3} {:>9} {:>9} {:>9} {:>7.2}s  {}",
+                row.what,
+                "delay",
+                row.place,
+                row.seconds,
+                about(row.per_second),
+                "",
+                "",
+                row.prepared_seconds,
+                row.parameters.as_deref().unwrap_or_default(),
+            ));
+        }
+        f.write_str(lines.join("\n").trim_end())
     }
 }

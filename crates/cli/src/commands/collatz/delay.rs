@@ -6,12 +6,13 @@ use std::time::Duration;
 use serde::Serialize;
 use warpint::collatz::Watch;
 use warpint::collatz::delay::{Delays, Found, Host, Records, Standing, check_range, search};
-use warpint::collatz::gpu::DelaysOnDevice;
+use warpint::collatz::gpu::{DelayShape, DelaysOnDevice};
 use warpint::mersenne::DeviceChoice;
 use warpint::mersenne::engine::places::device_on;
 
+use super::sizes::{TunedSizes, explained};
 use super::view::View;
-use crate::args::DelayArgs;
+use crate::args::{DelayArgs, Tuned};
 use crate::commands::batch::place::settled;
 use crate::exit::{BadRequest, Exit};
 use crate::report::{notice, print};
@@ -63,10 +64,20 @@ fn engine(device: DeviceChoice, numbers: u128) -> anyhow::Result<Box<dyn Delays>
         DeviceChoice::Auto if numbers < WORTH_A_GPU => DeviceChoice::Cpu,
         device => settled(device)?,
     };
-    Ok(match device {
-        DeviceChoice::On(id) => Box::new(DelaysOnDevice::new(&device_on(id)?)?),
-        DeviceChoice::Auto | DeviceChoice::Cpu => Box::new(Host::default()),
-    })
+    Ok(engine_at(device, &TunedSizes::open())?.0)
+}
+
+/// At a place; on a device with the shape that was tuned there, which is returned as well.
+pub(super) fn engine_at(
+    place: DeviceChoice,
+    tuned: &TunedSizes,
+) -> anyhow::Result<(Box<dyn Delays>, Option<DelayShape>)> {
+    let DeviceChoice::On(id) = place else { return Ok((Box::new(Host::default()), None)) };
+    let device = device_on(id)?;
+    let usual = || DelayShape::for_memory(device.info().shared_memory_per_block);
+    let shape = tuned.get(Tuned::Delays, Some(&device)).delays.unwrap_or_else(usual);
+    let engine = DelaysOnDevice::with_shape(&device, shape).map_err(explained)?;
+    Ok((Box::new(engine), Some(shape)))
 }
 
 /// Searches piece by piece, and writes the delays of each.

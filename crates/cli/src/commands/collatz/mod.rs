@@ -5,6 +5,8 @@ mod delay;
 mod merge;
 mod numbers;
 mod path;
+mod sizes;
+pub(super) mod tune;
 mod verifiers;
 mod verify;
 mod view;

@@ -3,7 +3,7 @@
 use anyhow::Context;
 use warpint::collatz::gpu::DeviceTable;
 use warpint::collatz::gpu::sieve::GpuSieve;
-use warpint::collatz::sieve::{CpuSieve, Engine, Looking, Shape, Sieve};
+use warpint::collatz::sieve::{CpuSieve, Engine, Shape, Sieve};
 use warpint::collatz::table::{TableMethod, TableOptions};
 use warpint::collatz::walk::Walker;
 use warpint::collatz::{CollatzError, Method, Plain, Verifier};
@@ -11,6 +11,7 @@ use warpint::device::{Device, DeviceError};
 use warpint::mersenne::engine::places::device_on;
 use warpint::mersenne::{DeviceChoice, DeviceId};
 
+use super::sizes::{Sizes, TunedSizes, explained, of_method};
 use crate::args::{MethodChoice, Places};
 use crate::exit::BadRequest;
 use crate::report;
@@ -32,16 +33,21 @@ struct Row {
 
 type Made = Result<Box<dyn Verifier>, CollatzError>;
 
-/// With the steps that vectors look ahead; by the size of regions if they are not said.
+/// With sizes where they are chosen.
 enum Open {
-    Cpu(fn(Option<Looking>) -> Made),
-    Gpu(fn(&Device, Option<Looking>) -> Made),
+    Cpu(fn(&Sizes) -> Made),
+    Gpu(fn(&Device, &Sizes) -> Made),
 }
 
 /// The sieve by an engine.
-fn sieve(engine: impl Engine + 'static, look: Option<Looking>) -> Box<dyn Verifier> {
-    let look = look.map(|look| look.min(engine.most_looking()));
-    Box::new(Sieve { shape: Shape { look, ..Shape::default() }, ..Sieve::new(engine) })
+fn sieve(engine: impl Engine + 'static, sizes: &Sizes) -> Box<dyn Verifier> {
+    let look = sizes.look.map(|look| look.min(engine.most_looking()));
+    let step = sizes.step.unwrap_or_default();
+    Box::new(Sieve { shape: Shape { look, step, ..Shape::default() }, ..Sieve::new(engine) })
+}
+
+fn table_options(sizes: &Sizes) -> TableOptions {
+    TableOptions { table_bits: sizes.table_bits, ..TableOptions::default() }
 }
 
 /// All that there are, the fastest first: of these `auto` takes the first that the place has.
@@ -49,24 +55,24 @@ const ROWS: &[Row] = &[
     Row {
         method: Method::Sieve,
         unit_bits: 50,
-        open: Open::Gpu(|device, look| Ok(sieve(GpuSieve::new(device, Walker::default()), look))),
+        open: Open::Gpu(|device, sizes| Ok(sieve(GpuSieve::new(device, Walker::default()), sizes))),
     },
     Row {
         method: Method::Sieve,
         unit_bits: 40,
-        open: Open::Cpu(|look| Ok(sieve(CpuSieve::default(), look))),
+        open: Open::Cpu(|sizes| Ok(sieve(CpuSieve::default(), sizes))),
     },
     Row {
         method: Method::Table,
         unit_bits: 47,
-        open: Open::Gpu(|device, _| {
-            Ok(Box::new(DeviceTable::new(device, TableOptions::default())?))
+        open: Open::Gpu(|device, sizes| {
+            Ok(Box::new(DeviceTable::new(device, table_options(sizes))?))
         }),
     },
     Row {
         method: Method::Table,
         unit_bits: 36,
-        open: Open::Cpu(|_| Ok(Box::new(TableMethod::new(TableOptions::default())?))),
+        open: Open::Cpu(|sizes| Ok(Box::new(TableMethod::new(table_options(sizes))?))),
     },
     Row {
         method: Method::Plain,
@@ -80,18 +86,38 @@ impl Row {
         let place = matches!(self.open, Open::Gpu(_)) == on_gpu;
         place && method.0.is_none_or(|method| method == self.method)
     }
+
+    fn open(
+        &self,
+        device: Option<&Device>,
+        asked: Sizes,
+        tuned: &TunedSizes,
+    ) -> anyhow::Result<Box<dyn Verifier>> {
+        let stored = of_method(self.method).map(|what| tuned.get(what, device));
+        let sizes = asked.or(stored.unwrap_or_default());
+        let opened = match (&self.open, device) {
+            (Open::Cpu(open), None) => open(&sizes),
+            (Open::Gpu(open), Some(device)) => open(device, &sizes),
+            (Open::Cpu(_), Some(_)) | (Open::Gpu(_), None) => {
+                let text = format!("method {} computes elsewhere", self.method.name());
+                return Err(BadRequest(text).into());
+            }
+        };
+        opened.map_err(explained)
+    }
 }
 
-/// Opens a method in its places.
+/// Opens a method in its places, with sizes as they were tuned there.
 pub(super) fn open(method: MethodChoice, places: Places) -> anyhow::Result<Opened> {
-    open_looking(method, places, None)
+    open_with(method, places, Sizes::default(), &TunedSizes::open())
 }
 
-/// The same, with vectors that look so many steps ahead.
-pub(super) fn open_looking(
+/// The same with sizes as asked for; those that are not, as tuned.
+pub(super) fn open_with(
     method: MethodChoice,
     places: Places,
-    look: Option<Looking>,
+    asked: Sizes,
+    tuned: &TunedSizes,
 ) -> anyhow::Result<Opened> {
     let rows = |on_gpu| ROWS.iter().find(|row| row.suits(method, on_gpu));
     let on = |device: &str| {
@@ -112,22 +138,30 @@ pub(super) fn open_looking(
     };
     if ids.is_empty() {
         let row = rows(false).ok_or_else(|| on("the CPU"))?;
-        let Open::Cpu(open) = row.open else { return Err(on("the CPU").into()) };
-        return Ok(Opened { verifiers: vec![open(look)?], unit_bits: row.unit_bits });
+        return Ok(Opened {
+            verifiers: vec![row.open(None, asked, tuned)?],
+            unit_bits: row.unit_bits,
+        });
     }
     let row = rows(true).ok_or_else(|| on("GPUs"))?;
-    let Open::Gpu(open) = row.open else { return Err(on("GPUs").into()) };
     let opened = ids.into_iter().map(|id| {
-        let verifier = device_on(id).map_err(anyhow::Error::from).and_then(|device| {
-            open(&device, look).map_err(|error| match error {
-                // What is missing is told by the exit code too.
-                CollatzError::Device(error) => error.into(),
-                error => anyhow::Error::from(error),
-            })
-        });
+        let verifier = device_on(id)
+            .map_err(anyhow::Error::from)
+            .and_then(|device| row.open(Some(&device), asked, tuned));
         verifier.with_context(|| format!("cannot verify on {id}"))
     });
     Ok(Opened { verifiers: opened.collect::<Result<_, _>>()?, unit_bits: row.unit_bits })
+}
+
+/// Opens a method on a device, or on the CPU, with these sizes; nothing if there is none. Also the bits of a unit.
+pub(super) fn open_at(
+    method: Method,
+    device: Option<&Device>,
+    sizes: Sizes,
+) -> anyhow::Result<Option<(Box<dyn Verifier>, u32)>> {
+    let row = ROWS.iter().find(|row| row.suits(MethodChoice(Some(method)), device.is_some()));
+    let none = TunedSizes::of(None);
+    row.map(|row| Ok((row.open(device, sizes, &none)?, row.unit_bits))).transpose()
 }
 
 /// At least one.

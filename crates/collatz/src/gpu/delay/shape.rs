@@ -26,6 +26,14 @@ impl DelayShape {
     pub const ALL: [Self; 3] =
         [Self::of(14, 15, 1024, 1), Self::of(12, 14, 512, 3), Self::of(11, 13, 256, 2)];
 
+    /// More that may be the fastest on some device.
+    const MORE: [Self; 4] = [
+        Self::of(14, 14, 1024, 1),
+        Self::of(13, 15, 768, 2),
+        Self::of(13, 14, 512, 3),
+        Self::of(12, 15, 512, 2),
+    ];
+
     const fn of(step_bits: u32, small_bits: u32, threads: u32, blocks: u32) -> Self {
         Self { step_bits, small_bits, small_shared: true, unroll: 2, threads, blocks }
     }
@@ -35,6 +43,16 @@ impl DelayShape {
     pub fn for_memory(shared_memory: u32) -> Self {
         let fits = |shape: &Self| shape.shared_bytes() <= shared_memory;
         Self::ALL.into_iter().find(fits).unwrap_or(Self { small_shared: false, ..Self::ALL[2] })
+    }
+
+    /// Those worth measuring on devices whose blocks have so much shared memory, [`Self::for_memory`] first.
+    #[must_use]
+    pub fn candidates(shared_memory: u32) -> Vec<Self> {
+        let first = Self::for_memory(shared_memory);
+        let others = Self::ALL.into_iter().chain(Self::MORE);
+        let others =
+            others.filter(|shape| *shape != first && shape.shared_bytes() <= shared_memory);
+        std::iter::once(first).chain(others).collect()
     }
 
     /// Bytes of shared memory of a block: powers of three 32 times, steps, and small delays.

@@ -54,6 +54,23 @@ fn delays_are_those_of_the_cpu() {
 }
 
 #[test]
+fn every_candidate_gives_the_same() {
+    for shared_memory in [16 << 10, 48 << 10, 99 << 10, 227 << 10] {
+        let candidates = DelayShape::candidates(shared_memory);
+        assert_eq!(candidates[0], DelayShape::for_memory(shared_memory));
+        for (i, shape) in candidates.iter().enumerate() {
+            assert!(shape.shared_bytes() <= shared_memory || i == 0, "{shape:?}");
+            assert!(!candidates[..i].contains(shape), "{shape:?}");
+        }
+    }
+    let candidates = DelayShape::candidates(227 << 10);
+    assert_eq!(candidates.len(), 7);
+    for shape in candidates {
+        check(&mut engine(shape, 1 << 30, 2), (1 << 40) - 77, 1500);
+    }
+}
+
+#[test]
 fn short_ranges_begin_and_end_anywhere() {
     let mut engine = engine(shape(5, 6, true, 2), 1 << 30, 2);
     for from in [64, 65, 1000, 1023, (1 << 32) - 3] {

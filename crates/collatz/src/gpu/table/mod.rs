@@ -82,6 +82,12 @@ impl DeviceTable {
         Self::with_limits(device, options, Limits::default())
     }
 
+    /// Most bits of a table on a device whose blocks have so much shared memory.
+    #[must_use]
+    pub fn most_table_bits(shared_memory: u32) -> u32 {
+        largest_table(shared_memory)
+    }
+
     pub(super) fn with_limits(
         device: &Device,
         options: TableOptions,
