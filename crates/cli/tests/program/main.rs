@@ -39,6 +39,7 @@ mod results;
 mod sittings;
 #[cfg(test)]
 mod tune_batch;
+#[cfg(test)]
 mod tune_collatz;
 #[cfg(test)]
 mod work;

@@ -123,7 +123,8 @@ enum Set {
     Interval { from: u128 },
 }
 
-struct Stopped<'a>(&'a StopToken);
+/// Ends early at a request, and tells nothing.
+pub(super) struct Stopped<'a>(pub(super) &'a StopToken);
 
 impl Watch for Stopped<'_> {
     fn is_stopped(&self) -> bool {

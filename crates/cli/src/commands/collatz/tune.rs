@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use warpint::collatz::delay::Delays;
 use warpint::collatz::gpu::DelaysOnDevice;
-use warpint::collatz::{Method, Region, Verifier, Watch};
+use warpint::collatz::{Method, Region, Verifier};
 use warpint::device::Device;
 use warpint::mersenne::engine::places::{CPU, cpu_name, device_on};
 use warpint::mersenne::{DeviceChoice, StopToken};
 
+use super::bench::Stopped;
 use super::numbers::{about, number};
 use super::sizes::{Size, TunedSizes, candidates, explained};
 use super::verifiers;
@@ -184,7 +185,7 @@ impl<'a> Tuning<'a> {
                     Some(bits) if bits < 30 => engine.with_sizes(1 << bits, 0, 2),
                     _ => engine,
                 };
-                return Ok((Work::Delays(engine), 30));
+                return Ok((Work::Delays(engine.into()), 30));
             }
             (Size::Delays(_), None) => return Err(none_here(self.what)),
         };
@@ -195,6 +196,8 @@ impl<'a> Tuning<'a> {
 
     /// So many numbers that they take about as long as they shall, log2.
     fn bits_of_a_second(&mut self, work: &mut Work, mut bits: u32) -> anyhow::Result<Option<u32>> {
+        // Of a size that failed.
+        self.sum = None;
         loop {
             for is_timed in [false, true] {
                 let Some(time) = self.once(work, bits)? else { return Ok(None) };
@@ -271,21 +274,11 @@ impl<'a> Tuning<'a> {
 /// What is timed.
 enum Work {
     Verifier(Box<dyn Verifier>),
-    Delays(DelaysOnDevice),
+    Delays(Box<DelaysOnDevice>),
 }
 
 fn none_here(what: Tuned) -> anyhow::Error {
     anyhow::anyhow!("there is no {} here", what.name())
-}
-
-struct Stopped<'a>(&'a StopToken);
-
-impl Watch for Stopped<'_> {
-    fn is_stopped(&self) -> bool {
-        self.0.is_stopped()
-    }
-
-    fn done(&self, _numbers: u128) {}
 }
 
 /// All that was found.
