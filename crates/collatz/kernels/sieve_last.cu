@@ -112,7 +112,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
             if (lane == 0) place = atomicAdd(list_count, PLACES);
             place = __shfl_sync(ALL, place, 0);
             places = PLACES;
-            // A list that is too short is noticed by the host, which sees the count.
+            // A list that is too short is noticed by the host, which sees the count. No warp adds to it twice then: all
+            // long numbers of a chunk may be more than 2^32.
             full = place > list_length - PLACES;
         }
         if (full) return;

@@ -25,13 +25,15 @@ pub enum CollatzError {
         /// The residue.
         residue: u128,
     },
-    /// Numbers that are too large for a method.
+    /// Numbers that are too large for the sieve.
     #[error(
-        "numbers of {bits} bits are too large for the sieve: take intervals of fewer numbers, or another method"
+        "the sieve has no room for {level} low bits and {top_bits} bits above them: take smaller units or classes, or another method"
     )]
     TooLarge {
-        /// Their bits.
-        bits: u32,
+        /// Low bits that are grown one by one.
+        level: u32,
+        /// Bits above them.
+        top_bits: u32,
     },
     /// A class of more low bits than the sieve.
     #[error(

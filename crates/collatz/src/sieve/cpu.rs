@@ -175,7 +175,7 @@ impl Walk<'_> {
                     return tally.unresolved.push(n);
                 };
                 if end.tall {
-                    self.tallest.take(n, self.long.walker);
+                    self.tallest.take(n, self.tree.level, self.long.walker);
                 }
                 end.odd
             }

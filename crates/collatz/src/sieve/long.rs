@@ -7,7 +7,7 @@ use num_bigint::BigUint;
 
 use super::steps::{RISES, rise_of, value_of};
 use crate::Highest;
-use crate::walk::{Walker, big_step};
+use crate::walk::{Walker, big_step, step};
 
 /// How a number is walked to its end.
 #[derive(Debug)]
@@ -90,6 +90,43 @@ impl Long<'_> {
     }
 }
 
+/// The highest value of n's path from `T^level(n)` on until it is below n; nothing if that takes more steps than the
+/// limit.
+pub(crate) fn highest_from(n: u128, level: u32, limit: u64) -> Option<BigUint> {
+    let (mut x, mut highest, mut steps) = (n, 0, 0);
+    let next = loop {
+        if steps >= u64::from(level) {
+            if x < n {
+                return Some(highest.max(x).into());
+            }
+            highest = highest.max(x);
+        }
+        if steps >= limit {
+            return None;
+        }
+        match step(x) {
+            Some(next) => x = next,
+            None => break big_step(&x.into()),
+        }
+        steps += 1;
+    };
+    let (start, mut x, mut highest) = (BigUint::from(n), next, BigUint::from(highest));
+    steps += 1;
+    loop {
+        if steps >= u64::from(level) {
+            if x < start {
+                return Some(highest);
+            }
+            highest = highest.max(x.clone());
+        }
+        if steps >= limit {
+            return None;
+        }
+        x = big_step(&x);
+        steps += 1;
+    }
+}
+
 /// The highest value so far, found by many threads.
 ///
 /// T^j(x) + 1 ≤ (3/2)^j·(x + 1): between the ends of a step of s bits a path stays below (3/2)^s·(x + 1). Who walks need
@@ -98,8 +135,8 @@ impl Long<'_> {
 pub(crate) struct Tallest {
     step: u32,
     highest: Mutex<Option<Highest>>,
-    /// The lower and the upper half of the threshold, which only rises: whoever reads one half before and one
-    /// after a rise has a threshold that is not too high.
+    /// The lower and the upper half of the threshold, which only rises. The lower one is stored first and read last,
+    /// so whoever reads one half before and one after a rise has a threshold that is not too high.
     threshold: [AtomicU64; 2],
 }
 
@@ -119,20 +156,21 @@ impl Tallest {
         let least = u128::try_from(least).unwrap_or(u128::MAX).saturating_sub(2);
         if least > self.threshold() {
             self.threshold[0].store(least as u64, Ordering::Relaxed);
-            self.threshold[1].store((least >> 64) as u64, Ordering::Relaxed);
+            self.threshold[1].store((least >> 64) as u64, Ordering::Release);
         }
     }
 
     /// A number whose values at the ends of all steps are smaller is not the highest.
     pub(crate) fn threshold(&self) -> u128 {
         let [lower, upper] = &self.threshold;
-        u128::from(upper.load(Ordering::Relaxed)) << 64 | u128::from(lower.load(Ordering::Relaxed))
+        let upper = u128::from(upper.load(Ordering::Acquire));
+        upper << 64 | u128::from(lower.load(Ordering::Relaxed))
     }
 
-    /// Walks a number exactly, and keeps its highest value if that is the highest.
-    pub(crate) fn take(&self, n: u128, walker: &Walker) {
-        let Some(descent) = walker.descend(n) else { return };
-        let this = Highest { value: descent.highest, start: n };
+    /// Walks a number exactly, and keeps its highest value from `T^level(n)` on if that is the highest.
+    pub(crate) fn take(&self, n: u128, level: u32, walker: &Walker) {
+        let Some(value) = highest_from(n, level, walker.limit) else { return };
+        let this = Highest { value, start: n };
         let mut highest = self.highest.lock().unwrap_or_else(PoisonError::into_inner);
         let best = match highest.take() {
             Some(other) => other.max(this),

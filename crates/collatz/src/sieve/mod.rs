@@ -18,7 +18,7 @@ use last::LAST;
 pub(crate) use last::powers;
 pub(crate) use long::{Long, Tallest};
 pub use look::Looking;
-use pieces::{Piece, pieces};
+pub(crate) use pieces::{Piece, pieces};
 pub use rules::Rules;
 pub(crate) use tables::Tables;
 pub use tree::Tree;

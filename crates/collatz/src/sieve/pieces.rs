@@ -21,8 +21,6 @@ pub(crate) enum Piece {
 
 /// An interval of fewer than 2^this numbers is not worth a tree.
 const LEAST_BITS: u32 = 16;
-/// A tree has at most 2^this numbers above its root, so that its low bits fit in 96 bits.
-const MOST_LEVELS: u32 = 90;
 
 /// The parts of a region, in ascending order.
 ///
@@ -61,6 +59,8 @@ pub(crate) fn pieces(
                 let region = Region::Interval { from: residue, to: residue + 1 };
                 pieces.push(Piece::Plain { region, counted: false });
             }
+            // Before a root is grown that may not fit its words.
+            fits(bits - LAST, 0)?;
             if let Some(root) = root(low_bits, residue, shape) {
                 pieces.push(Piece::Tree(tree(root, low_bits, bits - LAST, 0)?));
             }
@@ -91,14 +91,20 @@ fn tree(
 ) -> Result<Tree, CollatzError> {
     let bits = level + LAST - root_level;
     let look = shape.look.unwrap_or_else(|| Looking::for_numbers(bits).min(most));
-    // The values at the last level: path + top·3^odd, path < 3^odd, odd ≤ level.
-    let growth = u64::from(level) * 1585 / 1000 + 1;
-    let top_bits = u64::from(128 - (top + (1 << LAST)).leading_zeros());
-    if level > MOST_LEVELS || growth + top_bits > 126 {
-        return Err(CollatzError::TooLarge { bits: level + top_bits as u32 });
-    }
+    fits(level, top)?;
     let rules = shape.rules;
     Ok(Tree { root, root_level, level, top, rules, look, step: shape.step })
+}
+
+/// Whether all values at the last level are below 2^126: path + top·3^odd, path < 3^odd, odd ≤ level. Low bits then
+/// fit in 96.
+fn fits(level: u32, top: u128) -> Result<(), CollatzError> {
+    let growth = level * 1585 / 1000 + 1;
+    let top_bits = 128 - (top + (1 << LAST)).leading_zeros();
+    if growth + top_bits > 126 {
+        return Err(CollatzError::TooLarge { level, top_bits });
+    }
+    Ok(())
 }
 
 /// [from, to) as aligned intervals of 2^bits numbers, as large as they can be: (first number, bits).

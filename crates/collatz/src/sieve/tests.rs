@@ -98,6 +98,9 @@ fn trees_walk_what_the_rules_leave() {
     let mut regions: Vec<_> = windows.map(|(from, to)| Region::interval(from, to).unwrap()).into();
     regions.push(Region::class(24, 3, 7).unwrap());
     regions.push(Region::class(28, 9, 255).unwrap());
+    // With paths whose highest values come before the last level.
+    regions.push(Region::class(80, 64, 11_795_138_530_315_862_015).unwrap());
+    regions.push(Region::class(82, 66, 7_863_425_686_877_241_343).unwrap());
     for region in &regions {
         for shape in [
             shape(16, 12, Rules::default()),
@@ -110,13 +113,30 @@ fn trees_walk_what_the_rules_leave() {
             let (walked, checksum, long) = slow(region, &tree);
             let tally = tally(region, shape);
             assert_eq!((tally.walked, tally.checksum), (walked, checksum), "{region} {shape:?}");
-            let walker = Walker::default();
-            let paths = long.iter().filter_map(|&n| Some((walker.descend(n)?.highest, n)));
+            let paths =
+                long.iter().filter_map(|&n| Some((long::highest_from(n, tree.level, 10_000)?, n)));
             let highest = paths.max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
             let found = tally.highest.map(|highest| (highest.value, highest.start));
             assert_eq!(found, highest, "{region} {shape:?}");
         }
     }
+}
+
+#[test]
+fn highest_values_are_those_of_paths() {
+    for n in [27u128, 703, 63_728_127, (1 << 100) - 1] {
+        let descent = Walker::default().descend(n).unwrap();
+        assert_eq!(long::highest_from(n, 0, 100_000), Some(descent.highest), "{n}");
+        for level in [1, 10, 50] {
+            let mut path = vec![BigUint::from(n)];
+            while path.len() <= level || path[path.len() - 1] >= path[0] {
+                path.push(crate::walk::big_step(&path[path.len() - 1]));
+            }
+            let highest = path[level..].iter().max().cloned();
+            assert_eq!(long::highest_from(n, level as u32, 100_000), highest, "{n} {level}");
+        }
+    }
+    assert_eq!(long::highest_from(27, 0, 10), None);
 }
 
 #[test]
@@ -149,10 +169,15 @@ fn a_trap_is_found() {
 
 #[test]
 fn numbers_beyond_the_words_are_refused() {
-    let huge = Region::interval(1 << 120, (1 << 120) + (1 << 40)).unwrap();
-    let mut sieve = Sieve::new(CpuSieve::default());
-    let error = sieve.verify(&huge, &Unwatched).unwrap_err().to_string();
-    assert!(error.starts_with("numbers of "), "{error}");
+    let huge = [
+        Region::interval(1 << 120, (1 << 120) + (1 << 40)).unwrap(),
+        Region::class(127, 111, (1 << 111) - 1).unwrap(),
+    ];
+    for region in huge {
+        let mut sieve = Sieve::new(CpuSieve::default());
+        let error = sieve.verify(&region, &Unwatched).unwrap_err().to_string();
+        assert!(error.starts_with("the sieve has no room for "), "{error}");
+    }
 }
 
 struct Stop;

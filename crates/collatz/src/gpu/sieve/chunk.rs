@@ -166,6 +166,7 @@ impl<'a> Chunks<'a> {
             let sums = self.sums.address();
             self.kernels.last(nodes, counters, &tables, listed, sums, range.len())?;
             let places = self.counters.download_part(LEVELS + 1..LEVELS + 2)?;
+            // Warps ask for no more places when the list is full, so the count is far below 2^32.
             let places = places.first().map_or(0, |&places| places as usize);
             if places > listed.len() {
                 // Some are not listed: the same again, half of it at a time.
@@ -199,7 +200,7 @@ impl<'a> Chunks<'a> {
             let found = self.find(nodes, listed, range.clone())?;
             let threshold = self.tallest.threshold();
             for &n in &found.tall.numbers {
-                self.tallest.take(n, self.walker);
+                self.tallest.take(n, self.tree.level(), self.walker);
             }
             let tall_enough = found.tall.is_complete() || range.len() == 1;
             if !tall_enough && found.given_up.is_complete() && self.tallest.threshold() > threshold
@@ -255,7 +256,7 @@ impl<'a> Chunks<'a> {
         match long.whole(n, self.tree.level()) {
             Some(end) => {
                 self.tally.checksum = self.tally.checksum.wrapping_add(end.odd);
-                self.tallest.take(n, self.walker);
+                self.tallest.take(n, self.tree.level(), self.walker);
             }
             None => self.tally.unresolved.push(n),
         }

@@ -17,7 +17,7 @@ pub struct Blocks {
 
 /// Places of the list of long numbers that a warp takes at a time.
 const PLACES: usize = 256;
-/// Powers of 3 in the shared memory of a block of `sieve_long.cu`: a tree has at most 90 levels.
+/// Powers of 3 in the shared memory of a block of `sieve_long.cu`: a tree has at most 72 levels.
 const POWERS: u32 = 96;
 /// Blocks of a multiprocessor.
 const OF_A_MULTIPROCESSOR: u32 = 8;

@@ -3,7 +3,7 @@
 use warpint_device::Device;
 
 use super::*;
-use crate::sieve::{CpuSieve, Rules, Shape, Sieve, Step};
+use crate::sieve::{CpuSieve, Piece, Rules, Shape, Sieve, Step, pieces};
 use crate::{Region, Unwatched, Verifier};
 
 fn blocks() -> Blocks {
@@ -38,6 +38,56 @@ fn trees_are_walked_as_on_the_cpu() {
         let expected = cpu.verify(&region, &Unwatched).unwrap().unwrap();
         let found = device.verify(&region, &Unwatched).unwrap().unwrap();
         assert_eq!(found, expected, "{region}");
+    }
+}
+
+/// Every word of low bits, of what stands above them and of values counts somewhere.
+#[test]
+fn far_and_deep_trees_are_walked_as_on_the_cpu() {
+    let far = |bits: u32, add: u128| {
+        let from = (1 << bits | add) >> 17 << 17;
+        Region::interval(from, from + (1 << 17)).unwrap()
+    };
+    let deep =
+        |bits: u32, low_bits: u32| Region::class(bits, low_bits, (1 << low_bits) - 1).unwrap();
+    let cases = [
+        (far(94, 0x5bd1_e995_9bd1_e995 << 20), 8),
+        (far(112, 0xc2b2_ae3d_27d4_eb4f << 40), 9),
+        (far(114, 0x9e37_79b9_7f4a_7c15 << 45), 10),
+        (deep(82, 66), 11),
+        (deep(81, 65), 12),
+        (deep(74, 58), 13),
+        (Region::class(80, 64, 11_795_138_530_315_862_015).unwrap(), 11),
+    ];
+    for (region, step) in cases {
+        let shape = shape(11, step, Rules::default());
+        let mut cpu = Sieve { shape, ..Sieve::new(CpuSieve::default()) };
+        let mut device = Sieve { shape, ..Sieve::new(on_simulator(Walker::default())) };
+        let expected = cpu.verify(&region, &Unwatched).unwrap().unwrap();
+        let found = device.verify(&region, &Unwatched).unwrap().unwrap();
+        assert_eq!(found, expected, "{region}");
+        assert!(found.walked > 0, "{region}");
+    }
+}
+
+/// A tree in the middle of others, with a root of many bits and many above them.
+#[test]
+fn a_tree_with_all_its_parts_is_walked_as_on_the_cpu() {
+    for (low_bits, top) in [(44, 0x3_1234_5679u128), (50, 0x1ff_ffff), (52, 1 << 21 | 12_345)] {
+        let region = Region::class(low_bits + 17, low_bits, (1 << low_bits) - 1).unwrap();
+        let mut tree = pieces(&region, shape(10, 9, Rules::default()), Looking::LEAST)
+            .unwrap()
+            .into_iter()
+            .find_map(|piece| match piece {
+                Piece::Tree(tree) => Some(tree),
+                Piece::Plain { .. } => None,
+            })
+            .unwrap();
+        tree.top = top << 10;
+        let expected = CpuSieve::default().tree(&tree, None, &Unwatched).unwrap().unwrap();
+        let mut device = on_simulator(Walker::default());
+        let found = device.tree(&tree, None, &Unwatched).unwrap().unwrap();
+        assert_eq!(found, expected, "{low_bits} {top}");
     }
 }
 
