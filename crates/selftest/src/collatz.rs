@@ -1,6 +1,7 @@
 //! The methods of the Collatz conjecture on a device against those of the CPU.
 
 mod delays;
+mod vectors;
 
 use warpint_collatz::gpu::sieve::{Blocks, GpuSieve};
 use warpint_collatz::sieve::{CpuSieve, Looking, Rules, Shape, Sieve, Step};
@@ -12,8 +13,13 @@ use warpint_device::Device;
 pub type Run = fn(&Device, u64, &Sizes) -> Result<(), String>;
 
 /// Every case, by name.
-pub const CASES: &[(&str, Run)] =
-    &[("trees", trees), ("rules", rules), ("given_up", given_up), ("delays", delays::delays)];
+pub const CASES: &[(&str, Run)] = &[
+    ("trees", trees),
+    ("rules", rules),
+    ("given_up", given_up),
+    ("vectors", vectors::vectors),
+    ("delays", delays::delays),
+];
 
 /// How many numbers are tried.
 #[derive(Debug, Clone, Copy)]
@@ -75,6 +81,8 @@ impl Sizes {
             Region::interval(from, from + (1 << bits)),
             Region::interval(0, 1 << bits),
             Region::class(71, 71 - bits, ones),
+            // More low bits than a word of 64 has.
+            Region::class(82, 66, (1 << 66) - 1),
         ];
         regions.into_iter().map(|region| region.map_err(|e| e.to_string())).collect()
     }

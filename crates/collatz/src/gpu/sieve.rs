@@ -12,9 +12,9 @@ pub use kernels::Blocks;
 use kernels::Kernels;
 use stages::{Stage, Stages};
 
-use crate::sieve::{Engine, Looking, Tables, Tally, Tree};
+use crate::sieve::{Engine, Looking, Piece, Shape, Tables, Tally, Tree, pieces, vector_word};
 use crate::walk::Walker;
-use crate::{CollatzError, Watch};
+use crate::{CollatzError, Region, Watch};
 
 /// A node: low bits, odd steps and pattern; the path (see `sieve_grow.cu`).
 type NodeWords = [u32; 8];
@@ -152,6 +152,45 @@ impl GpuSieve {
         self.device.synchronize()?;
         self.vectors = Some(Vectors { key, words });
         Ok(())
+    }
+}
+
+impl GpuSieve {
+    /// Words of the vectors of a region's first tree: (vector, word) → (as the kernel has made it, as the rules
+    /// say), so that vectors too long for a CPU are tried too.
+    ///
+    /// # Errors
+    /// The device fails; the region has no tree, or no such vector or word.
+    pub fn sample_vectors(
+        &mut self,
+        region: &Region,
+        shape: Shape,
+        places: &[(u32, u32)],
+    ) -> Result<Vec<(u32, u32)>, CollatzError> {
+        let most = self.most_looking();
+        let tree = pieces(region, shape, most)?.into_iter().find_map(|piece| match piece {
+            Piece::Tree(tree) => Some(tree),
+            Piece::Plain { .. } => None,
+        });
+        let missing = |what: &str| DeviceError::Failed {
+            what: format!("a sample of the vectors of {region}"),
+            message: what.into(),
+        };
+        let tree = tree.ok_or_else(|| missing("it has no tree"))?;
+        let kernels = self.kernels(&tree)?;
+        self.vectors(&tree, &kernels, &Tables::new(&tree))?;
+        let words = self.vectors.as_ref().map(|vectors| &vectors.words);
+        let words = words.ok_or_else(|| missing("there are none"))?;
+        let of_one = 1usize << (tree.look().bits() - 5);
+        let sampled = places.iter().map(|&(vector, word)| {
+            let at = vector as usize * of_one + word as usize;
+            if vector >= tree.classes() || word as usize >= of_one {
+                return Err(missing(&format!("no word {word} of vector {vector}")).into());
+            }
+            let found = words.download_part(at..at + 1)?.first().copied().unwrap_or(0);
+            Ok((found, vector_word(&tree, vector, word)))
+        });
+        sampled.collect()
     }
 }
 

@@ -51,6 +51,19 @@ pub(crate) struct Vectors {
     pub count: u32,
 }
 
+/// One word of a vector, by the rules.
+pub(crate) fn vector_word(tree: &Tree, class: u32, word: u32) -> u32 {
+    let limits = tree.limits(0, tree.look.bits());
+    let odd = min_odd(tree.level) + class;
+    let mask = (1u64 << tree.look.bits()) - 1;
+    let power = (0..odd).fold(1u64, |power, _| power.wrapping_mul(3) & mask);
+    (0..32).fold(0, |bits, i| {
+        let residue = (u64::from(word) * 32 + i).wrapping_mul(power) & mask;
+        let (.., least) = threshold(residue.into(), &limits);
+        bits | u32::from(odd as i32 >= least) << i
+    })
+}
+
 impl Vectors {
     /// Those of a tree. Time and memory of 2^look numbers.
     pub(crate) fn new(tree: &Tree) -> Self {

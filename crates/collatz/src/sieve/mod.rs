@@ -18,6 +18,7 @@ use last::LAST;
 pub(crate) use last::powers;
 pub(crate) use long::{Long, Tallest};
 pub use look::Looking;
+pub(crate) use look::vector_word;
 pub(crate) use pieces::{Piece, pieces};
 pub use rules::Rules;
 pub(crate) use tables::Tables;
