@@ -61,6 +61,22 @@
 //! assert_eq!(modulus.square(&roots)?.to_decimal()?, ["81", "625"]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! The Collatz conjecture for all numbers below 2^30, on all cores; with
+//! `GpuSieve::new(&Device::open("cuda")?, Walker::default())` in place of `CpuSieve::default()` on a GPU:
+//!
+//! ```
+//! use warpint::collatz::sieve::{CpuSieve, Sieve};
+//! use warpint::collatz::{Region, Unwatched, Verifier, path};
+//!
+//! let mut sieve = Sieve::new(CpuSieve::default());
+//! let verified = sieve.verify(&Region::interval(0, 1 << 30)?, &Unwatched)?;
+//! // Nobody stopped it, and no number failed to come down.
+//! assert!(verified.is_some_and(|verified| verified.unresolved.is_empty()));
+//! let path = path::path(&63_728_127u32.into(), &Unwatched);
+//! assert!(path.is_some_and(|path| path.delay() == 949));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub use warpint_arith as arith;
 pub use warpint_collatz as collatz;
