@@ -14,7 +14,7 @@ fn plain() -> Vec<(u16, u64)> {
         let (mut x, mut delay, mut maximum) = (n, 0, n);
         while x >= n {
             if x % 2 == 1 {
-                x = (3 * x + 1) / 2;
+                x += x / 2 + 1;
                 delay += 2;
             } else {
                 x /= 2;
