@@ -248,6 +248,31 @@ fn an_unresolved_number_is_loud_and_never_forgotten() {
     assert_eq!((&json["status"], &json["unresolved"][0]), (&"unresolved".into(), &"27".into()));
 }
 
+#[test]
+fn an_unresolved_number_of_a_unit_that_is_not_asked_for_is_as_loud() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = "collatz verify --below 2^12 --unit-bits 10 --method plain";
+    verified(dir.path(), &format!("{line} --units 1..3"));
+    change(&units(dir.path())[2], "\"unresolved\":[]", "\"unresolved\":[\"27\"]");
+    // Incomplete, and complete; by units and by parts.
+    for part in ["--units 1", "--units 0", "--shard 3/4 --quiet", "--shard 0/4"] {
+        let ran = warpint(dir.path(), &format!("{line} {part}"));
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+        assert!(ran.out.starts_with("UNRESOLVED: 27: "), "{ran:?}");
+        if part != "--shard 3/4 --quiet" {
+            let told = "warpint-collatz/below-2p12-u10-3.json: UNRESOLVED: 27: ";
+            assert_eq!(ran.err.matches(told).count(), 1, "{ran:?}");
+        }
+        assert!(!ran.out.contains("verified"), "{ran:?}");
+        let json = warpint(dir.path(), &format!("{line} {part} --json")).json();
+        assert_eq!(json["status"], "unresolved");
+        assert_eq!(
+            (&json["unresolved"][0], &json["claim"]),
+            (&"27".into(), &serde_json::Value::Null)
+        );
+    }
+}
+
 /// Some seconds of work: 128 units.
 const LONG: &str = "collatz verify --below 2^24 --unit-bits 17 --method plain --json";
 

@@ -3,6 +3,12 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How often a file that goes meanwhile is opened anew: so often at once, so often in all, with pauses.
+const AT_ONCE: u32 = 100;
+const MOST_ATTEMPTS: u32 = 1000;
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// A lock of the operating system on an empty file. The lock goes with the process, however that ends, so a
 /// file that a killed process left is free; the file goes when the claim is given back.
@@ -16,9 +22,15 @@ pub(crate) struct Claim {
 impl Claim {
     /// Takes it; nothing if somebody has it. Where the file system has no locks, everybody gets it:
     /// then a unit may be done twice, and the first file stays.
+    ///
+    /// # Errors
+    /// Of the file system; [`io::ErrorKind::AlreadyExists`] if something else than a regular file is there.
     pub(crate) fn try_take(path: &Path) -> io::Result<Option<Self>> {
-        loop {
-            let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
+        for attempt in 0..MOST_ATTEMPTS {
+            if attempt >= AT_ONCE {
+                std::thread::sleep(PAUSE);
+            }
+            let Some(file) = open(path)? else { continue };
             let is_locked = match file.try_lock() {
                 Ok(()) => true,
                 Err(TryLockError::WouldBlock) => return Ok(None),
@@ -29,6 +41,7 @@ impl Claim {
                 return Ok(Some(Self { path: path.to_owned(), file, is_locked }));
             }
         }
+        Err(io::Error::other("it is replaced again and again"))
     }
 
     /// Whether nobody else can have it; false where the file system has no locks.
@@ -39,11 +52,36 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // Only who holds the lock removes the file, and only where another can tell that it is gone.
-        if cfg!(unix) && is_at(&self.file, &self.path) {
+        // Only who holds the lock removes the file, and only where another can tell that it is gone. One with
+        // something in it is somebody's.
+        let is_empty = self.file.metadata().is_ok_and(|found| found.len() == 0);
+        if cfg!(unix) && is_empty && is_at(&self.file, &self.path) {
             let _ = fs::remove_file(&self.path);
         }
     }
+}
+
+/// Opens the regular file at the path, which is made if nothing is there; nothing if it has gone meanwhile.
+fn open(path: &Path) -> io::Result<Option<File>> {
+    // What is made new is never behind a symbolic link.
+    match OpenOptions::new().write(true).create_new(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        made => return made.map(Some),
+    }
+    let gone = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => Ok(None),
+        _ => Err(error),
+    };
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_file() => {}
+        Ok(_) => {
+            let what = "it is not a regular file";
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, what));
+        }
+        Err(error) => return gone(error),
+    }
+    // To read, too: a FIFO that has come meanwhile then waits for nobody.
+    OpenOptions::new().read(true).write(true).open(path).map(Some).or_else(gone)
 }
 
 /// Whether the file is the one at the path. Taken for granted where that cannot be told.
@@ -79,6 +117,29 @@ mod tests {
         // What a killed process left behind.
         fs::write(&path, "").unwrap();
         assert!(Claim::try_take(&path).unwrap().is_some());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn what_is_no_regular_file_is_refused_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        fs::create_dir(path("folder")).unwrap();
+        fs::write(path("file"), "").unwrap();
+        std::os::unix::fs::symlink(path("nothing"), path("dangling")).unwrap();
+        std::os::unix::fs::symlink(path("file"), path("link")).unwrap();
+        let fifo = std::process::Command::new("mkfifo").arg(path("fifo")).status().unwrap();
+        assert!(fifo.success());
+        for name in ["folder", "dangling", "link", "fifo"] {
+            let error = Claim::try_take(&path(name)).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::AlreadyExists, "{name}");
+            assert!(fs::symlink_metadata(path(name)).is_ok());
+        }
+        assert!(!path("nothing").exists());
+        // Not ours, though it can be locked.
+        fs::write(path("text"), "x").unwrap();
+        assert!(Claim::try_take(&path("text")).unwrap().is_some());
+        assert!(path("text").exists());
     }
 
     #[test]

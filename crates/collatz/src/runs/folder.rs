@@ -2,7 +2,7 @@
 //!
 //! A file is written beside its place, brought to disk and moved there, and never replaced: what is there and is
 //! sound stays, what is there and is not is renamed to `….bad`, and nothing is removed but what a killed process
-//! left unfinished. So at every instant, power cuts included, a file has a whole unit.
+//! left unfinished, under names of this program's form. So at every instant, power cuts included, a file has a whole unit.
 
 #[cfg(test)]
 mod tests;
@@ -13,16 +13,11 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::runs::claim::Claim;
+use crate::runs::name::{LOCK, Name, RANDOM, UNFINISHED};
 use crate::runs::{Layout, Unit, UnitError};
 
 /// More bytes than a unit has.
 const MOST_BYTES: u64 = 64 << 20;
-
-/// What files end in that are not yet whole.
-const UNFINISHED: &str = ".tmp";
-
-/// What the files of claims end in.
-const LOCK: &str = ".json.lock";
 
 /// Why a directory of units cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -56,6 +51,12 @@ pub enum FolderError {
         path: PathBuf,
         /// Why.
         source: io::Error,
+    },
+    /// Something else is where the lock of a unit must be.
+    #[error("{} is not a regular file, as the lock of a unit must be: move it away", path.display())]
+    NoLock {
+        /// The path.
+        path: PathBuf,
     },
     /// A file that this program must not touch.
     #[error("{}: {source}: left as it is; use the newer program or another directory", path.display())]
@@ -117,9 +118,7 @@ impl Folder {
     /// The file of a unit: `below-2p40-u32-007.json`, `from-5-to-700-u32-0.json`.
     #[must_use]
     pub fn place(&self, layout: &Layout, unit: u64) -> PathBuf {
-        let range = range_name(layout.from(), layout.to());
-        let width = (layout.units() - 1).to_string().len();
-        self.path.join(format!("{range}-u{}-{unit:0width$}.json", layout.unit_bits()))
+        self.path.join(Name::new(layout, unit).file())
     }
 
     /// log2 of the size of units of a range, by the names of the files; that of most files, if there are several.
@@ -127,13 +126,10 @@ impl Folder {
     /// # Errors
     /// The directory cannot be listed.
     pub fn unit_bits(&self, from: u128, to: u128) -> Result<Option<u32>, FolderError> {
-        let start = format!("{}-u", range_name(from, to));
         let mut files: BTreeMap<u32, usize> = BTreeMap::new();
-        for path in self.files()? {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let bits = name.strip_prefix(&start).and_then(|rest| rest.split_once('-'));
-            if let Some(bits) = bits.and_then(|(bits, _)| bits.parse().ok()) {
-                *files.entry(bits).or_default() += 1;
+        for name in self.files()?.iter().filter_map(|path| Name::of_unit(path)) {
+            if (name.from, name.to) == (from, to) {
+                *files.entry(name.unit_bits).or_default() += 1;
             }
         }
         Ok(files.into_iter().max_by_key(|(_, count)| *count).map(|(bits, _)| bits))
@@ -187,7 +183,10 @@ impl Folder {
     /// Lets no other process do a unit; nothing if one does.
     pub(crate) fn claim(&self, layout: &Layout, unit: u64) -> Result<Option<Claim>, FolderError> {
         let path = lock_of(&self.place(layout, unit));
-        Claim::try_take(&path).map_err(|source| FolderError::Write { path, source })
+        Claim::try_take(&path).map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => FolderError::NoLock { path },
+            _ => FolderError::Write { path, source },
+        })
     }
 
     /// Renames what is at the place of a unit that is claimed, to a name that is free.
@@ -222,7 +221,7 @@ impl Folder {
         let mut prefix = path.file_name().unwrap_or_default().to_owned();
         prefix.push(".");
         let mut builder = tempfile::Builder::new();
-        builder.prefix(&prefix).suffix(UNFINISHED);
+        builder.prefix(&prefix).suffix(UNFINISHED).rand_bytes(RANDOM);
         // As other files: what the user's mask leaves.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
@@ -242,34 +241,28 @@ impl Folder {
         Ok(())
     }
 
-    /// Removes what killed processes left unfinished.
+    /// Removes what killed processes left unfinished, and nothing that has another name or is something else.
     pub(crate) fn clear_away(&self) -> Result<(), FolderError> {
+        let is_file = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
         for path in self.list(UNFINISHED)? {
-            // `PLACE.<random>.tmp`, made by who had the claim of that place.
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let Some((place, _)) = name.split_once(".json.") else { continue };
-            let lock = lock_of(&self.path.join(format!("{place}.json")));
-            // Held while the file goes; one that cannot be removed is in nobody's way.
-            if let Ok(Some(claim)) = Claim::try_take(&lock)
+            let Some(name) = Name::of_unfinished(&path).filter(|_| is_file(&path)) else {
+                continue;
+            };
+            // Made by who had the claim. Held while the file goes; one that cannot be removed is in nobody's way.
+            if let Ok(Some(claim)) = Claim::try_take(&lock_of(&self.path.join(name.file())))
                 && claim.is_locked()
             {
                 let _ = fs::remove_file(&path);
             }
         }
         for lock in self.list(LOCK)? {
-            // A claim that is given back takes its file along.
-            drop(Claim::try_take(&lock));
+            let is_empty = || fs::symlink_metadata(&lock).is_ok_and(|found| found.len() == 0);
+            if Name::of_lock(&lock).is_some() && is_file(&lock) && is_empty() {
+                // A claim that is given back takes its file along.
+                drop(Claim::try_take(&lock));
+            }
         }
         Ok(())
-    }
-}
-
-/// `below-2p40`, `from-5-to-700`.
-fn range_name(from: u128, to: u128) -> String {
-    if from == 0 && to.is_power_of_two() {
-        format!("below-2p{}", to.trailing_zeros())
-    } else {
-        format!("from-{from}-to-{to}")
     }
 }
 

@@ -24,6 +24,7 @@ mod claim;
 mod folder;
 mod layout;
 mod merge;
+mod name;
 mod run;
 pub mod sample;
 mod unit;

@@ -4,6 +4,7 @@ mod queue;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::mpsc::Sender;
@@ -15,6 +16,7 @@ pub use queue::{Selection, SelectionError};
 
 use crate::runs::claim::Claim;
 use crate::runs::folder::Found;
+use crate::runs::name::Name;
 use crate::runs::sample::Sample;
 use crate::runs::{Folder, FolderError, Layout, Unit};
 use crate::{CollatzError, Highest, Verifier, Watch};
@@ -53,6 +55,13 @@ pub enum Event {
         /// The numbers.
         numbers: Vec<u128>,
     },
+    /// The same of another file in the directory, which the run had no part in.
+    UnresolvedFile {
+        /// The file.
+        path: PathBuf,
+        /// The numbers.
+        numbers: Vec<u128>,
+    },
     /// A unit stays undone.
     Failed {
         /// Its number.
@@ -83,9 +92,9 @@ pub struct Outcome {
     pub numbers_before: u128,
     /// Computing time, by the clock.
     pub seconds: f64,
-    /// The highest value of all that were done, now and before.
+    /// The highest value of all units of the range that are done, asked for or not.
     pub highest: Option<Highest>,
-    /// All unresolved numbers, ascending.
+    /// The unresolved numbers of all files of units in the directory, asked for or not: ascending, each once.
     pub unresolved: Vec<u128>,
     /// The watch ended it before its end.
     pub stopped: bool,
@@ -137,6 +146,8 @@ struct Shared<'a> {
     run: Run<'a>,
     queue: Mutex<Queue>,
     outcome: Mutex<Outcome>,
+    /// Units with a sound file that is told of.
+    settled: Mutex<HashSet<u64>>,
     watch: &'a dyn Watch,
     events: Sender<Event>,
 }
@@ -155,7 +166,8 @@ enum End {
 
 impl Run<'_> {
     /// Does the units that are not done, each verifier in a thread of its own, until there are none; waits for
-    /// those that other processes do, and takes them over if these die. A unit whose device fails stays undone,
+    /// those that other processes do, and takes them over if these die; looks at the other files in the
+    /// directory, which may have unresolved numbers. A unit whose device fails stays undone,
     /// and that device gets no more; other devices go on. If a file cannot be written or the directory cannot be
     /// used, the run ends early. What is finished is kept in any case, and the same run does the rest.
     ///
@@ -178,6 +190,7 @@ impl Run<'_> {
             run: self,
             queue: Mutex::new(Queue::new(self.selection)),
             outcome: Mutex::new(outcome),
+            settled: Mutex::new(HashSet::new()),
             watch,
             events,
         };
@@ -193,22 +206,18 @@ impl Run<'_> {
                 }
             }
         });
+        let sound = shared.others();
         let mut outcome = locked(&shared.outcome).clone();
         outcome.seconds = begin.elapsed().as_secs_f64();
         outcome.failed.sort_unstable();
         outcome.unresolved.sort_unstable();
         outcome.unresolved.dedup();
         outcome.stopped = watch.is_stopped() && outcome.done + outcome.before < outcome.selected;
-        outcome.complete = self.is_complete(&outcome);
-        Ok(outcome)
-    }
-
-    fn is_complete(&self, outcome: &Outcome) -> bool {
-        if outcome.selected == outcome.units {
-            return outcome.done + outcome.before == outcome.units;
+        match sound {
+            Ok(sound) => outcome.complete = sound == outcome.units,
+            Err(error) => drop(outcome.broken.get_or_insert(error.to_string())),
         }
-        (0..outcome.units)
-            .all(|unit| matches!(self.folder.find(self.layout, unit), Ok(Found::Sound(_))))
+        Ok(outcome)
     }
 }
 
@@ -228,7 +237,11 @@ impl Shared<'_> {
                 Ok(End::Settled) => {}
                 Ok(End::Elsewhere) => locked(&self.queue).put_off(unit),
                 Ok(End::Stopped | End::Retired) => return,
-                Err(error @ (FolderError::Read { .. } | FolderError::Later { .. })) => {
+                Err(
+                    error @ (FolderError::Read { .. }
+                    | FolderError::Later { .. }
+                    | FolderError::NoLock { .. }),
+                ) => {
                     self.fail(unit, verifier, error.to_string());
                 }
                 Err(error) => {
@@ -302,6 +315,7 @@ impl Shared<'_> {
             outcome.done += 1;
             outcome.numbers += numbers;
         }
+        self.settle(unit);
         self.tell(Event::Done(done.into()));
         Ok(End::Settled)
     }
@@ -331,7 +345,38 @@ impl Shared<'_> {
             outcome.numbers_before += unit.numbers;
             outcome.add(&unit);
         }
+        self.settle(unit.unit);
         self.tell(Event::Before(unit.into()));
+    }
+
+    /// Looks at the files in the directory that the run had no part in, for what their units say of the whole.
+    /// Returns how many units of the range have a sound file.
+    fn others(&self) -> Result<u64, FolderError> {
+        let Run { layout, folder, .. } = self.run;
+        let settled = locked(&self.settled);
+        let mut sound = settled.len() as u64;
+        for path in folder.files()? {
+            let name = Name::of_unit(&path).filter(|name| name.is_of(layout));
+            if name.is_some_and(|name| settled.contains(&name.unit)) {
+                continue;
+            }
+            let Ok(Ok(found)) = Folder::read(&path) else { continue };
+            let mut outcome = locked(&self.outcome);
+            if name.is_some_and(|name| found.is(layout, name.unit)) {
+                sound += 1;
+                outcome.add(&found);
+            } else {
+                outcome.unresolved.extend(&found.unresolved);
+            }
+            if !found.unresolved.is_empty() {
+                self.tell(Event::UnresolvedFile { path, numbers: found.unresolved });
+            }
+        }
+        Ok(sound)
+    }
+
+    fn settle(&self, unit: u64) {
+        locked(&self.settled).insert(unit);
     }
 
     fn tell_unresolved(&self, unit: &Unit) {

@@ -175,6 +175,9 @@ impl View {
             Event::Unresolved { unit, numbers } => {
                 self.meter.say(&format!("unit {unit}: {}", unresolved(numbers)));
             }
+            Event::UnresolvedFile { path, numbers } => {
+                self.meter.say(&format!("{}: {}", path.display(), unresolved(numbers)));
+            }
             Event::Failed { unit, place, reason } => {
                 self.meter.say(&format!("unit {unit} failed on {place}: {reason}"));
             }

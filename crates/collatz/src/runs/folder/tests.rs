@@ -58,6 +58,11 @@ fn the_size_of_units_is_told_by_their_files() {
         let layout = Layout::new(0, 1 << 10, bits).unwrap();
         folder.keep(&layout, &plain_unit(&layout, unit)).unwrap();
     }
+    // Names that are not of units.
+    for name in ["x", "0", "1"] {
+        fs::write(dir.path().join(format!("below-2p10-u200-{name}.json")), "").unwrap();
+        fs::write(dir.path().join(format!("below-2p10-u10-{name}{name}.json")), "").unwrap();
+    }
     assert_eq!(folder.unit_bits(0, 1 << 10).unwrap(), Some(8));
     assert_eq!(folder.unit_bits(0, 1 << 11).unwrap(), None);
     assert_eq!(folder.unit_bits(1, 1 << 10).unwrap(), None);
@@ -90,20 +95,58 @@ fn what_a_killed_process_left_is_cleared_away_and_what_a_living_one_writes_is_no
     let layout = Layout::new(0, 1 << 10, 8).unwrap();
     let claim = folder.claim(&layout, 1).unwrap().unwrap();
     assert!(folder.claim(&layout, 1).unwrap().is_none());
-    for name in [
-        "below-2p10-u8-1.json.x.tmp",
-        "below-2p10-u8-2.json.y.tmp",
+    // Of others, whatever it looks like.
+    let others = [
+        "below-2p10-u8-2.json.ab.tmp",
         "below-2p10-u8-3.json.lock",
+        "below-2p10-u8-4.json.lock",
         "notes.tmp",
-    ] {
-        fs::write(dir.path().join(name), "half").unwrap();
+        "package.json.abcdef.tmp",
+        "package.json.lock",
+    ];
+    for name in others {
+        // Empty, as locks are, if the name is not one of a unit.
+        let text = if name.ends_with("8-3.json.lock") { "text" } else { "" };
+        fs::write(dir.path().join(name), text).unwrap();
     }
+    let ours = [
+        "below-2p10-u8-0.json.lock",
+        "below-2p10-u8-1.json.abcdef.tmp",
+        "below-2p10-u8-2.json.012XYZ.tmp",
+    ];
+    for name in ours {
+        fs::write(dir.path().join(name), "").unwrap();
+    }
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("notes.tmp", dir.path().join("below-2p10-u9-0.json.lock")).unwrap();
     folder.clear_away().unwrap();
-    let left = ["below-2p10-u8-1.json.lock", "below-2p10-u8-1.json.x.tmp", "notes.tmp"];
-    assert_eq!(names(&folder), left);
+    let mut left: Vec<&str> = others.to_vec();
+    left.extend(cfg!(unix).then_some("below-2p10-u9-0.json.lock"));
+    left.sort_unstable();
+    let with = |more: &[&'static str]| {
+        let mut names = [&left[..], more].concat();
+        names.sort_unstable();
+        names
+    };
+    assert_eq!(
+        names(&folder),
+        with(&["below-2p10-u8-1.json.abcdef.tmp", "below-2p10-u8-1.json.lock"])
+    );
     drop(claim);
     folder.clear_away().unwrap();
-    assert_eq!(names(&folder), ["notes.tmp"]);
+    assert_eq!(names(&folder), left);
+}
+
+#[test]
+#[cfg(unix)]
+fn what_is_no_lock_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = Folder::open(dir.path()).unwrap();
+    let layout = Layout::new(0, 1 << 10, 8).unwrap();
+    let lock = dir.path().join("below-2p10-u8-1.json.lock");
+    std::os::unix::fs::symlink("nothing", &lock).unwrap();
+    let error = folder.claim(&layout, 1).unwrap_err();
+    assert!(matches!(&error, FolderError::NoLock { path } if *path == lock), "{error}");
 }
 
 #[test]

@@ -313,3 +313,42 @@ fn a_thread_that_panics_ends_the_run_in_order() {
     let (outcome, _) = go(&layout, dir.path(), vec![Box::new(panicking)], &Unwatched);
     assert!(outcome.broken.is_some() && !outcome.complete && !outcome.is_good());
 }
+
+#[test]
+fn a_counter_example_of_a_unit_that_is_not_asked_for_is_told() {
+    let (dir, layout) = (tempfile::tempdir().unwrap(), whole());
+    let folder = Folder::open(dir.path()).unwrap();
+    let part = |first, last| {
+        let selection = Selection::range(first, last, layout.units()).unwrap();
+        let (events, told) = mpsc::channel();
+        let run = Run { layout: &layout, folder: &folder, selection };
+        let outcome = run.go(plain(), &Unwatched, events).unwrap();
+        (outcome, told.into_iter().collect::<Vec<_>>())
+    };
+    let mut unit = plain_unit(&layout, 11);
+    unit.unresolved = vec![27];
+    folder.keep(&layout, &unit).unwrap();
+    let told = |events: &[Event], path| {
+        let event = Event::UnresolvedFile { path, numbers: vec![27] };
+        events.iter().filter(|other| **other == event).count()
+    };
+    // While units are missing, and when none is.
+    for (first, last, complete) in [(0, 0, false), (0, 9, false), (12, 15, false), (10, 10, true)] {
+        let (outcome, events) = part(first, last);
+        assert_eq!((&outcome.unresolved[..], outcome.complete), (&[27][..], complete));
+        assert!(!outcome.is_good());
+        assert_eq!(told(&events, folder.place(&layout, 11)), 1, "{events:?}");
+        assert!(complete || outcome.highest.is_some());
+    }
+    // Of another range, or cut otherwise.
+    let other = Layout::new(0, 1 << 13, 13).unwrap();
+    let (outcome, events) = go(&other, dir.path(), plain(), &Unwatched);
+    assert_eq!((outcome.unresolved.as_slice(), outcome.complete), (&[27][..], true));
+    assert!(!outcome.is_good());
+    assert_eq!(told(&events, folder.place(&layout, 11)), 1, "{events:?}");
+    // A copy is told of, too.
+    fs::copy(folder.place(&layout, 11), dir.path().join("copy.json")).unwrap();
+    let (outcome, events) = go(&layout, dir.path(), plain(), &Unwatched);
+    assert_eq!((outcome.unresolved.as_slice(), outcome.complete), (&[27][..], true));
+    assert_eq!(told(&events, dir.path().join("copy.json")), 1, "{events:?}");
+}
