@@ -4,7 +4,8 @@ mod cover;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::Highest;
@@ -67,7 +68,7 @@ pub struct Merged {
 }
 
 impl Merged {
-    /// Reads all files `….json` of these directories.
+    /// Reads all files `….json` of these directories, each file once.
     ///
     /// # Errors
     /// A directory is none, or cannot be listed.
@@ -75,7 +76,11 @@ impl Merged {
         let mut reading = Reading::default();
         for folder in folders {
             for path in folder.files()? {
-                reading.add(&path);
+                // One directory may be given twice, and have several names.
+                let file = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+                if reading.read.insert(file) {
+                    reading.add(&path);
+                }
             }
         }
         Ok(reading.merged())
@@ -101,8 +106,12 @@ impl Merged {
 #[derive(Default)]
 struct Reading {
     merged: Merged,
-    /// The first file of each set of numbers.
-    units: HashMap<RegionText, (PathBuf, Unit)>,
+    /// Files, by their one true path.
+    read: HashSet<PathBuf>,
+    /// Of each set of numbers, the first file of each method, version and parameters.
+    units: HashMap<RegionText, Vec<(PathBuf, Unit)>>,
+    /// The ends of what was meant by intervals.
+    meant: Option<(u128, u128)>,
 }
 
 impl Reading {
@@ -118,8 +127,7 @@ impl Reading {
         };
         merged.units += 1;
         merged.seconds += unit.seconds;
-        let method = (unit.method.clone(), unit.method_version, unit.parameters.clone());
-        *merged.methods.entry(method).or_default() += 1;
+        *merged.methods.entry(unit.how()).or_default() += 1;
         merged.unresolved.extend(&unit.unresolved);
         let highest = unit.highest.clone();
         let highest = highest.map(|h| Highest { value: h.value, start: h.start });
@@ -127,18 +135,20 @@ impl Reading {
             (Some(a), Some(b)) => Some(a.max(b)),
             (a, b) => a.or(b),
         };
-        match self.units.entry(plain(unit.region)) {
-            std::collections::hash_map::Entry::Vacant(entry) => {
-                entry.insert((path.into(), unit));
-            }
-            std::collections::hash_map::Entry::Occupied(entry) => {
-                let (first, known) = entry.get();
-                merged.duplicates += 1;
-                if let Some(what) = known.disagreement(&unit) {
-                    let (first, second) = (first.clone(), path.into());
-                    merged.disagreements.push(Disagreement { first, second, what });
-                }
-            }
+        let region = plain(unit.region);
+        if let RegionText::Interval { .. } = region {
+            let (first, last) = self.meant.unwrap_or((unit.from, unit.to));
+            self.meant = Some((first.min(unit.from), last.max(unit.to)));
+        }
+        let known = self.units.entry(region).or_default();
+        merged.duplicates += u64::from(!known.is_empty());
+        let differs = |(first, other): &(PathBuf, Unit)| {
+            let what = other.disagreement(&unit)?;
+            Some(Disagreement { first: first.clone(), second: path.into(), what })
+        };
+        merged.disagreements.extend(known.iter().filter_map(differs));
+        if known.iter().all(|(_, other)| other.how() != unit.how()) {
+            known.push((path.into(), unit));
         }
     }
 
@@ -147,16 +157,10 @@ impl Reading {
         merged.unresolved.sort_unstable();
         merged.unresolved.dedup();
         let mut intervals = vec![];
-        // The ends of what was meant.
-        let mut meant: Option<(u128, u128)> = None;
         let mut classes: BTreeMap<u32, Classes> = BTreeMap::new();
-        for (region, (_, unit)) in &self.units {
+        for region in self.units.keys() {
             match *region {
-                RegionText::Interval { from, to } => {
-                    intervals.push((from, to));
-                    let (first, last) = meant.unwrap_or((unit.from, unit.to));
-                    meant = Some((first.min(unit.from), last.max(unit.to)));
-                }
+                RegionText::Interval { from, to } => intervals.push((from, to)),
                 RegionText::Class { bits, low_bits, residue } => {
                     let of_bits = classes.entry(bits).or_insert_with(|| Classes::new(bits));
                     of_bits.add(low_bits, residue);
@@ -176,7 +180,7 @@ impl Reading {
         let from_zero = merged.covered.first().filter(|(from, _)| *from == 0);
         let known = from_zero.map_or(0, |(_, to)| *to);
         merged.missing.retain(|missing| 1 << missing.bits > known);
-        let ends = [meant, merged.covered.first().copied(), merged.covered.last().copied()];
+        let ends = [self.meant, merged.covered.first().copied(), merged.covered.last().copied()];
         let ends = ends.into_iter().flatten().reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
         if let Some((from, to)) = ends {
             let all = gaps(&merged.covered, from, to);

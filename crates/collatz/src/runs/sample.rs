@@ -22,7 +22,7 @@ use crate::Region;
 pub const VERSION: u32 = 1;
 
 /// At most so many numbers are walked.
-const NUMBERS: u128 = 1 << 20;
+pub(super) const NUMBERS: u128 = 1 << 20;
 
 /// Steps of SplitMix64's state.
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;

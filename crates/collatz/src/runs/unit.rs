@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::runs::Layout;
 use crate::runs::sample::{self, Sample};
-use crate::{Region, Verified, Verifier};
+use crate::{Method, Region, Verified, Verifier};
 
 /// What the files of this program say they are.
 const FORMAT: &str = "warpint-collatz-unit";
@@ -230,11 +230,16 @@ impl Unit {
             return Err(UnitError::Later { program: head.program });
         }
         let unit: Self = serde_json::from_str(unit).map_err(|_| UnitError::Form)?;
+        let is_known = Method::ALL.iter().any(|method| method.name() == unit.method);
+        if !is_known || unit.sample_version > sample::VERSION {
+            return Err(UnitError::Later { program: unit.program });
+        }
         unit.check()?;
         Ok(unit)
     }
 
-    fn check(&self) -> Result<(), UnitError> {
+    /// Whether it makes sense.
+    pub(crate) fn check(&self) -> Result<(), UnitError> {
         let wrong = |what| UnitError::Contradiction { what };
         let layout = self.layout().map_err(|_| wrong("its range cannot be cut so"))?;
         if layout.units() != self.units {
@@ -252,6 +257,21 @@ impl Unit {
             || !self.highest.iter().all(|highest| region.contains(highest.start))
         {
             return Err(wrong("a number is not of its unit"));
+        }
+        if !self.unresolved.is_sorted_by(|a, b| a < b) {
+            return Err(wrong("its unresolved numbers are not in order"));
+        }
+        if self.highest.iter().any(|highest| highest.value < BigUint::from(highest.start)) {
+            return Err(wrong("its highest value is below the start of its path"));
+        }
+        let of_sample = (sample::VERSION, self.numbers.min(sample::NUMBERS));
+        if (self.sample_version, u128::from(self.sample_numbers)) != of_sample {
+            return Err(wrong(
+                "its sample has another count of numbers, or is of no known version",
+            ));
+        }
+        if !self.seconds.is_finite() || self.seconds < 0.0 {
+            return Err(wrong("its computing time is none"));
         }
         Ok(())
     }
@@ -271,9 +291,14 @@ impl Unit {
             == (layout.from(), layout.to(), layout.unit_bits(), unit)
     }
 
+    /// Its method, version and parameters.
+    pub(crate) fn how(&self) -> (String, u32, String) {
+        (self.method.clone(), self.method_version, self.parameters.clone())
+    }
+
     /// In what two results for the same numbers contradict each other; nothing if they agree.
     ///
-    /// The sample and the unresolved numbers are compared in any case, the method's checksum and counts and the
+    /// The sample, the unresolved numbers and the count of all are compared in any case, the method's checksum and counts and the
     /// highest value if method, version and parameters are the same.
     #[must_use]
     pub fn disagreement(&self, other: &Self) -> Option<&'static str> {
@@ -285,8 +310,10 @@ impl Unit {
         if self.unresolved != other.unresolved {
             return Some("the unresolved numbers");
         }
-        let how = |unit: &Self| (unit.method.clone(), unit.method_version, unit.parameters.clone());
-        if how(self) != how(other) {
+        if self.numbers != other.numbers {
+            return Some("the counts of numbers");
+        }
+        if self.how() != other.how() {
             return None;
         }
         if self.checksum != other.checksum {

@@ -88,8 +88,13 @@ fn overlaps_are_counted_once_and_duplicates_told() {
     assert_eq!((twice.complete(), twice.duplicates), (Some((100, 3000)), 2));
     // All below a power of two is the same as a class and as an interval.
     let (_one, first) = folder(&all(&layout(0, 1 << 12, 20)));
-    let twice = Merged::of(&[first.clone(), first]).unwrap();
+    let (_two, second) = folder(&all(&layout(0, 1 << 12, 12)));
+    let twice = Merged::of(&[first.clone(), second]).unwrap();
     assert_eq!((twice.complete(), twice.duplicates), (Some((0, 1 << 12)), 1));
+    // A file is one file by all its names.
+    let again = Folder::existing(&first.path().join(".")).unwrap();
+    let once = Merged::of(&[first.clone(), first, again]).unwrap();
+    assert_eq!((once.units, once.duplicates), (1, 0));
 }
 
 #[test]
@@ -109,6 +114,41 @@ fn disagreements_are_told_with_their_files() {
     };
     assert_eq!(merged.disagreements, [disagreement]);
     assert_eq!(merged.complete(), None);
+}
+
+#[test]
+fn disagreements_are_found_in_any_order() {
+    let layout = layout(100, 3000, 9);
+    let unit = plain_unit(&layout, 2);
+    let mut other = unit.clone();
+    other.method = "sieve".into();
+    (other.checksum, other.walked, other.highest) = (1, 2, None);
+    let mut wrong = other.clone();
+    wrong.checksum = 3;
+    let mut version = wrong.clone();
+    version.method_version += 1;
+    let units = [&unit, &other, &wrong, &version, &unit];
+    let kept: Vec<_> = units
+        .iter()
+        .map(|unit| {
+            let dir = tempfile::tempdir().unwrap();
+            let folder = Folder::open(dir.path()).unwrap();
+            folder.keep(&layout, unit).unwrap();
+            (dir, folder)
+        })
+        .collect();
+    let told = |order: &[usize]| {
+        let folders: Vec<_> = order.iter().map(|&i| kept[i].1.clone()).collect();
+        let merged = Merged::of(&folders).unwrap();
+        assert_eq!((merged.units, merged.duplicates), (order.len() as u64, order.len() as u64 - 1));
+        merged.disagreements.iter().map(|disagreement| disagreement.what).collect::<Vec<_>>()
+    };
+    let checksums = "the checksums of the method";
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        assert_eq!(told(&order), [checksums]);
+    }
+    assert_eq!(told(&[0, 4, 3, 1, 2]), [checksums]);
+    assert_eq!(told(&[0, 4, 3, 1]), [""; 0]);
 }
 
 #[test]

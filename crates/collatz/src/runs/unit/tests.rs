@@ -62,6 +62,18 @@ fn a_unit_that_contradicts_itself_is_refused() {
         (changed(|u| u.numbers = 72), "another count"),
         (changed(|u| u.unresolved = vec![100]), "not of its unit"),
         (changed(|u| u.highest = Some(HighestText { value: 1u32.into(), start: 1 })), "not of its"),
+        (changed(|u| u.unresolved = vec![31, 27]), "not in order"),
+        (changed(|u| u.unresolved = vec![27, 27]), "not in order"),
+        (
+            changed(|u| u.highest = Some(HighestText { value: 26u32.into(), start: 27 })),
+            "below the start",
+        ),
+        (changed(|u| u.sample_numbers -= 1), "another count of numbers"),
+        (changed(|u| u.sample_version = 0), "no known version"),
+        (changed(|u| u.sample_version = 2), "made by warpint"),
+        (changed(|u| u.method = "magic".into()), "made by warpint"),
+        (changed(|u| u.seconds = -1.0), "its computing time is none"),
+        (changed(|u| u.seconds = f64::NAN), "no unit of warpint collatz"),
         (changed(|u| u.format = "other".into()), "no unit of warpint collatz"),
         (changed(|u| u.format_version = 2), "made by warpint"),
     ] {
