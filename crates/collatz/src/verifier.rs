@@ -113,6 +113,14 @@ pub trait Verifier: Send {
     /// The place: `cpu`, `cuda:0`.
     fn place(&self) -> String;
 
+    /// Whether it has a way for a region.
+    ///
+    /// # Errors
+    /// It has none, and [`Verifier::verify`] would say the same.
+    fn takes(&self, _region: &Region) -> Result<(), CollatzError> {
+        Ok(())
+    }
+
     /// Verifies a region, given all numbers that are smaller than its largest and not in it; nothing if the
     /// watch stopped it.
     ///

@@ -50,7 +50,10 @@ fn a_range_is_verified_and_merged() {
         ran.out.starts_with("verified: every n from 1 up and below 65536 reaches 1\n"),
         "{ran:?}"
     );
-    assert!(ran.out.contains("16 units of 4096 numbers in warpint-collatz: 16 done now, 0 before"));
+    assert!(
+        ran.out
+            .contains("16 units of up to 4096 numbers in warpint-collatz: 16 done now, 0 before")
+    );
     // The path record 60,975 (593,279,152 in steps of 3n + 1).
     assert!(
         ran.out.ends_with("highest value walked: 296639576, on the path of 60975\n"),
@@ -129,6 +132,16 @@ fn what_makes_no_sense_is_refused() {
         ("collatz verify 7 7", "from 7 to 7 there are no numbers"),
         ("collatz verify 2^70+5 2^70", "there are no numbers: the second must be the larger"),
         ("collatz verify --below 0", "from 0 to 0 there are no numbers"),
+        ("collatz verify --below 1", "below 1 there is nothing to verify"),
+        ("collatz verify 0 1", "below 1 there is nothing to verify"),
+        (
+            "collatz verify --below 2^127 --unit-bits 103 --method sieve",
+            "take smaller units or classes, or another method",
+        ),
+        (
+            "collatz verify 2^126 2^126+2^16 --unit-bits 16 --method sieve --device cpu",
+            "the sieve has no room for",
+        ),
         ("collatz verify -5 7", "'-5' is below 0"),
         ("collatz verify 5 2^128", "'2^128' is too large"),
         ("collatz verify 5 2^127+1", "ranges end at 2^127 at the latest"),
@@ -271,6 +284,91 @@ fn an_unresolved_number_of_a_unit_that_is_not_asked_for_is_as_loud() {
             (&"27".into(), &serde_json::Value::Null)
         );
     }
+}
+
+#[test]
+fn numbers_too_large_for_the_fastest_method_go_to_the_next() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = "collatz verify 2^126 2^126+2^16 --unit-bits 16 --device cpu --json";
+    let json = verified(dir.path(), line).json();
+    assert_eq!((&json["method"], &json["done"]), (&"table".into(), &1.into()));
+}
+
+#[test]
+fn methods_are_those_that_did_the_units() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = "collatz verify --below 2^14 --unit-bits 12";
+    let first = verified(dir.path(), &format!("{line} --method plain"));
+    assert!(first.out.contains("\n4 files: 4 by plain 1 (none)\n"), "{first:?}");
+    assert!(first.out.contains(" a second, plain on cpu\n") && first.err.is_empty(), "{first:?}");
+    let other = verified(dir.path(), &format!("{line} --method sieve"));
+    assert!(other.out.contains("\n4 files: 4 by plain 1 (none)\n"), "{other:?}");
+    assert!(!other.out.contains("sieve"), "{other:?}");
+    assert!(other.err.starts_with("note: 4 of 4 files by another method than sieve"), "{other:?}");
+    let json = verified(dir.path(), &format!("{line} --method sieve --json")).json();
+    assert_eq!(
+        (&json["method"], &json["methods"][0]["units"]),
+        (&serde_json::Value::Null, &4.into())
+    );
+    assert_eq!(json["methods"][0]["method"], "plain");
+    // Nothing was asked for.
+    assert_eq!(verified(dir.path(), line).err, "");
+}
+
+#[test]
+fn text_from_files_does_nothing_to_a_terminal() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = "collatz verify 20 1000 --method plain";
+    verified(dir.path(), line);
+    let file = &units(dir.path())[0];
+    change(file, "\"parameters\":\"none\"", "\"parameters\":\"\\u001b[31m\\n\"");
+    for line in [line, "collatz merge warpint-collatz"] {
+        let ran = verified(dir.path(), line);
+        assert!(ran.out.contains("(\\u{1b}[31m\\n)") && !ran.out.contains('\u{1b}'), "{ran:?}");
+    }
+    change(file, "\"program\":\"", "\"program\":\"\\u001b[31m");
+    change(file, "\"format-version\":1", "\"format-version\":2");
+    for line in [line, "collatz merge warpint-collatz"] {
+        let ran = warpint(dir.path(), line);
+        let said = format!("{}{}", ran.out, ran.err);
+        assert!(said.contains("made by \\u{1b}[31mwarpint") && !said.contains('\u{1b}'), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_directory_that_is_given_twice_counts_once() {
+    let dir = tempfile::tempdir().unwrap();
+    verified(dir.path(), "collatz verify 20 1000 --method plain");
+    let merged = "collatz merge warpint-collatz warpint-collatz ./warpint-collatz/ --json";
+    let json = verified(dir.path(), merged).json();
+    assert_eq!((&json["units"], &json["duplicates"]), (&1.into(), &0.into()));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_in_the_place_of_a_lock_is_named_and_files_of_others_stay() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = dir.path().join(DIR);
+    fs::create_dir(&place).unwrap();
+    let others = ["notes.json.lock", "package.json.abcdef.tmp"];
+    for name in others {
+        fs::write(place.join(name), "").unwrap();
+    }
+    let line = "collatz verify --below 2^12 --unit-bits 10 --method plain";
+    let lock = place.join("below-2p12-u10-1.json.lock");
+    let fifo = std::process::Command::new("mkfifo").arg(&lock).status().unwrap();
+    assert!(fifo.success());
+    for _ in 0..2 {
+        let ran = warpint(dir.path(), line);
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+        assert!(ran.err.contains("below-2p12-u10-1.json.lock is not a regular file"), "{ran:?}");
+        fs::remove_file(&lock).unwrap();
+        std::os::unix::fs::symlink("nowhere", &lock).unwrap();
+    }
+    fs::remove_file(&lock).unwrap();
+    verified(dir.path(), line);
+    let left = names(&place).into_iter().filter(|name| !name.starts_with("below"));
+    assert_eq!(left.collect::<Vec<_>>(), others);
 }
 
 /// Some seconds of work: 128 units.

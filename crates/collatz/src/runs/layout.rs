@@ -140,6 +140,20 @@ impl Layout {
         }
     }
 
+    /// The first and the last unit of each kind: if a method takes these, it takes all between them.
+    #[must_use]
+    pub fn corners(&self) -> Vec<u64> {
+        let last = self.units().saturating_sub(1);
+        match &self.shape {
+            Shape::Classes { .. } => vec![0, last],
+            Shape::Windows { head, windows, .. } => {
+                let head = head.len() as u64;
+                let ends = [0, head, (head + windows).saturating_sub(1), last];
+                ends.into_iter().filter(|unit| *unit <= last).collect()
+            }
+        }
+    }
+
     /// The numbers of unit `unit`, from 0; nothing from [`Self::units`] on.
     #[must_use]
     pub fn region(&self, unit: u64) -> Option<Region> {
@@ -188,6 +202,19 @@ mod tests {
         let regions: Vec<_> = (0..).map_while(|unit| layout.region(unit)).collect();
         assert_eq!(regions.len() as u64, layout.units());
         regions
+    }
+
+    #[test]
+    fn corners_are_units_of_each_kind() {
+        assert_eq!(Layout::new(0, 1 << 10, 7).unwrap().corners(), [0, 7]);
+        // 100, 512, 1024, …, 4608 to 5000.
+        assert_eq!(Layout::new(100, 5000, 9).unwrap().corners(), [0, 1, 8, 9]);
+        for (from, to) in [(512, 5000), (512, 1024), (513, 600), (512, 1025)] {
+            let layout = Layout::new(from, to, 9).unwrap();
+            let corners = layout.corners();
+            assert!(corners.iter().all(|unit| layout.region(*unit).is_some()), "{corners:?}");
+            assert!(corners.contains(&0) && corners.contains(&(layout.units() - 1)));
+        }
     }
 
     #[test]

@@ -4,9 +4,10 @@ mod queue;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
@@ -62,6 +63,8 @@ pub enum Event {
         /// The numbers.
         numbers: Vec<u128>,
     },
+    /// The file system has no locks, so other processes may do the same units. Told once.
+    NoLocks,
     /// A unit stays undone.
     Failed {
         /// Its number.
@@ -96,6 +99,8 @@ pub struct Outcome {
     pub highest: Option<Highest>,
     /// The unresolved numbers of all files of units in the directory, asked for or not: ascending, each once.
     pub unresolved: Vec<u128>,
+    /// Files of units of the range by method, version and parameters, asked for or not.
+    pub methods: BTreeMap<(String, u32, String), u64>,
     /// The watch ended it before its end.
     pub stopped: bool,
     /// Why it ended early, if it was not the watch: no unit can be read or written.
@@ -148,6 +153,7 @@ struct Shared<'a> {
     outcome: Mutex<Outcome>,
     /// Units with a sound file that is told of.
     settled: Mutex<HashSet<u64>>,
+    is_without_locks: AtomicBool,
     watch: &'a dyn Watch,
     events: Sender<Event>,
 }
@@ -191,6 +197,7 @@ impl Run<'_> {
             queue: Mutex::new(Queue::new(self.selection)),
             outcome: Mutex::new(outcome),
             settled: Mutex::new(HashSet::new()),
+            is_without_locks: AtomicBool::new(false),
             watch,
             events,
         };
@@ -259,6 +266,9 @@ impl Shared<'_> {
             return Ok(End::Settled);
         }
         let Some(claim) = folder.claim(layout, unit)? else { return Ok(End::Elsewhere) };
+        if !claim.is_locked() && !self.is_without_locks.swap(true, Ordering::Relaxed) {
+            self.tell(Event::NoLocks);
+        }
         // Its last holder may have finished it meanwhile.
         match folder.find(layout, unit)? {
             Found::Sound(found) => {
@@ -305,6 +315,10 @@ impl Shared<'_> {
         self.tell_unresolved(&done);
         // Before the file: what cannot be written is still told.
         locked(&self.outcome).add(&done);
+        if let Err(error) = done.check() {
+            self.fail(unit, verifier, format!("the result makes no sense: {error}"));
+            return Ok(End::Retired);
+        }
         if let Err(error) = folder.keep(layout, &done) {
             // Without locks another process may have been faster.
             let Ok(Found::Sound(found)) = folder.find(layout, unit) else { return Err(error) };
@@ -315,7 +329,7 @@ impl Shared<'_> {
             outcome.done += 1;
             outcome.numbers += numbers;
         }
-        self.settle(unit);
+        self.settle(&done);
         self.tell(Event::Done(done.into()));
         Ok(End::Settled)
     }
@@ -345,7 +359,7 @@ impl Shared<'_> {
             outcome.numbers_before += unit.numbers;
             outcome.add(&unit);
         }
-        self.settle(unit.unit);
+        self.settle(&unit);
         self.tell(Event::Before(unit.into()));
     }
 
@@ -365,6 +379,7 @@ impl Shared<'_> {
             if name.is_some_and(|name| found.is(layout, name.unit)) {
                 sound += 1;
                 outcome.add(&found);
+                *outcome.methods.entry(found.how()).or_default() += 1;
             } else {
                 outcome.unresolved.extend(&found.unresolved);
             }
@@ -375,8 +390,9 @@ impl Shared<'_> {
         Ok(sound)
     }
 
-    fn settle(&self, unit: u64) {
-        locked(&self.settled).insert(unit);
+    fn settle(&self, unit: &Unit) {
+        locked(&self.settled).insert(unit.unit);
+        *locked(&self.outcome).methods.entry(unit.how()).or_default() += 1;
     }
 
     fn tell_unresolved(&self, unit: &Unit) {

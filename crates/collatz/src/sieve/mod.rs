@@ -151,6 +151,10 @@ impl<E: Engine> Verifier for Sieve<E> {
         self.engine.place()
     }
 
+    fn takes(&self, region: &Region) -> Result<(), CollatzError> {
+        pieces(region, self.shape, self.engine.most_looking()).map(drop)
+    }
+
     fn verify(
         &mut self,
         region: &Region,

@@ -251,6 +251,10 @@ impl Verifier for TableMethod {
         "cpu".into()
     }
 
+    fn takes(&self, region: &Region) -> Result<(), CollatzError> {
+        self.cover(region).map(drop)
+    }
+
     fn verify(
         &mut self,
         region: &Region,

@@ -7,6 +7,7 @@ use serde::Serialize;
 use warpint::collatz::runs::{Folder, Merged, Missing};
 
 use super::numbers::{claim, highest, list, number, unresolved};
+use super::text::{self, MethodObject, printable};
 use super::verifiers::refused;
 use crate::args::MergeArgs;
 use crate::exit::Exit;
@@ -17,14 +18,15 @@ pub(crate) fn run(args: &MergeArgs) -> anyhow::Result<Exit> {
     let folders: Result<Vec<_>, _> = args.dirs.iter().map(|dir| Folder::existing(dir)).collect();
     let merged = Merged::of(&folders.map_err(refused)?)?;
     for unusable in &merged.unusable {
-        notice(&format!("{}: {}: not counted", unusable.path.display(), unusable.reason));
+        let line = format!("{}: {}: not counted", unusable.path.display(), unusable.reason);
+        notice(&printable(&line));
     }
     for disagreement in &merged.disagreements {
         let (first, second) = (disagreement.first.display(), disagreement.second.display());
-        notice(&format!(
+        notice(&printable(&format!(
             "DISAGREEMENT: {} of {first} and {second} differ: do that unit once more elsewhere",
             disagreement.what
-        ));
+        )));
     }
     let text = if args.json {
         serde_json::to_string(&Object::new(&merged))?
@@ -57,11 +59,7 @@ impl Display for Report<'_> {
             }
             None => writeln!(f, "not one complete range")?,
         }
-        let methods = merged.methods.iter().map(|((name, version, parameters), count)| {
-            format!("{count} by {name} {version} ({parameters})")
-        });
-        let methods: Vec<_> = methods.collect();
-        writeln!(f, "{}: {}", units::count(merged.units, "unit"), methods.join(", "))?;
+        writeln!(f, "{}: {}", units::count(merged.units, "unit"), text::by(&merged.methods))?;
         for &(from, to) in &merged.covered {
             writeln!(f, "covered: {} to below {}", number(from), number(to))?;
         }
@@ -159,14 +157,6 @@ struct Peak {
     start: String,
 }
 
-#[derive(Serialize)]
-struct MethodObject {
-    method: String,
-    version: u32,
-    parameters: String,
-    units: u64,
-}
-
 impl Object {
     fn new(merged: &Merged) -> Self {
         let texts = |numbers: &[u128]| numbers.iter().map(ToString::to_string).collect();
@@ -190,10 +180,6 @@ impl Object {
             path: unusable.path.display().to_string(),
             reason: unusable.reason.clone(),
         });
-        let methods = merged.methods.iter().map(|((method, version, parameters), units)| {
-            let (method, parameters) = (method.clone(), parameters.clone());
-            MethodObject { method, version: *version, parameters, units: *units }
-        });
         Self {
             complete: merged.complete().is_some(),
             claim: merged.complete().map(|(from, to)| claim(from, to)),
@@ -210,7 +196,7 @@ impl Object {
                 value: highest.value.to_string(),
                 start: highest.start.to_string(),
             }),
-            methods: methods.collect(),
+            methods: text::objects(&merged.methods),
             seconds: merged.seconds,
         }
     }

@@ -6,6 +6,7 @@ mod merge;
 mod numbers;
 mod path;
 mod sizes;
+mod text;
 pub(super) mod tune;
 mod verifiers;
 mod verify;

@@ -6,7 +6,7 @@ use warpint::collatz::gpu::sieve::GpuSieve;
 use warpint::collatz::sieve::{CpuSieve, Engine, Shape, Sieve};
 use warpint::collatz::table::{TableMethod, TableOptions};
 use warpint::collatz::walk::Walker;
-use warpint::collatz::{CollatzError, Method, Plain, Verifier};
+use warpint::collatz::{CollatzError, Method, Plain, Region, Verifier};
 use warpint::device::{Device, DeviceError};
 use warpint::mersenne::engine::places::device_on;
 use warpint::mersenne::{DeviceChoice, DeviceId};
@@ -107,19 +107,46 @@ impl Row {
     }
 }
 
-/// Opens a method in its places, with sizes as they were tuned there.
-pub(super) fn open(method: MethodChoice, places: Places) -> anyhow::Result<Opened> {
-    open_with(method, places, Sizes::default(), &TunedSizes::open())
+/// Opens a method in its places, with sizes as they were tuned there: the fastest that takes these regions,
+/// which may depend on what is opened.
+pub(super) fn open_taking(
+    method: MethodChoice,
+    places: Places,
+    regions: impl Fn(&Opened) -> anyhow::Result<Vec<Region>>,
+) -> anyhow::Result<Opened> {
+    let (rows, ids) = rows(method, places)?;
+    let tuned = TunedSizes::open();
+    let mut refusal = None;
+    for row in rows {
+        let opened = open_row(row, &ids, Sizes::default(), &tuned)?;
+        let regions = regions(&opened)?;
+        let takes = |verifier: &dyn Verifier| regions.iter().try_for_each(|r| verifier.takes(r));
+        match opened.verifiers.iter().try_for_each(|verifier| takes(verifier.as_ref())) {
+            Ok(()) => return Ok(opened),
+            Err(error) => drop(refusal.get_or_insert(error)),
+        }
+    }
+    let none = || BadRequest("no method takes such units".into());
+    Err(refusal.map_or_else(none, refused).into())
 }
 
-/// The same with sizes as asked for; those that are not, as tuned.
+/// Opens a method with sizes as asked for; those that are not, as tuned.
 pub(super) fn open_with(
     method: MethodChoice,
     places: Places,
     asked: Sizes,
     tuned: &TunedSizes,
 ) -> anyhow::Result<Opened> {
-    let rows = |on_gpu| ROWS.iter().find(|row| row.suits(method, on_gpu));
+    let (rows, ids) = rows(method, places)?;
+    open_row(rows[0], &ids, asked, tuned)
+}
+
+/// What there is for a choice, the fastest first, at least one; and its GPUs, none for the CPU.
+fn rows(
+    method: MethodChoice,
+    places: Places,
+) -> anyhow::Result<(Vec<&'static Row>, Vec<DeviceId>)> {
+    let rows = |on_gpu| ROWS.iter().filter(move |row| row.suits(method, on_gpu));
     let on = |device: &str| {
         let name = method.0.map_or(String::new(), |method| format!(" {}", method.name()));
         BadRequest(format!(
@@ -131,20 +158,29 @@ pub(super) fn open_with(
         Places::One(DeviceChoice::On(id)) => vec![id],
         Places::All => all_gpus()?,
         // Only if something can be done there.
-        Places::One(DeviceChoice::Auto) => match rows(true).is_some().then(all_gpus) {
+        Places::One(DeviceChoice::Auto) => match rows(true).next().map(|_| all_gpus()) {
             Some(Ok(ids)) => working(ids[0]).into_iter().collect(),
             Some(Err(_)) | None => vec![],
         },
     };
-    if ids.is_empty() {
-        let row = rows(false).ok_or_else(|| on("the CPU"))?;
-        return Ok(Opened {
-            verifiers: vec![row.open(None, asked, tuned)?],
-            unit_bits: row.unit_bits,
-        });
+    let found: Vec<_> = rows(!ids.is_empty()).collect();
+    if found.is_empty() {
+        return Err(on(if ids.is_empty() { "the CPU" } else { "GPUs" }).into());
     }
-    let row = rows(true).ok_or_else(|| on("GPUs"))?;
-    let opened = ids.into_iter().map(|id| {
+    Ok((found, ids))
+}
+
+fn open_row(
+    row: &Row,
+    ids: &[DeviceId],
+    asked: Sizes,
+    tuned: &TunedSizes,
+) -> anyhow::Result<Opened> {
+    if ids.is_empty() {
+        let verifiers = vec![row.open(None, asked, tuned)?];
+        return Ok(Opened { verifiers, unit_bits: row.unit_bits });
+    }
+    let opened = ids.iter().map(|&id| {
         let verifier = device_on(id)
             .map_err(anyhow::Error::from)
             .and_then(|device| row.open(Some(&device), asked, tuned));

@@ -8,15 +8,17 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use rayon::ThreadPoolBuilder;
-use warpint::collatz::Watch;
 use warpint::collatz::runs::{Event, Folder, FolderError, Layout, Outcome, Run, Selection};
+use warpint::collatz::{Region, Watch};
 use warpint::mersenne::StopToken;
 
 use super::numbers::{about, unresolved};
+use super::text::printable;
 use super::verifiers::{self, Opened, refused};
 use crate::args::VerifyArgs;
-use crate::exit::Exit;
+use crate::exit::{BadRequest, Exit};
 use crate::meter::Meter;
+use crate::report::notice;
 use crate::signals::Signals;
 use crate::units;
 use report::Report;
@@ -30,6 +32,10 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
         (Some(below), ..) => (0, below),
         (None, from, to) => (from.unwrap_or(0), to.unwrap_or(0)),
     };
+    if (from, to) == (0, 1) {
+        let text = "below 1 there is nothing to verify: 0 is no claim";
+        return Err(BadRequest(text.into()).into());
+    }
     // What is wrong with the request is told before anything is made or opened.
     let asked = |unit_bits| -> anyhow::Result<(Layout, Selection)> {
         let layout = Layout::new(from, to, unit_bits).map_err(refused)?;
@@ -44,14 +50,21 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build_global();
         pool.with_context(|| format!("cannot start {threads} threads"))?;
     }
-    let Opened { verifiers, unit_bits } = verifiers::open(args.method, args.device)?;
     let known = match Folder::existing(&args.dir) {
         Ok(folder) => folder.unit_bits(from, to)?,
         Err(error @ FolderError::NotADirectory { .. }) => return Err(refused(error).into()),
         Err(_) => None,
     };
-    let unit_bits = shared(unit_bits, verifiers.len(), to - from);
-    let (layout, selection) = asked(args.unit_bits.or(known).unwrap_or(unit_bits))?;
+    let cut = |opened: &Opened| {
+        let unit_bits = shared(opened.unit_bits, opened.verifiers.len(), to - from);
+        asked(args.unit_bits.or(known).unwrap_or(unit_bits))
+    };
+    let opened = verifiers::open_taking(args.method, args.device, |opened| {
+        let (layout, selection) = cut(opened)?;
+        Ok(hardest(&layout, selection))
+    })?;
+    let (layout, selection) = cut(&opened)?;
+    let verifiers = opened.verifiers;
     let folder = Folder::open(&args.dir)?;
 
     let places = verifiers.iter().map(|verifier| verifier.place()).collect();
@@ -72,9 +85,29 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
     view.meter.end();
     let outcome = ended.map_err(|_| anyhow::anyhow!("a thread ended unexpectedly"))??;
     let exit = exit_of(&outcome);
+    if let (Some(asked), false) = (args.method.0, silent) {
+        let others = outcome.methods.iter().filter(|((name, ..), _)| name != asked.name());
+        let others: u64 = others.map(|(_, count)| count).sum();
+        if others > 0 {
+            notice(&format!(
+                "note: {} of {} by another method than {}, and not done again; verify into another --dir and merge both to have the range by that, too",
+                others,
+                units::count(outcome.methods.values().sum::<u64>(), "file"),
+                asked.name()
+            ));
+        }
+    }
     let report = Report::new(&layout, &folder, method, places, outcome);
     crate::report::print(&report, args.json)?;
     Ok(exit)
+}
+
+/// Regions of a selection: if a method takes these, it takes all.
+fn hardest(layout: &Layout, selection: Selection) -> Vec<Region> {
+    let corners = layout.corners().into_iter().filter(|unit| selection.contains(*unit));
+    let ends = [selection.units().next(), selection.units().last()];
+    let units = corners.chain(ends.into_iter().flatten());
+    units.filter_map(|unit| layout.region(unit)).collect()
 }
 
 /// Units not larger than the range, and so small that each of several devices has some.
@@ -161,27 +194,31 @@ impl View {
     }
 
     fn tell(&mut self, event: &Event) {
-        match event {
-            Event::Begun { .. } => {}
-            Event::Done(_) => self.settled += 1,
+        let line = match event {
+            Event::Begun { .. } => return,
+            Event::Done(_) => {
+                self.settled += 1;
+                return;
+            }
             Event::Before(unit) => {
                 self.settled += 1;
                 self.before += unit.numbers;
+                return;
             }
-            Event::SetAside { path, reason, .. } => self.meter.say(&format!(
+            Event::SetAside { path, reason, .. } => format!(
                 "a unit's file is not sound ({reason}): set aside as {}, the unit is done again",
                 path.display()
-            )),
-            Event::Unresolved { unit, numbers } => {
-                self.meter.say(&format!("unit {unit}: {}", unresolved(numbers)));
-            }
+            ),
+            Event::Unresolved { unit, numbers } => format!("unit {unit}: {}", unresolved(numbers)),
             Event::UnresolvedFile { path, numbers } => {
-                self.meter.say(&format!("{}: {}", path.display(), unresolved(numbers)));
+                format!("{}: {}", path.display(), unresolved(numbers))
             }
+            Event::NoLocks => "warning: the file system has no locks, so other processes may do the same units: give each a part of its own with --shard".into(),
             Event::Failed { unit, place, reason } => {
-                self.meter.say(&format!("unit {unit} failed on {place}: {reason}"));
+                format!("unit {unit} failed on {place}: {reason}")
             }
-        }
+        };
+        self.meter.say(&printable(&line));
     }
 
     fn show(&mut self, now: u128) {

@@ -389,6 +389,10 @@ impl Verifier for DeviceTable {
         self.device.info().id.clone()
     }
 
+    fn takes(&self, region: &Region) -> Result<(), CollatzError> {
+        self.cpu.takes(region)
+    }
+
     fn verify(
         &mut self,
         region: &Region,

@@ -87,6 +87,12 @@ impl Selection {
         self.count
     }
 
+    /// Whether it is one of them.
+    #[must_use]
+    pub fn contains(&self, unit: u64) -> bool {
+        (self.first..self.first + self.count).contains(&unit)
+    }
+
     /// The units, ascending.
     pub fn units(self) -> impl Iterator<Item = u64> {
         self.first..self.first + self.count
@@ -141,7 +147,9 @@ mod tests {
         let units = |selection: Selection| selection.units().collect::<Vec<_>>();
         assert_eq!(units(Selection::all(3)), [0, 1, 2]);
         assert_eq!(units(Selection::range(5, 7, 8).unwrap()), [5, 6, 7]);
-        assert_eq!(units(Selection::shard(1, 3, 8).unwrap()), [2, 3, 4]);
+        let some = Selection::shard(1, 3, 8).unwrap();
+        assert_eq!(units(some), [2, 3, 4]);
+        assert_eq!([1, 2, 4, 5].map(|unit| some.contains(unit)), [false, true, true, false]);
         assert_eq!(units(Selection::shard(2, 3, 8).unwrap()), [5, 6, 7]);
         assert_eq!(units(Selection::shard(0, 6, 3).unwrap()), [0; 0]);
         for (units, parts) in [(0, 1), (1, 1), (10, 3), (3, 10), (100, 7)] {

@@ -352,3 +352,57 @@ fn a_counter_example_of_a_unit_that_is_not_asked_for_is_told() {
     assert_eq!((outcome.unresolved.as_slice(), outcome.complete), (&[27][..], true));
     assert_eq!(told(&events, dir.path().join("copy.json")), 1, "{events:?}");
 }
+
+#[test]
+fn methods_are_those_of_the_files() {
+    let (dir, layout) = (tempfile::tempdir().unwrap(), whole());
+    let folder = Folder::open(dir.path()).unwrap();
+    let mut unit = plain_unit(&layout, 11);
+    unit.method = "sieve".into();
+    folder.keep(&layout, &unit).unwrap();
+    for range in [(0, 9), (10, 10), (11, 12), (0, 15)] {
+        let selection = Selection::range(range.0, range.1, layout.units()).unwrap();
+        let run = Run { layout: &layout, folder: &folder, selection };
+        let outcome = run.go(plain(), &Unwatched, mpsc::channel().0).unwrap();
+        let files = folder.files().unwrap().len() as u64;
+        let by = |method: &str| (method.to_owned(), 1, "none".to_owned());
+        let methods = [(by("plain"), files - 1), (by("sieve"), 1)];
+        assert_eq!(outcome.methods, methods.into());
+    }
+}
+
+#[test]
+fn a_result_that_makes_no_sense_is_not_written() {
+    struct Wrong(Plain);
+    impl Verifier for Wrong {
+        fn method(&self) -> Method {
+            Method::Plain
+        }
+        fn version(&self) -> u32 {
+            1
+        }
+        fn parameters(&self) -> String {
+            "none".into()
+        }
+        fn place(&self) -> String {
+            "wrong".into()
+        }
+        fn verify(
+            &mut self,
+            region: &Region,
+            watch: &dyn Watch,
+        ) -> Result<Option<Verified>, CollatzError> {
+            let verified = self.0.verify(region, watch)?;
+            Ok(verified.map(|verified| Verified { unresolved: vec![1 << 40], ..verified }))
+        }
+    }
+    let (dir, layout) = (tempfile::tempdir().unwrap(), whole());
+    let wrong: Vec<Box<dyn Verifier>> = vec![Box::new(Wrong(Plain::default()))];
+    let (outcome, events) = go(&layout, dir.path(), wrong, &Unwatched);
+    assert_eq!((outcome.done, outcome.failed, outcome.complete), (0, vec![0], false));
+    assert!(events.iter().any(|event| matches!(
+        event,
+        Event::Failed { reason, .. } if reason.contains("a number is not of its unit")
+    )));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+}

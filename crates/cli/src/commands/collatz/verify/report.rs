@@ -7,6 +7,7 @@ use serde::Serialize;
 use warpint::collatz::runs::{Folder, Layout, Outcome};
 
 use crate::commands::collatz::numbers::{about, claim, highest, number, unresolved};
+use crate::commands::collatz::text::{self, MethodObject, printable};
 use crate::units;
 
 /// A run's outcome. Numbers that may exceed 2^53 are strings of digits.
@@ -19,8 +20,11 @@ pub(super) struct Report {
     claim: Option<String>,
     from: String,
     to: String,
-    method: &'static str,
+    /// That of the units done now; none if there are none.
+    method: Option<&'static str>,
     places: Vec<String>,
+    /// Those of all files of units of the range.
+    methods: Vec<MethodObject>,
     dir: String,
     unit_bits: u32,
     units: u64,
@@ -82,8 +86,9 @@ impl Report {
             claim: matches!(status, Status::Verified).then(|| claim(from, to)),
             from: from.to_string(),
             to: to.to_string(),
-            method,
+            method: (outcome.done > 0).then_some(method),
             places,
+            methods: text::objects(&outcome.methods),
             dir: folder.path().display().to_string(),
             unit_bits: layout.unit_bits(),
             units: outcome.units,
@@ -114,7 +119,7 @@ impl Report {
             Status::Part => format!(
                 "done: {} of {units}; when all are, warpint collatz merge {} tells",
                 units::count(selected, "unit"),
-                self.dir
+                printable(&self.dir)
             ),
             Status::Unresolved => unresolved(&self.outcome.unresolved),
             Status::Stopped => format!("stopped: {left} left; the same command does the rest"),
@@ -132,19 +137,23 @@ impl Display for Report {
         let outcome = &self.outcome;
         writeln!(f, "{}", self.headline())?;
         if let Some(reason) = &self.reason {
-            writeln!(f, "ended early: {reason}")?;
+            writeln!(f, "ended early: {}", printable(reason))?;
         }
         writeln!(
             f,
-            "{} of {} numbers in {}: {} done now, {} before, {} asked for",
+            "{} of up to {} numbers in {}: {} done now, {} before, {} asked for",
             units::count(self.units, "unit"),
             number(1 << self.unit_bits),
-            self.dir,
+            printable(&self.dir),
             self.done,
             self.before,
             self.selected
         )?;
-        if self.done > 0 {
+        if !outcome.methods.is_empty() {
+            let files = units::count(outcome.methods.values().sum::<u64>(), "file");
+            writeln!(f, "{files}: {}", text::by(&outcome.methods))?;
+        }
+        if let Some(method) = self.method {
             let time = Duration::try_from_secs_f64(self.seconds).unwrap_or_default();
             writeln!(
                 f,
@@ -152,7 +161,7 @@ impl Display for Report {
                 self.numbers,
                 units::elapsed(time),
                 about(self.numbers_per_second),
-                self.method,
+                method,
                 self.places.join(", ")
             )?;
         }

@@ -1,0 +1,59 @@
+//! What files say, as people and programs read it.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// Units by method, version and parameters.
+pub(super) type Methods = BTreeMap<(String, u32, String), u64>;
+
+/// Text that comes from elsewhere, its control characters escaped: it cannot act on a terminal.
+pub(super) fn printable(text: &str) -> String {
+    let escaped = |c: char| match c.is_control() {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    };
+    text.chars().map(escaped).collect()
+}
+
+/// `16 by plain 1 (none), 3 by sieve 1 (…)`
+pub(super) fn by(methods: &Methods) -> String {
+    let lines = methods.iter().map(|((name, version, parameters), count)| {
+        format!("{count} by {} {version} ({})", printable(name), printable(parameters))
+    });
+    lines.collect::<Vec<_>>().join(", ")
+}
+
+/// The same as JSON.
+#[derive(Serialize)]
+pub(super) struct MethodObject {
+    method: String,
+    version: u32,
+    parameters: String,
+    units: u64,
+}
+
+pub(super) fn objects(methods: &Methods) -> Vec<MethodObject> {
+    let objects = methods.iter().map(|((method, version, parameters), units)| {
+        let (method, parameters) = (method.clone(), parameters.clone());
+        MethodObject { method, version: *version, parameters, units: *units }
+    });
+    objects.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_escaped() {
+        assert_eq!(printable("a \u{1b}[31m\n\u{9b}ä"), "a \\u{1b}[31m\\n\\u{9b}ä");
+    }
+
+    #[test]
+    fn methods_are_counted() {
+        let key = |name: &str| (name.to_owned(), 1, "x\r".to_owned());
+        let methods = [(key("plain"), 16), (key("sieve"), 3)].into();
+        assert_eq!(by(&methods), "16 by plain 1 (x\\r), 3 by sieve 1 (x\\r)");
+    }
+}
