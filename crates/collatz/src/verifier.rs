@@ -132,3 +132,37 @@ pub trait Verifier: Send {
         watch: &dyn Watch,
     ) -> Result<Option<Verified>, CollatzError>;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Plain;
+    use crate::sieve::{CpuSieve, Sieve};
+    use crate::table::{TableMethod, TableOptions};
+
+    #[test]
+    fn what_a_method_does_not_take_it_does_not_verify() {
+        let sieve = || Box::new(Sieve::new(CpuSieve::default()));
+        let options = |bits| TableOptions { sieve_bits: Some(bits), ..TableOptions::default() };
+        let table = |bits| Box::new(TableMethod::new(options(bits)).unwrap());
+        let class = |bits, low_bits| Region::class(bits, low_bits, 3).unwrap();
+        let high = Region::interval(1 << 126, (1 << 126) + (1 << 16)).unwrap();
+        let cases: [(Box<dyn Verifier>, Region, bool); 9] = [
+            (Box::new(Plain::default()), high, true),
+            (sieve(), class(127, 24), false),
+            (sieve(), high, false),
+            (sieve(), class(20, 4), true),
+            (sieve(), class(127, 120), true),
+            (table(8), class(20, 9), false),
+            (table(9), class(20, 9), true),
+            (table(9), class(127, 40), false),
+            (table(8), high, true),
+        ];
+        for (mut verifier, region, takes) in cases {
+            let method = verifier.method();
+            assert_eq!(verifier.takes(&region).is_ok(), takes, "{method:?}, {region}");
+            let verified = verifier.verify(&region, &Unwatched);
+            assert_eq!(verified.is_ok(), takes, "{method:?}, {region}");
+        }
+    }
+}
