@@ -10,12 +10,14 @@ use super::{Sizes, verified};
 /// The same walks as on the CPU, of numbers of two to four words: intervals with odd ends far up, all numbers below
 /// a power of two, and a class of numbers that rise at first.
 pub(super) fn tables(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
-    let bits = if sizes.small { sizes.bits - 3 } else { sizes.bits + 2 };
+    // Of the class each number is walked.
+    let (bits, of_class) = if sizes.small { (sizes.bits - 3, 12) } else { (sizes.bits + 1, 27) };
     let regions = [
         interval(1 << 70, seed, bits),
         interval(1 << 100, seed, bits - 2),
-        Region::interval(0, 1 << (bits + 4).min(sizes.bits + 2)),
-        Region::class(26 + bits, 30, (1 << 30) - 1),
+        // From 2^20 up by the sieve.
+        Region::interval(0, 1 << bits.max(21)),
+        Region::class(30 + of_class, 30, (1 << 30) - 1),
     ];
     for region in regions {
         let region = region.map_err(|e| e.to_string())?;
