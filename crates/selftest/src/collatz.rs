@@ -1,6 +1,7 @@
 //! The methods of the Collatz conjecture on a device against those of the CPU.
 
 mod delays;
+mod tables;
 mod vectors;
 
 use warpint_collatz::gpu::sieve::{Blocks, GpuSieve};
@@ -19,6 +20,8 @@ pub const CASES: &[(&str, Run)] = &[
     ("given_up", given_up),
     ("vectors", vectors::vectors),
     ("delays", delays::delays),
+    ("tables", tables::tables),
+    ("overflows", tables::overflows),
 ];
 
 /// How many numbers are tried.

@@ -10,7 +10,7 @@ pub(crate) const BENCH_EXAMPLES: &str = "\
 Examples:
   warpint collatz bench
   warpint collatz bench --device cuda --below-bits 71 --classes 16384 --class-bits 39
-  warpint collatz bench --device cuda --method table --from 2^64 --interval-bits 47
+  warpint collatz bench --device cuda --method table --classes 0 --from 2^64 --interval-bits 47
   warpint collatz bench --classes 0 --step 13
   warpint collatz bench --classes 0 --interval-bits 0 --delays
 
@@ -31,8 +31,8 @@ pub(crate) struct CollatzBenchArgs {
     #[arg(long, value_name = "N", default_value_t = 71, value_parser = clap::value_parser!(u32).range(20..=84))]
     pub(crate) below_bits: u32,
 
-    /// So many residue classes, drawn at random, most of which a sieve kills at once; 0 for none.
-    #[arg(long, value_name = "COUNT", default_value_t = 16_384)]
+    /// So many residue classes, 2^24 at most, drawn at random, most of which a sieve kills at once; 0 for none.
+    #[arg(long, value_name = "COUNT", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(0..=1 << 24))]
     pub(crate) classes: u32,
 
     /// Each of 2^M numbers [default: some seconds in all].

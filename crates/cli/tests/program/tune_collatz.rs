@@ -177,6 +177,31 @@ fn one_bench_gives_delays_as_well() {
 }
 
 #[test]
+fn one_class_is_one_class() {
+    let dir = tempfile::tempdir().unwrap();
+    let row = |line: &str| {
+        ran(dir.path(), &format!("collatz bench --device cpu --interval-bits 0 --json {line}"))
+            .json()["rows"][0]
+            .clone()
+    };
+    let line = "--method table --below-bits 60 --class-bits 23 --classes";
+    assert_eq!(row(&format!("{line} 1"))["what"], "1 class of 2^23 below 2^60");
+    let two = row(&format!("{line} 2"));
+    assert_eq!(two["what"], "2 classes of 2^23 below 2^60");
+    assert_eq!(two["numbers"], (1 << 24).to_string());
+    // Up to the end.
+    for method in ["plain", "table"] {
+        let ran = ran(
+            dir.path(),
+            &format!(
+                "collatz bench --device cpu --classes 0 --from 2^127-2^14 --interval-bits 14 --method {method} --json"
+            ),
+        );
+        assert_eq!(ran.json()["rows"][0]["numbers"], (1 << 14).to_string());
+    }
+}
+
+#[test]
 fn requests_that_make_no_sense_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     for (line, says) in [
@@ -193,6 +218,24 @@ fn requests_that_make_no_sense_are_refused() {
         ("collatz bench --table-bits 7 --method table --device sim", "from 8 to 15: 7 is not"),
         ("collatz bench --delays --from 2^97", "delays are computed of numbers below 2^96"),
         ("collatz bench --delays --from 0", "0 has no delay"),
+        (
+            "collatz bench --device cpu --classes 0 --delays --from 2^96-1 --interval-bits 0",
+            "delays are computed of numbers below 2^96",
+        ),
+        (
+            "collatz bench --device cpu --classes 0 --from 2^128-1 --interval-bits 20",
+            "2^20 numbers from 340282366920938463463374607431767162880 go beyond 2^127: give a smaller --from",
+        ),
+        (
+            "collatz bench --device cpu --classes 0 --from 2^127 --interval-bits 1",
+            "2^1 numbers from 2^127 go beyond 2^127",
+        ),
+        ("collatz bench --classes 16777217", "--classes"),
+        ("collatz bench --classes 0 --interval-bits 0", "there is nothing to measure"),
+        (
+            "collatz bench --device cpu --method table --below-bits 60 --class-bits 22",
+            "at most 37 low bits, and these have 38: give --class-bits 23 or more, or --classes 0",
+        ),
     ] {
         let ran = warpint(dir.path(), line);
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{line}: {ran:?}");

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::records::whole;
 use super::{Delays, check_range};
 use crate::CollatzError;
 
@@ -32,8 +33,7 @@ pub fn rate(engine: &mut dyn Delays, from: u128, time: Duration) -> Result<Rate,
     let chunk = engine.chunk();
     let mut survey = |from: u128| {
         check_range(from, from.saturating_add(chunk.into()))?;
-        let survey = engine.survey(from, chunk, None)?;
-        Ok::<_, CollatzError>(survey.map_or(0, |survey| survey.sum))
+        Ok::<_, CollatzError>(whole(engine, from, chunk)?.sum)
     };
     survey(from)?;
     let (begin, mut rate) = (Instant::now(), Rate { numbers: 0, sum: 0, elapsed: Duration::ZERO });

@@ -2,7 +2,7 @@
 
 use num_bigint::BigUint;
 
-use super::{Delays, check_range, exact};
+use super::{Delays, Survey, check_range, exact, exact_delay};
 use crate::{CollatzError, Watch};
 
 /// A number and its delay.
@@ -93,9 +93,13 @@ pub fn search(
         let numbers = u64::try_from(to - first).map_or(size, |left| left.min(size));
         // Without a maximum so far every number may be a record.
         let record = standing.as_ref().map(|s| s.maximum.clone().unwrap_or_default());
-        let Some(survey) = engine.survey(first, numbers, record.as_ref())? else {
-            size = (numbers / 2).max(1);
-            continue;
+        let survey = match engine.survey(first, numbers, record.as_ref())? {
+            Some(survey) => survey,
+            None if numbers > 1 => {
+                size = numbers / 2;
+                continue;
+            }
+            None => Survey { candidates: vec![first], ..Survey::one(first, exact_delay(first)?) },
         };
         if let Some(standing) = &mut standing {
             let new = delay_records(engine, first, survey.longest, standing.delay)?;
@@ -134,11 +138,37 @@ fn delay_records(
             break;
         }
         let numbers = u64::try_from(longest.n - first).unwrap_or(u64::MAX);
-        match engine.survey(first, numbers, None)? {
-            Some(survey) => longest = survey.longest,
-            None => break,
-        }
+        longest = whole(engine, first, numbers)?.longest;
     }
     records.reverse();
     Ok(records)
+}
+
+/// The survey of some numbers, one at least, without a record; in parts where they are too many at once.
+pub(super) fn whole(
+    engine: &mut dyn Delays,
+    from: u128,
+    numbers: u64,
+) -> Result<Survey, CollatzError> {
+    let (mut whole, mut done, mut size) = (None::<Survey>, 0, numbers);
+    loop {
+        let (first, part) = (from + u128::from(done), size.min(numbers - done));
+        let survey = match engine.survey(first, part, None)? {
+            Some(survey) => survey,
+            None if part > 1 => {
+                size = part / 2;
+                continue;
+            }
+            None => Survey::one(first, exact_delay(first)?),
+        };
+        let sum = match whole {
+            Some(whole) => whole.and(survey),
+            None => survey,
+        };
+        done += part;
+        if done >= numbers {
+            return Ok(sum);
+        }
+        whole = Some(sum);
+    }
 }

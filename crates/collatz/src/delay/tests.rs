@@ -112,6 +112,50 @@ fn delays_below_2_to_24_are_those_of_memory() {
     assert_eq!(differs, None);
 }
 
+/// Says that more than some numbers are too many at once.
+struct Few(Host, u64);
+
+impl Delays for Few {
+    fn place(&self) -> String {
+        self.0.place()
+    }
+
+    fn chunk(&self) -> u64 {
+        self.0.chunk()
+    }
+
+    fn survey(
+        &mut self,
+        from: u128,
+        numbers: u64,
+        record: Option<&BigUint>,
+    ) -> Result<Option<Survey>, CollatzError> {
+        if numbers > self.1 { Ok(None) } else { self.0.survey(from, numbers, record) }
+    }
+
+    fn fill(&mut self, from: u128, delays: &mut [u32]) -> Result<(), CollatzError> {
+        self.0.fill(from, delays)
+    }
+}
+
+#[test]
+fn too_many_at_once_are_done_in_parts() {
+    let to = 3000;
+    let records = |engine: &mut dyn Delays| {
+        search(engine, 1, to, Some(Standing::default()), &Unwatched).unwrap()
+    };
+    let expected = records(&mut Host::default());
+    assert_eq!(expected.records, published_records(1, to));
+    for most in [0, 1, 2, 7, 100, 1023] {
+        let mut few = Few(Host::default(), most);
+        assert_eq!(records(&mut few), expected, "{most}");
+        for numbers in [1, 2, 100, 1000] {
+            let found = records::whole(&mut few, 27, numbers).unwrap();
+            assert_eq!(Some(found), Host::default().survey(27, numbers, None).unwrap());
+        }
+    }
+}
+
 #[test]
 fn records_are_the_published_ones() {
     let to = 1 << 24;

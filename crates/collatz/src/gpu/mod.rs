@@ -7,7 +7,7 @@ mod table;
 use warpint_device::Source;
 
 pub use delay::{DelayShape, DelaysOnDevice};
-pub use table::DeviceTable;
+pub use table::{DeviceTable, TableLimits};
 
 /// Every kernel as it ships, for devices whose blocks have so much shared memory.
 #[must_use]

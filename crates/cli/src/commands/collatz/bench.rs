@@ -8,17 +8,21 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use warpint::collatz::delay::{check_range, rate};
 use warpint::collatz::sieve::{Looking, Step};
-use warpint::collatz::{Method, Region, Unwatched, Verified, Verifier, Watch};
+use warpint::collatz::table::MOST_SIEVE_BITS;
+use warpint::collatz::{CollatzError, Method, Region, Unwatched, Verified, Verifier, Watch};
 use warpint::mersenne::StopToken;
 
 use super::delay::engine_at;
 use super::numbers::{about, number};
-use super::sizes::{Sizes, TunedSizes};
+use super::sizes::{Sizes, TunedSizes, described, explained};
 use super::verifiers::{self, Opened, refused};
 use crate::args::{CollatzBenchArgs, Places};
 use crate::commands::batch::place::settled;
 use crate::exit::Exit;
 use crate::signals::Signals;
+
+/// Verified numbers are below this, as those of runs are.
+const END: u128 = 1 << 127;
 
 /// How long delays are timed.
 const DELAYS: Duration = Duration::from_secs(2);
@@ -36,8 +40,21 @@ pub(crate) fn run(args: &CollatzBenchArgs) -> anyhow::Result<Exit> {
         delays: None,
     };
     let tuned = TunedSizes::open();
-    let units = bits_of_units(args, asked, &tuned)?;
+    if args.classes == 0 && args.interval_bits == Some(0) && !args.delays {
+        let text =
+            "there is nothing to measure: give --classes or --interval-bits above 0, or --delays";
+        return Err(refused(text).into());
+    }
+    let units = units(args, asked, &tuned)?;
     let class_bits = args.class_bits.unwrap_or(units.class).min(args.below_bits);
+    let low_bits = args.below_bits - class_bits;
+    if args.classes > 0 && units.method == Some(Method::Table) && low_bits > MOST_SIEVE_BITS {
+        return Err(refused(format!(
+            "the method table takes classes of at most {MOST_SIEVE_BITS} low bits, and these have {low_bits}: give --class-bits {} or more, or --classes 0",
+            args.below_bits - MOST_SIEVE_BITS
+        ))
+        .into());
+    }
     let mut rows = vec![];
     let mut sets = vec![];
     if args.classes > 0 {
@@ -52,7 +69,12 @@ pub(crate) fn run(args: &CollatzBenchArgs) -> anyhow::Result<Exit> {
     let bits = args.interval_bits.unwrap_or(units.interval);
     if bits > 0 {
         let from = args.from.unwrap_or(1 << 70) >> bits << bits;
-        let to = from.saturating_add(1 << bits);
+        let to = from.checked_add(1 << bits).filter(|&to| to <= END).ok_or_else(|| {
+            let from = number(from);
+            refused(format!(
+                "2^{bits} numbers from {from} go beyond 2^127: give a smaller --from or --interval-bits"
+            ))
+        })?;
         let region = Region::interval(from, to).map_err(refused)?;
         sets.push((Set::Interval { from }, vec![region], bits));
     }
@@ -78,17 +100,14 @@ pub(crate) fn run(args: &CollatzBenchArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Of classes and of intervals, so that each takes some seconds.
-struct Bits {
+/// The method, and bits of classes and of intervals, so that each takes some seconds.
+struct Units {
+    method: Option<Method>,
     class: u32,
     interval: u32,
 }
 
-fn bits_of_units(
-    args: &CollatzBenchArgs,
-    asked: Sizes,
-    tuned: &TunedSizes,
-) -> anyhow::Result<Bits> {
+fn units(args: &CollatzBenchArgs, asked: Sizes, tuned: &TunedSizes) -> anyhow::Result<Units> {
     let Opened { verifiers, unit_bits } =
         verifiers::open_with(args.method, Places::One(args.device), asked, tuned)?;
     let is = |method| verifiers.iter().all(|verifier| verifier.method() == method);
@@ -102,9 +121,9 @@ fn bits_of_units(
             return Err(refused(text).into());
         }
     }
-    drop(verifiers);
+    let method = verifiers.first().map(|verifier| verifier.method());
     let share = args.classes.max(1).ilog2();
-    Ok(Bits { class: unit_bits.saturating_sub(share).max(16), interval: unit_bits })
+    Ok(Units { method, class: unit_bits.saturating_sub(share).max(16), interval: unit_bits })
 }
 
 fn classes(args: &CollatzBenchArgs, class_bits: u32) -> anyhow::Result<Vec<Region>> {
@@ -134,6 +153,25 @@ impl Watch for Stopped<'_> {
     fn done(&self, _numbers: u128) {}
 }
 
+/// Few numbers for which a verifier makes all that it makes for these.
+fn first(region: Region, verifier: &dyn Verifier) -> Result<Region, CollatzError> {
+    match region {
+        // Each number of the residue of all ones is walked; where these are few, on the CPU.
+        Region::Class { bits, low_bits, .. } if verifier.method() == Method::Table => {
+            let low_bits = low_bits.max(bits.saturating_sub(20).min(MOST_SIEVE_BITS));
+            let most = if verifier.place() == "cpu" { 20 } else { 30 };
+            Region::class(bits.min(low_bits + most), low_bits, (1 << low_bits) - 1)
+        }
+        // That residue is not killed.
+        Region::Class { bits, low_bits, .. } => {
+            let low_bits = low_bits.max(bits.saturating_sub(20));
+            Region::class(bits, low_bits, (1 << low_bits) - 1)
+        }
+        Region::Interval { from, to } if to - from <= 1 << 44 => Region::interval(from, to),
+        Region::Interval { from, .. } => Region::interval(from, from + (1 << 32)),
+    }
+}
+
 /// Verifies regions, after one of few numbers for which kernels are compiled and vectors made.
 fn row(
     set: Set,
@@ -142,31 +180,23 @@ fn row(
     stop: &StopToken,
 ) -> anyhow::Result<Option<Row>> {
     let begin = Instant::now();
-    let first = match regions.first() {
-        // The residue of all ones is not killed.
-        Some(&Region::Class { bits, low_bits, .. }) => {
-            let low_bits = low_bits.max(bits.saturating_sub(20));
-            Region::class(bits, low_bits, (1 << low_bits) - 1).map_err(refused)?
-        }
-        Some(&Region::Interval { from, to }) if to - from <= 1 << 44 => {
-            Region::Interval { from, to }
-        }
-        Some(&Region::Interval { from, .. }) => Region::Interval { from, to: from + (1 << 32) },
-        None => return Ok(None),
-    };
-    verifier.verify(&first, &Unwatched)?;
+    let Some(&region) = regions.first() else { return Ok(None) };
+    let first = first(region, verifier).map_err(refused)?;
+    verifier.verify(&first, &Unwatched).map_err(explained)?;
     let prepared = begin.elapsed();
     let begin = Instant::now();
     let mut all = Verified::default();
     for region in regions {
-        let Some(verified) = verifier.verify(region, &Stopped(stop))? else { return Ok(None) };
+        let verified = verifier.verify(region, &Stopped(stop)).map_err(explained)?;
+        let Some(verified) = verified else { return Ok(None) };
         all.add(verified);
     }
     let seconds = begin.elapsed().as_secs_f64();
     let what = match set {
         Set::Classes { count, below_bits } => {
             let bits = regions[0].numbers().ilog2();
-            format!("{count} classes of 2^{bits} below 2^{below_bits}")
+            let classes = if count == 1 { "class" } else { "classes" };
+            format!("{count} {classes} of 2^{bits} below 2^{below_bits}")
         }
         Set::Interval { from } => {
             format!("2^{} from {}", regions[0].numbers().ilog2(), number(from))
@@ -194,10 +224,10 @@ fn row(
 fn delay_row(args: &CollatzBenchArgs, from: u128, tuned: &TunedSizes) -> anyhow::Result<DelayRow> {
     let begin = Instant::now();
     let (mut engine, shape) = engine_at(settled(args.device)?, tuned)?;
-    let measured = rate(&mut *engine, from, DELAYS).map_err(super::sizes::explained)?;
+    let measured = rate(&mut *engine, from, DELAYS).map_err(explained)?;
     Ok(DelayRow {
         what: format!("delays from {}", number(from)),
-        parameters: shape.map(|shape| super::sizes::described(&shape)),
+        parameters: shape.map(|shape| described(&shape)),
         place: engine.place(),
         numbers: measured.numbers.to_string(),
         sum: measured.sum.to_string(),

@@ -186,12 +186,15 @@ fn key(what: Tuned, device: Option<&Device>) -> TuningKey {
     }
 }
 
-/// Why there is no such size, as a request that makes no sense, and other errors.
+/// Why there is no such size, or no way for such numbers, as a request that makes no sense, and other errors.
 pub(super) fn explained(error: CollatzError) -> anyhow::Error {
     match error {
         // What is missing is told by the exit code too.
         CollatzError::Device(error) => error.into(),
-        CollatzError::Parameter { .. } => super::verifiers::refused(error).into(),
+        CollatzError::Parameter { .. }
+        | CollatzError::LowBits { .. }
+        | CollatzError::TooLarge { .. }
+        | CollatzError::DelayTooLarge { .. } => super::verifiers::refused(error).into(),
         error => error.into(),
     }
 }

@@ -33,18 +33,29 @@ const ITEMS: u64 = 16;
 /// A launch shall take so long.
 const LAUNCH: [Duration; 2] = [Duration::from_millis(60), Duration::from_millis(200)];
 
-/// How much a launch does.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
-    /// Residues in a list, 2^13 at least: one node's.
-    pub(super) residues: usize,
-    /// Starts that a launch can leave to the host.
-    pub(super) left: usize,
+/// How much [`DeviceTable`] does at once, and where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TableLimits {
+    /// Residues in a list, 2^13 to 2^28: a list has room for the descendants of one node.
+    pub residues: usize,
+    /// Starts that a launch can leave to the host, 1 to 2^28.
+    pub left: usize,
     /// Parts of fewer numbers are done on the CPU.
-    pub(super) numbers: u128,
+    pub numbers: u128,
 }
 
-impl Default for Limits {
+impl TableLimits {
+    /// Those that are possible and nearest.
+    fn possible(self) -> Self {
+        Self {
+            residues: self.residues.clamp(1 << GROWN, 1 << 28),
+            left: self.left.clamp(1, 1 << 28),
+            ..self
+        }
+    }
+}
+
+impl Default for TableLimits {
     fn default() -> Self {
         Self { residues: 1 << 22, left: 1 << 20, numbers: 1 << 28 }
     }
@@ -62,7 +73,7 @@ pub struct DeviceTable {
     walks: HashMap<(u32, u32), Kernel>,
     threads: u32,
     blocks: u32,
-    limits: Limits,
+    limits: TableLimits,
     /// Numbers of a launch.
     budget: u64,
     entries: Buffer<u32>,
@@ -79,7 +90,7 @@ impl DeviceTable {
     /// # Errors
     /// An option beyond its bounds, no memory, a kernel that does not compile.
     pub fn new(device: &Device, options: TableOptions) -> Result<Self, CollatzError> {
-        Self::with_limits(device, options, Limits::default())
+        Self::with_limits(device, options, TableLimits::default())
     }
 
     /// Most bits of a table on a device whose blocks have so much shared memory.
@@ -88,11 +99,16 @@ impl DeviceTable {
         largest_table(shared_memory)
     }
 
-    pub(super) fn with_limits(
+    /// The same with other limits, or the nearest that are possible: for tests and measurements.
+    ///
+    /// # Errors
+    /// As [`DeviceTable::new`].
+    pub fn with_limits(
         device: &Device,
         options: TableOptions,
-        limits: Limits,
+        limits: TableLimits,
     ) -> Result<Self, CollatzError> {
+        let limits = limits.possible();
         let info = device.info();
         let most = largest_table(info.shared_memory_per_block);
         let bits = options.table_bits.unwrap_or(TABLE_BITS.min(most));

@@ -8,14 +8,14 @@ fn options(s: u32, d: u32, words: Option<u32>) -> TableOptions {
     TableOptions { sieve_bits: Some(s), table_bits: Some(d), words, walker: Walker::default() }
 }
 
-fn device(options: TableOptions, limits: Limits) -> DeviceTable {
+fn device(options: TableOptions, limits: TableLimits) -> DeviceTable {
     DeviceTable::with_limits(&Device::simulator().unwrap(), options, limits).unwrap()
 }
 
 /// All parts on the device, in several lists and launches.
-const FEW: Limits = Limits { residues: 1 << 13, left: 1 << 10, numbers: 0 };
+const FEW: TableLimits = TableLimits { residues: 1 << 13, left: 1 << 10, numbers: 0 };
 
-fn check(options: TableOptions, limits: Limits, regions: &[Region]) -> Vec<Verified> {
+fn check(options: TableOptions, limits: TableLimits, regions: &[Region]) -> Vec<Verified> {
     let mut device = device(options.clone(), limits);
     let mut cpu = TableMethod::new(options).unwrap();
     let both = regions.iter().map(|region| {
@@ -60,7 +60,7 @@ fn sieves_of_all_words_are_those_of_the_cpu() {
 
 #[test]
 fn too_many_that_are_left_are_done_in_smaller_launches() {
-    let limits = Limits { left: 16, ..FEW };
+    let limits = TableLimits { left: 16, ..FEW };
     // One residue with many values h, of which more than 16 overflow; below, several with few.
     check(options(9, 8, Some(1)), limits, &[Region::class(25, 9, 511).unwrap()]);
     let found = check(options(8, 8, Some(1)), limits, &[interval(1 << 25, 1 << 14)]);
@@ -69,7 +69,7 @@ fn too_many_that_are_left_are_done_in_smaller_launches() {
 
 #[test]
 fn lists_without_room_are_grown_in_parts() {
-    let limits = Limits { residues: 1 << 13, ..FEW };
+    let limits = TableLimits { residues: 1 << 13, ..FEW };
     check(options(19, 8, Some(2)), limits, &[interval(1 << 30, 3 << 19)]);
 }
 
@@ -131,7 +131,7 @@ impl Watch for Until {
 fn the_watch_sees_all_numbers_and_can_stop() {
     let region = interval((1 << 45) + 12_345, 1 << 16);
     for stop in [u128::MAX, 1 << 14] {
-        let mut device = device(options(11, 8, None), Limits { left: 64, ..FEW });
+        let mut device = device(options(11, 8, None), TableLimits { left: 64, ..FEW });
         device.budget = 4096;
         let watch = Until(stop, std::sync::Mutex::default());
         let found = device.verify(&region, &watch).unwrap();

@@ -1,0 +1,94 @@
+//! The table method on a device against that of the CPU.
+
+use warpint_collatz::gpu::{DeviceTable, TableLimits};
+use warpint_collatz::table::{TableMethod, TableOptions};
+use warpint_collatz::{CollatzError, Region, Verified};
+use warpint_device::Device;
+
+use super::{Sizes, verified};
+
+/// The same walks as on the CPU, of numbers of two to four words: intervals with odd ends far up, all numbers below
+/// a power of two, and a class of numbers that rise at first.
+pub(super) fn tables(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
+    // Of the class each number is walked.
+    let (bits, of_class) = if sizes.small { (sizes.bits - 3, 12) } else { (sizes.bits + 1, 27) };
+    let regions = [
+        interval(1 << 70, seed, bits),
+        interval(1 << 100, seed, bits - 2),
+        // From 2^20 up by the sieve.
+        Region::interval(0, 1 << bits.max(21)),
+        Region::class(30 + of_class, 30, (1 << 30) - 1),
+    ];
+    for region in regions {
+        let region = region.map_err(|e| e.to_string())?;
+        for table_bits in sizes.steps {
+            let options = TableOptions { table_bits: Some(table_bits), ..TableOptions::default() };
+            compare(device, sizes, &options, &region)?;
+        }
+    }
+    Ok(())
+}
+
+/// The same with words so few that some numbers do not fit: the host finishes them.
+pub(super) fn overflows(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
+    // By 2^8 numbers at a time some 5 bits below the words' end.
+    for (words, from, bits) in [(1, 1 << 25, 22), (2, 1 << 57, 29), (3, 1 << 89, 29)] {
+        let bits = if sizes.small { sizes.bits - 3 } else { bits };
+        let region = interval(from, seed, bits).map_err(|e| e.to_string())?;
+        for table_bits in sizes.steps {
+            let options = TableOptions {
+                sieve_bits: Some(8),
+                table_bits: Some(table_bits),
+                words: Some(words),
+                ..TableOptions::default()
+            };
+            let found = compare(device, sizes, &options, &region)?;
+            if found.highest.is_none() {
+                return Err(format!("{region} {options:?}: no number overflowed"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// 2^bits numbers or some more, both ends odd.
+fn interval(from: u128, seed: u64, bits: u32) -> Result<Region, CollatzError> {
+    let from = from + u128::from(seed % 1000) * 2 + 1;
+    Region::interval(from, from + (1 << bits) + 1234)
+}
+
+fn compare(
+    device: &Device,
+    sizes: &Sizes,
+    options: &TableOptions,
+    region: &Region,
+) -> Result<Verified, String> {
+    let limits = if sizes.small {
+        TableLimits { residues: 1 << 13, left: 1 << 8, numbers: 0 }
+    } else {
+        TableLimits { numbers: 0, ..TableLimits::default() }
+    };
+    let context = |e: CollatzError| format!("{region} {options:?}: {e}");
+    let there = DeviceTable::with_limits(device, options.clone(), limits).map_err(context)?;
+    let here = TableMethod::new(options.clone()).map_err(context)?;
+    let (found, expected) = (verified(there, region)?, verified(here, region)?);
+    if found == expected && found.unresolved.is_empty() {
+        Ok(found)
+    } else {
+        Err(format!("{region} {options:?}: {found:?}, on the CPU {expected:?}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn they_agree_on_the_simulator() {
+        let device = Device::simulator().unwrap();
+        for sizes in [Sizes::few(), Sizes::least()] {
+            tables(&device, crate::SEED, &sizes).unwrap();
+            overflows(&device, crate::SEED, &sizes).unwrap();
+        }
+    }
+}
