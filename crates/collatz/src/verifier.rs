@@ -46,6 +46,15 @@ impl Highest {
         let better = other.value.cmp(&self.value).then(self.start.cmp(&other.start)).is_gt();
         if better { other } else { self }
     }
+
+    /// The same of what may not be known.
+    #[must_use]
+    pub fn of(a: Option<Self>, b: Option<Self>) -> Option<Self> {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(a.max(b)),
+            (a, b) => a.or(b),
+        }
+    }
 }
 
 /// What is known of a region: each of its numbers reaches a smaller number, or a number on the path of a
@@ -70,10 +79,7 @@ impl Verified {
         self.numbers += other.numbers;
         self.walked += other.walked;
         self.checksum = self.checksum.wrapping_add(other.checksum);
-        self.highest = match (self.highest.take(), other.highest) {
-            (Some(a), Some(b)) => Some(a.max(b)),
-            (a, b) => a.or(b),
-        };
+        self.highest = Highest::of(self.highest.take(), other.highest);
         self.unresolved.extend(other.unresolved);
         self.unresolved.sort_unstable();
     }

@@ -131,10 +131,7 @@ impl Reading {
         merged.unresolved.extend(&unit.unresolved);
         let highest = unit.highest.clone();
         let highest = highest.map(|h| Highest { value: h.value, start: h.start });
-        merged.highest = match (merged.highest.take(), highest) {
-            (Some(a), Some(b)) => Some(a.max(b)),
-            (a, b) => a.or(b),
-        };
+        merged.highest = Highest::of(merged.highest.take(), highest);
         let region = plain(unit.region);
         if let RegionText::Interval { .. } = region {
             let (first, last) = self.meant.unwrap_or((unit.from, unit.to));

@@ -79,10 +79,7 @@ impl Tally {
     pub(crate) fn add(&mut self, other: Self) {
         self.walked += other.walked;
         self.checksum = self.checksum.wrapping_add(other.checksum);
-        self.highest = match (self.highest.take(), other.highest) {
-            (Some(a), Some(b)) => Some(a.max(b)),
-            (a, b) => a.or(b),
-        };
+        self.highest = Highest::of(self.highest.take(), other.highest);
         self.unresolved.extend(other.unresolved);
     }
 }
@@ -183,7 +180,14 @@ impl<E: Engine> Verifier for Sieve<E> {
                     let mut plain = Plain { walker: self.walker.clone() };
                     let quiet = Quiet { watch, counted };
                     let part = plain.verify(&region, &quiet)?;
-                    part.map(|part| Verified { numbers: 0, highest: None, ..part })
+                    // Those of a tree are its numbers already.
+                    let walked = |part: &Verified| if counted { part.walked } else { 0 };
+                    part.map(|part| Verified {
+                        numbers: 0,
+                        walked: walked(&part),
+                        highest: None,
+                        ..part
+                    })
                 }
             };
             let Some(part) = part else { return Ok(None) };

@@ -108,10 +108,7 @@ impl Outcome {
             .highest
             .as_ref()
             .map(|highest| Highest { value: highest.value.clone(), start: highest.start });
-        self.highest = match (self.highest.take(), highest) {
-            (Some(a), Some(b)) => Some(a.max(b)),
-            (a, b) => a.or(b),
-        };
+        self.highest = Highest::of(self.highest.take(), highest);
         self.unresolved.extend(&unit.unresolved);
     }
 }
