@@ -4,6 +4,8 @@
 //! |---|---|
 //! | [`goldilocks`] | the field Z/qZ, q = 2^64 − 2^32 + 1 |
 //! | [`f50`] | fields Z/pZ, p a prime of 47 to 50 bits, on `f64` |
+//! | [`field`] | what a transform needs of a field |
+//! | [`gfn`] | fields Z/pZ, p = r^k + 1 with a sparse radix r |
 //! | [`dd`] | double-double numbers (about 106 bits), for tables |
 //! | [`jacobi`] | the Jacobi symbol and the gcd, by half-gcd |
 //! | [`limbs`] | natural numbers as little-endian `u64` limbs: the slow, obvious oracles |
@@ -11,6 +13,8 @@
 
 pub mod dd;
 pub mod f50;
+pub mod field;
+pub mod gfn;
 pub mod goldilocks;
 pub mod jacobi;
 pub mod limbs;

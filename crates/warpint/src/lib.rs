@@ -3,6 +3,7 @@
 //! * [`mersenne`]: Lucas–Lehmer and PRP tests of 2^p − 1.
 //! * [`integer`]: batches of integers: millions of products at once.
 //! * [`collatz`]: verification of the Collatz conjecture, delays and records.
+//! * [`transform`]: Fourier transforms over finite fields, among them big prime fields.
 //! * [`gimps`]: the files that programs around GIMPS read and write.
 //! * [`device`]: GPUs, and the one way to run a kernel.
 //! * [`arith`]: exact scalar arithmetic.

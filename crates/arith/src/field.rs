@@ -1,0 +1,61 @@
+//! What a transform needs of a field.
+
+use std::fmt::Debug;
+
+/// A finite field with roots of unity of orders that are powers of two.
+///
+/// The roots fit each other: ω(m)² = ω(m − 1) for [`Field::root_of_unity`] ω, so that transforms of
+/// different lengths do.
+pub trait Field: Sync {
+    /// An element, in a form that is the same for equal elements.
+    type Element: Clone + PartialEq + Debug + Send + Sync;
+
+    /// 0.
+    fn zero(&self) -> Self::Element;
+    /// 1.
+    fn one(&self) -> Self::Element;
+    /// The element of an integer.
+    fn from_u64(&self, x: u64) -> Self::Element;
+    /// a + b.
+    fn add(&self, a: &Self::Element, b: &Self::Element) -> Self::Element;
+    /// a − b.
+    fn sub(&self, a: &Self::Element, b: &Self::Element) -> Self::Element;
+    /// −a.
+    fn neg(&self, a: &Self::Element) -> Self::Element {
+        self.sub(&self.zero(), a)
+    }
+    /// a·b.
+    fn mul(&self, a: &Self::Element, b: &Self::Element) -> Self::Element;
+    /// a².
+    fn square(&self, a: &Self::Element) -> Self::Element {
+        self.mul(a, a)
+    }
+    /// 1/a; `None` of 0.
+    fn inverse(&self, a: &Self::Element) -> Option<Self::Element>;
+
+    /// ω(m), a root of unity of order 2^m; `None` if the field has none.
+    fn root_of_unity(&self, log2: u32) -> Option<Self::Element>;
+
+    /// m such that products by powers of ω(m) cost no more than a sum.
+    fn log2_of_cheap_roots(&self) -> u32 {
+        1
+    }
+    /// a·ω(m)^i, m as in [`Field::log2_of_cheap_roots`].
+    fn mul_by_cheap_root(&self, a: &Self::Element, i: u64) -> Self::Element {
+        if i.is_multiple_of(2) { a.clone() } else { self.neg(a) }
+    }
+
+    /// a^e, e in little-endian limbs. Cost: at most two products for each bit of e.
+    fn pow(&self, a: &Self::Element, e: &[u64]) -> Self::Element {
+        let mut result = self.one();
+        for limb in e.iter().rev() {
+            for bit in (0..64).rev() {
+                result = self.square(&result);
+                if limb >> bit & 1 == 1 {
+                    result = self.mul(&result, a);
+                }
+            }
+        }
+        result
+    }
+}

@@ -1,0 +1,116 @@
+//! Which numbers r^k + 1 are meant, and those that are known to be prime.
+
+use std::fmt;
+
+/// r^k + 1 with r = 2^w + 2^u or 2^w − 2^u: a sparse-radix generalized Fermat number (Chen et al. 2018,
+/// appendix).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Form {
+    w: u32,
+    u: u32,
+    sum: bool,
+    k: usize,
+}
+
+/// Why there is no such form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoForm {
+    /// w > u ≥ 1 and r < 2^64 do not hold.
+    #[error("2^{w} {} 2^{u} is no radix: it takes w > u >= 1 and less than 2^64", if *.sum { '+' } else { '-' })]
+    Radix {
+        /// The exponent of the larger power.
+        w: u32,
+        /// The exponent of the smaller power.
+        u: u32,
+        /// Whether the powers are added.
+        sum: bool,
+    },
+    /// k is no power of two from 2 to 128.
+    #[error("{0} is no number of digits: it takes a power of two from 2 to 128")]
+    Digits(usize),
+}
+
+impl Form {
+    /// (2^w + 2^u)^k + 1.
+    ///
+    /// # Errors
+    /// It takes w > u ≥ 1, 2^w + 2^u < 2^64, and k a power of two from 2 to 128.
+    pub const fn plus(w: u32, u: u32, k: usize) -> Result<Self, NoForm> {
+        Self::new(w, u, true, k)
+    }
+
+    /// (2^w − 2^u)^k + 1.
+    ///
+    /// # Errors
+    /// It takes 64 ≥ w > u ≥ 1, and k a power of two from 2 to 128.
+    pub const fn minus(w: u32, u: u32, k: usize) -> Result<Self, NoForm> {
+        Self::new(w, u, false, k)
+    }
+
+    const fn new(w: u32, u: u32, sum: bool, k: usize) -> Result<Self, NoForm> {
+        if u < 1 || w <= u || w > 64 - sum as u32 {
+            return Err(NoForm::Radix { w, u, sum });
+        }
+        if !k.is_power_of_two() || k < 2 || k > 128 {
+            return Err(NoForm::Digits(k));
+        }
+        Ok(Self { w, u, sum, k })
+    }
+
+    /// r.
+    #[must_use]
+    pub const fn radix(&self) -> u64 {
+        let (high, low) = (1u128 << self.w, 1u128 << self.u);
+        (if self.sum { high + low } else { high - low }) as u64
+    }
+
+    /// w.
+    #[must_use]
+    pub const fn w(&self) -> u32 {
+        self.w
+    }
+
+    /// u.
+    #[must_use]
+    pub const fn u(&self) -> u32 {
+        self.u
+    }
+
+    /// Whether r is 2^w + 2^u.
+    #[must_use]
+    pub const fn is_sum(&self) -> bool {
+        self.sum
+    }
+
+    /// k, the number of digits.
+    #[must_use]
+    pub const fn digits(&self) -> usize {
+        self.k
+    }
+}
+
+/// `(2^63+2^34)^8+1`.
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.sum { '+' } else { '-' };
+        write!(f, "(2^{}{sign}2^{})^{}+1", self.w, self.u, self.k)
+    }
+}
+
+const fn known(form: Result<Form, NoForm>) -> Form {
+    match form {
+        Ok(form) => form,
+        Err(_) => unreachable!(),
+    }
+}
+
+/// Primes of 2 to 128 words, after Chen et al. 2018.
+pub const PRIMES: [Form; 7] = [
+    known(Form::plus(63, 53, 2)),
+    known(Form::minus(64, 50, 4)),
+    known(Form::plus(63, 34, 8)),
+    known(Form::plus(62, 36, 16)),
+    known(Form::plus(62, 56, 32)),
+    known(Form::minus(63, 40, 64)),
+    known(Form::minus(64, 28, 128)),
+];

@@ -1,0 +1,38 @@
+//! Transforms and convolutions by their definition: the oracles of all others.
+
+use warpint_arith::field::Field;
+
+/// Σ_j x_j·ω^(ij) for all i < N, N = x.len(). Cost: N² products.
+#[must_use]
+pub fn transform<F: Field>(field: &F, x: &[F::Element], root: &F::Element) -> Vec<F::Element> {
+    let mut point = field.one();
+    let mut all = Vec::with_capacity(x.len());
+    for _ in x {
+        all.push(evaluate(field, x, &point));
+        point = field.mul(&point, root);
+    }
+    all
+}
+
+/// Σ_j x_j·point^j, by Horner's rule: one output of a long transform for point = ω^i. Cost: N products.
+#[must_use]
+pub fn evaluate<F: Field>(field: &F, x: &[F::Element], point: &F::Element) -> F::Element {
+    x.iter().rev().fold(field.zero(), |sum, x| field.add(&field.mul(&sum, point), x))
+}
+
+/// The cyclic convolution Σ_(i + j ≡ l mod N) a_i·b_j for all l < N. Cost: N² products.
+///
+/// # Panics
+/// If the lengths differ.
+#[must_use]
+pub fn convolve<F: Field>(field: &F, a: &[F::Element], b: &[F::Element]) -> Vec<F::Element> {
+    assert_eq!(a.len(), b.len(), "vectors of different lengths");
+    let mut all = vec![field.zero(); a.len()];
+    for (i, a) in a.iter().enumerate() {
+        for (j, b) in b.iter().enumerate() {
+            let at = (i + j) % all.len();
+            all[at] = field.add(&all[at], &field.mul(a, b));
+        }
+    }
+    all
+}
