@@ -65,6 +65,53 @@ pub fn smallest_factor(n: u64) -> u64 {
     (3..).step_by(2).take_while(|d| d * d <= n).find(|&d| n.is_multiple_of(d)).unwrap_or(n)
 }
 
+/// The prime factors of n ≥ 1, ascending, each once; none of 0 either. Pollard's rho (1975, *A Monte
+/// Carlo method for factorization*): about √q products for the second largest prime factor q.
+#[must_use]
+pub fn prime_factors(n: u64) -> Vec<u64> {
+    let (mut factors, mut open) = (vec![], vec![n]);
+    while let Some(n) = open.pop() {
+        if is_prime(n) {
+            factors.push(n);
+        } else if n > 1 {
+            let divisor = proper_divisor(n);
+            open.extend([divisor, n / divisor]);
+        }
+    }
+    factors.sort_unstable();
+    factors.dedup();
+    factors
+}
+
+/// A divisor 1 < d < n of a number n that is not prime.
+fn proper_divisor(n: u64) -> u64 {
+    // The walks are for divisors that are not small.
+    if let Some(d) = (2..64).find(|&d| n.is_multiple_of(d) && d < n) {
+        return d;
+    }
+    // Another c where all prime factors show at once; one of them parts them long before c = n.
+    let walk = |c: u64| {
+        let next = |x: u64| ((u128::from(mul_mod(x, x, n)) + u128::from(c)) % u128::from(n)) as u64;
+        let (mut slow, mut fast) = (next(2), next(next(2)));
+        loop {
+            let d = gcd(slow.abs_diff(fast), n);
+            if d > 1 {
+                return (d < n).then_some(d);
+            }
+            (slow, fast) = (next(slow), next(next(fast)));
+        }
+    };
+    (1..n).find_map(walk).unwrap_or(1)
+}
+
+/// gcd(a, b).
+fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
 /// The primes in `from..=to`, ascending.
 pub fn primes_between(from: u64, to: u64) -> impl Iterator<Item = u64> {
     (from..=to).filter(|&n| is_prime(n))
@@ -80,6 +127,28 @@ mod tests {
             assert_eq!(is_prime(n), smallest_factor(n) == n, "{n}");
         }
         assert!(!is_prime(0) && !is_prime(1));
+    }
+
+    #[test]
+    fn factors_multiply_to_the_number() {
+        let all = |mut n: u64| {
+            let mut factors = vec![];
+            while n > 1 {
+                let q = smallest_factor(n);
+                factors.push(q);
+                while n.is_multiple_of(q) {
+                    n /= q;
+                }
+            }
+            factors
+        };
+        assert!(prime_factors(0).is_empty() && prime_factors(1).is_empty());
+        for n in (2..20_000).chain([67 * 67, 71 * 71 * 73, 4_294_967_291, (1 << 36) - 1]) {
+            assert_eq!(prime_factors(n), all(n), "{n}");
+        }
+        assert_eq!(prime_factors(4_294_967_291 * 4_294_967_291), [4_294_967_291]);
+        assert_eq!(prime_factors(4_294_967_291 * 4_294_967_279), [4_294_967_279, 4_294_967_291]);
+        assert_eq!(prime_factors((1 << 61) - 1), [(1 << 61) - 1]);
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! Which numbers r^k + 1 are meant, and those that are known to be prime.
 
 use std::fmt;
+use std::str::FromStr;
+
+use crate::limbs;
 
 /// r^k + 1 with r = 2^w + 2^u or 2^w − 2^u: a sparse-radix generalized Fermat number (Chen et al. 2018,
 /// appendix).
@@ -28,6 +31,9 @@ pub enum NoForm {
     /// k is no power of two from 2 to 128.
     #[error("{0} is no number of digits: it takes a power of two from 2 to 128")]
     Digits(usize),
+    /// A text that says something else.
+    #[error("it takes the form (2^w+2^u)^k+1 or (2^w-2^u)^k+1, such as (2^63+2^34)^8+1")]
+    Text,
 }
 
 impl Form {
@@ -87,6 +93,66 @@ impl Form {
     pub const fn digits(&self) -> usize {
         self.k
     }
+
+    /// p = r^k + 1 in little-endian limbs, the highest of which is not 0.
+    #[must_use]
+    pub fn modulus(&self) -> Vec<u64> {
+        let mut power = vec![1];
+        for _ in 0..self.k {
+            let carry = limbs::mul_small_assign(&mut power, self.radix());
+            if carry > 0 {
+                power.push(carry);
+            }
+        }
+        // r is even.
+        power[0] += 1;
+        power
+    }
+
+    /// How many bits p has.
+    #[must_use]
+    pub fn bits(&self) -> u32 {
+        {
+            let modulus = self.modulus();
+            64 * modulus.len() as u32 - modulus.last().map_or(0, |top| top.leading_zeros())
+        }
+    }
+
+    /// The largest m such that 2^m divides p − 1: u·k, for r = 2^u·(2^(w−u) ± 1).
+    #[must_use]
+    pub const fn two_adicity(&self) -> u32 {
+        self.u * self.k as u32
+    }
+
+    /// Whether it is one of [`PRIMES`].
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        PRIMES.contains(self)
+    }
+}
+
+/// Reads what [`Form`] writes: `(2^63+2^34)^8+1`. Spaces may stand anywhere.
+impl FromStr for Form {
+    type Err = NoForm;
+
+    fn from_str(text: &str) -> Result<Self, NoForm> {
+        let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+        let parts = || {
+            let (radix, k) = text.strip_prefix("(2^")?.strip_suffix("+1")?.split_once(")^")?;
+            let (sum, powers) = match radix.split_once("+2^") {
+                Some(powers) => (true, powers),
+                None => (false, radix.split_once("-2^")?),
+            };
+            Some((number(powers.0)?, number(powers.1)?, sum, number(k)?))
+        };
+        let (w, u, sum, k) = parts().ok_or(NoForm::Text)?;
+        Self::new(w, u, sum, k as usize)
+    }
+}
+
+/// A number of decimal digits alone: no sign.
+fn number(text: &str) -> Option<u32> {
+    text.bytes().all(|c| c.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
 /// `(2^63+2^34)^8+1`.

@@ -1,0 +1,95 @@
+//! Elements from and to integers, bytes and digits.
+
+use super::Gfn;
+use crate::field::Field;
+use crate::limbs;
+
+/// Why digits are no element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoElement {
+    /// Too few or too many digits.
+    #[error("an element has {expected} digits, not {found}")]
+    Length {
+        /// K.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// A digit that is r or more, elsewhere than in r^k.
+    #[error(
+        "digit {at} is {digit}, but digits are below the radix {radix} (the highest is it in r^k alone)"
+    )]
+    Digit {
+        /// Which one, from 0 for the lowest.
+        at: usize,
+        /// The digit.
+        digit: u64,
+        /// r.
+        radix: u64,
+    },
+}
+
+impl<const K: usize> Gfn<K> {
+    /// The element of these digits, the lowest first.
+    ///
+    /// # Errors
+    /// There must be K digits, all below r, or 0, …, 0, r.
+    pub fn from_digits(&self, digits: &[u64]) -> Result<[u64; K], NoElement> {
+        let length = NoElement::Length { expected: K, found: digits.len() };
+        let element: [u64; K] = digits.try_into().map_err(|_| length)?;
+        match digits.iter().position(|&digit| digit >= self.r) {
+            Some(at) if element != self.minus_one() => {
+                Err(NoElement::Digit { at, digit: digits[at], radix: self.r })
+            }
+            _ => Ok(element),
+        }
+    }
+
+    /// x mod p of a natural number of any size, in little-endian limbs. Cost: O(n²) for n limbs.
+    #[must_use]
+    pub fn from_limbs(&self, x: &[u64]) -> [u64; K] {
+        let mut rest = limbs::trimmed(x).to_vec();
+        let mut sum = self.zero();
+        // r^k = −1: blocks of K digits with signs that alternate.
+        let mut negative = false;
+        while !rest.is_empty() {
+            let mut block = [0; K];
+            for digit in &mut block {
+                *digit = limbs::div_rem_small(&mut rest, self.r);
+                limbs::trim(&mut rest);
+            }
+            sum = if negative { self.sub(&sum, &block) } else { self.add(&sum, &block) };
+            negative = !negative;
+        }
+        sum
+    }
+
+    /// The integer 0 ≤ x < p of an element, in as many little-endian limbs as p has. Cost: O(K²).
+    #[must_use]
+    pub fn to_limbs(&self, a: &[u64; K]) -> Vec<u64> {
+        let words = self.form.bits().div_ceil(64) as usize;
+        let mut x = vec![0; words];
+        for &digit in a.iter().rev() {
+            // x < p all the time: nothing is carried out.
+            limbs::mul_small_assign(&mut x, self.r);
+            limbs::add_assign(&mut x, &[digit]);
+        }
+        x
+    }
+
+    /// x mod p of a natural number of any size, in little-endian bytes.
+    #[must_use]
+    pub fn from_bytes(&self, bytes: &[u8]) -> [u64; K] {
+        let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |x, &byte| x << 8 | u64::from(byte));
+        let x: Vec<u64> = bytes.chunks(8).map(word).collect();
+        self.from_limbs(&x)
+    }
+
+    /// The integer 0 ≤ x < p of an element, in as many little-endian bytes as p has.
+    #[must_use]
+    pub fn to_bytes(&self, a: &[u64; K]) -> Vec<u8> {
+        let mut bytes: Vec<u8> = self.to_limbs(a).iter().flat_map(|x| x.to_le_bytes()).collect();
+        bytes.truncate(self.form.bits().div_ceil(8) as usize);
+        bytes
+    }
+}

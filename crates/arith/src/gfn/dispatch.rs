@@ -1,0 +1,24 @@
+//! From a form that is known at run time to the type of its field.
+
+/// `with_field!(form, |field| expression)`: the expression with `field` the
+/// [`Gfn<K>`](crate::gfn::Gfn) of a [`Form`](crate::gfn::Form), K its number of digits. It gives a
+/// `Result`: the value, which must have the same type for all K, or the
+/// [`NoField`](crate::gfn::NoField) of a form that is not prime.
+///
+/// The expression is the body of a closure, compiled once for each K; functions that it calls may take
+/// a `&Gfn<K>` with `const K: usize`.
+#[macro_export]
+macro_rules! with_field {
+    ($form:expr, |$field:ident| $body:expr) => {{
+        let form: $crate::gfn::Form = $form;
+        match form.digits() {
+            2 => $crate::gfn::Gfn::<2>::new(form).map(|$field| $body),
+            4 => $crate::gfn::Gfn::<4>::new(form).map(|$field| $body),
+            8 => $crate::gfn::Gfn::<8>::new(form).map(|$field| $body),
+            16 => $crate::gfn::Gfn::<16>::new(form).map(|$field| $body),
+            32 => $crate::gfn::Gfn::<32>::new(form).map(|$field| $body),
+            64 => $crate::gfn::Gfn::<64>::new(form).map(|$field| $body),
+            _ => $crate::gfn::Gfn::<128>::new(form).map(|$field| $body),
+        }
+    }};
+}

@@ -1,0 +1,54 @@
+//! Roots of unity that have r among their powers.
+
+use super::Gfn;
+use crate::field::Field;
+
+/// Roots are kept to this order, 2^40: longer vectors fit no memory.
+const LOG2_LONGEST: u32 = 40;
+
+impl<const K: usize> Gfn<K> {
+    /// ω(0), ω(1), … to the 2-adicity of p, or to 2^40.
+    ///
+    /// Let g(m) be roots of any kind, g(m)² = g(m − 1): powers of an a that is no square. Then ω(m) = g(m)^e
+    /// for an odd e, and the square roots of ω(m) are g(m + 1)^e and its negative, which is the power
+    /// e + 2^m. So e is found bit by bit, where Algorithm 1 of Chen et al. 2018 (appendix) looks for e among
+    /// all numbers below 2k.
+    ///
+    /// Cost: log2(p) squarings for g, and about 400 products.
+    pub(super) fn all_roots(&self) -> Vec<[u64; K]> {
+        let (adicity, one) = (self.form.two_adicity(), self.one());
+        let longest = adicity.min(LOG2_LONGEST);
+        let Some(a) = self.form.non_squares().next() else { return vec![one] };
+        // p − 1 = 2^adicity·s^k.
+        let mut g = (0..K).fold(self.from_u64(a), |power, _| self.pow_odd(&power));
+        for _ in longest..adicity {
+            g = self.square(&g);
+        }
+        let mut generators = vec![g];
+        for _ in 0..longest {
+            g = self.square(&g);
+            generators.push(g);
+        }
+        // generators[m] = g(m) from here on.
+        generators.reverse();
+
+        let of_radix = 2 * K as u64;
+        let mut roots = vec![one];
+        // The bits of e that are 1.
+        let mut bits: Vec<usize> = vec![];
+        for m in 1..=longest as usize {
+            let root = bits.iter().fold(one, |x, bit| self.mul(&x, &generators[m - bit]));
+            let other = self.neg(&root);
+            let keep = match of_radix >> m {
+                // By digits from the highest one: the order of the integers.
+                0 => root.iter().rev().lt(other.iter().rev()),
+                step => root == self.mul_by_radix_power(&one, step),
+            };
+            roots.push(if keep { root } else { other });
+            if !keep {
+                bits.push(m - 1);
+            }
+        }
+        roots
+    }
+}
