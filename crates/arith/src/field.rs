@@ -15,6 +15,7 @@ pub trait Field: Sync {
     /// 1.
     fn one(&self) -> Self::Element;
     /// The element of an integer.
+    #[expect(clippy::wrong_self_convention, reason = "the field makes the element")]
     fn from_u64(&self, x: u64) -> Self::Element;
     /// a + b.
     fn add(&self, a: &Self::Element, b: &Self::Element) -> Self::Element;
