@@ -4,4 +4,5 @@
 //! [`Field::root_of_unity`](warpint_arith::field::Field::root_of_unity); inputs and outputs are in natural
 //! order.
 
+pub mod cpu;
 pub mod definition;

@@ -35,6 +35,7 @@
 //! *A sum* ([`F50::reduce`]). For |x| ≤ 2^53, x·P is wrong by at most |x/p|·2^−53 ≤ 1/p, so
 //! r = x − q·p has |r| ≤ p/2 + 1, and fma(−q, p, x) is r.
 
+mod field;
 #[cfg(test)]
 mod tests;
 

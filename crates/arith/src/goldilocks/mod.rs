@@ -12,8 +12,10 @@
 //! Every function here takes canonical operands and returns canonical results
 //! unless its doc says otherwise; [`canonical`] leads from lazy to canonical.
 
+mod field;
 mod roots;
 
+pub use field::Goldilocks;
 pub use roots::{GENERATOR, NoRoot, nth_root_of_two, root_of_unity};
 
 /// q = 2^64 − 2^32 + 1.

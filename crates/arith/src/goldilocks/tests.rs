@@ -89,3 +89,16 @@ proptest! {
         prop_assert_eq!(reduce(x), oracle(x));
     }
 }
+
+#[test]
+fn cheap_roots_are_powers_of_the_root_of_unity() {
+    use crate::field::Field;
+    let log2 = Goldilocks.log2_of_cheap_roots();
+    let root = Field::root_of_unity(&Goldilocks, log2).unwrap();
+    for a in [0, 1, 2, 12_345, Q / 2, Q - 1] {
+        for i in (0..200).chain([u64::MAX]) {
+            let expected = mul(a, pow(root, i % 64));
+            assert_eq!(Goldilocks.mul_by_cheap_root(&a, i), expected, "{a}, {i}");
+        }
+    }
+}

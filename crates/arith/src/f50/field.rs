@@ -1,0 +1,41 @@
+//! The fields as transforms take them: elements are integers from 0 to p − 1.
+
+use super::F50;
+use crate::field::Field;
+
+impl F50 {
+    fn canonical(&self, x: f64) -> f64 {
+        self.to_u64(x) as f64
+    }
+}
+
+impl Field for F50 {
+    type Element = f64;
+
+    fn zero(&self) -> f64 {
+        0.0
+    }
+    fn one(&self) -> f64 {
+        1.0
+    }
+    fn from_u64(&self, x: u64) -> f64 {
+        (x % self.modulus()) as f64
+    }
+    fn add(&self, a: &f64, b: &f64) -> f64 {
+        let sum = a + b;
+        if sum >= self.p { sum - self.p } else { sum }
+    }
+    fn sub(&self, a: &f64, b: &f64) -> f64 {
+        let difference = a - b;
+        if difference < 0.0 { difference + self.p } else { difference }
+    }
+    fn mul(&self, a: &f64, b: &f64) -> f64 {
+        self.canonical(F50::mul(self, *a, *b))
+    }
+    fn inverse(&self, a: &f64) -> Option<f64> {
+        (*a != 0.0).then(|| self.canonical(F50::inverse(self, *a)))
+    }
+    fn root_of_unity(&self, log2: u32) -> Option<f64> {
+        F50::root_of_unity(self, log2).map(|root| self.canonical(root))
+    }
+}

@@ -1,0 +1,81 @@
+//! Convolutions: products modulo z^N − 1 and z^N + 1.
+
+use rayon::prelude::*;
+use warpint_arith::field::Field;
+
+use super::{Transform, WrongArgument};
+
+impl<F: Field> Transform<F> {
+    /// The cyclic convolutions a_l ← Σ_(i + j ≡ l mod N) a_i·b_j: products modulo z^N − 1. Of b the
+    /// transforms are left. Cost of each: three transforms and 2N products.
+    ///
+    /// # Errors
+    /// a and b are of different lengths, or of no multiple of N.
+    pub fn cyclic(&self, a: &mut [F::Element], b: &mut [F::Element]) -> Result<(), WrongArgument> {
+        self.check_factors(a, b)?;
+        self.forward(b)?;
+        self.forward(a)?;
+        self.multiply(a, b);
+        self.inverse(a)
+    }
+
+    /// The cyclic convolutions a ∗ a. Cost of each: two transforms, N squares and N products.
+    ///
+    /// # Errors
+    /// The number of elements is no multiple of N.
+    pub fn cyclic_square(&self, a: &mut [F::Element]) -> Result<(), WrongArgument> {
+        self.forward(a)?;
+        a.par_iter_mut().for_each(|a| *a = self.field.square(a));
+        self.inverse(a)
+    }
+
+    /// The negacyclic convolutions a_l ← Σ_(i + j = l) a_i·b_j − Σ_(i + j = l + N) a_i·b_j: products
+    /// modulo z^N + 1. Of b the transforms of b_j·ψ^j are left, ψ = ω(m + 1). Cost of each: three transforms
+    /// and about 6N products.
+    ///
+    /// # Errors
+    /// a and b are of different lengths, or of no multiple of N, or the field has no root of unity of
+    /// order 2N.
+    pub fn negacyclic(
+        &self,
+        a: &mut [F::Element],
+        b: &mut [F::Element],
+    ) -> Result<(), WrongArgument> {
+        self.check_factors(a, b)?;
+        let psi = self.half_root.as_ref().ok_or(WrongArgument::Root(self.log2 + 1))?;
+        for x in [&mut *b, &mut *a] {
+            // ψ^(2i) = ω^i.
+            x.par_chunks_mut(self.len()).for_each(|x| {
+                x.par_iter_mut().enumerate().for_each(|(j, x)| {
+                    *x = self.times_root(x, j / 2);
+                    if j % 2 == 1 {
+                        *x = self.field.mul(x, psi);
+                    }
+                });
+            });
+            self.forward(x)?;
+        }
+        self.multiply(a, b);
+        // ψ^−j = ω^(N − j/2), or ψ·ω^(N − (j + 1)/2).
+        let scales = [&self.scale, &self.field.mul(&self.scale, psi)];
+        a.par_chunks_mut(self.len()).for_each(|a| {
+            self.one_backward(a);
+            a.par_iter_mut().enumerate().for_each(|(j, a)| {
+                let back = self.times_root(a, (self.len() - j.div_ceil(2)) % self.len());
+                *a = self.field.mul(&back, scales[j % 2]);
+            });
+        });
+        Ok(())
+    }
+
+    fn check_factors(&self, a: &[F::Element], b: &[F::Element]) -> Result<(), WrongArgument> {
+        if a.len() != b.len() {
+            return Err(WrongArgument::Lengths(a.len(), b.len()));
+        }
+        self.check(a.len())
+    }
+
+    fn multiply(&self, a: &mut [F::Element], b: &[F::Element]) {
+        a.par_iter_mut().zip(b).for_each(|(a, b)| *a = self.field.mul(a, b));
+    }
+}

@@ -1,0 +1,202 @@
+//! Transforms on the CPU, over any [`Field`].
+//!
+//! Decimation in frequency (Gentleman and Sande 1966): with N = K·S, j = S·u + s and i = K·v + q,
+//!
+//! X_(K·v + q) = Σ_s (ω^(sq) · Σ_u x_(S·u + s)·ω^(S·uq)) · ω^(K·sv),
+//!
+//! K-point transforms of the columns, products by twiddles ω^(sq), and S-point transforms of the rows.
+//! For K = 2^c, c = [`Field::log2_of_cheap_roots`], the K-point transforms have cheap factors only, and
+//! general products appear between the steps: N·log(N)/c of them in all (Fürer 2009, *Faster integer
+//! multiplication*; Chen et al. 2018, *Big prime field FFTs on the GPU*, for r^k + 1 with c = log2(2k)).
+//!
+//! A plan keeps ω^i for i < N/K only; the other powers are those times cheap roots.
+
+mod convolution;
+mod steps;
+#[cfg(test)]
+mod tests;
+
+use rayon::prelude::*;
+use warpint_arith::field::Field;
+
+/// Why there is no such transform.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoTransform {
+    /// The length is no power of two.
+    #[error("there is no transform of {0} elements: the length is to be a power of two")]
+    Length(usize),
+    /// The field has no such root of unity.
+    #[error(
+        "the field has no root of unity of order 2^{0}: choose a shorter transform or another field"
+    )]
+    Root(u32),
+    /// There is no memory for the plan.
+    #[error("there is no memory for a transform of 2^{0} elements: choose a shorter one")]
+    Memory(u32),
+}
+
+/// Why a plan does not take its arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum WrongArgument {
+    /// It is not a whole number of transforms.
+    #[error("{len} elements are no batch of transforms of {n}: give a multiple of {n} elements")]
+    Batch {
+        /// Elements given.
+        len: usize,
+        /// Elements of a transform.
+        n: usize,
+    },
+    /// The factors of a convolution differ in length.
+    #[error("the factors of a convolution have {0} and {1} elements: give as many of both")]
+    Lengths(usize, usize),
+    /// There is no root of unity of twice the order, which negacyclic convolutions take.
+    #[error("the field has no root of unity of order 2^{0}, which a negacyclic convolution takes")]
+    Root(u32),
+}
+
+/// Transforms of N = 2^m elements.
+///
+/// All methods take batches: transform b has the elements b·N to b·N + N − 1. They run on the threads of
+/// rayon's current pool.
+#[derive(Debug, Clone)]
+pub struct Transform<F: Field> {
+    field: F,
+    log2: u32,
+    /// c: products by powers of ω(c) are cheap.
+    cheap: u32,
+    /// ω^i for i < N/2^c, at least 1.
+    powers: Vec<F::Element>,
+    /// 1/N.
+    scale: F::Element,
+    /// ω(m + 1), if there is one.
+    half_root: Option<F::Element>,
+}
+
+impl<F: Field> Transform<F> {
+    /// Transforms of 2^log2 elements.
+    ///
+    /// Cost: about N/2^c products, and as many elements of memory.
+    ///
+    /// # Errors
+    /// The field has no root of unity of this order, or there is no memory for its powers.
+    pub fn new(field: F, log2: u32) -> Result<Self, NoTransform> {
+        let root = field.root_of_unity(log2).ok_or(NoTransform::Root(log2))?;
+        if log2 >= usize::BITS - 1 {
+            return Err(NoTransform::Memory(log2));
+        }
+        let two = field.from_u64(2);
+        let scale =
+            field.inverse(&field.pow(&two, &[log2.into()])).ok_or(NoTransform::Root(log2))?;
+        let cheap = field.log2_of_cheap_roots();
+        let powers = powers(&field, &root, 1 << log2.saturating_sub(cheap))
+            .ok_or(NoTransform::Memory(log2))?;
+        let half_root = field.root_of_unity(log2 + 1);
+        Ok(Self { field, log2, cheap, powers, scale, half_root })
+    }
+
+    /// Transforms of n elements.
+    ///
+    /// # Errors
+    /// As of [`Transform::new`], and n is to be a power of two.
+    pub fn of_length(field: F, n: usize) -> Result<Self, NoTransform> {
+        if !n.is_power_of_two() {
+            return Err(NoTransform::Length(n));
+        }
+        Self::new(field, n.ilog2())
+    }
+
+    /// The field.
+    #[must_use]
+    pub fn field(&self) -> &F {
+        &self.field
+    }
+
+    /// N.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "a transform has at least one element")]
+    pub fn len(&self) -> usize {
+        1 << self.log2
+    }
+
+    /// X_i = Σ_j x_j·ω^(ij), in place.
+    ///
+    /// Cost of each transform: N·log2(N) sums and about N·(log2(N)/c − 1) products for c > 2,
+    /// N·log2(N)/2 otherwise.
+    ///
+    /// # Errors
+    /// The number of elements is no multiple of N.
+    pub fn forward(&self, x: &mut [F::Element]) -> Result<(), WrongArgument> {
+        self.check(x.len())?;
+        x.par_chunks_mut(self.len()).for_each(|x| self.one_forward(x));
+        Ok(())
+    }
+
+    /// x_j = 1/N·Σ_i X_i·ω^(−ij), in place. Cost: that of [`Transform::forward`] and N products.
+    ///
+    /// # Errors
+    /// The number of elements is no multiple of N.
+    pub fn inverse(&self, x: &mut [F::Element]) -> Result<(), WrongArgument> {
+        self.check(x.len())?;
+        x.par_chunks_mut(self.len()).for_each(|x| {
+            self.one_backward(x);
+            x.par_iter_mut().for_each(|x| *x = self.field.mul(x, &self.scale));
+        });
+        Ok(())
+    }
+
+    fn check(&self, len: usize) -> Result<(), WrongArgument> {
+        let n = self.len();
+        if len.is_multiple_of(n) { Ok(()) } else { Err(WrongArgument::Batch { len, n }) }
+    }
+
+    fn one_forward(&self, x: &mut [F::Element]) {
+        self.steps(x);
+        for i in 0..x.len() {
+            let j = reversed(i, self.log2);
+            if i < j {
+                x.swap(i, j);
+            }
+        }
+    }
+
+    /// Σ_i x_i·ω^(−ij).
+    fn one_backward(&self, x: &mut [F::Element]) {
+        self.one_forward(x);
+        x[1..].reverse();
+    }
+
+    /// a·ω^i for i < N.
+    fn times_root(&self, a: &F::Element, i: usize) -> F::Element {
+        // ω^(N/2^c) = ω(c), and ω = ω(c)^(2^c/N) of shorter transforms.
+        let (high, low) = (i / self.powers.len(), i % self.powers.len());
+        let spread = self.cheap.saturating_sub(self.log2);
+        let cheap = (high as u64) << spread;
+        match (low, cheap) {
+            (0, 0) => a.clone(),
+            (0, _) => self.field.mul_by_cheap_root(a, cheap),
+            (_, 0) => self.field.mul(a, &self.powers[low]),
+            _ => self.field.mul_by_cheap_root(&self.field.mul(a, &self.powers[low]), cheap),
+        }
+    }
+}
+
+/// The low `bits` bits of i in reverse.
+fn reversed(i: usize, bits: u32) -> usize {
+    if bits == 0 { 0 } else { i.reverse_bits() >> (usize::BITS - bits) }
+}
+
+/// root^i for i < count; `None` without memory for them.
+fn powers<F: Field>(field: &F, root: &F::Element, count: usize) -> Option<Vec<F::Element>> {
+    const RUN: usize = 1 << 10;
+    let mut all = Vec::new();
+    all.try_reserve_exact(count).ok()?;
+    all.resize(count, field.one());
+    all.par_chunks_mut(RUN).enumerate().for_each(|(run, powers)| {
+        let mut power = field.pow(root, &[(run * RUN) as u64]);
+        for to in powers {
+            let next = field.mul(&power, root);
+            *to = std::mem::replace(&mut power, next);
+        }
+    });
+    Some(all)
+}
