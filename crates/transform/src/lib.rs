@@ -6,3 +6,4 @@
 
 pub mod cpu;
 pub mod definition;
+pub mod gpu;

@@ -1,0 +1,64 @@
+// A pass of a transform of N elements over Z/pZ, p = r^k + 1: on 2^LOG_POINTS points each, from natural order
+// to natural order after the last pass (Stockham). With N = s·2^LOG_POINTS·m, column c = q + s·p, q < s, p < m,
+// has the points in[c + i·N/2^LOG_POINTS], each times its twiddle first; their transform goes to
+// out[q + s·(i + 2^LOG_POINTS·p)].
+//
+//   TWIDDLED   whether there are twiddles: that of place j of `in` is twiddles[j >> log_run]
+//
+// and those of gfn_tile.cuh. Digit d of element j is word d·stride + j; gridDim.y transforms stand one
+// after another. With `reflected` output j goes to N − j mod N: the inverse transform but for 1/N.
+#include "gfn_tile.cuh"
+
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
+    pass(const u64* __restrict__ in, u64* __restrict__ out, const u64* __restrict__ twiddles, u64 stride,
+         u64 twiddle_stride, u32 log_n, u32 log_s, u32 log_run, u32 reflected) {
+    DYNAMIC_SHARED(u64, shared);
+    Tile tile = tile_in(shared);
+    u64 base = (u64)blockIdx.y << log_n;
+    u32 first_column = blockIdx.x * COLUMNS, log_apart = log_n - LOG_POINTS;
+    in += base, out += base;
+
+    if constexpr (!TWIDDLED || BLOCK == DIGITS) {
+#pragma unroll 1
+        for (u32 e = threadIdx.x; e < ELEMENTS; e += THREADS) {
+            u32 column = e % COLUMNS, i = e / COLUMNS, j = first_column + column + (i << log_apart);
+            u32 at = place(i, column);
+            if constexpr (TWIDDLED) {
+                u64 x[DIGITS], y[DIGITS];
+#pragma unroll
+                for (u32 d = 0; d < DIGITS; d++) {
+                    x[d] = in[d * stride + j];
+                    y[d] = twiddles[d * twiddle_stride + (j >> log_run)];
+                }
+                multiply_element(tile, at, x, y);
+            } else {
+#pragma unroll 4
+                for (u32 d = 0; d < DIGITS; d++) tile.put(d, at, widen(in[d * stride + j]));
+            }
+        }
+    } else {
+        auto [e, first, needed] = part_of_thread();
+        u32 column = e % COLUMNS, i = e / COLUMNS, j = first_column + column + (i << log_apart);
+        u32 at = place(i, column);
+#pragma unroll
+        for (u32 d = first; d < first + BLOCK; d++) tile.low[d * PLANE + at] = in[d * stride + j];
+        __syncthreads();
+        const u64* y = twiddles + (j >> log_run);
+        multiply_block(tile, at, first, needed, [&](u32 d) { return y[d * twiddle_stride]; });
+    }
+    __syncthreads();
+    transform<LOG_POINTS>(tile);
+
+    // Threads side by side write side by side.
+    u32 log_inner = min(log_s, (u32)LOG_COLUMNS);
+#pragma unroll 1
+    for (u32 e = threadIdx.x; e < ELEMENTS; e += THREADS) {
+        u32 i = (e >> log_inner) % POINTS;
+        u32 column = (e & ((1u << log_inner) - 1)) | (e >> (log_inner + LOG_POINTS) << log_inner);
+        u32 c = first_column + column, p = c >> log_s, q = c - (p << log_s);
+        u32 j = q + ((i + (p << LOG_POINTS)) << log_s);
+        if (reflected) j = (0u - j) & ((1u << log_n) - 1);
+        u32 at = place(point_of_output(i), column);
+        put_element(out + j, stride, [&](u32 d) { return tile.take(d, at); });
+    }
+}

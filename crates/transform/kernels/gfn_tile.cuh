@@ -1,0 +1,214 @@
+// A tile of a transform over Z/pZ in shared memory: 2^LOG_POINTS points of 2^LOG_COLUMNS columns, lazy
+// digits one plane after another; products by general elements, and short transforms whose roots are powers
+// of r (Chen et al. 2018: Fürer's trick).
+//
+//   LOG_POINTS    at most log2(2k)
+//   LOG_COLUMNS
+//   THREADS       of a block, a multiple of 32
+//   BLOCK         digits of a product that a thread finds; unless it finds all k, there are threads for all
+//                 blocks of digits of all elements
+#pragma once
+#include "gfn_digits.cuh"
+
+constexpr u32 POINTS = 1 << LOG_POINTS, COLUMNS = 1 << LOG_COLUMNS, ELEMENTS = POINTS * COLUMNS;
+// Rows and planes of odd lengths, so that walks over points and over digits meet all banks.
+constexpr u32 ROW = COLUMNS | 1, PLANE = POINTS * ROW | 1;
+
+DEVICE u32 place(u32 point, u32 column) { return point * ROW + column; }
+
+struct Tile {
+    u64* low;
+    u32* high;
+
+    DEVICE Wide take(u32 digit, u32 at) const {
+        u64 word = low[digit * PLANE + at];
+        return {::low(word), ::high(word), high[digit * PLANE + at]};
+    }
+    DEVICE void put(u32 digit, u32 at, Wide z) const {
+        low[digit * PLANE + at] = join(z.w0, z.w1);
+        high[digit * PLANE + at] = z.w2;
+    }
+};
+constexpr u32 TILE_BYTES = DIGITS * PLANE * 12;
+
+DEVICE Tile tile_in(u64* shared) { return {shared, (u32*)(shared + DIGITS * PLANE)}; }
+
+// Products where a thread finds all digits: of x and y in registers, to a place of the tile.
+DEVICE void multiply_element(Tile tile, u32 at, const u64 (&x)[DIGITS], const u64 (&y)[DIGITS]) {
+    Wide first, carried = {0, 0, 0};
+    // r^k = −1: the top digit hands on to the lowest, which waits for it.
+#pragma unroll
+    for (u32 i = 0; i < DIGITS; i++) {
+        Column c;
+        fill(c, i + 1 < DIGITS ? ~0u : 0);
+#pragma unroll
+        for (u32 a = i + 1; a < DIGITS; a++) add_product(c, x[a], y[DIGITS + i - a]);
+        if (i + 1 < DIGITS) complement(c);
+#pragma unroll
+        for (u32 a = 0; a <= i; a++) add_product(c, x[a], y[i - a]);
+        Wide lo, hi;
+        split(c, lo, hi);
+        if (i == 0) {
+            first = lo;
+        } else {
+            tile.put(i, at, add(lo, carried));
+        }
+        carried = hi;
+    }
+    tile.put(0, at, sub(first, carried));
+}
+
+// The element and the block of digits of a thread, for that.
+struct Part {
+    u32 element, first;
+    bool needed;
+};
+DEVICE Part part_of_thread() {
+    u32 block = threadIdx.x / ELEMENTS;
+    return {threadIdx.x % ELEMENTS, block * BLOCK % DIGITS, block < DIGITS / BLOCK};
+}
+
+// Products where a thread finds BLOCK digits of an element: of x in the tile's low words, whose high words are
+// of no meaning, and y(d) from elsewhere. All threads come to it, after a barrier, but those that are not
+// `needed` write nothing; the tile is whole after another barrier.
+template <class Take>
+DEVICE void multiply_block(Tile tile, u32 at, u32 first, bool needed, Take y) {
+    auto x = [&](u32 d) { return tile.low[d * PLANE + at]; };
+    Column c[BLOCK];
+#pragma unroll
+    for (u32 i = 0; i < BLOCK; i++) fill(c[i], ~0u);
+    // Column `first` + i takes x_a·y_(first + i − a): each step moves the window of y one down.
+    auto run = [&](u32 from, u32 to) {
+        if (from == to) return;
+        u64 window[BLOCK];
+        // The lowest is read at each step.
+#pragma unroll
+        for (u32 i = 1; i < BLOCK; i++) window[i - 1] = y((first + i - from) % DIGITS);
+#pragma unroll 1
+        for (u32 a = from; a < to; a += BLOCK) {
+            // In step s window[(i − s − 1) mod BLOCK] has the y of column i.
+#pragma unroll
+            for (u32 s = 0; s < BLOCK; s++) {
+                window[(2 * BLOCK - s - 1) % BLOCK] = y((first - a - s) % DIGITS);
+                u64 digit = x(a + s);
+#pragma unroll
+                for (u32 i = 0; i < BLOCK; i++) {
+                    add_product(c[i], digit, window[(2 * BLOCK + i - s - 1) % BLOCK]);
+                }
+            }
+        }
+    };
+    run(first + BLOCK, DIGITS);
+#pragma unroll
+    for (u32 s = 1; s < BLOCK; s++) {
+        u64 digit = x(first + s);
+#pragma unroll
+        for (u32 i = 0; i < s; i++) add_product(c[i], digit, y(DIGITS + i - s));
+    }
+#pragma unroll
+    for (u32 i = 0; i < BLOCK; i++) complement(c[i]);
+#pragma unroll
+    for (u32 s = 0; s < BLOCK; s++) {
+        u64 digit = x(first + s);
+#pragma unroll
+        for (u32 i = s; i < BLOCK; i++) add_product(c[i], digit, y(i - s));
+    }
+    run(0, first);
+    __syncthreads();
+    Wide carried = {0, 0, 0};
+#pragma unroll
+    for (u32 i = 0; i < BLOCK; i++) {
+        Wide lo, hi;
+        split(c[i], lo, hi);
+        if (needed) tile.put(first + i, at, add(lo, carried));
+        carried = hi;
+    }
+    __syncthreads();
+    if (!needed) return;
+    bool wraps = first + BLOCK == DIGITS;
+    u32 next = wraps ? 0 : first + BLOCK;
+    Wide z = tile.take(next, at);
+    tile.put(next, at, wraps ? sub(z, carried) : add(z, carried));
+}
+
+// An item of a step of a short transform: 2^STAGES points of a column, and of these the digits d and d + k/2,
+// d = `digit`. Lanes of a warp share the points of an item, so that all have read before one writes.
+template <u32 LOG_LENGTH, u32 STAGES>
+DEVICE void step(Tile tile) {
+    constexpr u32 SIZE = 1 << STAGES, APART = 1 << (LOG_LENGTH - STAGES);
+    constexpr u32 HALF = DIGITS / 2, LANES = HALF < 32 ? HALF : 32, PAIRS = HALF / LANES;
+    constexpr u32 ITEMS = POINTS / SIZE * COLUMNS * LANES;
+#pragma unroll 1
+    for (u32 first = 0; first < ITEMS; first += THREADS) {
+        u32 item = first + threadIdx.x, lane = item % LANES, column = item / LANES % COLUMNS;
+        u32 unit = item / LANES / COLUMNS, j = unit % APART, at = place(unit / APART * APART * SIZE + j, column);
+        Wide v[PAIRS][SIZE][2];
+        if (item < ITEMS) {
+#pragma unroll
+            for (u32 t = 0; t < PAIRS; t++) {
+#pragma unroll
+                for (u32 i = 0; i < 2 * SIZE; i++) {
+                    v[t][i / 2][i % 2] =
+                        tile.take(lane + t * LANES + i % 2 * HALF, at + i / 2 * APART * ROW);
+                }
+            }
+        }
+        __syncwarp();
+        if (item >= ITEMS) continue;
+#pragma unroll
+        for (u32 t = 0; t < PAIRS; t++) {
+            auto& x = v[t];
+            if constexpr (STAGES == 2) {
+                Wide y[4][2];
+#pragma unroll
+                for (u32 h = 0; h < 2; h++) {
+                    Wide s = add(x[0][h], x[2][h]), o = add(x[1][h], x[3][h]);
+                    y[0][h] = add(s, o), y[2][h] = sub(s, o);
+                }
+                // The root of order 4 is r^(k/2).
+                Wide d[2] = {sub(x[0][0], x[2][0]), sub(x[0][1], x[2][1])};
+                Wide o[2] = {sub(x[1][0], x[3][0]), sub(x[1][1], x[3][1])};
+                y[1][0] = sub(d[0], o[1]), y[1][1] = add(d[1], o[0]);
+                y[3][0] = add(d[0], o[1]), y[3][1] = sub(d[1], o[0]);
+#pragma unroll
+                for (u32 i = 0; i < 8; i++) x[i / 2][i % 2] = y[i / 2][i % 2];
+            } else {
+#pragma unroll
+                for (u32 h = 0; h < 2; h++) {
+                    Wide s = add(x[0][h], x[1][h]);
+                    x[1][h] = sub(x[0][h], x[1][h]), x[0][h] = s;
+                }
+            }
+#pragma unroll
+            for (u32 i = 0; i < 2 * SIZE; i++) {
+                // Output i of j times ω^(i·j), ω = r^(2k/2^LOG_LENGTH).
+                u32 turned = lane + t * LANES + i % 2 * HALF;
+                if (LOG_LENGTH > STAGES) turned += (2 * DIGITS >> LOG_LENGTH) * j * (i / 2);
+                Wide z = negate_if(x[i / 2][i % 2], turned / DIGITS % 2 == 1);
+                tile.put(turned % DIGITS, at + i / 2 * APART * ROW, z);
+            }
+        }
+    }
+    __syncthreads();
+}
+
+// Steps of two stages, and of one at the end if need be. Output i is at `place_of_output(i)`.
+template <u32 LOG_LENGTH>
+DEVICE void transform(Tile tile) {
+    if constexpr (LOG_LENGTH >= 2) {
+        step<LOG_LENGTH, 2>(tile);
+        transform<LOG_LENGTH - 2>(tile);
+    } else if constexpr (LOG_LENGTH == 1) {
+        step<1, 1>(tile);
+    }
+}
+DEVICE u32 point_of_output(u32 i) {
+    u32 point = 0;
+#pragma unroll
+    for (u32 left = LOG_POINTS; left > 0; left = left > 2 ? left - 2 : 0) {
+        u32 bits = left >= 2 ? 2 : 1;
+        point = point << bits | (i & ((1u << bits) - 1));
+        i >>= bits;
+    }
+    return point;
+}

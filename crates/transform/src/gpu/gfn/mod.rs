@@ -1,0 +1,43 @@
+//! Transforms over Z/pZ, p = r^k + 1 (Chen et al. 2018), on a device.
+//!
+//! A transform of N elements is some passes over memory, each of at most 2k points in shared memory, whose
+//! roots are powers of r; between two passes every element is multiplied by a twiddle, from a table that
+//! the device has found from two short ones, while it is read. Passes are Stockham's: no element is moved
+//! but by what reads and writes it anyway, and both orders are natural. Sums are lazy, 96 bits a digit;
+//! digits are carried once a pass, where they are written.
+//!
+//! Cost: ⌈log N / log 2k⌉ passes, each N·16k bytes of traffic, and N products less of one pass. A
+//! product is k² products of digits, four of words each. Memory: a vector of N elements for the passes, and
+//! of twiddles a little more than that.
+
+mod plan;
+mod shape;
+#[cfg(test)]
+mod tests;
+
+pub use plan::{GfnFft, GfnFftError};
+pub use shape::Tile;
+
+use warpint_arith::gfn::{Form, PRIMES};
+use warpint_device::Source;
+
+/// The least w of a radix 2^w ± 2^u that the kernels are for: quotients of sums by r have 32 bits.
+const LEAST_W: u32 = 56;
+
+/// All kernels as they ship, for blocks of so much shared memory: of each prime passes over long vectors, with
+/// the most points and with fewer.
+pub(super) fn sources(shared_memory: u32) -> Vec<Source> {
+    let of_prime = |form: &Form| {
+        let most = shape::most_log_points(form.digits());
+        let product = Tile::of_products(*form);
+        let mut sources = vec![product.products(false), product.products(true)];
+        for log_points in [most, most - 1] {
+            let tile = Tile::of_pass(*form, log_points, 20, 1);
+            if tile.shared_bytes() <= shared_memory {
+                sources.extend([tile.pass(false), tile.pass(true)]);
+            }
+        }
+        sources
+    };
+    PRIMES.iter().flat_map(of_prime).collect()
+}

@@ -1,0 +1,114 @@
+//! How the kernels of big prime fields are specialised.
+
+use warpint_arith::gfn::Form;
+use warpint_device::{Launch, Source, common};
+
+/// Digits of a product that a thread finds, where it does not find all.
+const BLOCK: usize = 8;
+
+/// Digits up to which a thread finds all those of a product.
+const ALONE: usize = 16;
+
+const PASS: &str = include_str!("../../../kernels/gfn_pass.cu");
+const PRODUCT: &str = include_str!("../../../kernels/gfn_product.cu");
+const HEADERS: &[(&str, &str)] = &[
+    ("gfn_digits.cuh", include_str!("../../../kernels/gfn_digits.cuh")),
+    ("gfn_tile.cuh", include_str!("../../../kernels/gfn_tile.cuh")),
+];
+
+/// A tile: 2^`log_points` points of 2^`log_columns` columns, and the threads of its block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tile {
+    pub(super) form: Form,
+    pub(super) log_points: u32,
+    pub(super) log_columns: u32,
+    threads: usize,
+    /// Blocks of a multiprocessor that registers must be enough for.
+    min_blocks: usize,
+}
+
+/// The most points of a pass, as an exponent of two: no more than 2k, whose roots are powers of r, and no more
+/// than shared memory has room for with some columns.
+pub(super) fn most_log_points(k: usize) -> u32 {
+    match k {
+        64 => 4,
+        128 => 3,
+        _ => k.ilog2() + 1,
+    }
+}
+
+impl Tile {
+    /// For passes of 2^`log_points` points over 2^`log_all` columns in all, on so many multiprocessors.
+    pub(super) fn of_pass(form: Form, log_points: u32, log_all: u32, multiprocessors: u32) -> Self {
+        let k = form.digits();
+        // Elements of a block: those measured as fastest.
+        let log_elements = match k {
+            2 | 4 => 9,
+            8 => 8,
+            16 => 7,
+            _ => 11 - k.ilog2(),
+        };
+        // Short transforms are spread over the device.
+        let spread = (log_all + 1).saturating_sub(multiprocessors.max(1).ilog2());
+        let log_columns = (log_elements - log_points).min(spread).min(log_all);
+        Self::new(form, log_points, log_columns)
+    }
+
+    /// For products of elements.
+    pub(super) fn of_products(form: Form) -> Self {
+        let log_elements = if form.digits() <= ALONE { 7 } else { 11 - form.digits().ilog2() };
+        Self::new(form, 0, log_elements)
+    }
+
+    fn new(form: Form, log_points: u32, log_columns: u32) -> Self {
+        let (k, elements) = (form.digits(), 1usize << (log_points + log_columns));
+        let threads = if k > ALONE { elements * (k / BLOCK) } else { elements.min(256) };
+        let min_blocks = if matches!(k, 8 | 16) { 4 } else { 2 };
+        Self { form, log_points, log_columns, threads: threads.max(32), min_blocks }
+    }
+
+    /// With so many columns and threads, and registers for so many blocks of a multiprocessor.
+    #[must_use]
+    pub fn with(self, log_columns: u32, threads: usize, min_blocks: usize) -> Self {
+        Self { threads, min_blocks, ..Self::new(self.form, self.log_points, log_columns) }
+    }
+
+    /// Bytes of shared memory of a block.
+    pub(super) fn shared_bytes(&self) -> u32 {
+        let (points, columns) = (1usize << self.log_points, 1usize << self.log_columns);
+        let plane = (points * (columns | 1)) | 1;
+        (self.form.digits() * plane * 12) as u32
+    }
+
+    pub(super) fn launch(&self, elements: u64, batch: u32) -> Launch {
+        let tiles = elements.div_ceil(1 << (self.log_points + self.log_columns));
+        let shape = Launch::linear(tiles as u32, self.threads as u32).shared(self.shared_bytes());
+        Launch { grid: [tiles as u32, batch, 1], ..shape }
+    }
+
+    fn source(&self, name: &'static str, text: &'static str, kernel: &'static str) -> Source {
+        let (form, k) = (self.form, self.form.digits());
+        let inverse = (1u128 << (form.w() + 28)) / u128::from(form.radix());
+        Source::new(name, text, &[kernel])
+            .headers(common::HEADERS)
+            .headers(HEADERS)
+            .define("DIGITS", k)
+            .define("W", form.w())
+            .define("U", form.u())
+            .define("SUM", u32::from(form.is_sum()))
+            .define("INVERSE", inverse)
+            .define("LOG_POINTS", self.log_points)
+            .define("LOG_COLUMNS", self.log_columns)
+            .define("THREADS", self.threads)
+            .define("MIN_BLOCKS", self.min_blocks)
+            .define("BLOCK", if k > ALONE { BLOCK } else { k })
+    }
+
+    pub(super) fn pass(&self, twiddled: bool) -> Source {
+        self.source("gfn_pass.cu", PASS, "pass").define("TWIDDLED", u32::from(twiddled))
+    }
+
+    pub(super) fn products(&self, is_table: bool) -> Source {
+        self.source("gfn_product.cu", PRODUCT, "product").define("TABLE", u32::from(is_table))
+    }
+}

@@ -1,0 +1,15 @@
+//! Transforms on devices.
+//!
+//! Vectors of elements of several words are limb-major: word d of element j is at `d·count + j`, with
+//! `count` elements in all; of a batch, transform b has the elements b·N, …, b·N + N − 1.
+
+pub mod gfn;
+pub mod layout;
+
+use warpint_device::Source;
+
+/// Every kernel as it ships, for devices whose blocks have so much shared memory.
+#[must_use]
+pub fn sources(shared_memory: u32) -> Vec<Source> {
+    gfn::sources(shared_memory)
+}
