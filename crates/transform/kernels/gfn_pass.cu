@@ -12,39 +12,40 @@
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     pass(const u64* __restrict__ in, u64* __restrict__ out, const u64* __restrict__ twiddles, u64 stride,
          u64 twiddle_stride, u32 log_n, u32 log_s, u32 log_run, u32 reflected) {
-    DYNAMIC_SHARED(u64, shared);
-    Tile tile = tile_in(shared);
+    DYNAMIC_SHARED(u32, shared);
+    Tile tile = {shared};
     u64 base = (u64)blockIdx.y << log_n;
     u32 first_column = blockIdx.x * COLUMNS, log_apart = log_n - LOG_POINTS;
     in += base, out += base;
 
-    if constexpr (!TWIDDLED || BLOCK == DIGITS) {
+    auto place_of = [&](u32 e) { return place(e / COLUMNS, e % COLUMNS); };
+    auto input = [&](u32 e) { return first_column + e % COLUMNS + (e / COLUMNS << log_apart); };
+    constexpr bool ALONE = BLOCK == DIGITS;
+    if constexpr (TWIDDLED && ALONE) {
 #pragma unroll 1
         for (u32 e = threadIdx.x; e < ELEMENTS; e += THREADS) {
-            u32 column = e % COLUMNS, i = e / COLUMNS, j = first_column + column + (i << log_apart);
-            u32 at = place(i, column);
-            if constexpr (TWIDDLED) {
-                u64 x[DIGITS], y[DIGITS];
+            u32 j = input(e);
+            u64 x[DIGITS], y[DIGITS];
 #pragma unroll
-                for (u32 d = 0; d < DIGITS; d++) {
-                    x[d] = in[d * stride + j];
-                    y[d] = twiddles[d * twiddle_stride + (j >> log_run)];
-                }
-                multiply_element(tile, at, x, y);
-            } else {
-#pragma unroll 4
-                for (u32 d = 0; d < DIGITS; d++) tile.put(d, at, widen(in[d * stride + j]));
+            for (u32 d = 0; d < DIGITS; d++) {
+                x[d] = in[d * stride + j];
+                y[d] = twiddles[d * twiddle_stride + (j >> log_run)];
             }
+            multiply_element(tile, place_of(e), x, y);
         }
     } else {
-        auto [e, first, needed] = part_of_thread();
-        u32 column = e % COLUMNS, i = e / COLUMNS, j = first_column + column + (i << log_apart);
-        u32 at = place(i, column);
-#pragma unroll
-        for (u32 d = first; d < first + BLOCK; d++) tile.low[d * PLANE + at] = in[d * stride + j];
+#pragma unroll 8
+        for (u32 t = threadIdx.x; t < ELEMENTS * DIGITS; t += THREADS) {
+            u32 e = t % ELEMENTS, d = t / ELEMENTS;
+            tile.put(d, place_of(e), widen(in[d * stride + input(e)]));
+        }
+    }
+    if constexpr (TWIDDLED && !ALONE) {
         __syncthreads();
-        const u64* y = twiddles + (j >> log_run);
-        multiply_block(tile, at, first, needed, [&](u32 d) { return y[d * twiddle_stride]; });
+        multiply_blocks(tile, place_of, [&](u32 e) {
+            const u64* y = twiddles + (input(e) >> log_run);
+            return [=](u32 d) { return y[d * twiddle_stride]; };
+        });
     }
     __syncthreads();
     transform<LOG_POINTS>(tile);

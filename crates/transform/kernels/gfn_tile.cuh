@@ -4,34 +4,44 @@
 //
 //   LOG_POINTS    at most log2(2k)
 //   LOG_COLUMNS
-//   THREADS       of a block, a multiple of 32
-//   BLOCK         digits of a product that a thread finds; unless it finds all k, there are threads for all
-//                 blocks of digits of all elements
+//   THREADS       of a block, a multiple of 32, and unless BLOCK = k of k/BLOCK
+//   BLOCK         digits of a product that a thread finds
 #pragma once
 #include "gfn_digits.cuh"
 
 constexpr u32 POINTS = 1 << LOG_POINTS, COLUMNS = 1 << LOG_COLUMNS, ELEMENTS = POINTS * COLUMNS;
-// Rows and planes of odd lengths, so that walks over points and over digits meet all banks.
-constexpr u32 ROW = COLUMNS | 1, PLANE = POINTS * ROW | 1;
+// In a step the lanes of a warp have so many digits of the same point, and 32 by that columns. Rows of odd
+// length, and planes of so many words more than whole rows of banks, let walks over points and over digits
+// meet all banks.
+constexpr u32 LANES = DIGITS < 64 ? DIGITS / 2 : 32;
+constexpr u32 ROW = COLUMNS | 1, PLANE = (POINTS * ROW + 31 - 32 / LANES) / 32 * 32 + 32 / LANES;
 
 DEVICE u32 place(u32 point, u32 column) { return point * ROW + column; }
 
+// A plane of words for each digit, then of the next words: the three of a digit have one address but for
+// constants.
 struct Tile {
-    u64* low;
-    u32* high;
+    static constexpr u32 APART = DIGITS * PLANE;
+    u32* words;
 
     DEVICE Wide take(u32 digit, u32 at) const {
-        u64 word = low[digit * PLANE + at];
-        return {::low(word), ::high(word), high[digit * PLANE + at]};
+        const u32* p = words + digit * PLANE + at;
+        return {p[0], p[APART], p[2 * APART]};
     }
     DEVICE void put(u32 digit, u32 at, Wide z) const {
-        low[digit * PLANE + at] = join(z.w0, z.w1);
-        high[digit * PLANE + at] = z.w2;
+        u32* p = words + digit * PLANE + at;
+        p[0] = z.w0, p[APART] = z.w1, p[2 * APART] = z.w2;
+    }
+    // Without the highest word.
+    DEVICE u64 take_digit(u32 digit, u32 at) const {
+        const u32* p = words + digit * PLANE + at;
+        return join(p[0], p[APART]);
+    }
+    DEVICE void put_digit(u32 digit, u32 at, u64 x) const {
+        u32* p = words + digit * PLANE + at;
+        p[0] = low(x), p[APART] = high(x);
     }
 };
-constexpr u32 TILE_BYTES = DIGITS * PLANE * 12;
-
-DEVICE Tile tile_in(u64* shared) { return {shared, (u32*)(shared + DIGITS * PLANE)}; }
 
 // Products where a thread finds all digits: of x and y in registers, to a place of the tile.
 DEVICE void multiply_element(Tile tile, u32 at, const u64 (&x)[DIGITS], const u64 (&y)[DIGITS]) {
@@ -58,77 +68,78 @@ DEVICE void multiply_element(Tile tile, u32 at, const u64 (&x)[DIGITS], const u6
     tile.put(0, at, sub(first, carried));
 }
 
-// The element and the block of digits of a thread, for that.
-struct Part {
-    u32 element, first;
-    bool needed;
-};
-DEVICE Part part_of_thread() {
-    u32 block = threadIdx.x / ELEMENTS;
-    return {threadIdx.x % ELEMENTS, block * BLOCK % DIGITS, block < DIGITS / BLOCK};
-}
-
-// Products where a thread finds BLOCK digits of an element: of x in the tile's low words, whose high words are
-// of no meaning, and y(d) from elsewhere. All threads come to it, after a barrier, but those that are not
-// `needed` write nothing; the tile is whole after another barrier.
-template <class Take>
-DEVICE void multiply_block(Tile tile, u32 at, u32 first, bool needed, Take y) {
-    auto x = [&](u32 d) { return tile.low[d * PLANE + at]; };
-    Column c[BLOCK];
-#pragma unroll
-    for (u32 i = 0; i < BLOCK; i++) fill(c[i], ~0u);
-    // Column `first` + i takes x_a·y_(first + i − a): each step moves the window of y one down.
-    auto run = [&](u32 from, u32 to) {
-        if (from == to) return;
-        u64 window[BLOCK];
-        // The lowest is read at each step.
-#pragma unroll
-        for (u32 i = 1; i < BLOCK; i++) window[i - 1] = y((first + i - from) % DIGITS);
+// Products where k/BLOCK threads find the digits of an element: of x in the tile, put there as digits, and
+// y(e)(d), the digits of the other factor of element e, which is at place(e). All threads come to it, after a
+// barrier; the tile is whole after another barrier.
+template <class Place, class Take>
+DEVICE void multiply_blocks(Tile tile, Place place, Take y) {
+    constexpr u32 AT_ONCE = THREADS * BLOCK / DIGITS;
+    // Column `first` + i of a product has x_a·y_(first + i − a).
+    u32 first = threadIdx.x / AT_ONCE * BLOCK;
 #pragma unroll 1
-        for (u32 a = from; a < to; a += BLOCK) {
-            // In step s window[(i − s − 1) mod BLOCK] has the y of column i.
+    for (u32 e = threadIdx.x % AT_ONCE; e / AT_ONCE * AT_ONCE < ELEMENTS; e += AT_ONCE) {
+        // Beyond the end the last is found again, and not written.
+        bool is_needed = e < ELEMENTS;
+        u32 at = place(min(e, ELEMENTS - 1));
+        auto digit = y(min(e, ELEMENTS - 1));
+        auto x = [&](u32 d) { return tile.take_digit(d, at); };
+        Column c[BLOCK];
 #pragma unroll
-            for (u32 s = 0; s < BLOCK; s++) {
-                window[(2 * BLOCK - s - 1) % BLOCK] = y((first - a - s) % DIGITS);
-                u64 digit = x(a + s);
+        for (u32 i = 0; i < BLOCK; i++) fill(c[i], ~0u);
+        // Each step moves the window of y one down.
+        auto run = [&](u32 from, u32 to) {
+            if (from == to) return;
+            u64 window[BLOCK];
 #pragma unroll
-                for (u32 i = 0; i < BLOCK; i++) {
-                    add_product(c[i], digit, window[(2 * BLOCK + i - s - 1) % BLOCK]);
+            for (u32 i = 1; i < BLOCK; i++) window[i - 1] = digit((first + i - from) % DIGITS);
+#pragma unroll 1
+            for (u32 a = from; a < to; a += BLOCK) {
+                // In step s window[(i − s − 1) mod BLOCK] has the y of column i.
+#pragma unroll
+                for (u32 s = 0; s < BLOCK; s++) {
+                    window[BLOCK - s - 1] = digit((first - a - s) % DIGITS);
+                    u64 factor = x(a + s);
+#pragma unroll
+                    for (u32 i = 0; i < BLOCK; i++) {
+                        add_product(c[i], factor, window[(BLOCK + i - s - 1) % BLOCK]);
+                    }
                 }
             }
+        };
+        // First what has passed the top, with a change of sign.
+        run(first + BLOCK, DIGITS);
+#pragma unroll
+        for (u32 s = 1; s < BLOCK; s++) {
+            u64 factor = x(first + s);
+#pragma unroll
+            for (u32 i = 0; i < s; i++) add_product(c[i], factor, digit(DIGITS + i - s));
         }
-    };
-    run(first + BLOCK, DIGITS);
 #pragma unroll
-    for (u32 s = 1; s < BLOCK; s++) {
-        u64 digit = x(first + s);
+        for (u32 i = 0; i < BLOCK; i++) complement(c[i]);
 #pragma unroll
-        for (u32 i = 0; i < s; i++) add_product(c[i], digit, y(DIGITS + i - s));
+        for (u32 s = 0; s < BLOCK; s++) {
+            u64 factor = x(first + s);
+#pragma unroll
+            for (u32 i = s; i < BLOCK; i++) add_product(c[i], factor, digit(i - s));
+        }
+        run(0, first);
+        __syncthreads();
+        Wide carried = {0, 0, 0};
+#pragma unroll
+        for (u32 i = 0; i < BLOCK; i++) {
+            Wide lo, hi;
+            split(c[i], lo, hi);
+            if (is_needed) tile.put(first + i, at, add(lo, carried));
+            carried = hi;
+        }
+        __syncthreads();
+        if (is_needed) {
+            bool wraps = first + BLOCK == DIGITS;
+            u32 next = wraps ? 0 : first + BLOCK;
+            Wide z = tile.take(next, at);
+            tile.put(next, at, wraps ? sub(z, carried) : add(z, carried));
+        }
     }
-#pragma unroll
-    for (u32 i = 0; i < BLOCK; i++) complement(c[i]);
-#pragma unroll
-    for (u32 s = 0; s < BLOCK; s++) {
-        u64 digit = x(first + s);
-#pragma unroll
-        for (u32 i = s; i < BLOCK; i++) add_product(c[i], digit, y(i - s));
-    }
-    run(0, first);
-    __syncthreads();
-    Wide carried = {0, 0, 0};
-#pragma unroll
-    for (u32 i = 0; i < BLOCK; i++) {
-        Wide lo, hi;
-        split(c[i], lo, hi);
-        if (needed) tile.put(first + i, at, add(lo, carried));
-        carried = hi;
-    }
-    __syncthreads();
-    if (!needed) return;
-    bool wraps = first + BLOCK == DIGITS;
-    u32 next = wraps ? 0 : first + BLOCK;
-    Wide z = tile.take(next, at);
-    tile.put(next, at, wraps ? sub(z, carried) : add(z, carried));
 }
 
 // An item of a step of a short transform: 2^STAGES points of a column, and of these the digits d and d + k/2,
@@ -136,7 +147,7 @@ DEVICE void multiply_block(Tile tile, u32 at, u32 first, bool needed, Take y) {
 template <u32 LOG_LENGTH, u32 STAGES>
 DEVICE void step(Tile tile) {
     constexpr u32 SIZE = 1 << STAGES, APART = 1 << (LOG_LENGTH - STAGES);
-    constexpr u32 HALF = DIGITS / 2, LANES = HALF < 32 ? HALF : 32, PAIRS = HALF / LANES;
+    constexpr u32 HALF = DIGITS / 2, PAIRS = HALF / LANES;
     constexpr u32 ITEMS = POINTS / SIZE * COLUMNS * LANES;
 #pragma unroll 1
     for (u32 first = 0; first < ITEMS; first += THREADS) {

@@ -94,20 +94,22 @@ impl GfnFft {
     /// # Errors
     /// The field has no such root, its radix is below 2^55, or the device has too little memory.
     pub fn new(device: &Device, form: Form, log2: u32, batch: usize) -> Result<Self, GfnFftError> {
-        Self::tiled(device, form, log2, batch, |_, tile| tile)
+        let stages = stages_of_passes(log2, most_log_points(form.digits()));
+        Self::of_passes(device, form, batch, &stages, |_, tile| tile)
     }
 
-    /// The same, with the tile of each pass as `tile(number, proposal)` has it.
+    /// The same with passes of 2^`stages[i]` points, and the tile of each as `tile(i, proposal)` has it.
     ///
     /// # Errors
     /// Like [`Self::new`].
-    pub fn tiled(
+    pub fn of_passes(
         device: &Device,
         form: Form,
-        log2: u32,
         batch: usize,
+        stages: &[u32],
         tile: impl Fn(usize, Tile) -> Tile,
     ) -> Result<Self, GfnFftError> {
+        let log2 = stages.iter().sum();
         if !(LEAST_W..=64).contains(&form.w()) {
             return Err(GfnFftError::Radix(form));
         }
@@ -116,7 +118,6 @@ impl GfnFft {
         }
         let tables = with_field!(form, |field| ShortTables::new(&field, log2))??;
         let maker = Maker::new(device, form, log2, batch, tables)?;
-        let stages = stages_of_passes(log2, most_log_points(form.digits()));
         let (mut passes, mut last_back, mut log_s) = (vec![], None, 0);
         for (i, &log_points) in stages.iter().enumerate() {
             let multiprocessors = device.info().multiprocessors;

@@ -31,8 +31,8 @@ pub struct Tile {
 /// than shared memory has room for with some columns.
 pub(super) fn most_log_points(k: usize) -> u32 {
     match k {
-        64 => 4,
-        128 => 3,
+        64 => 6,
+        128 => 5,
         _ => k.ilog2() + 1,
     }
 }
@@ -43,10 +43,10 @@ impl Tile {
         let k = form.digits();
         // Elements of a block: those measured as fastest.
         let log_elements = match k {
-            2 | 4 => 9,
-            8 => 8,
-            16 => 7,
-            _ => 11 - k.ilog2(),
+            2 => 9,
+            4 => 8,
+            8 | 16 | 32 | 64 => 7,
+            _ => 5,
         };
         // Short transforms are spread over the device.
         let spread = (log_all + 1).saturating_sub(multiprocessors.max(1).ilog2());
@@ -60,11 +60,18 @@ impl Tile {
         Self::new(form, 0, log_elements)
     }
 
-    fn new(form: Form, log_points: u32, log_columns: u32) -> Self {
+    pub(super) fn new(form: Form, log_points: u32, log_columns: u32) -> Self {
         let (k, elements) = (form.digits(), 1usize << (log_points + log_columns));
-        let threads = if k > ALONE { elements * (k / BLOCK) } else { elements.min(256) };
-        let min_blocks = if matches!(k, 8 | 16) { 4 } else { 2 };
-        Self { form, log_points, log_columns, threads: threads.max(32), min_blocks }
+        // In each case the fastest of those tried on an H200.
+        let (most, min_blocks) = match k {
+            2 => (256, 2),
+            4 | 8 => (128, 8),
+            16 => (128, 4),
+            64 => (512, 1),
+            _ => (256, 2),
+        };
+        let useful = if k > ALONE { elements * (k / BLOCK) } else { elements };
+        Self { form, log_points, log_columns, threads: useful.clamp(32, most), min_blocks }
     }
 
     /// With so many columns and threads, and registers for so many blocks of a multiprocessor.
@@ -76,8 +83,10 @@ impl Tile {
     /// Bytes of shared memory of a block.
     pub(super) fn shared_bytes(&self) -> u32 {
         let (points, columns) = (1usize << self.log_points, 1usize << self.log_columns);
-        let plane = (points * (columns | 1)) | 1;
-        (self.form.digits() * plane * 12) as u32
+        let k = self.form.digits();
+        let odd = 32 / (k / 2).min(32);
+        let plane = (points * (columns | 1)).saturating_sub(odd).next_multiple_of(32) + odd;
+        (k * plane * 12) as u32
     }
 
     pub(super) fn launch(&self, elements: u64, batch: u32) -> Launch {
