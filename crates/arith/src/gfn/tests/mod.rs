@@ -1,9 +1,34 @@
 //! Fields r^k + 1: forms, proofs, roots; the arithmetic in the files below.
 
+mod arithmetic;
 mod slides;
 
 use super::*;
 use crate::primes;
+
+/// 0, ±1, ±2, r^i and its negative, and digits that make carries run: all r − 1, one of both, every second.
+fn corners<const K: usize>(field: &Gfn<K>) -> Vec<[u64; K]> {
+    let top = field.r - 1;
+    let alternating =
+        |first: u64| std::array::from_fn(|i| if i % 2 == 0 { first } else { top - first });
+    let mut all =
+        vec![field.zero(), [top; K], [1; K], [top / 2; K], alternating(top), alternating(0)];
+    for i in [0, 1, K / 2, K - 1] {
+        let unit = field.mul_by_radix_power(&field.one(), i as u64);
+        all.extend([unit, field.add(&unit, &unit), field.sub(&unit, &field.one())]);
+        let mut digits = [top; K];
+        digits[i] = 0;
+        all.push(digits);
+        digits = [0; K];
+        digits[i] = top;
+        all.push(digits);
+    }
+    let negatives: Vec<_> = all.iter().map(|x| field.neg(x)).collect();
+    all.extend(negatives);
+    all.sort_unstable();
+    all.dedup();
+    all
+}
 
 /// Forms of primes beside the [`PRIMES`]: radices of a few bits to 64, with all K.
 fn others() -> Vec<Form> {
