@@ -85,3 +85,4 @@ pub use warpint_device as device;
 pub use warpint_gimps as gimps;
 pub use warpint_integer as integer;
 pub use warpint_mersenne as mersenne;
+pub use warpint_transform as transform;

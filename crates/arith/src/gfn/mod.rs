@@ -3,13 +3,18 @@
 //!
 //! r is a root of unity of order 2k, and a product by a power of r is a rotation of digits.
 
+mod column;
 mod convert;
 mod dispatch;
 mod form;
+mod karatsuba;
 mod primality;
+mod product;
 mod root;
+mod sum;
 #[cfg(test)]
 mod tests;
+mod transforms;
 
 pub use crate::with_field;
 pub use convert::NoElement;
@@ -18,6 +23,7 @@ pub use form::{Form, NoForm, PRIMES};
 use std::sync::OnceLock;
 
 use crate::field::Field;
+use column::{Column, Divisor};
 
 /// The field of a [`Form`] of K digits.
 ///
@@ -27,6 +33,8 @@ use crate::field::Field;
 pub struct Gfn<const K: usize> {
     form: Form,
     r: u64,
+    divisor: Divisor,
+    bias: [Column; 2],
     /// ω(0), ω(1), …, once somebody asked.
     roots: OnceLock<Vec<[u64; K]>>,
 }
@@ -66,77 +74,15 @@ impl<const K: usize> Gfn<K> {
     /// Z/pZ, whether p is prime or not.
     fn ring(form: Form) -> Self {
         debug_assert_eq!(form.digits(), K, "{form}");
-        Self { form, r: form.radix(), roots: OnceLock::new() }
+        let r = form.radix();
+        let (divisor, bias) = (Divisor::new(r), column::bias(form));
+        Self { form, r, divisor, bias, roots: OnceLock::new() }
     }
 
     /// The form.
     #[must_use]
     pub fn form(&self) -> Form {
         self.form
-    }
-
-    /// −1 = r^k.
-    fn minus_one(&self) -> [u64; K] {
-        let mut digits = [0; K];
-        digits[K - 1] = self.r;
-        digits
-    }
-
-    /// The element Σ x_i·r^i of signed digits |x_i| < 2^120.
-    fn carried(&self, mut x: [i128; K]) -> [u64; K] {
-        let r = i128::from(self.r);
-        loop {
-            let mut carry = 0;
-            for digit in &mut x {
-                let sum = *digit + carry;
-                (*digit, carry) = (sum.rem_euclid(r), sum.div_euclid(r));
-            }
-            if carry == 0 {
-                return x.map(|digit| digit as u64);
-            }
-            // r^k = −1.
-            x[0] -= carry;
-            if carry == 1 && x[0] == -1 && x[1..].iter().all(|&digit| digit == 0) {
-                let mut minus_one = [0; K];
-                minus_one[K - 1] = self.r;
-                return minus_one;
-            }
-        }
-    }
-
-    /// a·b by the definition, digit by digit.
-    #[must_use]
-    pub fn mul_schoolbook(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
-        let mut sums = [0i128; K];
-        for (i, &x) in a.iter().enumerate() {
-            for (j, &y) in b.iter().enumerate() {
-                let (product, r) = (u128::from(x) * u128::from(y), u128::from(self.r));
-                for (at, digit) in [(i + j, product % r), (i + j + 1, product / r)] {
-                    let digit = digit as i128;
-                    sums[at % K] += if (at / K).is_multiple_of(2) { digit } else { -digit };
-                }
-            }
-        }
-        self.carried(sums)
-    }
-
-    /// a·r^i by a rotation, for any i: r^2k = 1.
-    #[must_use]
-    pub fn mul_by_radix_power(&self, a: &[u64; K], i: u64) -> [u64; K] {
-        let mut sums = [0i128; K];
-        for (j, &digit) in a.iter().enumerate() {
-            let (digit, at) = (i128::from(digit), j + (i % (2 * K as u64)) as usize);
-            sums[at % K] = if (at / K).is_multiple_of(2) { digit } else { -digit };
-        }
-        self.carried(sums)
-    }
-
-    fn sum(&self, a: &[u64; K], b: &[u64; K], sign: i128) -> [u64; K] {
-        let mut sums = a.map(i128::from);
-        for (sum, &digit) in sums.iter_mut().zip(b) {
-            *sum += sign * i128::from(digit);
-        }
-        self.carried(sums)
     }
 }
 
@@ -155,13 +101,16 @@ impl<const K: usize> Field for Gfn<K> {
         self.carried(digits)
     }
     fn add(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
-        self.sum(a, b, 1)
+        self.sum(a, b)
     }
     fn sub(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
-        self.sum(a, b, -1)
+        self.difference(a, b)
     }
     fn mul(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
-        self.mul_schoolbook(a, b)
+        self.product(a, b)
+    }
+    fn square(&self, a: &[u64; K]) -> [u64; K] {
+        self.squared(a)
     }
     fn inverse(&self, a: &[u64; K]) -> Option<[u64; K]> {
         // a^(p − 2), p − 2 = (r − 1)·(r^(k−1) + … + 1).

@@ -1,23 +1,54 @@
 //! Fields r^k + 1: forms, proofs, roots; the arithmetic in the files below.
 
+mod arithmetic;
 mod slides;
 
 use super::*;
 use crate::primes;
 
-/// Forms of primes beside the [`PRIMES`]: radices of a few bits to 64, with all K.
+/// 0, ±1, ±2, r^i and its negative, and digits that make carries run: all r − 1, one of both, every second.
+fn corners<const K: usize>(field: &Gfn<K>) -> Vec<[u64; K]> {
+    let top = field.r - 1;
+    let alternating =
+        |first: u64| std::array::from_fn(|i| if i % 2 == 0 { first } else { top - first });
+    let mut all =
+        vec![field.zero(), [top; K], [1; K], [top / 2; K], alternating(top), alternating(0)];
+    for i in [0, 1, K / 2, K - 1] {
+        let unit = field.mul_by_radix_power(&field.one(), i as u64);
+        all.extend([unit, field.add(&unit, &unit), field.sub(&unit, &field.one())]);
+        let mut digits = [top; K];
+        digits[i] = 0;
+        all.push(digits);
+        digits = [0; K];
+        digits[i] = top;
+        all.push(digits);
+    }
+    let negatives: Vec<_> = all.iter().map(|x| field.neg(x)).collect();
+    all.extend(negatives);
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Primes beside the [`PRIMES`]: with digits of one bit, with odd parts of r of one to 63 bits.
 fn others() -> Vec<Form> {
     let texts = [
         "(2^2-2^1)^2+1",
         "(2^2+2^1)^2+1",
         "(2^2-2^1)^4+1",
-        "(2^2-2^1)^8+1",
         "(2^2+2^1)^4+1",
+        "(2^2-2^1)^8+1",
+        "(2^2-2^1)^16+1",
         "(2^3-2^2)^2+1",
-        "(2^5-2^2)^8+1",
+        "(2^63-2^3)^2+1",
+        "(2^64-2^2)^4+1",
+        "(2^64-2^1)^8+1",
+        "(2^64-2^3)^16+1",
+        "(2^5-2^1)^32+1",
+        "(2^14+2^5)^64+1",
+        "(2^7-2^3)^128+1",
     ];
-    let all = texts.map(|text| text.parse::<Form>().unwrap());
-    all.into_iter().filter(Form::is_prime).collect()
+    texts.map(|text| text.parse().unwrap()).to_vec()
 }
 
 #[test]
@@ -61,7 +92,7 @@ fn sizes_of_the_primes() {
 
 #[test]
 fn all_are_proven_prime() {
-    for form in PRIMES {
+    for form in PRIMES.into_iter().chain(others()) {
         assert!(form.is_prime(), "{form}");
     }
 }

@@ -1,0 +1,80 @@
+//! Products by Karatsuba's way, on the polynomials whose coefficients are the digits.
+
+use super::Gfn;
+use super::column::Column;
+
+/// Shorter polynomials are multiplied by the definition.
+const SHORT: usize = 16;
+
+impl<const K: usize> Gfn<K> {
+    /// a·b: with a = a_0 + a_1·T^h and b likewise, a_0·b_1 + a_1·b_0 is
+    /// a_0·b_0 + a_1·b_1 + (a_0 − a_1)·(b_1 − b_0) (Karatsuba and Ofman 1962).
+    ///
+    /// Sums of digits may have 65 bits. Differences have 64 and a sign, each coefficient its own, and
+    /// their products are taken by the definition: only the other two halve again.
+    #[must_use]
+    pub fn mul_by_karatsuba(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
+        if let Some(product) = self.by_minus_one(a, b) {
+            return product;
+        }
+        let mut halves = [[Column::default(); K]; 2];
+        multiply(a, b, halves.as_flattened_mut());
+        // T^K = −1.
+        let mut columns = halves[0];
+        for (column, high) in columns.iter_mut().zip(&halves[1]) {
+            *column = column.minus(*high);
+        }
+        self.resolved(&columns)
+    }
+}
+
+/// The 2n − 1 coefficients of a·b, and 0.
+fn multiply(a: &[u64], b: &[u64], product: &mut [Column]) {
+    let n = a.len();
+    if n <= SHORT {
+        for (i, column) in product.iter_mut().enumerate() {
+            let (from, to) = (i.saturating_sub(n - 1), n.min(i + 1));
+            *column = (from..to).fold(Column::default(), |sum, j| sum.plus_product(a[j], b[i - j]));
+        }
+        return;
+    }
+    let h = n / 2;
+    let (low, high) = product.split_at_mut(n);
+    multiply(&a[..h], &b[..h], low);
+    multiply(&a[h..], &b[h..], high);
+    let mut middle = [Column::default(); 128];
+    let middle = &mut middle[..n];
+    multiply_signed(&differences(&a[..h], &a[h..]), &differences(&b[h..], &b[..h]), h, middle);
+    for (middle, (low, high)) in middle.iter_mut().zip(low.iter().zip(&*high)) {
+        *middle = middle.plus(*low).plus(*high);
+    }
+    for (column, middle) in product[h..].iter_mut().zip(middle) {
+        *column = column.plus(*middle);
+    }
+}
+
+/// Numbers as sizes and masks: −1 where negative, else 0.
+type Signed = [(u64, u64); 64];
+
+fn differences(a: &[u64], b: &[u64]) -> Signed {
+    let mut all = [(0, 0); 64];
+    for (to, (&a, &b)) in all.iter_mut().zip(a.iter().zip(b)) {
+        *to = (a.abs_diff(b), if a < b { u64::MAX } else { 0 });
+    }
+    all
+}
+
+/// The 2n − 1 coefficients of a·b, and 0, of the first n.
+fn multiply_signed(a: &Signed, b: &Signed, n: usize, product: &mut [Column]) {
+    for (i, column) in product.iter_mut().enumerate() {
+        let (from, to) = (i.saturating_sub(n - 1), n.min(i + 1));
+        let (mut sum, mut negative) = (Column::default(), 0);
+        for j in from..to {
+            let ((a, sign_a), (b, sign_b)) = (a[j], b[i - j]);
+            let mask = sign_a ^ sign_b;
+            sum = sum.plus_masked(a, b, mask);
+            negative += mask & 1;
+        }
+        *column = sum.plus(Column::new(u128::from(negative), 0));
+    }
+}

@@ -1,0 +1,114 @@
+//! Products by the columns of the definition, and which way is taken for which K.
+
+use super::Gfn;
+use super::column::Column;
+
+impl<const K: usize> Gfn<K> {
+    /// a·b the fastest way for K, by measurement (with AVX2; Karatsuba's way is behind one of the two for
+    /// all K).
+    pub(super) fn product(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
+        match K {
+            ..128 => self.mul_by_columns(a, b),
+            _ => self.mul_by_transforms(a, b),
+        }
+    }
+
+    /// a² the fastest way for K.
+    pub(super) fn squared(&self, a: &[u64; K]) -> [u64; K] {
+        match K {
+            ..128 => self.square_by_columns(a),
+            _ => self.square_by_transforms(a),
+        }
+    }
+
+    /// a·b by the K² products of digits, added up in columns of 192 bits: c_i = Σ_(j ≤ i) a_j·b_(i−j) −
+    /// Σ_(j > i) a_j·b_(K+i−j).
+    #[must_use]
+    pub fn mul_by_columns(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
+        if let Some(product) = self.by_minus_one(a, b) {
+            return product;
+        }
+        let mut columns = [Column::default(); K];
+        for (i, column) in columns.iter_mut().enumerate() {
+            let sum = |a: &[u64], b: &[u64]| {
+                let add = |sum: Column, (&a, &b): (&u64, &u64)| sum.plus_product(a, b);
+                a.iter().zip(b.iter().rev()).fold(Column::default(), add)
+            };
+            *column = sum(&a[..=i], &b[..=i]).minus(sum(&a[i + 1..], &b[i + 1..]));
+        }
+        self.resolved(&columns)
+    }
+
+    /// a², with half the products of digits.
+    #[must_use]
+    pub fn square_by_columns(&self, a: &[u64; K]) -> [u64; K] {
+        if self.is_minus_one(a) {
+            return self.one_element();
+        }
+        let mut columns = [Column::default(); K];
+        for (i, column) in columns.iter_mut().enumerate() {
+            // Σ x_j·x_(n−1−j).
+            let sum = |x: &[u64]| {
+                let (low, high) = (&x[..x.len() / 2], &x[x.len() / 2..]);
+                let add = |sum: Column, (&a, &b): (&u64, &u64)| sum.plus_product(a, b);
+                let twice = low.iter().zip(high.iter().rev()).fold(Column::default(), add);
+                let middle = if x.len() % 2 == 1 { high[0] } else { 0 };
+                twice.doubled().plus_product(middle, middle)
+            };
+            *column = sum(&a[..=i]).minus(sum(&a[i + 1..]));
+        }
+        self.resolved(&columns)
+    }
+
+    /// a·b if one of them is −1.
+    pub(super) fn by_minus_one(&self, a: &[u64; K], b: &[u64; K]) -> Option<[u64; K]> {
+        let other = match (self.is_minus_one(a), self.is_minus_one(b)) {
+            (true, _) => b,
+            (_, true) => a,
+            _ => return None,
+        };
+        Some(self.difference(&[0; K], other))
+    }
+
+    pub(super) fn one_element(&self) -> [u64; K] {
+        let mut one = [0; K];
+        one[0] = 1;
+        one
+    }
+
+    /// a·b by the definition, digit by digit, divided by the machine's own division: the oracle.
+    #[must_use]
+    pub fn mul_schoolbook(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
+        let mut sums = [0i128; K];
+        for (i, &x) in a.iter().enumerate() {
+            for (j, &y) in b.iter().enumerate() {
+                let (product, r) = (u128::from(x) * u128::from(y), u128::from(self.r));
+                for (at, digit) in [(i + j, product % r), (i + j + 1, product / r)] {
+                    let digit = digit as i128;
+                    sums[at % K] += if (at / K).is_multiple_of(2) { digit } else { -digit };
+                }
+            }
+        }
+        self.carried(sums)
+    }
+
+    /// The element Σ x_i·r^i of signed digits |x_i| < 2^120.
+    pub(super) fn carried(&self, mut x: [i128; K]) -> [u64; K] {
+        let r = i128::from(self.r);
+        loop {
+            let mut carry = 0;
+            for digit in &mut x {
+                let sum = *digit + carry;
+                (*digit, carry) = (sum.rem_euclid(r), sum.div_euclid(r));
+            }
+            if carry == 0 {
+                return x.map(|digit| digit as u64);
+            }
+            // r^k = −1.
+            x[0] -= carry;
+            if carry == 1 && x[0] == -1 && x[1..].iter().all(|&digit| digit == 0) {
+                return self.minus_one();
+            }
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Products by number-theoretic transforms mod T^K + 1, over three primes at once.
+
+use std::sync::LazyLock;
+
+use multiversion::multiversion;
+
+use super::Gfn;
+use super::column::Column;
+use crate::f50::{F50, PRIMES};
+
+/// One number for each prime. There are four for the width of the vectors; three matter.
+type Lanes = [f64; 4];
+
+/// Fixed factors w with RN(w/p), as in [`F50::mul_by`].
+#[derive(Clone, Copy)]
+struct Factors {
+    w: Lanes,
+    ratio: Lanes,
+}
+
+struct Tables {
+    p: Lanes,
+    /// RN(1/p).
+    inverse: Lanes,
+    /// 2^32.
+    shift: Factors,
+    /// Entry 2^s + j has w of the node x^2n − w² = (x^n − w)·(x^n + w), the j-th of its layer; node 1 is
+    /// x^K + 1. The nodes below it do not depend on K.
+    nodes: Vec<Factors>,
+    inverses: Vec<Factors>,
+    /// 1/2^i.
+    scales: Vec<Factors>,
+    /// 1/q_0 mod q_1 and q_2, 1/q_1 mod q_2.
+    garner: [Factors; 2],
+}
+
+/// The largest K.
+const LOG2_LONGEST: u32 = 7;
+
+static TABLES: LazyLock<Option<Tables>> = LazyLock::new(Tables::new);
+
+impl Tables {
+    fn new() -> Option<Self> {
+        let mut fields = vec![];
+        for &(q, ..) in &PRIMES[..4] {
+            fields.push(F50::new(q).ok()?);
+        }
+        let fields: [F50; 4] = fields.try_into().ok()?;
+        let factors = |values: Lanes| {
+            let mut all = Factors { w: [0.0; 4], ratio: [0.0; 4] };
+            for (l, field) in fields.iter().enumerate() {
+                [all.w[l], all.ratio[l]] = field.factor(values[l]).constants();
+            }
+            all
+        };
+        let roots = fields.map(|field| field.root_of_unity(LOG2_LONGEST + 1));
+        // w as a power of a root of order 2K: halved from node to node.
+        let mut exponents = vec![0u64, 1 << (LOG2_LONGEST - 1)];
+        for node in 1..1 << (LOG2_LONGEST - 1) {
+            let half = exponents[node] / 2;
+            exponents.extend([half, half + (1 << (LOG2_LONGEST - 1))]);
+        }
+        let (mut nodes, mut inverses) = (vec![], vec![]);
+        for exponent in exponents {
+            let (mut w, mut inverse) = ([0.0; 4], [0.0; 4]);
+            for (l, field) in fields.iter().enumerate() {
+                w[l] = field.pow(roots[l]?, exponent);
+                inverse[l] = field.inverse(w[l]);
+            }
+            nodes.push(factors(w));
+            inverses.push(factors(inverse));
+        }
+        let of = |x: u64| fields.map(|field| field.from_u64(x));
+        let one_over = |x: u64| fields.map(|field| field.inverse(field.from_u64(x)));
+        Some(Self {
+            p: fields.map(|field| field.constants()[0]),
+            inverse: fields.map(|field| field.constants()[1]),
+            shift: factors(of(1 << 32)),
+            nodes,
+            inverses,
+            scales: (0..=LOG2_LONGEST).map(|i| factors(one_over(1 << i))).collect(),
+            garner: [0, 1].map(|i| factors(one_over(PRIMES[i].0))),
+        })
+    }
+}
+
+/// 3·2^51: as in [`crate::f50`].
+const MAGIC: f64 = 6_755_399_441_055_744.0;
+
+impl Tables {
+    /// [`F50::mul_by`].
+    #[inline(always)]
+    fn mul_by(&self, a: Lanes, factors: &Factors) -> Lanes {
+        std::array::from_fn(|l| {
+            let h = a[l] * factors.w[l];
+            let q = a[l].mul_add(factors.ratio[l], MAGIC) - MAGIC;
+            (-q).mul_add(self.p[l], h) + a[l].mul_add(factors.w[l], -h)
+        })
+    }
+
+    /// [`F50::mul`].
+    #[inline(always)]
+    fn mul(&self, a: Lanes, b: Lanes) -> Lanes {
+        std::array::from_fn(|l| {
+            let h = a[l] * b[l];
+            let q = h.mul_add(self.inverse[l], MAGIC) - MAGIC;
+            (-q).mul_add(self.p[l], h) + a[l].mul_add(b[l], -h)
+        })
+    }
+
+    /// [`F50::reduce`].
+    #[inline(always)]
+    fn reduce(&self, x: Lanes) -> Lanes {
+        std::array::from_fn(|l| {
+            let q = x[l].mul_add(self.inverse[l], MAGIC) - MAGIC;
+            (-q).mul_add(self.p[l], x[l])
+        })
+    }
+
+    /// From digits to values at the roots of x^K + 1, at most p/2 + 2 in size.
+    ///
+    /// A digit comes as at most 0.57p. A layer makes x·17/16 + p/2 of x: four layers 2.93p, after which
+    /// all are reduced; three more layers 2.3p. Products by factors take up to 4p.
+    #[inline(always)]
+    fn forward<const K: usize>(&self, digits: &[u64; K]) -> [Lanes; K] {
+        let mut x = [[0.0; 4]; K];
+        for (x, &digit) in x.iter_mut().zip(digits) {
+            let (high, low) = (f64::from((digit >> 32) as u32), f64::from(digit as u32));
+            *x = self.mul_by([high; 4], &self.shift).map(|x| x + low);
+        }
+        for s in 0..K.ilog2() {
+            let n = K >> (s + 1);
+            for (j, block) in x.chunks_exact_mut(2 * n).enumerate() {
+                let (low, high) = block.split_at_mut(n);
+                let w = &self.nodes[(1 << s) + j];
+                for (low, high) in low.iter_mut().zip(high) {
+                    let t = self.mul_by(*high, w);
+                    *high = std::array::from_fn(|l| low[l] - t[l]);
+                    *low = std::array::from_fn(|l| low[l] + t[l]);
+                }
+            }
+            if s == 3 || s + 1 == K.ilog2() {
+                for x in &mut x {
+                    *x = self.reduce(*x);
+                }
+            }
+        }
+        x
+    }
+
+    /// The way back, from 0.57p to 0.55p. Two layers make 2.3p at most of 0.57p, then all are reduced.
+    #[inline(always)]
+    fn backward<const K: usize>(&self, x: &mut [Lanes; K]) {
+        for s in (0..K.ilog2()).rev() {
+            let n = K >> (s + 1);
+            for (j, block) in x.chunks_exact_mut(2 * n).enumerate() {
+                let (low, high) = block.split_at_mut(n);
+                let w = &self.inverses[(1 << s) + j];
+                for (low, high) in low.iter_mut().zip(high) {
+                    let t: Lanes = std::array::from_fn(|l| low[l] - high[l]);
+                    *low = std::array::from_fn(|l| low[l] + high[l]);
+                    *high = self.mul_by(t, w);
+                }
+            }
+            if (K.ilog2() - s).is_multiple_of(2) {
+                for x in &mut *x {
+                    *x = self.reduce(*x);
+                }
+            }
+        }
+        for x in x {
+            *x = self.reduce(self.mul_by(*x, &self.scales[K.ilog2() as usize]));
+        }
+    }
+
+    /// The number x_0 + q_0·(x_1 + q_1·x_2) below 2^135 in size with these residues, |x_i| ≤ q_i/2 + 2 (Garner
+    /// 1959): the sum is at most q_0·q_1·q_2/2 and a little in size, and there is no other one.
+    #[inline(always)]
+    fn recombined(&self, residues: Lanes) -> Column {
+        let x_0 = residues[0];
+        let first = self.reduce(self.mul_by(residues.map(|x| x - x_0), &self.garner[0]));
+        let x_1 = first[1];
+        let second = self.reduce(self.mul_by(first.map(|x| x - x_1), &self.garner[1]));
+        // Integers below 2^53: exact. y is below 2^100.
+        let [x_0, x_1, x_2] = [x_0, x_1, second[2]].map(|x| i128::from(x as i64));
+        let y = x_1 + i128::from(PRIMES[1].0) * x_2;
+        let wide = |x: i128| Column::new(x as u128, (x >> 127) as u64);
+        let (low, high) = (i128::from(y as u64), y >> 64);
+        let q_0 = i128::from(PRIMES[0].0);
+        let upper = q_0 * high;
+        wide(q_0 * low)
+            .plus(wide(x_0))
+            .plus(Column::new((upper << 64) as u128, (upper >> 64) as u64))
+    }
+}
+
+#[multiversion(targets("x86_64+avx2+fma"))]
+fn convolve<const K: usize>(tables: &Tables, a: &[u64; K], b: &[u64; K], out: &mut [Column; K]) {
+    let (mut x, y) = (tables.forward(a), tables.forward(b));
+    for (x, y) in x.iter_mut().zip(&y) {
+        *x = tables.mul(*x, *y);
+    }
+    tables.backward(&mut x);
+    for (out, x) in out.iter_mut().zip(&x) {
+        *out = tables.recombined(*x);
+    }
+}
+
+#[multiversion(targets("x86_64+avx2+fma"))]
+fn convolve_with_itself<const K: usize>(tables: &Tables, a: &[u64; K], out: &mut [Column; K]) {
+    let mut x = tables.forward(a);
+    for x in &mut x {
+        *x = tables.mul(*x, *x);
+    }
+    tables.backward(&mut x);
+    for (out, x) in out.iter_mut().zip(&x) {
+        *out = tables.recombined(*x);
+    }
+}
+
+impl<const K: usize> Gfn<K> {
+    /// a·b by the convolution of the digits mod T^K + 1: transforms modulo three primes near 2^50, whose
+    /// product is far above the sums of K products of digits.
+    #[must_use]
+    pub fn mul_by_transforms(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
+        if let Some(product) = self.by_minus_one(a, b) {
+            return product;
+        }
+        // The tables are there: the primes are.
+        let Some(tables) = &*TABLES else { return self.mul_by_columns(a, b) };
+        let mut columns = [Column::default(); K];
+        convolve(tables, a, b, &mut columns);
+        self.resolved(&columns)
+    }
+
+    /// a² in the same way, with two transforms instead of three.
+    #[must_use]
+    pub fn square_by_transforms(&self, a: &[u64; K]) -> [u64; K] {
+        if self.is_minus_one(a) {
+            return self.one_element();
+        }
+        let Some(tables) = &*TABLES else { return self.square_by_columns(a) };
+        let mut columns = [Column::default(); K];
+        convolve_with_itself(tables, a, &mut columns);
+        self.resolved(&columns)
+    }
+}
