@@ -1,5 +1,7 @@
 //! Fields r^k + 1 against GMP.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 use proptest::prelude::*;
 use rug::Integer;
 use rug::integer::{IsPrime, Order};
@@ -113,9 +115,9 @@ fn check<const K: usize>(field: &Gfn<K>, a: &[u64; K], b: &[u64; K], exponent: u
     assert_eq!(field.square(a), canonical(Integer::from(x.square_ref())), "{form}: {a:?}²");
 
     let (i, l) = (exponent % (4 * K as u64), (exponent % 100) as u32);
-    let rotated = Integer::from(&x * Integer::from(form.radix()).pow(i as u32));
+    let rotated = &x * Integer::from(form.radix()).pow(i as u32);
     assert_eq!(field.mul_by_radix_power(a, i), canonical(rotated), "{form}: {a:?}·r^{i}");
-    let part = Integer::from(&x * (Integer::from(1) << l).invert(&p).unwrap());
+    let part = &x * (Integer::from(1) << l).invert(&p).unwrap();
     assert_eq!(field.div_by_power_of_two(a, l), canonical(part), "{form}: {a:?}/2^{l}");
 
     let power = x.clone().pow_mod(&Integer::from(exponent), &p).unwrap();
