@@ -3,15 +3,20 @@
 // has the points in[c + i·N/2^LOG_POINTS], each times its twiddle first; their transform goes to
 // out[q + s·(i + 2^LOG_POINTS·p)].
 //
-//   TWIDDLED   whether there are twiddles: that of place j of `in` is twiddles[j >> log_run]
+//   TWIDDLED   whether there are twiddles: that of place j of `in` is number j >> log_run
+//   RESIDUES   whether they are transforms, as gfn_spectra.cu makes them, and not digits; `roots` as there
 //
-// and those of gfn_tile.cuh. Digit d of element j is word d·stride + j; gridDim.y transforms stand one
+// and those of gfn_tile.cuh, and of gfn_residues.cuh if need be. Digit d of element j is word d·stride + j; gridDim.y transforms stand one
 // after another. With `reflected` output j goes to N − j mod N: the inverse transform but for 1/N.
 #include "gfn_tile.cuh"
+#if RESIDUES
+#include "gfn_residues.cuh"
+#endif
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
-    pass(const u64* __restrict__ in, u64* __restrict__ out, const u64* __restrict__ twiddles, u64 stride,
-         u64 twiddle_stride, u32 log_n, u32 log_s, u32 log_run, u32 reflected) {
+    pass(const u64* __restrict__ in, u64* __restrict__ out, const u64* __restrict__ twiddles,
+         const void* __restrict__ roots, u64 stride, u64 twiddle_stride, u32 log_n, u32 log_s, u32 log_run,
+         u32 reflected) {
     DYNAMIC_SHARED(u32, shared);
     Tile tile = {shared};
     u64 base = (u64)blockIdx.y << log_n;
@@ -20,8 +25,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 
     auto place_of = [&](u32 e) { return place(e / COLUMNS, e % COLUMNS); };
     auto input = [&](u32 e) { return first_column + e % COLUMNS + (e / COLUMNS << log_apart); };
-    constexpr bool ALONE = BLOCK == DIGITS;
-    if constexpr (TWIDDLED && ALONE) {
+    if constexpr (TWIDDLED && !RESIDUES) {
 #pragma unroll 1
         for (u32 e = threadIdx.x; e < ELEMENTS; e += THREADS) {
             u32 j = input(e);
@@ -40,13 +44,29 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
             tile.put(d, place_of(e), widen(in[d * stride + input(e)]));
         }
     }
-    if constexpr (TWIDDLED && !ALONE) {
-        __syncthreads();
-        multiply_blocks(tile, place_of, [&](u32 e) {
-            const u64* y = twiddles + (input(e) >> log_run);
-            return [=](u32 d) { return y[d * twiddle_stride]; };
-        });
+#if RESIDUES
+    __syncthreads();
+    constexpr u32 TEAMS = THREADS / TEAM;
+    // Lanes without an element do as the others, and write nothing.
+#pragma unroll 1
+    for (u32 first = 0; first < ELEMENTS; first += TEAMS) {
+        u32 e = first + threadIdx.x / TEAM, lane = threadIdx.x % 32, g = lane % TEAM;
+        bool is_needed = e < ELEMENTS;
+        e = min(e, ELEMENTS - 1);
+        u32 at = place_of(e);
+        const double* values = (const double*)twiddles + (input(e) >> log_run);
+        Wide z[HELD];
+        multiply_residues(
+            z, (const Factor*)roots, lane, [&](u32 d) { return is_needed ? tile.take_digit(d, at) : 0; },
+            [&](u32 prime, u32 n) { return values[(prime * DIGITS + n) * twiddle_stride]; });
+        // All lanes of the team have read.
+        __syncwarp();
+#pragma unroll
+        for (u32 i = 0; i < HELD; i++) {
+            if (is_needed) tile.put(g + TEAM * i, at, z[i]);
+        }
     }
+#endif
     __syncthreads();
     transform<LOG_POINTS>(tile);
 

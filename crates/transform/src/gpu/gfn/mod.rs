@@ -11,6 +11,7 @@
 //! of twiddles a little more than that.
 
 mod plan;
+mod residues;
 mod shape;
 #[cfg(test)]
 mod tests;
@@ -30,7 +31,10 @@ pub(super) fn sources(shared_memory: u32) -> Vec<Source> {
     let of_prime = |form: &Form| {
         let most = shape::most_log_points(form.digits());
         let product = Tile::of_products(*form);
-        let mut sources = vec![product.products(false), product.products(true)];
+        let mut sources = vec![Ok(product.products(false)), Ok(product.products(true))];
+        if shape::has_spectra(*form) {
+            sources.push(shape::spectra(*form));
+        }
         for log_points in [most, most - 1] {
             let tile = Tile::of_pass(*form, log_points, 20, 1);
             if tile.shared_bytes() <= shared_memory {
@@ -39,5 +43,6 @@ pub(super) fn sources(shared_memory: u32) -> Vec<Source> {
         }
         sources
     };
-    PRIMES.iter().flat_map(of_prime).collect()
+    // Constants are found for all primes there are.
+    PRIMES.iter().flat_map(of_prime).filter_map(Result::ok).collect()
 }

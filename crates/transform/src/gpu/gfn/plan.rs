@@ -1,12 +1,15 @@
 //! Plans: passes, their kernels and twiddles.
 
+use std::sync::Arc;
+
 use warpint_arith::field::Field;
 use warpint_arith::gfn::{Form, Gfn};
 use warpint_arith::with_field;
 use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source};
 
 use super::LEAST_W;
-use super::shape::{Tile, most_log_points};
+use super::residues;
+use super::shape::{SPECTRA_THREADS, Tile, has_spectra, most_log_points, spectra, team};
 use crate::gpu::layout::limb_major;
 
 /// Why a plan cannot be made, or not be used.
@@ -50,15 +53,19 @@ pub enum GfnFftError {
     /// There is no such field.
     #[error(transparent)]
     Field(#[from] warpint_arith::gfn::NoField),
+    /// The primes by which products are found are none.
+    #[error("the small primes have no fields")]
+    SmallFields,
     /// The device failed, or has too little memory.
     #[error(transparent)]
     Device(#[from] DeviceError),
 }
 
-/// Twiddles: that of place j of a vector is at j >> `log_run`.
+/// Twiddles, as digits or as transforms of them: that of place j of a vector is number j >> `log_run`.
 #[derive(Debug)]
 struct Twiddles {
     table: Buffer<u64>,
+    log_entries: u32,
     log_run: u32,
 }
 
@@ -84,6 +91,8 @@ pub struct GfnFft {
     /// The last pass of the inverse, whose twiddles are 1/N times the others.
     last_back: Pass,
     product: (Kernel, Launch),
+    /// By which elements are multiplied as residues.
+    roots: Arc<Buffer<[f64; 2]>>,
     scratch: Buffer<u64>,
 }
 
@@ -142,7 +151,8 @@ impl GfnFft {
         let tile = Tile::of_products(form);
         let launch = tile.launch((batch as u64) << log2, 1);
         let product = (maker.kernel(tile, &tile.products(false), "product")?, launch);
-        Ok(Self { device: device.clone(), form, log2, batch, passes, last_back, product, scratch })
+        let (device, roots) = (device.clone(), maker.roots);
+        Ok(Self { device, form, log2, batch, passes, last_back, product, roots, scratch })
     }
 
     /// The field's form.
@@ -252,15 +262,14 @@ impl GfnFft {
     ) -> Result<(), DeviceError> {
         // Without twiddles their table is not read.
         let (table, entries, log_run) = match &pass.twiddles {
-            Some(Twiddles { table, log_run }) => {
-                (table, (table.len() / self.form.digits()) as u64, *log_run)
-            }
+            Some(Twiddles { table, log_entries, log_run }) => (table, 1u64 << log_entries, *log_run),
             None => (from, 0, 0),
         };
         let args = [
             from.into(),
             to.into(),
             table.into(),
+            (&*self.roots).into(),
             self.stride().into(),
             entries.into(),
             self.log2.into(),
@@ -335,6 +344,7 @@ struct Maker<'a> {
     high: [Buffer<u64>; 2],
     tile: Tile,
     table: Kernel,
+    roots: Arc<Buffer<[f64; 2]>>,
 }
 
 impl<'a> Maker<'a> {
@@ -344,13 +354,15 @@ impl<'a> Maker<'a> {
         log2: u32,
         batch: usize,
         tables: ShortTables,
-    ) -> Result<Self, DeviceError> {
+    ) -> Result<Self, GfnFftError> {
         let ShortTables { log_low, log_high, low, high, high_back } = tables;
         let tile = Tile::of_products(form);
         let table = device.program(&tile.products(true))?.kernel("product", tile.shared_bytes())?;
         let high = [device.upload(&high)?, device.upload(&high_back)?];
         let low = device.upload(&low)?;
-        Ok(Self { device, form, log2, batch, log_low, log_high, low, high, tile, table })
+        let roots = if has_spectra(form) { residues::roots(form.digits())? } else { vec![] };
+        let roots = Arc::new(device.upload(&roots)?);
+        Ok(Self { device, form, log2, batch, log_low, log_high, low, high, tile, table, roots })
     }
 
     fn words(&self) -> usize {
@@ -368,7 +380,7 @@ impl<'a> Maker<'a> {
 
     /// The twiddles after a pass of 2^`stages` points, before which s was 2^`log_run`: ω^(i·p·s), or that
     /// by N, at place i + 2^stages·p.
-    fn twiddles(&self, log_run: u32, stages: u32, back: bool) -> Result<Twiddles, DeviceError> {
+    fn twiddles(&self, log_run: u32, stages: u32, back: bool) -> Result<Twiddles, GfnFftError> {
         let log_entries = self.log2 - log_run;
         let table = self.device.alloc(self.form.digits() << log_entries)?;
         let (high, entries) = (&self.high[usize::from(back)], 1u64 << log_entries);
@@ -376,7 +388,20 @@ impl<'a> Maker<'a> {
         let logs = [stages, log_run, self.log_low, self.log_high];
         let args = product_args([high, &self.low, &table], strides, logs, entries);
         self.table.launch(self.tile.launch(entries, 1), &args)?;
-        Ok(Twiddles { table, log_run })
+        let table = if has_spectra(self.form) { self.spectra(&table, entries)? } else { table };
+        Ok(Twiddles { table, log_entries, log_run })
+    }
+
+    /// The transforms of digits of so many elements, three values a digit.
+    fn spectra(&self, elements: &Buffer<u64>, count: u64) -> Result<Buffer<u64>, GfnFftError> {
+        let kernel = self.device.program(&spectra(self.form)?)?.kernel("spectra", 0)?;
+        let threads = count * team(self.form.digits()) as u64;
+        let blocks = threads.div_ceil(SPECTRA_THREADS as u64) as u32;
+        // The bits of numbers of type double.
+        let out = self.device.alloc(3 * elements.len())?;
+        let args = [elements.into(), (&out).into(), (&*self.roots).into(), count.into()];
+        kernel.launch(Launch::linear(blocks, SPECTRA_THREADS as u32), &args)?;
+        Ok(out)
     }
 
     fn pass(
@@ -384,8 +409,8 @@ impl<'a> Maker<'a> {
         tile: Tile,
         log_s: u32,
         twiddles: Option<Twiddles>,
-    ) -> Result<Pass, DeviceError> {
-        let kernel = self.kernel(tile, &tile.pass(twiddles.is_some()), "pass")?;
+    ) -> Result<Pass, GfnFftError> {
+        let kernel = self.kernel(tile, &tile.pass(twiddles.is_some())?, "pass")?;
         let launch = tile.launch(1 << self.log2, self.batch as u32);
         Ok(Pass { kernel, launch, log_s, twiddles })
     }

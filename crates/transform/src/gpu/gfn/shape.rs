@@ -3,6 +3,9 @@
 use warpint_arith::gfn::Form;
 use warpint_device::{Launch, Source, common};
 
+use super::plan::GfnFftError;
+use super::residues;
+
 /// Digits of a product that a thread finds, where it does not find all.
 const BLOCK: usize = 8;
 
@@ -10,11 +13,44 @@ const BLOCK: usize = 8;
 const ALONE: usize = 16;
 
 const PASS: &str = include_str!("../../../kernels/gfn_pass.cu");
+const SPECTRA: &str = include_str!("../../../kernels/gfn_spectra.cu");
 const PRODUCT: &str = include_str!("../../../kernels/gfn_product.cu");
 const HEADERS: &[(&str, &str)] = &[
     ("gfn_digits.cuh", include_str!("../../../kernels/gfn_digits.cuh")),
     ("gfn_tile.cuh", include_str!("../../../kernels/gfn_tile.cuh")),
+    ("gfn_residues.cuh", include_str!("../../../kernels/gfn_residues.cuh")),
 ];
+
+/// Threads of a block that transforms digits.
+pub(super) const SPECTRA_THREADS: usize = 128;
+
+/// Whether twiddles are kept as transforms of their digits.
+pub(super) fn has_spectra(form: Form) -> bool {
+    form.digits() > ALONE
+}
+
+/// Lanes that have an element in such a transform.
+pub(super) fn team(k: usize) -> usize {
+    if k == 128 { 8 } else { k / 8 }
+}
+
+/// Transforms of digits.
+pub(super) fn spectra(form: Form) -> Result<Source, GfnFftError> {
+    let source = described(Source::new("gfn_spectra.cu", SPECTRA, &["spectra"]), form);
+    residues::constants(source.define("THREADS", SPECTRA_THREADS), form.digits())
+}
+
+/// With all headers, and the field.
+fn described(source: Source, form: Form) -> Source {
+    source
+        .headers(common::HEADERS)
+        .headers(HEADERS)
+        .define("DIGITS", form.digits())
+        .define("W", form.w())
+        .define("U", form.u())
+        .define("SUM", u32::from(form.is_sum()))
+        .define("INVERSE", (1u128 << (form.w() + 28)) / u128::from(form.radix()))
+}
 
 /// A tile: 2^`log_points` points of 2^`log_columns` columns, and the threads of its block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,16 +132,8 @@ impl Tile {
     }
 
     fn source(&self, name: &'static str, text: &'static str, kernel: &'static str) -> Source {
-        let (form, k) = (self.form, self.form.digits());
-        let inverse = (1u128 << (form.w() + 28)) / u128::from(form.radix());
-        Source::new(name, text, &[kernel])
-            .headers(common::HEADERS)
-            .headers(HEADERS)
-            .define("DIGITS", k)
-            .define("W", form.w())
-            .define("U", form.u())
-            .define("SUM", u32::from(form.is_sum()))
-            .define("INVERSE", inverse)
+        let k = self.form.digits();
+        described(Source::new(name, text, &[kernel]), self.form)
             .define("LOG_POINTS", self.log_points)
             .define("LOG_COLUMNS", self.log_columns)
             .define("THREADS", self.threads)
@@ -113,8 +141,13 @@ impl Tile {
             .define("BLOCK", if k > ALONE { BLOCK } else { k })
     }
 
-    pub(super) fn pass(&self, twiddled: bool) -> Source {
-        self.source("gfn_pass.cu", PASS, "pass").define("TWIDDLED", u32::from(twiddled))
+    pub(super) fn pass(&self, twiddled: bool) -> Result<Source, GfnFftError> {
+        let by_residues = twiddled && has_spectra(self.form);
+        let source = self
+            .source("gfn_pass.cu", PASS, "pass")
+            .define("TWIDDLED", u32::from(twiddled))
+            .define("RESIDUES", u32::from(by_residues));
+        if by_residues { residues::constants(source, self.form.digits()) } else { Ok(source) }
     }
 
     pub(super) fn products(&self, is_table: bool) -> Source {
