@@ -1,0 +1,62 @@
+// Transforms of lines of neighbours modulo many primes, a tile of lines a block: blockIdx.y is the prime.
+//
+//   KIND        0: x ← spectrum, 0 ≤ X < p; 1: x ← x of a spectrum; 2: x ← x of the product of x's spectrum and another
+//   BEGIN       elements that come are within BEGIN/64·p
+//   CANONICAL   what leaves the ways back is 0 ≤ x < p
+//   and those of f50_tile.cuh with LOG_INNER = 0
+//
+// A spectrum stands in the order in which threads have it: point 16·thread + t of a tile, which is reversed
+// order, at t·THREADS + thread. Where it leaves or comes alone it is multiplied by a factor of the prime.
+#include "f50_tile.cuh"
+
+static_assert(LOG_INNER == 0, "rows have neighbours for points");
+constexpr u32 LAST = STAGES - LAST_STAGES;
+
+constexpr u32 SPECTRUM = 64;
+// Products of that and a spectrum are within 2·p².
+constexpr u32 PRODUCT_LIMIT = 128 * 64 / SPECTRUM;
+
+// `stride` elements of data a prime, `spectrum_stride` of spectra; `period` tiles of a spectrum are those of the
+// data again and again.
+extern "C" __global__ void __launch_bounds__(THREADS, blocks(KIND == 2 ? 768 : 1024))
+    f50_rows(double* data, const double* spectrum, const F50* fields, const Factor* roots, const Factor* back,
+             const Factor* scale, u64 stride, u64 spectrum_stride, u32 period) {
+    DYNAMIC_SHARED(double, buffer);
+    u32 thread = threadIdx.x, prime = blockIdx.y;
+    F50 f = fields[prime];
+    double* tile = data + prime * stride + (u64)blockIdx.x * TILE;
+    double x[HOLDS];
+    if constexpr (KIND != 1) {
+        each_point<0, ROUND_STAGES[0]>(thread, [&](u32 t, u32 point) { x[t] = tile[point]; });
+        forward<BEGIN>(x, buffer, f, roots + (u64)prime * (1 << STAGES), thread);
+    }
+    constexpr u32 END = forward_bound(BEGIN, STAGES);
+    if constexpr (KIND == 0) {
+        Factor w = scale[prime];
+        // All have taken their points from where others put theirs.
+        __syncthreads();
+        if constexpr (END > LIMIT) reduce_all(f, x);
+#pragma unroll
+        for (u32 t = 0; t < HOLDS; t++) tile[t * THREADS + thread] = canonical(f, mul_by(f, x[t], w));
+    } else {
+        if constexpr (KIND == 1) {
+            Factor w = scale[prime];
+#pragma unroll
+            for (u32 t = 0; t < HOLDS; t++) x[t] = mul_by(f, tile[t * THREADS + thread], w);
+            __syncthreads();
+        } else {
+            // Nothing of what is back is loaded before.
+            thread = anew(thread);
+            const double* by = spectrum + prime * spectrum_stride + (u64)(blockIdx.x % period) * TILE;
+            if constexpr (END > PRODUCT_LIMIT) reduce_all(f, x);
+#pragma unroll
+            for (u32 t = 0; t < HOLDS; t++) x[t] = mul(f, x[t], __ldg(&by[t * THREADS + thread]));
+        }
+        constexpr u32 BETWEEN = KIND == 1 ? times_factor(BEGIN) : times(END > PRODUCT_LIMIT ? REDUCED : END, SPECTRUM);
+        inverse<BETWEEN>(x, buffer, f, back + (u64)prime * (1 << STAGES), thread);
+        static_assert(inverse_bound(BETWEEN, 0) <= 128, "columns take that");
+        each_point<0, ROUND_STAGES[0]>(thread, [&](u32 t, u32 point) {
+            tile[point] = CANONICAL ? canonical(f, x[t]) : x[t];
+        });
+    }
+}

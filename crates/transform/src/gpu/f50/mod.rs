@@ -1,0 +1,346 @@
+//! Transforms modulo many primes below 2^50 at once, on doubles.
+//!
+//! X_i = Σ_j x_j·ω^(ij) modulo each of S primes, N = 2^m points and a batch of vectors. A transform of up to 2^12
+//! points is one pass over memory, one of up to 2^24 is two: columns of 2^(m − 12) points, then rows of 2^12, with
+//! the products by powers of ω between them in the first pass (Gentleman and Sande 1966; Bailey 1990, *FFTs in
+//! external or hierarchical memory*). A product of a vector and a fixed spectrum is one more: the rows'
+//! pass does all from the spectrum to the product's rows.
+//!
+//! # Layout
+//! Residues are doubles, element i of vector b modulo prime s at s·stride + b·N + i,
+//! [`stride`](Ntt50::stride) at least batch·N. Spectra are in an order of their own:
+//! [`frequency`](Ntt50::frequency).
+
+mod shape;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+use warpint_arith::f50::F50;
+use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source};
+
+use shape::{Rows, Shape, row_tile};
+
+/// Why there is no such transform, or why it failed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Ntt50Error {
+    /// A prime without roots.
+    #[error("{prime} has no 2^{log2}-th root of unity: take primes for this length")]
+    NoRoot {
+        /// The prime.
+        prime: u64,
+        /// m.
+        log2: u32,
+    },
+    /// A length, batch or number of primes that is not possible.
+    #[error(
+        "{batch} transforms of 2^{log2} points modulo {primes} primes: possible are 2^1 to 2^24 points, at \
+         most 2^32 in a batch, 1 to 65535 primes"
+    )]
+    Size {
+        /// m.
+        log2: u32,
+        /// Vectors.
+        batch: usize,
+        /// S.
+        primes: usize,
+    },
+    /// A buffer of another length.
+    #[error("{what} of {found} elements, where {wanted} are needed: see the plan's layout")]
+    Length {
+        /// Which buffer.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// What it should be.
+        wanted: usize,
+    },
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}
+
+/// The most points of a row.
+const MOST_ROW: u32 = 12;
+const MOST: u32 = 24;
+
+/// Tables of one direction.
+#[derive(Debug)]
+struct Tables {
+    rows: Buffer<[f64; 2]>,
+    columns: Option<ColumnTables>,
+}
+
+#[derive(Debug)]
+struct ColumnTables {
+    roots: Buffer<[f64; 2]>,
+    low: Buffer<f64>,
+    high: Buffer<[f64; 2]>,
+    kernel: Kernel,
+}
+
+/// Transforms of one length modulo some primes.
+#[derive(Debug)]
+pub struct Ntt50 {
+    fields: Vec<F50>,
+    log2: u32,
+    /// log2 of the points of a row.
+    row: u32,
+    /// Columns of a tile, as a logarithm.
+    inner: u32,
+    batch: usize,
+    stride: usize,
+    constants: Buffer<[f64; 2]>,
+    there: Tables,
+    back: Tables,
+    one: Buffer<[f64; 2]>,
+    part: Buffer<[f64; 2]>,
+    rows: [Kernel; 3],
+}
+
+impl Ntt50 {
+    /// A plan for `batch` vectors of 2^log2 points modulo these primes.
+    ///
+    /// # Errors
+    /// log2 is not from 1 to 24, the batch has no vector or more than 2^32 points, there is no prime or
+    /// more than 65,535, or one without roots; the device fails.
+    pub fn new(
+        device: &Device,
+        fields: &[F50],
+        log2: u32,
+        batch: usize,
+    ) -> Result<Self, Ntt50Error> {
+        Self::with_rows(device, fields, log2, batch, MOST_ROW)
+    }
+
+    /// The same with rows of at most 2^most points.
+    fn with_rows(
+        device: &Device,
+        fields: &[F50],
+        log2: u32,
+        batch: usize,
+        most: u32,
+    ) -> Result<Self, Ntt50Error> {
+        let points = u32::try_from(batch).ok().and_then(|batch| u64::from(batch).checked_shl(log2));
+        let possible = (1..=MOST.min(2 * most)).contains(&log2)
+            && points.is_some_and(|points| (1..=1 << 32).contains(&points))
+            && (1..=65_535).contains(&fields.len());
+        if !possible {
+            return Err(Ntt50Error::Size { log2, batch, primes: fields.len() });
+        }
+        let row = log2.min(most);
+        let inner = shape::neighbours(log2 - row, row, device.info().shared_memory_per_block);
+        let table = |inverse: bool| -> Result<(Tables, Vec<Vec<f64>>), Ntt50Error> {
+            let of = |&field: &F50| {
+                let no_root = Ntt50Error::NoRoot { prime: field.modulus(), log2 };
+                tables::roots(field, log2, inverse).ok_or(no_root)
+            };
+            let roots = fields.iter().map(of).collect::<Result<Vec<_>, _>>()?;
+            let rows = device.upload(&tables::line(fields, &roots, row))?;
+            let mut columns = None;
+            if row < log2 {
+                let (stages, low) = (log2 - row, shape::low_bits(log2));
+                columns = Some(ColumnTables {
+                    roots: device.upload(&tables::line(fields, &roots, stages))?,
+                    low: device.upload(&tables::low_powers(fields, &roots, log2, low))?,
+                    high: device.upload(&tables::high_powers(fields, &roots, log2, low))?,
+                    kernel: Shape::Columns { inverse, stages, row, inner }.kernel(device)?,
+                });
+            }
+            Ok((Tables { rows, columns }, roots))
+        };
+        let kernel = |what| Shape::Rows { what, stages: row, whole: row == log2 }.kernel(device);
+        let constants: Vec<[f64; 2]> = fields.iter().map(F50::constants).collect();
+        let factors = |of: &dyn Fn(F50) -> f64| -> Vec<[f64; 2]> {
+            fields.iter().map(|&field| field.factor(of(field)).constants()).collect()
+        };
+        let n = f64::from(1u32 << log2);
+        Ok(Self {
+            fields: fields.to_vec(),
+            log2,
+            row,
+            inner,
+            batch,
+            stride: (batch << log2).next_multiple_of(1 << row_tile(row)),
+            constants: device.upload(&constants)?,
+            there: table(false)?.0,
+            back: table(true)?.0,
+            one: device.upload(&factors(&|_| 1.0))?,
+            part: device.upload(&factors(&|field| field.inverse(n)))?,
+            rows: [kernel(Rows::Forward)?, kernel(Rows::Inverse)?, kernel(Rows::Multiply)?],
+        })
+    }
+
+    /// The primes.
+    #[must_use]
+    pub fn fields(&self) -> &[F50] {
+        &self.fields
+    }
+
+    /// m: a transform has N = 2^m points.
+    #[must_use]
+    pub fn log2(&self) -> u32 {
+        self.log2
+    }
+
+    /// Vectors of a batch.
+    #[must_use]
+    pub fn batch(&self) -> usize {
+        self.batch
+    }
+
+    /// Elements of memory for each prime: batch·N, and more up to a whole tile.
+    #[must_use]
+    pub fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// Elements of a buffer for all primes.
+    #[must_use]
+    pub fn elements(&self) -> usize {
+        self.fields.len() * self.stride
+    }
+
+    /// p and RN(1/p) of each prime, on the device.
+    #[must_use]
+    pub fn constants(&self) -> &Buffer<[f64; 2]> {
+        &self.constants
+    }
+
+    /// Which frequency stands at a place of a prime's spectra: (vector, i) of X_i, or `None` where nothing stands.
+    #[must_use]
+    pub fn frequency(&self, place: usize) -> Option<(usize, usize)> {
+        let tile = 1 << row_tile(self.row);
+        let (t, thread) = (place % tile / (tile / 16), place % (tile / 16));
+        let point = place / tile * tile + thread * 16 + t;
+        let vector = point >> self.log2;
+        let index = (point % (1 << self.log2)) as u32;
+        let reversed = index.reverse_bits() >> (32 - self.log2);
+        (place < self.stride && vector < self.batch).then_some((vector, reversed as usize))
+    }
+
+    /// x ← X, 0 ≤ X_i < p; |x_j| ≤ p. Cost: a pass over memory for up to 2^12 points, two for more.
+    ///
+    /// # Errors
+    /// The buffer is of another length, or the device fails.
+    pub fn forward(&self, data: &Buffer<f64>) -> Result<(), Ntt50Error> {
+        self.forward_times(data, &self.one)
+    }
+
+    /// x ← X/N, 0 ≤ X_i/N < p: what [`Self::multiply`] takes.
+    ///
+    /// # Errors
+    /// As of [`Self::forward`].
+    pub fn spectrum(&self, data: &Buffer<f64>) -> Result<(), Ntt50Error> {
+        self.forward_times(data, &self.part)
+    }
+
+    /// X times a factor of each prime; see [`warpint_arith::f50::Factor::constants`].
+    pub(crate) fn forward_times(
+        &self,
+        data: &Buffer<f64>,
+        factors: &Buffer<[f64; 2]>,
+    ) -> Result<(), Ntt50Error> {
+        has("factors", factors.len(), self.fields.len())?;
+        self.columns(&self.there, data)?;
+        self.launch_rows(Rows::Forward, data, data, factors, self.stride)
+    }
+
+    /// X ← x, 0 ≤ x_j < p: x_j = 1/N·Σ_i X_i·ω^(−ij); |X_i| ≤ p, in the order of [`Self::forward`].
+    ///
+    /// # Errors
+    /// The buffer is of another length, or the device fails.
+    pub fn inverse(&self, data: &Buffer<f64>) -> Result<(), Ntt50Error> {
+        self.inverse_times(data, &self.part)
+    }
+
+    /// N·x times a factor of each prime.
+    pub(crate) fn inverse_times(
+        &self,
+        data: &Buffer<f64>,
+        factors: &Buffer<[f64; 2]>,
+    ) -> Result<(), Ntt50Error> {
+        has("factors", factors.len(), self.fields.len())?;
+        self.launch_rows(Rows::Inverse, data, data, factors, self.stride)?;
+        self.columns(&self.back, data)
+    }
+
+    /// x ← the cyclic convolution of x and the vector of a [`Self::spectrum`], which is of as many vectors, or of
+    /// those of one tile again and again: of max(1, 2^11/N) vectors. 0 ≤ x < p.
+    ///
+    /// Cost: a pass over memory for up to 2^12 points, three for more.
+    ///
+    /// # Errors
+    /// A buffer is of another length, or the device fails.
+    pub fn multiply(&self, data: &Buffer<f64>, spectrum: &Buffer<f64>) -> Result<(), Ntt50Error> {
+        let stride = spectrum.len() / self.fields.len();
+        let least = (1usize << self.log2).max(1 << row_tile(self.row));
+        if spectrum.len() != self.elements() {
+            has("a spectrum", spectrum.len(), least * self.fields.len())?;
+        }
+        self.columns(&self.there, data)?;
+        self.launch_rows(Rows::Multiply, data, spectrum, &self.one, stride)?;
+        self.columns(&self.back, data)
+    }
+
+    fn columns(&self, tables: &Tables, data: &Buffer<f64>) -> Result<(), Ntt50Error> {
+        has("residues", data.len(), self.elements())?;
+        let Some(columns) = &tables.columns else { return Ok(()) };
+        let (inverse, stages) = (false, self.log2 - self.row);
+        let shape = Shape::Columns { inverse, stages, row: self.row, inner: self.inner };
+        let blocks = (self.batch << (self.row - self.inner)) as u32;
+        let args = [
+            data.into(),
+            Arg::from(&self.constants),
+            (&columns.roots).into(),
+            (&columns.low).into(),
+            (&columns.high).into(),
+            Arg::U64(self.stride as u64),
+        ];
+        Ok(columns.kernel.launch(self.shape_of(blocks, shape), &args)?)
+    }
+
+    fn launch_rows(
+        &self,
+        what: Rows,
+        data: &Buffer<f64>,
+        spectrum: &Buffer<f64>,
+        scale: &Buffer<[f64; 2]>,
+        spectrum_stride: usize,
+    ) -> Result<(), Ntt50Error> {
+        has("residues", data.len(), self.elements())?;
+        let tile = 1 << row_tile(self.row);
+        let shape = Shape::Rows { what, stages: self.row, whole: self.row == self.log2 };
+        let args = [
+            data.into(),
+            spectrum.into(),
+            Arg::from(&self.constants),
+            (&self.there.rows).into(),
+            (&self.back.rows).into(),
+            scale.into(),
+            Arg::U64(self.stride as u64),
+            Arg::U64(spectrum_stride as u64),
+            Arg::U32((spectrum_stride / tile) as u32),
+        ];
+        let blocks = (self.stride / tile) as u32;
+        Ok(self.rows[what as usize].launch(self.shape_of(blocks, shape), &args)?)
+    }
+
+    fn shape_of(&self, blocks: u32, shape: Shape) -> Launch {
+        Launch {
+            grid: [blocks, self.fields.len() as u32, 1],
+            block: [shape.threads(), 1, 1],
+            shared_bytes: shape.shared_bytes(),
+        }
+    }
+}
+
+/// The sources of all kernels, one of each kind, for blocks of so many bytes of shared memory.
+#[must_use]
+pub fn sources(shared_memory: u32) -> Vec<Source> {
+    shape::shipped(shared_memory)
+}
+
+fn has(what: &'static str, found: usize, wanted: usize) -> Result<(), Ntt50Error> {
+    if found == wanted { Ok(()) } else { Err(Ntt50Error::Length { what, found, wanted }) }
+}

@@ -1,0 +1,126 @@
+//! How the kernels are specialised.
+
+use warpint_device::{Device, DeviceError, Kernel, Source, common};
+
+use super::tables::rounds;
+
+/// What a kernel of rows does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rows {
+    Forward,
+    Inverse,
+    Multiply,
+}
+
+/// A specialised kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// Lines of 2^stages neighbours, and whether they are all of a transform.
+    Rows { what: Rows, stages: u32, whole: bool },
+    /// Columns of 2^stages points of rows of 2^row, 2^inner columns a tile.
+    Columns { inverse: bool, stages: u32, row: u32, inner: u32 },
+}
+
+/// The log2 of the points of a tile, at least.
+const LEAST_TILE: u32 = 11;
+
+/// Elements that come are within so many p/64, but for columns back.
+const BEGIN: u32 = 64;
+
+/// Rows of so many points have tiles of so many.
+pub(super) fn row_tile(stages: u32) -> u32 {
+    stages.max(LEAST_TILE)
+}
+
+/// Columns side by side in a tile of columns of 2^stages points of rows of 2^row, as a logarithm: pieces of 64
+/// bytes or more of up to 2^11 rows, of 32 beyond.
+pub(super) fn neighbours(stages: u32, row: u32, shared_memory: u32) -> u32 {
+    let wanted = (stages + 3).clamp(12, 14);
+    let fits = (0..=wanted).rev().find(|&log2| tile_bytes(log2) <= shared_memory).unwrap_or(0);
+    fits.saturating_sub(stages).min(row)
+}
+
+fn tile_bytes(log2: u32) -> u32 {
+    let points = 1u32 << log2;
+    (points + points / 16) * size_of::<f64>() as u32
+}
+
+/// Bits of an exponent in the lower table of powers of ω_N, N = 2^log2.
+pub(super) fn low_bits(log2: u32) -> u32 {
+    log2.div_ceil(2)
+}
+
+impl Shape {
+    fn tile(self) -> u32 {
+        match self {
+            Self::Rows { stages, .. } => row_tile(stages),
+            Self::Columns { stages, inner, .. } => stages + inner,
+        }
+    }
+
+    pub(super) fn shared_bytes(self) -> u32 {
+        tile_bytes(self.tile())
+    }
+
+    pub(super) fn threads(self) -> u32 {
+        1 << (self.tile() - 4)
+    }
+
+    pub(super) fn source(self) -> Source {
+        let (name, text, kernel) = match self {
+            Self::Rows { .. } => {
+                ("f50_rows.cu", include_str!("../../../kernels/f50_rows.cu"), "f50_rows")
+            }
+            Self::Columns { .. } => {
+                ("f50_columns.cu", include_str!("../../../kernels/f50_columns.cu"), "f50_columns")
+            }
+        };
+        let source = Source::new(name, text, &[kernel])
+            .headers(common::HEADERS)
+            .header("f50_tile.cuh", include_str!("../../../kernels/f50_tile.cuh"));
+        let radices =
+            |stages| rounds(stages).iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+        match self {
+            Self::Rows { what, stages, whole } => source
+                .define("KIND", what as u32)
+                .define("BEGIN", BEGIN)
+                .define("CANONICAL", u32::from(whole))
+                .define("LOG_OUTER", self.tile() - stages)
+                .define("STAGES", stages)
+                .define("LOG_INNER", 0)
+                .define("RADICES", radices(stages)),
+            Self::Columns { inverse, stages, row, inner } => source
+                .define("INVERSE", u32::from(inverse))
+                .define("BEGIN", if inverse { 2 * BEGIN } else { BEGIN })
+                .define("LOG_ROW", row)
+                .define("LOG_LOW", low_bits(stages + row))
+                .define("LOG_OUTER", 0)
+                .define("STAGES", stages)
+                .define("LOG_INNER", inner)
+                .define("RADICES", radices(stages)),
+        }
+    }
+
+    pub(super) fn kernel(self, device: &Device) -> Result<Kernel, DeviceError> {
+        let source = self.source();
+        let name = source.kernels()[0];
+        device.program(&source)?.kernel(name, self.shared_bytes())
+    }
+}
+
+/// The sources of all kernels, for check of registers: rows of some lengths, and columns beside them.
+pub(super) fn shipped(shared_memory: u32) -> Vec<Source> {
+    let mut shapes = vec![];
+    for stages in [3, 8, 11, 12] {
+        for what in [Rows::Forward, Rows::Inverse, Rows::Multiply] {
+            shapes.push(Shape::Rows { what, stages, whole: stages < 12 });
+        }
+    }
+    for stages in [1, 4, 8, 10, 12] {
+        let inner = neighbours(stages, 12, shared_memory);
+        for inverse in [false, true] {
+            shapes.push(Shape::Columns { inverse, stages, row: 12, inner });
+        }
+    }
+    shapes.into_iter().map(Shape::source).collect()
+}

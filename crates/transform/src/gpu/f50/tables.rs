@@ -1,0 +1,81 @@
+//! Roots of unity in the order in which kernels read them.
+
+use rayon::prelude::*;
+use warpint_arith::f50::F50;
+
+/// ω(0), …, ω(log2), or their inverses; at most p in size. `None` if there are none.
+pub(super) fn roots(field: F50, log2: u32, inverse: bool) -> Option<Vec<f64>> {
+    let mut root = field.root_of_unity(log2)?;
+    if inverse {
+        root = field.inverse(root);
+    }
+    let mut all = vec![root];
+    for _ in 0..log2 {
+        root = field.mul(root, root);
+        all.push(root);
+    }
+    all.reverse();
+    Some(all)
+}
+
+/// Stages of each round of a line of 2^stages points: four in the last one, if there are so many.
+pub(super) fn rounds(stages: u32) -> Vec<u32> {
+    let last = stages.min(4);
+    let others = (stages - last).div_ceil(4);
+    let mut rounds: Vec<u32> =
+        (0..others).map(|i| (stages - last + i) / others).filter(|&r| r > 0).collect();
+    rounds.push(last);
+    rounds
+}
+
+/// For every prime 2^stages factors as `f50_tile.cuh` has them, from the roots of each.
+pub(super) fn line(fields: &[F50], roots: &[Vec<f64>], stages: u32) -> Vec<[f64; 2]> {
+    let one = |(&field, roots): (&F50, &Vec<f64>)| {
+        // Of block c in reversed order: w(c + 2^t) = w(c)·ω(t + 2).
+        let mut w = vec![1.0];
+        for t in 0..stages.saturating_sub(1) {
+            let more: Vec<f64> = w.iter().map(|&x| field.mul(x, roots[t as usize + 2])).collect();
+            w.extend(more);
+        }
+        let mut table = vec![];
+        let mut before = 0;
+        for stages in rounds(stages) {
+            for r in 0..stages {
+                for c in 0..1usize << r {
+                    let blocks = 0..1usize << before;
+                    table.extend(blocks.map(|b| field.factor(w[(b << r) + c]).constants()));
+                }
+            }
+            before += stages;
+        }
+        table.push([0.0; 2]);
+        table
+    };
+    fields.par_iter().zip(roots).flat_map_iter(one).collect()
+}
+
+/// For every prime ω^i, i < 2^low, at most p/2 in size, ω = ω(log2).
+pub(super) fn low_powers(fields: &[F50], roots: &[Vec<f64>], log2: u32, low: u32) -> Vec<f64> {
+    let one = |(&field, roots): (&F50, &Vec<f64>)| {
+        powers(field, roots[log2 as usize], 1 << low).map(move |x| field.factor(x).constants()[0])
+    };
+    fields.par_iter().zip(roots).flat_map_iter(one).collect()
+}
+
+/// For every prime ω^(i·2^low) as factors, i < 2^(log2 − low).
+pub(super) fn high_powers(
+    fields: &[F50],
+    roots: &[Vec<f64>],
+    log2: u32,
+    low: u32,
+) -> Vec<[f64; 2]> {
+    let one = |(&field, roots): (&F50, &Vec<f64>)| {
+        let high = log2 - low;
+        powers(field, roots[high as usize], 1 << high).map(move |x| field.factor(x).constants())
+    };
+    fields.par_iter().zip(roots).flat_map_iter(one).collect()
+}
+
+fn powers(field: F50, root: f64, count: usize) -> impl Iterator<Item = f64> {
+    std::iter::successors(Some(1.0), move |&x| Some(field.mul(x, root))).take(count)
+}
