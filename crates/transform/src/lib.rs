@@ -6,4 +6,5 @@
 
 pub mod cpu;
 pub mod definition;
+pub mod f50;
 pub mod gpu;

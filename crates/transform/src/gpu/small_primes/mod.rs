@@ -1,0 +1,396 @@
+//! Transforms over Z/pZ, p = r^k + 1, by way of small primes (Chen et al. 2018): elements go to their residues
+//! modulo S primes below 2^50, transforms are done there, and the results come back.
+//!
+//! # Convolutions
+//! Elements are integers below p + 1, so each integer Σ a_i·b_j of a cyclic convolution is at most N·p², and is
+//! known from its residues where M = p_0·…·p_(S−1) ≥ 4·N·p². *Projection* is a product of a matrix: residues of the
+//! powers r^j by digits. *Recombination* is one too: with y_s = x·(M/p_s)^−1 mod p_s
+//!
+//! x = Σ_s y_s·(M/p_s) − q·M,
+//!
+//! q the integer nearest to Σ_s y_s/p_s, because 0 ≤ x/M ≤ 1/4; mod p, with digits of M/p_s mod p and of −M mod p
+//! in radix r, it is the sum of columns and carries. This is the Chinese remainder theorem in place of the slides'
+//! mixed radix: S·k products of words an element where that has S²/2 + S·k, and all digits at once. The factors
+//! (M/p_s)^−1 cost nothing: they are in the spectra.
+//!
+//! # Transforms
+//! With ω = ω(m + 1), c_n = ω^(n²) and 2ij = i² + j² − (i − j)²,
+//!
+//! X_i = c_i·Σ_j (x_j·c_j)·c^−1_(i−j)
+//!
+//! (Bluestein 1970). For N = 2^m is c_(n+N) = c_n, since 2N divides (n + N)² − n²: so it is one cyclic
+//! convolution of N elements, with a fixed vector, whose spectra are found once. It is the very transform over
+//! Z/pZ: both ways give equal outputs, digit by digit. The inverse is X's transform, read backwards, by 1/N.
+//!
+//! Elements are k canonical digits, limb-major: digit d of element i at d·count + i, count = batch·N.
+//!
+//! Cost for an element: S residues pass through memory three times, or once for N up to 2^12; projection takes 6·k·S
+//! fused multiply-adds, recombination 4·k·S products of words of 32 bits, and the two products by chirps 2·k²
+//! products of words of 64 bits.
+
+mod error;
+mod product;
+mod project;
+mod radix;
+mod recombine;
+mod ring;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use rayon::prelude::*;
+use warpint_arith::f50::F50;
+use warpint_arith::gfn::{Form, PRIMES};
+use warpint_device::{Buffer, Device, DeviceError, Source};
+
+pub use error::SmallPrimesError;
+pub use ring::RingTransform;
+
+use crate::f50::{TooFewPrimes, primes};
+use crate::gpu::f50::{Ntt50, Ntt50Error};
+use error::has;
+use product::{Powers, Product, Which};
+use project::Projection;
+use radix::Radix;
+use recombine::{Carries, Carry, Columns, cofactors};
+
+/// A step of a transform.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// x_j·c_j.
+    ChirpBefore,
+    /// Elements to residues.
+    Projection,
+    /// Transforms modulo the small primes, and products.
+    Transforms,
+    /// Residues to elements.
+    Recombination,
+    /// Products by c_i.
+    ChirpAfter,
+}
+
+impl Step {
+    const ALL: &'static [Self] = &[
+        Self::ChirpBefore,
+        Self::Projection,
+        Self::Transforms,
+        Self::Recombination,
+        Self::ChirpAfter,
+    ];
+    const OF_RING: &'static [Self] = &[Self::Projection, Self::Transforms, Self::Recombination];
+}
+
+/// The device's time for each step.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StepTimes {
+    /// Both products by chirps.
+    pub chirps: Duration,
+    /// Elements to residues.
+    pub projection: Duration,
+    /// Transforms modulo the small primes, and products.
+    pub transforms: Duration,
+    /// Residues to elements.
+    pub recombination: Duration,
+}
+
+impl StepTimes {
+    fn new(steps: &[Step], times: &[Duration]) -> Self {
+        let mut all = Self::default();
+        for (step, &time) in steps.iter().zip(times) {
+            let of = match step {
+                Step::ChirpBefore | Step::ChirpAfter => &mut all.chirps,
+                Step::Projection => &mut all.projection,
+                Step::Transforms => &mut all.transforms,
+                Step::Recombination => &mut all.recombination,
+            };
+            *of += time;
+        }
+        all
+    }
+
+    /// All of it.
+    #[must_use]
+    pub fn total(&self) -> Duration {
+        self.chirps + self.projection + self.transforms + self.recombination
+    }
+}
+
+/// What transforms have beside convolutions.
+#[derive(Debug)]
+struct Chirps {
+    product: Product,
+    /// c_n.
+    table: Buffer<u64>,
+    /// The spectra of c^−1.
+    spectra: Buffer<f64>,
+    /// Digits of M/p_s/N mod p.
+    inverse: Buffer<u64>,
+    elements: Buffer<u64>,
+}
+
+/// A plan for one form, length and batch.
+#[derive(Debug)]
+pub struct SmallPrimes {
+    device: Device,
+    form: Form,
+    ntt: Ntt50,
+    projection: Projection,
+    columns: Columns,
+    carry: Carry,
+    constants: Buffer<u64>,
+    /// (M/p_s)^−1/N.
+    factors: Buffer<[f64; 2]>,
+    residues: [Buffer<f64>; 2],
+    sums: Buffer<u64>,
+    chirps: Option<Chirps>,
+}
+
+impl SmallPrimes {
+    /// For transforms and convolutions of `batch` vectors of 2^log2 elements.
+    ///
+    /// # Errors
+    /// The form is no prime, or its field has no root of unity of order 2N; log2 is not from 1 to 24; no memory
+    /// on the device, which is asked for about 8·(3·S + 5·k)·count bytes.
+    pub fn new(
+        device: &Device,
+        form: Form,
+        log2: u32,
+        batch: usize,
+    ) -> Result<Self, SmallPrimesError> {
+        let mut plan = Self::convolutions(device, form, log2, batch)?;
+        plan.chirps = Some(plan.make_chirps()?);
+        Ok(plan)
+    }
+
+    /// For convolutions only, modulo any r^k + 1.
+    ///
+    /// # Errors
+    /// log2 is not from 1 to 24; no memory on the device.
+    pub fn convolutions(
+        device: &Device,
+        form: Form,
+        log2: u32,
+        batch: usize,
+    ) -> Result<Self, SmallPrimesError> {
+        let radix = Radix::new(form);
+        // r^k + 1 < 2·r^k: N·p² < 2^(log2 + 2)·r^2k, and four times that for M.
+        let bits =
+            2.0 * form.digits() as f64 * (form.radix() as f64).log2() + f64::from(log2) + 4.0;
+        let fields = enough(bits, log2)?;
+        let ntt = Ntt50::new(device, &fields, log2, batch)?;
+        let columns = Columns::new(device, radix.digits, 0.5)?;
+        let count = batch << log2;
+        let n = f64::from(1u32 << log2);
+        let residues = [device.alloc(ntt.elements())?, device.alloc(ntt.elements())?];
+        Ok(Self {
+            projection: Projection::new(device, &fields, radix.r, radix.digits)?,
+            constants: columns.constants(device, &parts(radix, &fields, 0))?,
+            columns,
+            carry: Carry::new(device, Carries::Recombined, radix, &[])?,
+            factors: device.upload(&cofactors(&fields, |field| field.inverse(n)))?,
+            residues,
+            sums: device.alloc(3 * radix.digits * count)?,
+            chirps: None,
+            device: device.clone(),
+            form,
+            ntt,
+        })
+    }
+
+    fn make_chirps(&self) -> Result<Chirps, SmallPrimesError> {
+        let (device, radix, log2) = (&self.device, Radix::new(self.form), self.ntt.log2());
+        let (n, k) = (1usize << log2, radix.digits);
+        let powers = Powers::new(device, self.form, log2)?;
+        let product = Product::new(device, radix, log2)?;
+        // Several of the fixed vector, where a tile has so many.
+        let fixed = Ntt50::new(device, self.ntt.fields(), log2, (FIXED >> log2).max(1))?;
+        let count = fixed.batch() * n;
+        let sums = device.alloc(product.sums(count))?;
+        let inverse = device.alloc(k * count)?;
+        let of = [&powers.high, &powers.below];
+        product.run((Which::InverseChirp, powers.low), of, &sums, count, &inverse)?;
+        let spectra = device.alloc(fixed.elements())?;
+        self.projection.run(&fixed, &inverse, count, &spectra)?;
+        fixed.forward_times(&spectra, &self.factors)?;
+        let table = device.alloc(k * n)?;
+        product.run((Which::Chirp, powers.low), of, &sums, n, &table)?;
+        let constants = parts(radix, self.ntt.fields(), log2);
+        Ok(Chirps {
+            product,
+            table,
+            spectra,
+            inverse: self.columns.constants(device, &constants)?,
+            elements: device.alloc(k * self.count())?,
+        })
+    }
+
+    /// Elements of a buffer: batch·N.
+    fn count(&self) -> usize {
+        self.ntt.batch() << self.ntt.log2()
+    }
+
+    /// The form.
+    #[must_use]
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// S.
+    #[must_use]
+    pub fn small_primes(&self) -> usize {
+        self.ntt.fields().len()
+    }
+
+    /// out ← the cyclic convolutions Σ_(i + j ≡ l mod N) a_i·b_j. All three may be one buffer.
+    ///
+    /// # Errors
+    /// A buffer is of another length, or the device fails.
+    pub fn convolve(
+        &self,
+        a: &Buffer<u64>,
+        b: &Buffer<u64>,
+        out: &Buffer<u64>,
+    ) -> Result<(), SmallPrimesError> {
+        self.fits(a, out)?;
+        self.fits(b, out)?;
+        let (count, [x, y]) = (self.count(), &self.residues);
+        self.projection.run(&self.ntt, a, count, x)?;
+        self.ntt.forward_times(x, &self.factors)?;
+        self.projection.run(&self.ntt, b, count, y)?;
+        self.ntt.multiply(y, x)?;
+        self.columns.run(&self.ntt, y, &self.constants, count, &self.sums)?;
+        Ok(self.carry.run(&self.sums, count, out)?)
+    }
+
+    /// out ← X_i = Σ_j x_j·ω^(ij), in natural order. `data` may be `out`.
+    ///
+    /// # Errors
+    /// The plan is for convolutions only, a buffer is of another length, or the device fails.
+    pub fn transform(&self, data: &Buffer<u64>, out: &Buffer<u64>) -> Result<(), SmallPrimesError> {
+        let chirps = self.fitting(data, out)?;
+        Step::ALL.iter().try_for_each(|&step| self.step(chirps, step, false, data, out))
+    }
+
+    /// out ← x_j = 1/N·Σ_i X_i·ω^(−ij), in natural order. `data` may be `out`.
+    ///
+    /// # Errors
+    /// As of [`Self::transform`].
+    pub fn inverse(&self, data: &Buffer<u64>, out: &Buffer<u64>) -> Result<(), SmallPrimesError> {
+        let chirps = self.fitting(data, out)?;
+        Step::ALL.iter().try_for_each(|&step| self.step(chirps, step, true, data, out))
+    }
+
+    /// [`Self::transform`], and the time of each step by the device's clock.
+    ///
+    /// # Errors
+    /// As of [`Self::transform`].
+    pub fn times(
+        &self,
+        data: &Buffer<u64>,
+        out: &Buffer<u64>,
+    ) -> Result<StepTimes, SmallPrimesError> {
+        let (chirps, steps) = (self.fitting(data, out)?, Step::ALL);
+        let run = |i: usize| self.step(chirps, steps[i], false, data, out).map_err(device_error);
+        Ok(StepTimes::new(steps, &self.device.times(steps.len(), run)?))
+    }
+
+    fn step(
+        &self,
+        chirps: &Chirps,
+        step: Step,
+        inverse: bool,
+        data: &Buffer<u64>,
+        out: &Buffer<u64>,
+    ) -> Result<(), SmallPrimesError> {
+        let (count, residues) = (self.count(), &self.residues[0]);
+        let Chirps { product, table, elements, .. } = chirps;
+        match step {
+            Step::ChirpBefore => {
+                product.run((Which::Plain, 0), [data, table], &self.sums, count, elements)?;
+            }
+            Step::Projection => self.projection.run(&self.ntt, elements, count, residues)?,
+            Step::Transforms => self.ntt.multiply(residues, &chirps.spectra)?,
+            Step::Recombination => {
+                let constants = if inverse { &chirps.inverse } else { &self.constants };
+                self.columns.run(&self.ntt, residues, constants, count, &self.sums)?;
+                self.carry.run(&self.sums, count, elements)?;
+            }
+            Step::ChirpAfter => {
+                let which = if inverse { Which::Turned } else { Which::Plain };
+                product.run((which, 0), [elements, table], &self.sums, count, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn fits(&self, data: &Buffer<u64>, out: &Buffer<u64>) -> Result<(), SmallPrimesError> {
+        let words = self.form.digits() * self.count();
+        has("elements", data.len(), words)?;
+        has("results", out.len(), words)
+    }
+
+    fn fitting(&self, data: &Buffer<u64>, out: &Buffer<u64>) -> Result<&Chirps, SmallPrimesError> {
+        self.fits(data, out)?;
+        self.chirps.as_ref().ok_or(SmallPrimesError::ConvolutionsOnly)
+    }
+}
+
+/// Points of a fixed vector, at least: those of a tile.
+const FIXED: usize = 1 << 11;
+
+/// So many primes that their product is at least 2^bits, with 2^log2-th roots of unity.
+fn enough(bits: f64, log2: u32) -> Result<Vec<F50>, TooFewPrimes> {
+    // Every prime has more than 46 bits, most have 49.99.
+    let mut fields = primes((bits / 49.9) as usize + 1, log2)?;
+    let mut have = 0.0;
+    let used = fields.iter().position(|field| {
+        // Below log2(p), also after rounding.
+        have += (field.modulus() as f64).log2() - 1e-6;
+        have >= bits
+    });
+    match used {
+        Some(last) => fields.truncate(last + 1),
+        None => return Err(TooFewPrimes { wanted: fields.len() + 1, log2 }),
+    }
+    Ok(fields)
+}
+
+/// M/p_s·2^−halvings mod p for all s, then −M·2^−halvings.
+fn parts(radix: Radix, fields: &[F50], halvings: u32) -> Vec<Vec<u64>> {
+    let mut start = radix.one();
+    (0..halvings).for_each(|_| radix.halve(&mut start));
+    let all = |but: Option<usize>| {
+        let mut product = start.clone();
+        for (s, field) in fields.iter().enumerate() {
+            if Some(s) != but {
+                radix.multiply(&mut product, field.modulus());
+            }
+        }
+        product
+    };
+    let mut last = all(None);
+    radix.negate(&mut last);
+    (0..fields.len()).into_par_iter().map(|s| all(Some(s))).chain(rayon::iter::once(last)).collect()
+}
+
+/// The device's error, or what else there was, as that of a step of a measurement.
+fn device_error(error: SmallPrimesError) -> DeviceError {
+    match error {
+        SmallPrimesError::Device(error) | SmallPrimesError::Ntt(Ntt50Error::Device(error)) => error,
+        other => DeviceError::Failed { what: "a step".into(), message: other.to_string() },
+    }
+}
+
+/// The sources of all kernels, for all primes.
+#[must_use]
+pub fn sources() -> Vec<Source> {
+    let digits = || PRIMES.iter().map(Form::digits);
+    let mut sources: Vec<Source> = digits().map(project::source).collect();
+    sources.extend(digits().map(product::source));
+    sources.extend([2, 4, 8].map(recombine::columns_source));
+    sources.extend(
+        [Carries::Recombined, Carries::Products, Carries::Integers].map(recombine::carry_source),
+    );
+    sources
+}

@@ -1,0 +1,128 @@
+//! Products by chirps in Z/pZ.
+
+use warpint_arith::field::Field;
+use warpint_arith::gfn::{Form, Gfn};
+use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source, common};
+
+use super::error::SmallPrimesError;
+use super::radix::Radix;
+use super::recombine::{Carries, Carry};
+use crate::gpu::layout::limb_major;
+
+const THREADS: usize = 128;
+const MOST_GROUP: usize = 4;
+
+/// Which elements a product is of; see `small_product.cu`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    /// a_i·b_(i mod N).
+    Plain,
+    /// The element −i mod N of a's vectors.
+    Turned,
+    /// ω^(n²).
+    Chirp,
+    /// ω^(−n²).
+    InverseChirp,
+}
+
+pub(super) fn source(digits: usize) -> Source {
+    let text = include_str!("../../../kernels/small_product.cu");
+    Source::new("small_product.cu", text, &["product"])
+        .headers(common::HEADERS)
+        .define("DIGITS", digits)
+        .define("GROUP", digits.min(MOST_GROUP))
+        .define("THREADS", THREADS)
+}
+
+/// Products of elements, digits of each vector limb-major.
+#[derive(Debug)]
+pub(super) struct Product {
+    kernel: Kernel,
+    carry: Carry,
+    digits: usize,
+    log2: u32,
+}
+
+impl Product {
+    pub(super) fn new(device: &Device, radix: Radix, log2: u32) -> Result<Self, DeviceError> {
+        let digits = radix.digits;
+        let kernel = device.program(&source(digits))?.kernel("product", 0)?;
+        Ok(Self { kernel, carry: Carry::new(device, Carries::Products, radix, &[])?, digits, log2 })
+    }
+
+    /// Words that the sums of so many elements take.
+    pub(super) fn sums(&self, count: usize) -> usize {
+        3 * self.digits * count
+    }
+
+    /// out ← `count` products; `low` is of the tables of powers.
+    pub(super) fn run(
+        &self,
+        (which, low): (Which, u32),
+        [a, b]: [&Buffer<u64>; 2],
+        sums: &Buffer<u64>,
+        count: usize,
+        out: &Buffer<u64>,
+    ) -> Result<(), DeviceError> {
+        let group = self.digits.min(MOST_GROUP);
+        let launch = Launch {
+            grid: [count.div_ceil(THREADS) as u32, (self.digits / group) as u32, 1],
+            block: [THREADS as u32, 1, 1],
+            shared_bytes: 0,
+        };
+        let args = [
+            sums.into(),
+            Arg::from(a),
+            b.into(),
+            Arg::U64((a.len() / self.digits) as u64),
+            Arg::U64((b.len() / self.digits) as u64),
+            Arg::U64(count as u64),
+            Arg::U32(self.log2),
+            Arg::U32(low),
+            Arg::U32(which as u32),
+        ];
+        self.kernel.launch(launch, &args)?;
+        self.carry.run(sums, count, out)
+    }
+}
+
+/// Powers of ω = ω(m + 1), from which the device makes all others: ω^(i·2^low) and ω^i, i < 2^low.
+#[derive(Debug)]
+pub(super) struct Powers {
+    pub(super) high: Buffer<u64>,
+    pub(super) below: Buffer<u64>,
+    pub(super) low: u32,
+}
+
+impl Powers {
+    pub(super) fn new(device: &Device, form: Form, log2: u32) -> Result<Self, SmallPrimesError> {
+        let low = (log2 + 1).div_ceil(2);
+        let tables = match form.digits() {
+            2 => tables::<2>(form, log2, low),
+            4 => tables::<4>(form, log2, low),
+            8 => tables::<8>(form, log2, low),
+            16 => tables::<16>(form, log2, low),
+            32 => tables::<32>(form, log2, low),
+            64 => tables::<64>(form, log2, low),
+            _ => tables::<128>(form, log2, low),
+        };
+        let [high, below] = tables.ok_or(SmallPrimesError::NoRoot { form, log2 })?;
+        Ok(Self { high: device.upload(&high)?, below: device.upload(&below)?, low })
+    }
+}
+
+/// The two tables; `None` if there is no such field, or no root.
+fn tables<const K: usize>(form: Form, log2: u32, low: u32) -> Option<[Vec<u64>; 2]> {
+    let field = Gfn::<K>::new(form).ok()?;
+    let table = |log2: u32, count: usize| {
+        let (root, mut power) = (field.root_of_unity(log2)?, field.one());
+        let mut all = Vec::with_capacity(count * K);
+        for _ in 0..count {
+            all.extend_from_slice(&power);
+            power = field.mul(&power, &root);
+        }
+        Some(limb_major(&all, K))
+    };
+    let order = log2 + 1;
+    Some([table(order - low, 1 << (order - low))?, table(order, 1 << low)?])
+}

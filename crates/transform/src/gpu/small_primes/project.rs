@@ -1,0 +1,96 @@
+//! Projection: integers to their residues.
+
+use rayon::prelude::*;
+use warpint_arith::f50::F50;
+use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source, common};
+
+use crate::gpu::f50::Ntt50;
+
+/// Primes of a block, integers of a thread, threads of a block.
+const GROUP: usize = 8;
+const NUMBERS: usize = 2;
+const THREADS: usize = 128;
+
+/// Residues of integers Σ_j x_j·B^j of some digits.
+#[derive(Debug)]
+pub(super) struct Projection {
+    kernel: Kernel,
+    factors: Buffer<[f64; 2]>,
+    raise: Buffer<[f64; 2]>,
+}
+
+pub(super) fn source(digits: usize) -> Source {
+    let text = include_str!("../../../kernels/small_project.cu");
+    Source::new("small_project.cu", text, &["project"])
+        .headers(common::HEADERS)
+        .define("DIGITS", digits)
+        .define("GROUP", GROUP)
+        .define("NUMBERS", NUMBERS)
+        .define("THREADS", THREADS)
+}
+
+impl Projection {
+    /// Of digits in radix `radix`, 2^64 for 0.
+    pub(super) fn new(
+        device: &Device,
+        fields: &[F50],
+        radix: u64,
+        digits: usize,
+    ) -> Result<Self, DeviceError> {
+        let factors: Vec<[f64; 2]> =
+            fields.par_chunks(GROUP).flat_map_iter(|group| factors(group, radix, digits)).collect();
+        let raise = |field: &F50| field.factor(f64::from(1 << 25)).constants();
+        Ok(Self {
+            kernel: device.program(&source(digits))?.kernel("project", 0)?,
+            factors: device.upload(&factors)?,
+            raise: device.upload(&fields.iter().map(raise).collect::<Vec<_>>())?,
+        })
+    }
+
+    /// Residues of `count` integers, digit j of integer i at j·count + i, as the plan has them.
+    pub(super) fn run(
+        &self,
+        ntt: &Ntt50,
+        digits: &Buffer<u64>,
+        count: usize,
+        residues: &Buffer<f64>,
+    ) -> Result<(), DeviceError> {
+        let primes = ntt.fields().len();
+        let blocks = [count.div_ceil(THREADS * NUMBERS) as u32, primes.div_ceil(GROUP) as u32, 1];
+        let launch = Launch { grid: blocks, block: [THREADS as u32, 1, 1], shared_bytes: 0 };
+        let args = [
+            residues.into(),
+            Arg::from(digits),
+            ntt.constants().into(),
+            (&self.factors).into(),
+            (&self.raise).into(),
+            Arg::U64(count as u64),
+            Arg::U64(ntt.stride() as u64),
+            Arg::U32(primes as u32),
+        ];
+        self.kernel.launch(launch, &args)
+    }
+}
+
+/// For every digit, of every prime of a group, B^j·2^(22t) mod p as h·2^25 + l, t < 3.
+fn factors(group: &[F50], radix: u64, digits: usize) -> Vec<[f64; 2]> {
+    let scale = f64::from(1 << 25);
+    let mut table = vec![[0.0; 2]; digits * GROUP * 3];
+    for (g, &field) in group.iter().enumerate() {
+        let word = field.from_u64(1 << 32);
+        let base = if radix == 0 { field.mul(word, word) } else { field.from_u64(radix) };
+        let piece = field.factor(f64::from(1 << 22));
+        let mut power = 1.0;
+        for j in 0..digits {
+            let mut part = power;
+            for t in 0..3 {
+                let w = field.factor(part).constants()[0];
+                let high = (w / scale).round_ties_even();
+                table[(j * GROUP + g) * 3 + t] = [high, w - high * scale];
+                part = field.mul_by(part, piece);
+            }
+            power = field.mul(power, base);
+        }
+    }
+    table
+}

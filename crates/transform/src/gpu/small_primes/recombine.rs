@@ -1,0 +1,151 @@
+//! Recombination: integers from their residues, and carries.
+
+use warpint_arith::f50::F50;
+use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source, common};
+
+use super::radix::Radix;
+use crate::gpu::f50::Ntt50;
+
+const THREADS: usize = 128;
+const MOST_GROUP: usize = 8;
+
+/// What is made canonical.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Carries {
+    /// Sums of two words, mod r^k + 1.
+    Recombined,
+    /// Sums of three words, mod r^k + 1.
+    Products,
+    /// Sums of two words, less than M.
+    Integers,
+}
+
+pub(super) fn columns_source(group: usize) -> Source {
+    let text = include_str!("../../../kernels/small_columns.cu");
+    Source::new("small_columns.cu", text, &["columns"])
+        .headers(common::HEADERS)
+        .define("GROUP", group)
+        .define("THREADS", THREADS)
+}
+
+pub(super) fn carry_source(carries: Carries) -> Source {
+    let text = include_str!("../../../kernels/small_carry.cu");
+    Source::new("small_carry.cu", text, &["carry"])
+        .headers(common::HEADERS)
+        .define("WORDS", if carries == Carries::Products { 3 } else { 2 })
+        .define("MODULAR", u32::from(carries != Carries::Integers))
+        .define("THREADS", THREADS)
+}
+
+/// Digits from sums of columns.
+#[derive(Debug)]
+pub(super) struct Carry {
+    kernel: Kernel,
+    radix: Radix,
+    modulus: Buffer<u64>,
+}
+
+impl Carry {
+    /// `modulus` is M's words; nothing for sums mod r^k + 1.
+    pub(super) fn new(
+        device: &Device,
+        carries: Carries,
+        radix: Radix,
+        modulus: &[u64],
+    ) -> Result<Self, DeviceError> {
+        let kernel = device.program(&carry_source(carries))?.kernel("carry", 0)?;
+        Ok(Self { kernel, radix, modulus: device.upload(modulus)? })
+    }
+
+    pub(super) fn run(
+        &self,
+        sums: &Buffer<u64>,
+        count: usize,
+        out: &Buffer<u64>,
+    ) -> Result<(), DeviceError> {
+        let ([r, normal, reciprocal], shift) = self.radix.constants();
+        let args = [
+            out.into(),
+            Arg::from(sums),
+            (&self.modulus).into(),
+            Arg::U64(count as u64),
+            Arg::U32(self.radix.digits as u32),
+            Arg::U64(r),
+            Arg::U64(normal),
+            Arg::U64(reciprocal),
+            Arg::U32(shift),
+        ];
+        self.kernel.launch(Launch::linear(count.div_ceil(THREADS) as u32, THREADS as u32), &args)
+    }
+}
+
+/// Sums of columns from residues.
+#[derive(Debug)]
+pub(super) struct Columns {
+    kernel: Kernel,
+    digits: usize,
+    group: usize,
+    offset: f64,
+}
+
+impl Columns {
+    /// Of so many digits; q is the floor of a sum and `offset`.
+    pub(super) fn new(device: &Device, digits: usize, offset: f64) -> Result<Self, DeviceError> {
+        let group = digits.min(MOST_GROUP);
+        let kernel = device.program(&columns_source(group))?.kernel("columns", 0)?;
+        Ok(Self { kernel, digits, group, offset })
+    }
+
+    /// The digits of all M/p_s, then of −M, as the kernel has them.
+    pub(super) fn constants(
+        &self,
+        device: &Device,
+        numbers: &[Vec<u64>],
+    ) -> Result<Buffer<u64>, DeviceError> {
+        let mut table = vec![];
+        for first in (0..self.digits).step_by(self.group) {
+            for number in numbers {
+                let digit = |j: usize| number.get(j).copied().unwrap_or(0);
+                table.extend((first..first + self.group).map(digit));
+            }
+        }
+        device.upload(&table)
+    }
+
+    pub(super) fn run(
+        &self,
+        ntt: &Ntt50,
+        residues: &Buffer<f64>,
+        constants: &Buffer<u64>,
+        count: usize,
+        sums: &Buffer<u64>,
+    ) -> Result<(), DeviceError> {
+        let blocks = [count.div_ceil(THREADS) as u32, self.digits.div_ceil(self.group) as u32, 1];
+        let highs = sums.address() + (self.digits * count * size_of::<u64>()) as u64;
+        let launch = Launch { grid: blocks, block: [THREADS as u32, 1, 1], shared_bytes: 0 };
+        let args = [
+            sums.into(),
+            Arg::Pointer(highs),
+            Arg::from(residues),
+            ntt.constants().into(),
+            constants.into(),
+            Arg::U64(count as u64),
+            Arg::U64(ntt.stride() as u64),
+            Arg::U32(ntt.fields().len() as u32),
+            Arg::U32(self.digits as u32),
+            Arg::F64(self.offset),
+        ];
+        self.kernel.launch(launch, &args)
+    }
+}
+
+/// (M/p_s)^−1·scale mod p_s for all s, as factors: scale by prime.
+pub(super) fn cofactors(fields: &[F50], scale: impl Fn(F50) -> f64) -> Vec<[f64; 2]> {
+    let one = |(s, &field): (usize, &F50)| {
+        let others = fields.iter().enumerate().filter(|&(t, _)| t != s);
+        let product = others
+            .fold(1.0, |product, (_, other)| field.mul(product, field.from_u64(other.modulus())));
+        field.factor(field.mul(field.inverse(product), scale(field))).constants()
+    };
+    fields.iter().enumerate().map(one).collect()
+}

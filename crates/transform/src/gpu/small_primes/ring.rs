@@ -1,0 +1,175 @@
+//! The transform over the product of rings Z/p_0Z, …, Z/p_(S−1)Z.
+
+use warpint_arith::gfn::Form;
+use warpint_arith::limbs;
+use warpint_device::{Buffer, Device};
+
+use super::error::{SmallPrimesError, has};
+use super::project::Projection;
+use super::radix::Radix;
+use super::recombine::{Carries, Carry, Columns, cofactors};
+use super::{Step, StepTimes, device_error, enough};
+use crate::gpu::f50::Ntt50;
+
+/// Transforms over Z/MZ, M = p_0·…·p_(S−1) the product of just enough 50-bit primes to be above r^k + 1: what
+/// Chen et al. 2018 compare with a transform over the field, as an equivalent amount of work. Projection, S
+/// transforms, recombination; nothing is reduced mod r^k + 1.
+///
+/// Elements are integers below M of W words, limb-major: word d of element i at d·count + i, count =
+/// [`elements`](Self::elements). Spectra are in the order of [`Ntt50::frequency`].
+#[derive(Debug)]
+pub struct RingTransform {
+    device: Device,
+    ntt: Ntt50,
+    modulus: Vec<u64>,
+    projection: Projection,
+    columns: Columns,
+    carry: Carry,
+    constants: Buffer<u64>,
+    there: Buffer<[f64; 2]>,
+    back: Buffer<[f64; 2]>,
+    residues: Buffer<f64>,
+    sums: Buffer<u64>,
+}
+
+/// Sums of quotients are wrong by less than 2^−36: what is this much below an integer is that or more than it.
+const OFFSET: f64 = -1.0 / (1 << 20) as f64;
+
+impl RingTransform {
+    /// For the size of a form's elements, 2^log2 points and `batch` vectors.
+    ///
+    /// # Errors
+    /// As of [`Ntt50::new`]; no memory on the device.
+    pub fn new(
+        device: &Device,
+        form: Form,
+        log2: u32,
+        batch: usize,
+    ) -> Result<Self, SmallPrimesError> {
+        let bits = form.digits() as f64 * (form.radix() as f64).log2();
+        let fields = enough(bits + 1.0, log2)?;
+        let ntt = Ntt50::new(device, &fields, log2, batch)?;
+        let mut modulus = vec![1];
+        for field in &fields {
+            let carry = limbs::mul_small_assign(&mut modulus, field.modulus());
+            if carry > 0 {
+                modulus.push(carry);
+            }
+        }
+        // A little more than M must have room.
+        if modulus.last().is_some_and(|&top| top > u64::MAX / 2) {
+            modulus.push(0);
+        }
+        let words = modulus.len();
+        let mut numbers: Vec<Vec<u64>> = fields
+            .iter()
+            .map(|field| {
+                let mut part = modulus.clone();
+                limbs::div_rem_small(&mut part, field.modulus());
+                part
+            })
+            .collect();
+        // −M.
+        let mut negative = vec![0; words];
+        limbs::sub_assign(&mut negative, &modulus);
+        numbers.push(negative);
+        let columns = Columns::new(device, words, OFFSET)?;
+        let part = f64::from(1u32 << log2);
+        Ok(Self {
+            projection: Projection::new(device, &fields, 0, words)?,
+            constants: columns.constants(device, &numbers)?,
+            columns,
+            carry: Carry::new(
+                device,
+                Carries::Integers,
+                Radix { r: u64::MAX, digits: words },
+                &modulus,
+            )?,
+            there: device.upload(&cofactors(&fields, |_| 1.0))?,
+            back: device.upload(&cofactors(&fields, |field| field.inverse(part)))?,
+            residues: device.alloc(ntt.elements())?,
+            sums: device.alloc(2 * words * ntt.stride())?,
+            device: device.clone(),
+            ntt,
+            modulus,
+        })
+    }
+
+    /// M, little-endian, of W words.
+    #[must_use]
+    pub fn modulus(&self) -> &[u64] {
+        &self.modulus
+    }
+
+    /// Elements of a buffer: those of the batch, and more up to [`Ntt50::stride`].
+    #[must_use]
+    pub fn elements(&self) -> usize {
+        self.ntt.stride()
+    }
+
+    /// The transforms modulo the primes.
+    #[must_use]
+    pub fn ntt(&self) -> &Ntt50 {
+        &self.ntt
+    }
+
+    /// out ← X_i = Σ_j x_j·ω^(ij), modulo each prime with its own ω(m). `data` may be `out`.
+    ///
+    /// # Errors
+    /// A buffer is of another length, or the device fails.
+    pub fn transform(&self, data: &Buffer<u64>, out: &Buffer<u64>) -> Result<(), SmallPrimesError> {
+        self.fits(data, out)?;
+        Step::OF_RING.iter().try_for_each(|&step| self.step(step, false, data, out))
+    }
+
+    /// out ← x of X.
+    ///
+    /// # Errors
+    /// As of [`Self::transform`].
+    pub fn inverse(&self, data: &Buffer<u64>, out: &Buffer<u64>) -> Result<(), SmallPrimesError> {
+        self.fits(data, out)?;
+        Step::OF_RING.iter().try_for_each(|&step| self.step(step, true, data, out))
+    }
+
+    /// [`Self::transform`], and the time of each step by the device's clock.
+    ///
+    /// # Errors
+    /// As of [`Self::transform`].
+    pub fn times(
+        &self,
+        data: &Buffer<u64>,
+        out: &Buffer<u64>,
+    ) -> Result<StepTimes, SmallPrimesError> {
+        self.fits(data, out)?;
+        let steps = Step::OF_RING;
+        let run = |i: usize| self.step(steps[i], false, data, out).map_err(device_error);
+        Ok(StepTimes::new(steps, &self.device.times(steps.len(), run)?))
+    }
+
+    fn fits(&self, data: &Buffer<u64>, out: &Buffer<u64>) -> Result<(), SmallPrimesError> {
+        let words = self.modulus.len() * self.elements();
+        has("elements", data.len(), words)?;
+        has("results", out.len(), words)
+    }
+
+    fn step(
+        &self,
+        step: Step,
+        inverse: bool,
+        data: &Buffer<u64>,
+        out: &Buffer<u64>,
+    ) -> Result<(), SmallPrimesError> {
+        let count = self.elements();
+        match step {
+            Step::Projection => self.projection.run(&self.ntt, data, count, &self.residues)?,
+            Step::Transforms if inverse => self.ntt.inverse_times(&self.residues, &self.back)?,
+            Step::Transforms => self.ntt.forward_times(&self.residues, &self.there)?,
+            Step::Recombination => {
+                self.columns.run(&self.ntt, &self.residues, &self.constants, count, &self.sums)?;
+                self.carry.run(&self.sums, count, out)?;
+            }
+            Step::ChirpBefore | Step::ChirpAfter => {}
+        }
+        Ok(())
+    }
+}
