@@ -10,7 +10,7 @@
 
 // With parts y = y_1·2^25 + y_0 and c = c_1·2^32 + c_0 the sums of products of parts over so many primes are below
 // 64·2^57.
-constexpr u32 CHUNK = 64;
+constexpr u32 CHUNK = 64, AHEAD = 4;
 
 // sum += value·2^shift, 128 bits.
 DEVICE void add_shifted(u64 (&sum)[2], u64 value, u32 shift) {
@@ -39,9 +39,17 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         for (u32 t = threadIdx.x; t < here; t += THREADS) inverses[t] = fields[from + t].y;
         __syncthreads();
         u64 sums[GROUP][4] = {};
+        const double* of = residues + from * stride + at;
+        // Loaded some turns before they are needed.
+        double ahead[AHEAD];
+#pragma unroll
+        for (u32 t = 0; t < AHEAD; t++) ahead[t] = of[min(t, here - 1) * stride];
 #pragma unroll 1
         for (u32 s = 0; s < here; s++) {
-            double y = residues[(from + s) * stride + at];
+            double y = ahead[0];
+#pragma unroll
+            for (u32 t = 1; t < AHEAD; t++) ahead[t - 1] = ahead[t];
+            ahead[AHEAD - 1] = of[min(s + AHEAD, here - 1) * stride];
             quotient = fma(y, inverses[s], quotient);
             u64 bits = (u64)__double_as_longlong(y + 4503599627370496.0);
             u32 y0 = (u32)bits & ((1 << 25) - 1), y1 = (u32)(bits >> 25) & ((1 << 25) - 1);

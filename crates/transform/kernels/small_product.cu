@@ -4,24 +4,40 @@
 //   DIGITS    k
 //   GROUP     columns of a thread, which divides k; blockIdx.y of them
 //   THREADS   of a block
-#include "ptx.cuh"
+#include "chain.cuh"
 
 constexpr u32 GROUPS = DIGITS / GROUP;
 
+// A sum of products of words of 64 bits with signs, below 2^151 in size: what stands at even places of words of 32
+// bits, and at odd ones, each in two's complement.
 struct Sum {
-    u64 w0, w1, w2;
+    u32 even[5], odd[3];
 
     DEVICE void add_product(u64 a, u64 b) {
-        u64 lo = a * b, hi = __umul64hi(a, b);
-        w0 += lo;
-        hi += w0 < lo;
-        w1 += hi;
-        w2 += w1 < hi;
+        multiply_add_first(even[0], even[1], low(a), low(b));
+        multiply_add_carried(even[2], even[3], high(a), high(b));
+        even[4] = add_last(even[4], 0);
+        multiply_add_first(odd[0], odd[1], low(a), high(b));
+        odd[2] = add_last(odd[2], 0);
+        multiply_add_first(odd[0], odd[1], high(a), low(b));
+        odd[2] = add_last(odd[2], 0);
     }
     DEVICE void negate() {
-        w0 = ~w0 + 1;
-        w1 = ~w1 + (w0 == 0);
-        w2 = ~w2 + (w0 == 0 && w1 == 0);
+        even[0] = sub_first(0, even[0]);
+#pragma unroll
+        for (u32 i = 1; i < 4; i++) even[i] = sub_carried(0, even[i]);
+        even[4] = sub_last(0, even[4]);
+        odd[0] = sub_first(0, odd[0]);
+        odd[1] = sub_carried(0, odd[1]);
+        odd[2] = sub_last(0, odd[2]);
+    }
+    // Three words of 64 bits.
+    DEVICE void words(u64 (&w)[3]) const {
+        u32 sign = (u32)((i32)even[4] >> 31), sign_odd = (u32)((i32)odd[2] >> 31);
+        u32 w1 = add_first(even[1], odd[0]), w2 = add_carried(even[2], odd[1]);
+        u32 w3 = add_carried(even[3], odd[2]), w4 = add_carried(even[4], sign_odd);
+        u32 w5 = add_last(sign, sign_odd);
+        w[0] = join(even[0], w1), w[1] = join(w2, w3), w[2] = join(w4, w5);
     }
 };
 
@@ -73,8 +89,9 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     for (u32 j = 0; j < GROUP; j++) {
         columns[j].negate();
         u64 digit = own * GROUP + j;
-        sums[digit * count + i] = columns[j].w0;
-        sums[(DIGITS + digit) * count + i] = columns[j].w1;
-        sums[(2 * DIGITS + digit) * count + i] = columns[j].w2;
+        u64 w[3];
+        columns[j].words(w);
+#pragma unroll
+        for (u32 t = 0; t < 3; t++) sums[(t * DIGITS + digit) * count + i] = w[t];
     }
 }
