@@ -12,6 +12,7 @@
 //! * [`field`]: the field arithmetic of the kernels, one function at a time;
 //! * [`field50`]: the same for the fields of primes of 47 to 50 bits;
 //! * [`interim`]: residues on the way through large tests;
+//! * [`transform_small`]: transforms by way of small primes;
 //! * [`stress`]: checked squarings for as long as one likes;
 //! * [`vectors`]: the known answers of `tests/vectors`;
 //! * [`engine_suite!`]: one `#[test]` for every case.
@@ -30,6 +31,7 @@ pub mod oracle;
 pub mod sample;
 pub mod sequence;
 pub mod stress;
+pub mod transform_small;
 pub mod twin;
 pub mod vectors;
 
@@ -180,6 +182,22 @@ pub fn run_collatz(
     let family = format!("collatz@{}", device.info().id);
     for (case, of_methods) in collatz::CASES {
         run.one(&family, case, &|| of_methods(device, SEED, sizes));
+    }
+    run.summary
+}
+
+/// Runs the cases of [`transform_small`] on a device, as [`run`] does those of families:
+/// `small_primes@cuda:0::transforms`.
+pub fn run_small_primes(
+    device: &Device,
+    sizes: &transform_small::Sizes,
+    filter: Option<&str>,
+    report: &mut dyn FnMut(&CaseReport),
+) -> Summary {
+    let mut run = Running { filter, report, summary: Summary::default() };
+    let family = format!("small_primes@{}", device.info().id);
+    for (case, of_transforms) in transform_small::CASES {
+        run.one(&family, case, &|| of_transforms(device, SEED, sizes));
     }
     run.summary
 }

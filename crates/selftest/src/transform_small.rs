@@ -1,0 +1,335 @@
+//! The small-primes way of transforms on a device, against the definition: transforms modulo many primes below
+//! 2^50, and over them convolutions and transforms in fields Z/pZ, p = r^k + 1.
+
+use rand::RngExt;
+use warpint_arith::field::Field;
+use warpint_arith::gfn::{Form, Gfn, PRIMES};
+use warpint_arith::primes::{mul_mod, pow_mod};
+use warpint_device::{Buffer, Device};
+use warpint_transform::definition;
+use warpint_transform::f50::primes;
+use warpint_transform::gpu::f50::Ntt50;
+use warpint_transform::gpu::layout::{element_major, limb_major};
+use warpint_transform::gpu::small_primes::{RingTransform, SmallPrimes, SmallPrimesError};
+
+use crate::sample::{Random, random};
+
+/// A case: a device, a seed and sizes in, a message out if it fails.
+pub type Run = fn(&Device, u64, &Sizes) -> Result<(), String>;
+
+/// Every case, by name.
+pub const CASES: &[(&str, Run)] = &[
+    ("modulo_small_primes", modulo_small_primes),
+    ("convolutions", convolutions),
+    ("transforms", transforms),
+    ("rings", rings),
+];
+
+/// Which lengths are tried.
+#[derive(Debug, Clone)]
+pub struct Sizes {
+    /// log2 of the points, vectors and primes of transforms modulo primes.
+    pub modulo: Vec<(u32, usize, usize)>,
+    /// Which of the primes r^k + 1, log2 of the points, and vectors.
+    pub fields: Vec<(usize, u32, usize)>,
+    /// Outputs of a vector that are compared, or all if there are no more.
+    pub outputs: usize,
+}
+
+impl Sizes {
+    /// For GPUs: all primes, and both ways through memory.
+    #[must_use]
+    pub fn of_gpus() -> Self {
+        let short = (1..=12).map(|log2| (log2, 7, 5));
+        let long = (13..=24).map(|log2| (log2, if log2 < 20 { 3 } else { 1 }, 3));
+        let many = [(10, 20, 340), (16, 1, 340)];
+        let fields = (0..PRIMES.len()).flat_map(|i| [(i, 4, 9), (i, 10, 2), (i, 13, 1)]);
+        let large = [(0, 20, 1), (2, 16, 2), (2, 20, 1), (3, 20, 1), (6, 16, 1)];
+        Self {
+            modulo: short.chain(long).chain(many).collect(),
+            fields: fields.chain(large).collect(),
+            outputs: 16,
+        }
+    }
+
+    /// For the simulator.
+    #[must_use]
+    pub fn few() -> Self {
+        let modulo = vec![(1, 5, 2), (5, 70, 3), (13, 2, 2)];
+        Self { modulo, fields: vec![(0, 4, 5), (2, 3, 3)], outputs: 16 }
+    }
+}
+
+/// The places of so many outputs of n, the first and the last among them.
+fn places(n: usize, outputs: usize, rng: &mut Random) -> Vec<usize> {
+    if n <= outputs {
+        return (0..n).collect();
+    }
+    let drawn = (3..outputs).map(|_| rng.random_range(0..n));
+    [0, n / 2, n - 1].into_iter().chain(drawn).collect()
+}
+
+fn modulo_small_primes(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
+    sizes.modulo.iter().try_for_each(|&(log2, batch, count)| {
+        let rng = &mut random(seed + u64::from(log2));
+        modulo(device, rng, (log2, batch, count), sizes.outputs)
+            .map_err(|why| format!("{batch} vectors of 2^{log2} points mod {count} primes: {why}"))
+    })
+}
+
+fn modulo(
+    device: &Device,
+    rng: &mut Random,
+    (log2, batch, count): (u32, usize, usize),
+    outputs: usize,
+) -> Result<(), String> {
+    let fields = primes(count, log2).map_err(|e| e.to_string())?;
+    let plan = Ntt50::new(device, &fields, log2, batch).map_err(|e| e.to_string())?;
+    let (n, stride) = (1usize << log2, plan.stride());
+    let mut start = vec![0.0; plan.elements()];
+    for (row, field) in start.chunks_mut(stride).zip(&fields) {
+        let p = field.modulus();
+        for (i, x) in row[..batch * n].iter_mut().enumerate() {
+            // A vector of the largest that there is, drawn ones, both signs.
+            let size = if i >> log2 == 1 { p - 1 } else { rng.random_range(0..p) };
+            *x = if i >> log2 == 2 { -(size as f64) } else { size as f64 };
+        }
+    }
+    let data = device.upload(&start).map_err(|e| e.to_string())?;
+    plan.forward(&data).map_err(|e| e.to_string())?;
+    let spectra = data.download().map_err(|e| e.to_string())?;
+    // All outputs are compared on the way back; some here.
+    let some: Vec<usize> = (0..count).step_by(count.div_ceil(4)).collect();
+    for s in some {
+        let (field, p) = (fields[s], fields[s].modulus());
+        let root = field.root_of_unity(log2).map_or(0, |root| field.to_u64(root));
+        for place in places(stride, outputs, rng) {
+            let Some((vector, i)) = plan.frequency(place) else { continue };
+            let point = pow_mod(root, i as u64, p);
+            let x = start[s * stride + vector * n..][..n].iter().rev();
+            let sum = x.fold(0, |sum, &x| (mul_mod(sum, point, p) + field.to_u64(x)) % p);
+            let found = spectra[s * stride + place];
+            if found != sum as f64 {
+                return Err(format!("X_{i} of vector {vector} is {found}, not {sum}, mod {p}"));
+            }
+        }
+    }
+    plan.inverse(&data).map_err(|e| e.to_string())?;
+    let back = data.download().map_err(|e| e.to_string())?;
+    for (s, field) in fields.iter().enumerate() {
+        let part = s * stride..s * stride + batch * n;
+        let mut pairs = back[part.clone()].iter().zip(&start[part]).enumerate();
+        if let Some((i, (found, x))) = pairs.find(|&(_, (&y, &x))| y != field.to_u64(x) as f64) {
+            return Err(format!(
+                "element {i} comes back as {found}, not {x}, mod {}",
+                field.modulus()
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// What is done with a form of K digits.
+type OfForm = fn(&Device, &mut Random, Form, u32, usize, usize) -> Result<(), String>;
+
+/// The same for every number of digits.
+macro_rules! of_every_length {
+    ($case:ident) => {
+        |form: Form| -> OfForm {
+            match form.digits() {
+                2 => $case::<2>,
+                4 => $case::<4>,
+                8 => $case::<8>,
+                16 => $case::<16>,
+                32 => $case::<32>,
+                64 => $case::<64>,
+                _ => $case::<128>,
+            }
+        }
+    };
+}
+
+fn in_fields(
+    device: &Device,
+    seed: u64,
+    sizes: &Sizes,
+    case: fn(Form) -> OfForm,
+) -> Result<(), String> {
+    sizes.fields.iter().try_for_each(|&(which, log2, batch)| {
+        let form = PRIMES[which];
+        let rng = &mut random(seed + ((which as u64) << 8 | u64::from(log2)));
+        case(form)(device, rng, form, log2, batch, sizes.outputs)
+            .map_err(|why| format!("{batch} vectors of 2^{log2} elements mod {form}: {why}"))
+    })
+}
+
+fn convolutions(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
+    in_fields(device, seed, sizes, of_every_length!(convolution))
+}
+
+fn transforms(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
+    in_fields(device, seed, sizes, of_every_length!(transform))
+}
+
+/// Vectors: of r^k alone, of digits r − 1 alone, then of both, 0, 1 and drawn elements.
+fn vectors<const K: usize>(form: Form, n: usize, batch: usize, rng: &mut Random) -> Vec<[u64; K]> {
+    let r = form.radix();
+    let of = |lowest: u64, highest: u64| {
+        let mut digits = [0; K];
+        digits[0] = lowest;
+        digits[K - 1] += highest;
+        digits
+    };
+    let hard = [of(0, r), [r - 1; K], of(0, 0), of(1, 0), of(0, r - 1)];
+    let one = |i: usize| match i / n {
+        0 | 1 if batch > 2 => hard[i / n],
+        _ if rng.random_range(0..4) == 0 => hard[i % 5],
+        _ => std::array::from_fn(|_| rng.random_range(0..r)),
+    };
+    (0..batch * n).map(one).collect()
+}
+
+fn upload<const K: usize>(
+    device: &Device,
+    x: &[[u64; K]],
+) -> Result<Buffer<u64>, SmallPrimesError> {
+    Ok(device.upload(&limb_major(x.as_flattened(), K))?)
+}
+
+fn download<const K: usize>(x: &Buffer<u64>) -> Result<Vec<[u64; K]>, SmallPrimesError> {
+    Ok(element_major(&x.download()?, K).as_chunks::<K>().0.to_vec())
+}
+
+fn convolution<const K: usize>(
+    device: &Device,
+    rng: &mut Random,
+    form: Form,
+    log2: u32,
+    batch: usize,
+    outputs: usize,
+) -> Result<(), String> {
+    let n = 1usize << log2;
+    let field = Gfn::<K>::new(form).map_err(|e| e.to_string())?;
+    let (a, b) = (vectors::<K>(form, n, batch, rng), vectors::<K>(form, n, batch, rng));
+    let run = || {
+        let plan = SmallPrimes::convolutions(device, form, log2, batch)?;
+        let (a, b) = (upload(device, &a)?, upload(device, &b)?);
+        plan.convolve(&a, &b, &a)?;
+        download::<K>(&a)
+    };
+    let found = run().map_err(|e: SmallPrimesError| e.to_string())?;
+    for vector in 0..batch {
+        // A product takes a microsecond or more.
+        for l in places(n, if n > 1 << 13 { 3 } else { outputs }, rng) {
+            let part = vector * n..(vector + 1) * n;
+            let (a, b) = (&a[part.clone()], &b[part]);
+            let term = |sum, i: usize| field.add(&sum, &field.mul(&a[i], &b[(n + l - i) % n]));
+            let expected = (0..n).fold(field.zero(), term);
+            if found[vector * n + l] != expected {
+                return Err(format!("the convolution of vectors {vector} is wrong at {l}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn transform<const K: usize>(
+    device: &Device,
+    rng: &mut Random,
+    form: Form,
+    log2: u32,
+    batch: usize,
+    outputs: usize,
+) -> Result<(), String> {
+    let n = 1usize << log2;
+    let field = Gfn::<K>::new(form).map_err(|e| e.to_string())?;
+    let root = field.root_of_unity(log2).ok_or("there is no root of unity")?;
+    let x = vectors::<K>(form, n, batch, rng);
+    let run = || {
+        let plan = SmallPrimes::new(device, form, log2, batch)?;
+        let data = upload(device, &x)?;
+        plan.transform(&data, &data)?;
+        let found = download::<K>(&data)?;
+        plan.inverse(&data, &data)?;
+        Ok((found, download::<K>(&data)?))
+    };
+    let (found, back) = run().map_err(|e: SmallPrimesError| e.to_string())?;
+    for vector in 0..batch {
+        for i in places(n, if n > 1 << 13 { 3 } else { outputs }, rng) {
+            let point = field.pow(&root, &[i as u64]);
+            let expected = definition::evaluate(&field, &x[vector * n..][..n], &point);
+            if found[vector * n + i] != expected {
+                return Err(format!("X_{i} of vector {vector} is wrong"));
+            }
+        }
+    }
+    match back.iter().zip(&x).position(|(found, x)| found != x) {
+        Some(i) => Err(format!("element {i} does not come back")),
+        None => Ok(()),
+    }
+}
+
+fn rings(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
+    sizes.fields.iter().try_for_each(|&(which, log2, batch)| {
+        let form = PRIMES[which];
+        let rng = &mut random(seed + ((which as u64) << 8 | u64::from(log2)));
+        ring(device, rng, form, log2, batch)
+            .map_err(|e| e.to_string())?
+            .map_err(|why| format!("{batch} vectors of 2^{log2} integers for {form}: {why}"))
+    })
+}
+
+fn ring(
+    device: &Device,
+    rng: &mut Random,
+    form: Form,
+    log2: u32,
+    batch: usize,
+) -> Result<Result<(), String>, SmallPrimesError> {
+    let plan = RingTransform::new(device, form, log2, batch)?;
+    let (modulus, count) = (plan.modulus(), plan.elements());
+    let words = modulus.len();
+    let mut start = vec![0u64; words * count];
+    for (i, x) in start.chunks_mut(words).enumerate() {
+        match i % 5 {
+            0 => {}
+            1 => {
+                // M − 1: M is odd.
+                x.copy_from_slice(modulus);
+                x[0] -= 1;
+            }
+            2 => x[0] = 1,
+            _ => {
+                x.iter_mut().for_each(|word| *word = rng.random());
+                // Less than M at its highest words that are not 0.
+                for (word, &of) in x.iter_mut().zip(modulus).rev() {
+                    *word %= of.max(1);
+                    if of > 0 {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    let data = device.upload(&limb_major(&start, words))?;
+    plan.transform(&data, &data)?;
+    plan.inverse(&data, &data)?;
+    let back = element_major(&data.download()?, words);
+    let wrong = back.chunks(words).zip(start.chunks(words)).position(|(found, x)| found != x);
+    Ok(wrong.map_or(Ok(()), |i| Err(format!("integer {i} does not come back"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn on_simulator() {
+        let device = Device::simulator().unwrap();
+        for (name, case) in CASES {
+            if let Err(why) = case(&device, 1, &Sizes::few()) {
+                panic!("{name}: {why}");
+            }
+        }
+    }
+}
