@@ -2,6 +2,7 @@
 
 use warpint_arith::field::Field;
 use warpint_arith::gfn::{Form, Gfn};
+use warpint_arith::with_field;
 use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source, common};
 
 use super::error::SmallPrimesError;
@@ -97,23 +98,14 @@ pub(super) struct Powers {
 impl Powers {
     pub(super) fn new(device: &Device, form: Form, log2: u32) -> Result<Self, SmallPrimesError> {
         let low = (log2 + 1).div_ceil(2);
-        let tables = match form.digits() {
-            2 => tables::<2>(form, log2, low),
-            4 => tables::<4>(form, log2, low),
-            8 => tables::<8>(form, log2, low),
-            16 => tables::<16>(form, log2, low),
-            32 => tables::<32>(form, log2, low),
-            64 => tables::<64>(form, log2, low),
-            _ => tables::<128>(form, log2, low),
-        };
+        let tables = with_field!(form, |field| tables(&field, log2, low)).ok().flatten();
         let [high, below] = tables.ok_or(SmallPrimesError::NoRoot { form, log2 })?;
         Ok(Self { high: device.upload(&high)?, below: device.upload(&below)?, low })
     }
 }
 
-/// The two tables; `None` if there is no such field, or no root.
-fn tables<const K: usize>(form: Form, log2: u32, low: u32) -> Option<[Vec<u64>; 2]> {
-    let field = Gfn::<K>::new(form).ok()?;
+/// The two tables; `None` if there is no root.
+fn tables<const K: usize>(field: &Gfn<K>, log2: u32, low: u32) -> Option<[Vec<u64>; 2]> {
     let table = |log2: u32, count: usize| {
         let (root, mut power) = (field.root_of_unity(log2)?, field.one());
         let mut all = Vec::with_capacity(count * K);
