@@ -2,6 +2,17 @@
 //! Mohajerani and Moreno Maza 2018, appendix).
 //!
 //! r is a root of unity of order 2k, and a product by a power of r is a rotation of digits.
+//!
+//! | file | what it has |
+//! |---|---|
+//! | `form` | which p are meant, and the known primes |
+//! | `primality` | proofs that p is prime |
+//! | `root` | roots of unity |
+//! | `sum` | sums, and products by powers of r and of ½ |
+//! | `column` | sums of products of digits, and digits of them |
+//! | `product`, `karatsuba`, `transforms` | three ways to multiply |
+//! | `convert` | integers, bytes, digits |
+//! | `dispatch` | the field of a form that is known at run time only |
 
 mod column;
 mod convert;
@@ -112,6 +123,7 @@ impl<const K: usize> Field for Gfn<K> {
     fn square(&self, a: &[u64; K]) -> [u64; K] {
         self.squared(a)
     }
+    /// As in [`Field::inverse`]. Cost: about log2(p) squarings.
     fn inverse(&self, a: &[u64; K]) -> Option<[u64; K]> {
         // a^(p − 2), p − 2 = (r − 1)·(r^(k−1) + … + 1).
         if *a == self.zero() {
