@@ -6,7 +6,7 @@
 //   INVERSE  ⌊2^(W + 28)/r⌋
 //
 // In memory an element has digits below r, or it is r^k: the top digit r, zeros below. Between that, digits
-// are lazy: integers of 96 bits, |z| < 2^(W + 26), which sums do not carry. A product by r^e is a rotation:
+// are lazy: integers of 96 bits, |z| < 2^(W + 27), which sums do not carry. A product by r^e is a rotation:
 // digit d becomes digit (d + e) mod k, with a change of sign for each time that it passes the top.
 #pragma once
 #include "chain.cuh"
@@ -85,7 +85,7 @@ DEVICE void add_product(Column& c, u64 x, u64 y) {
 
 // How many leading bits of a quotient by r must be right. A column |u| < k·2^128 is lo + hi·r with
 // |hi| < k·2^(129 − W); what hi is wrong by, up to hi·2^−PRECISION, lo has r times. Sums of 2k of these stay
-// below 2^(W + 26).
+// below 2^(W + 26), and what is rounded beside it far below.
 constexpr u32 PRECISION = 104 + 2 * LOG_DIGITS - W;
 
 // hi·(1 + 2^−BY)(1 + 2^−2·BY)…, to PRECISION bits.
@@ -110,7 +110,7 @@ DEVICE void split(const Column& c, Wide& lo, Wide& hi) {
     lo = SUM ? sub(lo, shift_left<U>(hi)) : add(lo, shift_left<U>(hi));
 }
 
-// The digit t mod r, and ⌊t/r⌋ in `quotient`, for |t| < 2^(W + 26).
+// The digit t mod r, and ⌊t/r⌋ in `quotient`, for |t| < 2^(W + 27).
 DEVICE u64 reduce(Wide t, i32& quotient) {
     // With 27 bits of 1/r, rounded so that the quotient is never too large, it is at most one too small.
     constexpr u32 CUT = W - 4;

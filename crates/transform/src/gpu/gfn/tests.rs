@@ -1,4 +1,4 @@
-//! The kernels, on the simulator, against the definition.
+//! The kernels, on the simulator, against the definition and the CPU.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -7,7 +7,8 @@ use warpint_arith::gfn::{Form, Gfn, PRIMES};
 use warpint_arith::with_field;
 use warpint_device::Device;
 
-use super::GfnFft;
+use super::{GfnFft, GfnFftError, shape};
+use crate::cpu::Transform;
 use crate::definition;
 use crate::gpu::layout::{element_major, limb_major};
 
@@ -28,9 +29,11 @@ fn elements<const K: usize>(field: &Gfn<K>, count: usize, seed: u64) -> Vec<[u64
         .collect()
 }
 
-fn check<const K: usize>(field: &Gfn<K>, log2: u32, batch: usize) {
-    let device = Device::simulator().unwrap();
-    let plan = GfnFft::new(&device, field.form(), log2, batch).unwrap();
+/// Forth and back, and with `convolves` a convolution too.
+fn check<const K: usize>(field: &Gfn<K>, log2: u32, batch: usize, convolves: bool) {
+    let (device, form) = (Device::simulator().unwrap(), field.form());
+    let plan = GfnFft::new(&device, form, log2, batch).unwrap();
+    let cpu = Transform::new(field.clone(), log2).unwrap();
     let n = 1usize << log2;
     let x = elements(field, n * batch, 1);
     let from = device.upload(&limb_major(x.as_flattened(), K)).unwrap();
@@ -38,32 +41,78 @@ fn check<const K: usize>(field: &Gfn<K>, log2: u32, batch: usize) {
     plan.forward(&from, &mut to).unwrap();
     let words = element_major(&to.download().unwrap(), K);
     let root = field.root_of_unity(log2).unwrap();
-    for b in 0..batch {
-        let expected = definition::transform(field, &x[b * n..(b + 1) * n], &root);
-        assert_eq!(
-            words[b * n * K..(b + 1) * n * K],
-            *expected.as_flattened(),
-            "{} 2^{log2}",
-            field.form()
-        );
+    for (x, found) in x.chunks(n).zip(words.chunks(n * K)) {
+        let mut expected = x.to_vec();
+        cpu.forward(&mut expected).unwrap();
+        assert_eq!(found, expected.as_flattened(), "{form} 2^{log2}");
+        if n <= 8 {
+            assert_eq!(definition::transform(field, x, &root), expected, "{form} 2^{log2}");
+        }
     }
     let mut back = device.alloc(from.len()).unwrap();
     plan.inverse(&to, &mut back).unwrap();
-    assert_eq!(element_major(&back.download().unwrap(), K), x.as_flattened());
+    assert_eq!(element_major(&back.download().unwrap(), K), x.as_flattened(), "{form} 2^{log2}");
+    if !convolves {
+        return;
+    }
+    let y = elements(field, n * batch, 2);
+    let mut other = device.upload(&limb_major(y.as_flattened(), K)).unwrap();
+    plan.convolve(&mut back, &mut other).unwrap();
+    let words = element_major(&back.download().unwrap(), K);
+    for (b, found) in words.chunks(n * K).enumerate() {
+        let at = b * n..(b + 1) * n;
+        let expected = definition::convolve(field, &x[at.clone()], &y[at]);
+        assert_eq!(found, expected.as_flattened(), "{form} 2^{log2}");
+    }
 }
 
-fn check_form(form: Form, log2: u32, batch: usize) {
-    with_field!(form, |field| check(&field, log2, batch)).unwrap();
+fn check_form(form: Form, log2: u32, batch: usize, convolves: bool) {
+    with_field!(form, |field| check(&field, log2, batch, convolves)).unwrap();
 }
 
 #[test]
-fn transforms_of_every_prime_and_kind_of_length() {
+fn one_pass_and_two_over_every_prime() {
     for form in PRIMES {
-        for log2 in [0, 1, 2, 3, 5, 6] {
-            if form.digits() * form.digits() << (2 * log2) < 1 << 16 {
-                println!("{form} {log2}");
-                check_form(form, log2, if log2 == 3 { 2 } else { 1 });
-            }
-        }
+        check_form(form, shape::most_log_points(form.digits()) + 1, 1, false);
+        check_form(form, 2, 2, true);
     }
+}
+
+#[test]
+fn lengths_of_every_kind() {
+    for (k, log2) in [(2, 0), (2, 1), (2, 7), (4, 7), (8, 1), (8, 9), (16, 0), (32, 1)] {
+        let form = PRIMES.into_iter().find(|form| form.digits() == k).unwrap();
+        check_form(form, log2, 1, false);
+    }
+}
+
+/// The largest radix, the smallest, powers that lie side by side, and few roots.
+#[test]
+fn primes_of_ones_own() {
+    let largest = Form::minus(64, 1, 8).unwrap();
+    let others = [Form::minus(63, 59, 2), Form::plus(58, 4, 2), Form::minus(56, 17, 8)];
+    let all = [largest].into_iter().chain(others.map(Result::unwrap));
+    for form in all {
+        check_form(form, 3, 1, true);
+    }
+    let device = Device::simulator().unwrap();
+    let error = GfnFft::new(&device, largest, 9, 1).map(drop);
+    assert_eq!(error, Err(GfnFftError::Length { form: largest, log2: 9, most: 8 }));
+}
+
+#[test]
+fn what_no_plan_is_for() {
+    let device = Device::simulator().unwrap();
+    let [form, ..] = PRIMES;
+    let small = Form::minus(3, 2, 2).unwrap();
+    let new = |form, log2, batch| GfnFft::new(&device, form, log2, batch).map(drop);
+    assert_eq!(new(small, 2, 1), Err(GfnFftError::Radix(small)));
+    assert_eq!(new(form, 3, 0), Err(GfnFftError::Batch { batch: 0, log2: 3 }));
+    assert_eq!(new(form, 31, 1), Err(GfnFftError::Batch { batch: 1, log2: 31 }));
+    let composite = Form::plus(63, 54, 2).unwrap();
+    assert!(!composite.is_prime());
+    assert!(matches!(new(composite, 3, 1), Err(GfnFftError::Field(_))));
+    let plan = GfnFft::new(&device, form, 3, 1).unwrap();
+    let (x, mut out) = (device.alloc(16).unwrap(), device.alloc(15).unwrap());
+    assert_eq!(plan.forward(&x, &mut out), Err(GfnFftError::Words { words: 15, expected: 16 }));
 }
