@@ -64,9 +64,9 @@ impl Shape {
     /// Blocks that are to fit on a multiprocessor, by which registers are allotted.
     fn blocks(&self) -> u32 {
         match 2 * self.inner {
-            ..=6 => 4,
-            ..=8 => 3,
-            ..=12 => 2,
+            ..=8 => 4,
+            ..=12 => 3,
+            ..=MOST_IN_REGISTERS => 2,
             _ => 1,
         }
     }
