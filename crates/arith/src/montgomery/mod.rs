@@ -76,7 +76,7 @@ impl<const L: usize> PrimeField<L> {
             return Err(NoField::Words(L));
         }
         let is_one = |x: &[u64; L]| x[0] == 1 && x[1..].iter().all(|&word| word == 0);
-        if modulus[0] % 2 == 0 || is_one(&modulus) {
+        if modulus[0].is_multiple_of(2) || is_one(&modulus) {
             return Err(NoField::NotPrime);
         }
         let less_one = words::less(&modulus, 1);

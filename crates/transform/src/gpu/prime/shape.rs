@@ -64,9 +64,9 @@ impl Shape {
     /// Blocks that are to fit on a multiprocessor, by which registers are allotted.
     fn blocks(&self) -> u32 {
         match 2 * self.inner {
-            ..=8 => 4,
-            ..=12 => 3,
-            ..=MOST_IN_REGISTERS => 2,
+            0..=8 => 4,
+            9..=12 => 3,
+            13..=MOST_IN_REGISTERS => 2,
             _ => 1,
         }
     }
