@@ -5,8 +5,8 @@
 //! two short ones. Passes are Stockham's: both orders are natural, and no element is moved but by what reads
 //! and writes it anyway. Factors are in Montgomery form, elements are not: a product of both is an element.
 //!
-//! Up to 17 limbs of 32 bits, one more than p needs where p has no spare bit, elements are in registers, and
-//! larger ones in memory of a thread.
+//! Elements of up to 1,024 bits are in registers, larger ones in the memory of a thread, which is slower by far. A
+//! modulus whose words have no spare bit is computed with two limbs more.
 //!
 //! Cost: N/2·(log2(N) − passes) products and N more between two passes. A product of n limbs takes 2n² + n
 //! multiply-adds of 32 by 32 bits, of which a multiprocessor makes 64 a clock at most: for n = 8 and
@@ -39,6 +39,7 @@ pub(super) fn sources(shared_memory: u32) -> Vec<Source> {
         of(BLS12_377_BASE.field(), shared_memory),
         of_full::<4>(shared_memory),
         of_full::<8>(shared_memory),
+        of_full::<16>(shared_memory),
         of_full::<32>(shared_memory),
     ];
     all.into_iter().flatten().collect()

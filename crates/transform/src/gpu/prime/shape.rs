@@ -3,8 +3,8 @@
 use warpint_arith::montgomery::PrimeField;
 use warpint_device::{Source, common};
 
-/// The most limbs of elements in registers: 512 bits, and a limb pair for a modulus without a spare bit.
-const MOST_IN_REGISTERS: usize = 18;
+/// The most limbs of elements in registers: 1,024 bits, and a pair of limbs for a modulus without a spare bit.
+const MOST_IN_REGISTERS: usize = 34;
 
 /// The fewest columns of a tile, which are neighbours in memory: 64 bytes of each word.
 const LOG_LEAST_COLUMNS: u32 = 3;
@@ -66,7 +66,7 @@ impl Shape {
         match 2 * self.inner {
             0..=8 => 4,
             9..=12 => 3,
-            13..=MOST_IN_REGISTERS => 2,
+            13..=18 => 2,
             _ => 1,
         }
     }

@@ -101,13 +101,16 @@ fn moduli_without_a_spare_bit() {
     check_full::<4>(8, 1);
     check_full::<6>(5, 1);
     check_full::<8>(8, 1);
+    check_full::<12>(7, 1);
+    check_full::<16>(3, 5);
 }
 
 #[test]
 fn elements_too_large_for_registers() {
-    check_full::<12>(7, 1);
-    check_full::<16>(3, 5);
     check_full::<32>(5, 1);
+    let mut modulus = [0; 20];
+    modulus[0] = 0xffff_ffff_0000_0001;
+    check(&PrimeField::new(modulus).unwrap(), 8, 2);
 }
 
 #[test]
