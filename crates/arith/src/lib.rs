@@ -9,6 +9,7 @@
 //! | [`dd`] | double-double numbers (about 106 bits), for tables |
 //! | [`jacobi`] | the Jacobi symbol and the gcd, by half-gcd |
 //! | [`limbs`] | natural numbers as little-endian `u64` limbs: the slow, obvious oracles |
+//! | [`montgomery`] | fields Z/pZ of any odd prime p of up to 4,096 bits |
 //! | [`primes`] | primality and smallest factors of machine words |
 
 pub mod dd;
@@ -18,4 +19,5 @@ pub mod gfn;
 pub mod goldilocks;
 pub mod jacobi;
 pub mod limbs;
+pub mod montgomery;
 pub mod primes;

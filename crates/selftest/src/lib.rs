@@ -14,6 +14,7 @@
 //! * [`interim`]: residues on the way through large tests;
 //! * [`transform_small`]: transforms by way of small primes;
 //! * [`stress`]: checked squarings for as long as one likes;
+//! * [`transform_prime`]: transforms over prime fields on devices;
 //! * [`vectors`]: the known answers of `tests/vectors`;
 //! * [`engine_suite!`]: one `#[test]` for every case.
 
@@ -31,6 +32,7 @@ pub mod oracle;
 pub mod sample;
 pub mod sequence;
 pub mod stress;
+pub mod transform_prime;
 pub mod transform_small;
 pub mod twin;
 pub mod vectors;

@@ -5,7 +5,8 @@ use warpint_device::Device;
 use warpint_integer::Executor;
 use warpint_selftest::batches::{self, Sizes};
 use warpint_selftest::{
-    CaseReport, Summary, elementwise, field, field50, run_batches, run_kernels,
+    CaseReport, SEED, Summary, elementwise, field, field50, run_batches, run_kernels,
+    transform_prime,
 };
 
 /// Runs the cases whose names hold a word.
@@ -51,4 +52,12 @@ fn batches_are_exact_on_a_device() {
 #[test]
 fn batches_are_exact_on_the_cpu() {
     batches_pass(&Executor::cpu(), batches::CASES.len());
+}
+
+#[test]
+fn transforms_over_prime_fields_are_those_of_the_cpu() {
+    let device = Device::simulator().unwrap();
+    for (case, run) in transform_prime::CASES {
+        assert_eq!(run(&device, SEED), Ok(()), "{case}");
+    }
 }

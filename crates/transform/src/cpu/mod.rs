@@ -80,7 +80,10 @@ impl<F: Field> Transform<F> {
     /// # Errors
     /// The field has no root of unity of this order, or there is no memory for its powers.
     pub fn new(field: F, log2: u32) -> Result<Self, NoTransform> {
-        let root = field.root_of_unity(log2).ok_or(NoTransform::Root(log2))?;
+        // Roots fit each other, and may be costly to find.
+        let half_root = log2.checked_add(1).and_then(|log2| field.root_of_unity(log2));
+        let root = half_root.as_ref().map(|root| field.square(root));
+        let root = root.or_else(|| field.root_of_unity(log2)).ok_or(NoTransform::Root(log2))?;
         if log2 >= usize::BITS - 1 {
             return Err(NoTransform::Memory(log2));
         }
@@ -90,7 +93,6 @@ impl<F: Field> Transform<F> {
         let cheap = field.log2_of_cheap_roots();
         let powers = powers(&field, &root, 1 << log2.saturating_sub(cheap))
             .ok_or(NoTransform::Memory(log2))?;
-        let half_root = field.root_of_unity(log2 + 1);
         Ok(Self { field, log2, cheap, powers, scale, half_root })
     }
 

@@ -4,8 +4,11 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use warpint_arith::f50::{self, F50};
+use warpint_arith::gfn::PRIMES;
 use warpint_arith::goldilocks::Goldilocks;
+use warpint_arith::montgomery::known::BN254_SCALAR;
 use warpint_arith::primes::{mul_mod, pow_mod};
+use warpint_arith::with_field;
 
 use super::*;
 use crate::definition;
@@ -189,6 +192,40 @@ fn convolutions_are_those_of_the_definition() {
         check_convolutions(&Goldilocks, log2, 1);
         check_convolutions(&F50::new(f50::PRIMES[2].0).unwrap(), log2, 2);
     }
+}
+
+/// Lengths below, at and above 2k points, of every prime r^k + 1.
+#[test]
+fn transforms_over_generalized_fermat_fields() {
+    for form in PRIMES {
+        let log2_of_cheap = form.digits().ilog2() + 1;
+        // Roots of the longest elements take a second to find.
+        let lengths: &[u32] = if form.digits() > 32 { &[3] } else { &[0, 1, 2, 3, 5, 6] };
+        for &log2 in lengths {
+            with_field!(form, |field| check_all(&field, log2, 1)).unwrap();
+        }
+        let log2 = (18 - 2 * form.digits().ilog2()).max(log2_of_cheap + 1);
+        with_field!(form, |field| check_some(&field, log2)).unwrap();
+    }
+}
+
+#[test]
+fn convolutions_over_generalized_fermat_fields() {
+    for form in PRIMES.into_iter().take(4) {
+        for log2 in [0, 1, 3, 4] {
+            with_field!(form, |field| check_convolutions(&field, log2, 2)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn transforms_over_a_prime_field_of_254_bits() {
+    let field = BN254_SCALAR.field().unwrap();
+    for log2 in 0..=6 {
+        check_all(&field, log2, 2);
+        check_convolutions(&field, log2.min(5), 1);
+    }
+    check_some(&field, 12);
 }
 
 #[test]

@@ -1,0 +1,199 @@
+//! Fields Z/pZ of any odd prime p < 2^(64·L), by Montgomery multiplication (Montgomery 1985, *Modular
+//! multiplication without trial division*).
+//!
+//! With R = 2^(64·L), x is kept as x·R mod p, and a product is a·b/R mod p: the multiple of p that makes
+//! a·b divisible by R is found word by word, from the lowest up (Koç, Acar and Kaliski 1996, *Analyzing and
+//! comparing Montgomery multiplication algorithms*, method CIOS). A product takes 2L² + L products of words.
+
+pub mod known;
+mod prime;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use crate::field::Field;
+
+/// The most words of a modulus.
+pub const MAX_WORDS: usize = 64;
+
+/// Z/pZ for a prime p of at most 64·L bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PrimeField<const L: usize> {
+    modulus: [u64; L],
+    /// −1/p mod 2^64.
+    negated_inverse: u64,
+    /// R mod p and R² mod p.
+    one: [u64; L],
+    square: [u64; L],
+    /// s with p − 1 = odd·2^s.
+    two_adicity: u32,
+    /// A root of unity of order 2^s.
+    root: Residue<L>,
+}
+
+/// An element of a [`PrimeField`]: x·R mod p for x.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Residue<const L: usize>([u64; L]);
+
+/// Why there is no such field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoField {
+    /// The modulus has no words or too many.
+    #[error("a modulus of {0} words: it takes 1 to {MAX_WORDS}")]
+    Words(usize),
+    /// The modulus is no odd prime.
+    #[error("the modulus is no odd prime: give one that is")]
+    NotPrime,
+    /// The number given as a non-residue is a square.
+    #[error("{0} is a square modulo the prime: give a quadratic non-residue, as a generator is")]
+    Square(u64),
+}
+
+impl<const L: usize> PrimeField<L> {
+    /// Z/pZ, p in little-endian limbs. Roots of unity are powers of the smallest number that is no square.
+    ///
+    /// That p is prime is not proven: it must be a strong probable prime to the bases 2, 3, 5, …, 37 (the
+    /// first twelve primes). Composite numbers that pass are extremely rare, but can be made on purpose.
+    /// Cost: some 14·log2(p) products.
+    ///
+    /// # Errors
+    /// p must be an odd prime, of 1 to 64 words.
+    pub fn new(modulus: [u64; L]) -> Result<Self, NoField> {
+        Self::create(modulus, None)
+    }
+
+    /// The same with roots of unity that are powers of a given non-residue, for example a generator: ω(s) is
+    /// non_residue^((p − 1)/2^s), 2^s the largest power of two that divides p − 1.
+    ///
+    /// # Errors
+    /// As of [`PrimeField::new`], and the number must be no square modulo p.
+    pub fn with_non_residue(modulus: [u64; L], non_residue: u64) -> Result<Self, NoField> {
+        Self::create(modulus, Some(non_residue))
+    }
+
+    fn create(modulus: [u64; L], non_residue: Option<u64>) -> Result<Self, NoField> {
+        if !(1..=MAX_WORDS).contains(&L) {
+            return Err(NoField::Words(L));
+        }
+        let is_one = |x: &[u64; L]| x[0] == 1 && x[1..].iter().all(|&word| word == 0);
+        if modulus[0].is_multiple_of(2) || is_one(&modulus) {
+            return Err(NoField::NotPrime);
+        }
+        let less_one = words::less(&modulus, 1);
+        // R and R² by doubling: 1 < p.
+        let mut one = [0; L];
+        one[0] = 1;
+        let double = |x: [u64; L]| words::add(&x, &x, &modulus);
+        one = (0..64 * L).fold(one, |x, _| double(x));
+        let square = (0..64 * L).fold(one, |x, _| double(x));
+        let mut field = Self {
+            modulus,
+            negated_inverse: words::negated_inverse(modulus[0]),
+            one,
+            square,
+            two_adicity: words::trailing_zeros(&less_one),
+            root: Residue(one),
+        };
+        if !prime::is_probable_prime(&field) {
+            return Err(NoField::NotPrime);
+        }
+        let minus_one = field.neg(&field.one());
+        let half = words::shifted_right(&less_one, 1);
+        let is_no_square = |x: &u64| field.pow(&field.from_u64(*x), &half) == minus_one;
+        let non_residue = match non_residue {
+            Some(x) => Some(x).filter(is_no_square).ok_or(NoField::Square(x))?,
+            // The smallest is a prime, and below some hundreds.
+            None => (2..1 << 20).find(is_no_square).ok_or(NoField::NotPrime)?,
+        };
+        let odd = words::shifted_right(&less_one, field.two_adicity);
+        field.root = field.pow(&field.from_u64(non_residue), &odd);
+        Ok(field)
+    }
+
+    /// p.
+    #[must_use]
+    pub fn modulus(&self) -> &[u64; L] {
+        &self.modulus
+    }
+
+    /// The number of bits of p.
+    #[must_use]
+    pub fn bits(&self) -> u32 {
+        64 * L as u32 - words::leading_zeros(&self.modulus)
+    }
+
+    /// s for p − 1 = odd·2^s: there are roots of unity of the orders 1 to 2^s.
+    #[must_use]
+    pub fn two_adicity(&self) -> u32 {
+        self.two_adicity
+    }
+
+    /// −1/p mod 2^64, by which products are reduced word by word.
+    #[must_use]
+    pub fn negated_inverse(&self) -> u64 {
+        self.negated_inverse
+    }
+
+    /// The element of an integer x < p in little-endian limbs; `None` for others.
+    #[must_use]
+    pub fn element(&self, x: &[u64; L]) -> Option<Residue<L>> {
+        words::is_less(x, &self.modulus).then(|| Residue(self.product(x, &self.square)))
+    }
+
+    /// The integer 0 ≤ x < p of an element.
+    #[must_use]
+    pub fn integer(&self, x: &Residue<L>) -> [u64; L] {
+        let mut one = [0; L];
+        one[0] = 1;
+        self.product(&x.0, &one)
+    }
+
+    /// a·b/R mod p.
+    fn product(&self, a: &[u64; L], b: &[u64; L]) -> [u64; L] {
+        words::product(a, b, &self.modulus, self.negated_inverse)
+    }
+}
+
+impl<const L: usize> Residue<L> {
+    /// x·R mod p, R = 2^(64·L), in little-endian limbs, for an element x.
+    #[must_use]
+    pub fn montgomery_form(&self) -> &[u64; L] {
+        &self.0
+    }
+}
+
+impl<const L: usize> Field for PrimeField<L> {
+    type Element = Residue<L>;
+
+    fn zero(&self) -> Residue<L> {
+        Residue([0; L])
+    }
+    fn one(&self) -> Residue<L> {
+        Residue(self.one)
+    }
+    fn from_u64(&self, x: u64) -> Residue<L> {
+        // x·R²/R mod p < p even for x ≥ p, as x < R.
+        let mut words = [0; L];
+        words[0] = x;
+        Residue(self.product(&words, &self.square))
+    }
+    fn add(&self, a: &Residue<L>, b: &Residue<L>) -> Residue<L> {
+        Residue(words::add(&a.0, &b.0, &self.modulus))
+    }
+    fn sub(&self, a: &Residue<L>, b: &Residue<L>) -> Residue<L> {
+        Residue(words::sub(&a.0, &b.0, &self.modulus))
+    }
+    fn mul(&self, a: &Residue<L>, b: &Residue<L>) -> Residue<L> {
+        Residue(self.product(&a.0, &b.0))
+    }
+    /// a^(p − 2). Cost: at most two products for each bit of p.
+    fn inverse(&self, a: &Residue<L>) -> Option<Residue<L>> {
+        let less_two = words::less(&self.modulus, 2);
+        let inverse = self.pow(a, &less_two);
+        (self.mul(&inverse, a) == self.one()).then_some(inverse)
+    }
+    fn root_of_unity(&self, log2: u32) -> Option<Residue<L>> {
+        let squarings = self.two_adicity.checked_sub(log2)?;
+        Some((0..squarings).fold(self.root, |root, _| self.square(&root)))
+    }
+}

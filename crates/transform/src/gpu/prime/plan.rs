@@ -1,0 +1,280 @@
+//! Plans: passes, and tables of factors.
+
+use warpint_arith::field::Field;
+use warpint_arith::montgomery::{PrimeField, Residue};
+use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch};
+
+use super::shape::Shape;
+
+/// Why a plan cannot be made, or not be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PrimeFftError {
+    /// The field has no root of this order.
+    #[error(
+        "the field has no root of unity of order 2^{log2}: transforms end at 2^{most} elements"
+    )]
+    Length {
+        /// The length asked for, as an exponent of two.
+        log2: u32,
+        /// The greatest there is.
+        most: u32,
+    },
+    /// The batch has no transform, or too many elements.
+    #[error(
+        "a batch of {batch} transforms of 2^{log2} elements is none: it takes at least one, and at most 2^31 elements in all"
+    )]
+    Batch {
+        /// Transforms.
+        batch: usize,
+        /// The length of each, as an exponent of two.
+        log2: u32,
+    },
+    /// A vector has another length than the plan's.
+    #[error("a vector of {words} words, where the plan takes {expected}")]
+    Words {
+        /// Words of the vector.
+        words: usize,
+        /// Words of a vector of the plan.
+        expected: usize,
+    },
+    /// The device failed, or has too little memory.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}
+
+/// Transforms of one length over a prime field of at most 64·L bits, `batch` at a time, on one device.
+///
+/// Vectors have `batch·N` elements 0 ≤ x < p of L words, limb-major: word d of element j at `d·batch·N + j`; of
+/// words that stand for no such x the results mean nothing. Nothing waits for the device.
+#[derive(Debug)]
+pub struct PrimeFft<const L: usize> {
+    device: Device,
+    field: PrimeField<L>,
+    log2: u32,
+    batch: usize,
+    shape: Shape,
+    pass: Kernel,
+    multiply: Kernel,
+    /// Levels of each pass.
+    levels: Vec<u32>,
+    /// ω^i for i < N/2.
+    powers: Buffer<u64>,
+    /// ω^(N/P·i) for i < P/2, P the points of the longest pass.
+    points: Buffer<u64>,
+    /// 1/N and R/N.
+    scales: Buffer<u64>,
+    scratch: Buffer<u64>,
+}
+
+/// By what the last pass of an inverse multiplies.
+#[derive(Debug, Clone, Copy)]
+enum Scale {
+    /// 1/N.
+    OfInverse,
+    /// R/N: what is transformed are products by R.
+    OfProducts,
+}
+
+impl<const L: usize> PrimeFft<L> {
+    /// A plan for transforms of 2^`log2` elements, `batch` at a time. Compiles the kernels, or takes them from
+    /// the cache, and makes the tables: about 2·√N products on the host, N/2 on the device.
+    ///
+    /// # Errors
+    /// The field has no such root, the batch is empty or too long, or the device has too little memory.
+    pub fn new(
+        device: &Device,
+        field: &PrimeField<L>,
+        log2: u32,
+        batch: usize,
+    ) -> Result<Self, PrimeFftError> {
+        let length = PrimeFftError::Length { log2, most: field.two_adicity() };
+        let root = field.root_of_unity(log2).ok_or(length.clone())?;
+        let wrong = PrimeFftError::Batch { batch, log2 };
+        let count = if log2 <= 31 { batch.checked_mul(1 << log2) } else { None };
+        let count = count.filter(|count| (1..=1 << 31).contains(count)).ok_or(wrong.clone())?;
+        let words = count.checked_mul(L).ok_or(wrong)?;
+
+        let shape = Shape::new(field, device.info().shared_memory_per_block);
+        let program = device.program(&shape.source())?;
+        let kernel = |name| program.kernel(name, shape.shared_bytes());
+        let levels = levels_of_passes(log2, shape.most_levels());
+        let longest = levels[0];
+
+        let factors = Factors::new(field, shape.inner);
+        let of_points = (longest..log2).fold(root, |root, _| field.square(&root));
+        let points = factors.powers(&of_points, 1 << longest >> 1);
+        // 1/N is there: 2^log2 divides p − 1.
+        let part = field.inverse(&field.from_u64(1 << log2)).ok_or(length)?;
+        let scales = [factors.words(&part), factors.words(&field.mul(&part, &factors.r))];
+
+        // N/2 = 2^(log_low + log_high), but at least one.
+        let log_half = log2.max(1) - 1;
+        let (log_low, log_high) = (log_half / 2, log_half.div_ceil(2));
+        let step = (0..log_low).fold(root, |root, _| field.square(&root));
+        let low = device.upload(&factors.powers(&root, 1 << log_low))?;
+        let high = device.upload(&factors.powers(&step, 1 << log_high))?;
+        let size = 1u64 << (log_low + log_high);
+        let powers = device.alloc(shape.inner << (log_low + log_high))?;
+        let args =
+            [(&powers).into(), (&low).into(), (&high).into(), size.into(), Arg::U32(log_low)];
+        let blocks = size.div_ceil(shape.threads().into()) as u32;
+        kernel("prime_powers")?.launch(Launch::linear(blocks, shape.threads()), &args)?;
+
+        let (pass, multiply) = (kernel("prime_pass")?, kernel("prime_multiply")?);
+        Ok(Self {
+            device: device.clone(),
+            field: *field,
+            log2,
+            batch,
+            pass,
+            multiply,
+            levels,
+            powers,
+            points: device.upload(&points)?,
+            scales: device.upload(&scales.concat())?,
+            scratch: device.alloc(words)?,
+            shape,
+        })
+    }
+
+    /// The field.
+    #[must_use]
+    pub fn field(&self) -> &PrimeField<L> {
+        &self.field
+    }
+
+    /// log2(N).
+    #[must_use]
+    pub fn log2(&self) -> u32 {
+        self.log2
+    }
+
+    /// Words of a vector: batch·N·L.
+    #[must_use]
+    pub fn words(&self) -> usize {
+        self.count() * L
+    }
+
+    /// The number of passes over memory.
+    #[must_use]
+    pub fn passes(&self) -> usize {
+        self.levels.len()
+    }
+
+    /// X_i = Σ_j x_j·ω^(ij), ω = ω(log2 N).
+    ///
+    /// # Errors
+    /// A vector has another length, or the device fails.
+    pub fn forward(&self, x: &Buffer<u64>, out: &mut Buffer<u64>) -> Result<(), PrimeFftError> {
+        self.transform(x, out, None)
+    }
+
+    /// x_j = Σ_i X_i·ω^(−ij) / N.
+    ///
+    /// # Errors
+    /// Like [`Self::forward`].
+    pub fn inverse(&self, x: &Buffer<u64>, out: &mut Buffer<u64>) -> Result<(), PrimeFftError> {
+        self.transform(x, out, Some(Scale::OfInverse))
+    }
+
+    /// The cyclic convolution Σ_(i + j ≡ l mod N) a_i·b_j of each pair, into `a`. It takes one vector more.
+    ///
+    /// # Errors
+    /// Like [`Self::forward`].
+    pub fn convolve(&self, a: &mut Buffer<u64>, b: &Buffer<u64>) -> Result<(), PrimeFftError> {
+        self.fits(a)?;
+        self.fits(b)?;
+        let mut spectrum = self.device.alloc(self.words())?;
+        self.forward(a, &mut spectrum)?;
+        self.forward(b, a)?;
+        let count = self.count() as u64;
+        let blocks = count.div_ceil(self.shape.threads().into()) as u32;
+        let args = [(&spectrum).into(), (&*a).into(), count.into()];
+        self.multiply.launch(Launch::linear(blocks, self.shape.threads()), &args)?;
+        self.transform(&spectrum, a, Some(Scale::OfProducts))
+    }
+
+    fn count(&self) -> usize {
+        self.batch << self.log2
+    }
+
+    fn fits(&self, vector: &Buffer<u64>) -> Result<(), PrimeFftError> {
+        let (words, expected) = (vector.len(), self.words());
+        if words == expected { Ok(()) } else { Err(PrimeFftError::Words { words, expected }) }
+    }
+
+    /// The forward transform, or with a scale the inverse.
+    fn transform(
+        &self,
+        x: &Buffer<u64>,
+        out: &Buffer<u64>,
+        scale: Option<Scale>,
+    ) -> Result<(), PrimeFftError> {
+        self.fits(x)?;
+        self.fits(out)?;
+        let last = self.levels.len() - 1;
+        let (mut from, mut log_s) = (x, 0);
+        for (i, &levels) in self.levels.iter().enumerate() {
+            // The last pass ends in `out`.
+            let to = if (last - i).is_multiple_of(2) { out } else { &self.scratch };
+            let factor = match scale {
+                Some(Scale::OfInverse) => self.scales.address(),
+                Some(Scale::OfProducts) => self.scales.address() + 8 * self.shape.inner as u64,
+                None => 0,
+            };
+            let args = [
+                to.into(),
+                from.into(),
+                (&self.powers).into(),
+                (&self.points).into(),
+                Arg::Pointer(factor),
+                (self.count() as u64).into(),
+                self.log2.into(),
+                log_s.into(),
+                levels.into(),
+                self.levels[0].into(),
+                u32::from(scale.is_some()).into(),
+            ];
+            let columns = self.count() >> levels;
+            let tiles = columns.div_ceil(1 << (self.shape.log_tile() - levels));
+            let launch = Launch::linear(tiles as u32, self.shape.threads());
+            self.pass.launch(launch.shared(self.shape.shared_bytes()), &args)?;
+            (from, log_s) = (to, log_s + levels);
+        }
+        Ok(())
+    }
+}
+
+/// How many levels each pass has: as few passes as can be, of nearly the same size, the longest first.
+fn levels_of_passes(log2: u32, most: u32) -> Vec<u32> {
+    let passes = log2.div_ceil(most).max(1);
+    (0..passes).map(|i| log2 / passes + u32::from(i < log2 % passes)).collect()
+}
+
+/// Elements as tables have them: x·R mod p, R = 2^(64·inner), of `inner` words.
+struct Factors<'a, const L: usize> {
+    field: &'a PrimeField<L>,
+    inner: usize,
+    /// R mod p.
+    r: Residue<L>,
+}
+
+impl<'a, const L: usize> Factors<'a, L> {
+    fn new(field: &'a PrimeField<L>, inner: usize) -> Self {
+        let r = field.pow(&field.from_u64(2), &[64 * inner as u64]);
+        Self { field, inner, r }
+    }
+
+    fn words(&self, x: &Residue<L>) -> Vec<u64> {
+        let mut words = self.field.integer(&self.field.mul(x, &self.r)).to_vec();
+        words.resize(self.inner, 0);
+        words
+    }
+
+    /// root^i for i < count, but at least one of them.
+    fn powers(&self, root: &Residue<L>, count: usize) -> Vec<u64> {
+        let next = |power: &Residue<L>| Some(self.field.mul(power, root));
+        let powers = std::iter::successors(Some(self.field.one()), next);
+        powers.take(count.max(1)).flat_map(|power| self.words(&power)).collect()
+    }
+}

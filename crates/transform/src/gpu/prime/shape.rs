@@ -1,0 +1,91 @@
+//! How the kernels are specialised for a field.
+
+use warpint_arith::montgomery::PrimeField;
+use warpint_device::{Source, common};
+
+/// The most limbs of elements in registers: 1,024 bits, and a pair of limbs for a modulus without a spare bit.
+const MOST_IN_REGISTERS: usize = 34;
+
+/// The fewest columns of a tile, which are neighbours in memory: 64 bytes of each word.
+const LOG_LEAST_COLUMNS: u32 = 3;
+
+/// Bytes of shared memory that a block takes at most: several blocks fit on a multiprocessor of most devices.
+const TILE_BYTES: u32 = 60 << 10;
+
+/// The kernels of a field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Shape {
+    /// 64-bit words of an element in memory.
+    words: usize,
+    /// The same in tables, and half the limbs that kernels compute with: R = 2^(64·inner).
+    pub(super) inner: usize,
+    modulus: Vec<u64>,
+    negated_inverse: u32,
+    /// log2 of the elements of a tile.
+    log_tile: u32,
+}
+
+impl Shape {
+    /// For a field, and blocks of so much shared memory.
+    pub(super) fn new<const L: usize>(field: &PrimeField<L>, shared_memory: u32) -> Self {
+        // Sums stay below 2p, which is to be below R.
+        let inner = L.max((field.bits() as usize + 1).div_ceil(64));
+        let mut modulus = field.modulus().to_vec();
+        modulus.resize(inner, 0);
+        let negated_inverse = field.negated_inverse() as u32;
+        let mut shape = Self { words: L, inner, modulus, negated_inverse, log_tile: 10 };
+        let most = shared_memory.min(TILE_BYTES);
+        while shape.shared_bytes() > most && shape.log_tile > LOG_LEAST_COLUMNS + 1 {
+            shape.log_tile -= 1;
+        }
+        shape
+    }
+
+    /// log2 of the elements of a tile.
+    pub(super) fn log_tile(&self) -> u32 {
+        self.log_tile
+    }
+
+    /// log2 of the most points of a pass.
+    pub(super) fn most_levels(&self) -> u32 {
+        self.log_tile - LOG_LEAST_COLUMNS
+    }
+
+    /// Bytes of dynamic shared memory: a tile whose rows are one element longer than they have to.
+    pub(super) fn shared_bytes(&self) -> u32 {
+        ((1 << self.log_tile) + (1 << self.most_levels())) * 8 * self.words as u32
+    }
+
+    /// Threads of a block: at most two butterflies each.
+    pub(super) fn threads(&self) -> u32 {
+        (1 << self.log_tile >> 1).min(256)
+    }
+
+    /// Blocks that are to fit on a multiprocessor, by which registers are allotted.
+    fn blocks(&self) -> u32 {
+        match 2 * self.inner {
+            0..=8 => 4,
+            9..=12 => 3,
+            13..=18 => 2,
+            _ => 1,
+        }
+    }
+
+    /// The source of the kernels.
+    pub(super) fn source(&self) -> Source {
+        const KERNELS: [&str; 3] = ["prime_pass", "prime_powers", "prime_multiply"];
+        let limb = |word: &u64| format!("0x{:x}u,0x{:x}u", *word as u32, word >> 32);
+        let modulus: Vec<String> = self.modulus.iter().map(limb).collect();
+        Source::new("prime_fft.cu", include_str!("../../../kernels/prime_fft.cu"), &KERNELS)
+            .headers(common::HEADERS)
+            .header("prime_field.cuh", include_str!("../../../kernels/prime_field.cuh"))
+            .define("WORDS", self.words)
+            .define("LIMBS", 2 * self.inner)
+            .define("MODULUS", format!("{{{}}}", modulus.join(",")))
+            .define("NEGATED_INVERSE", format!("0x{:x}u", self.negated_inverse))
+            .define("IN_REGISTERS", u32::from(2 * self.inner <= MOST_IN_REGISTERS))
+            .define("LOG_TILE", self.log_tile)
+            .define("THREADS", self.threads())
+            .define("BLOCKS", self.blocks())
+    }
+}
