@@ -262,7 +262,9 @@ impl GfnFft {
     ) -> Result<(), DeviceError> {
         // Without twiddles their table is not read.
         let (table, entries, log_run) = match &pass.twiddles {
-            Some(Twiddles { table, log_entries, log_run }) => (table, 1u64 << log_entries, *log_run),
+            Some(Twiddles { table, log_entries, log_run }) => {
+                (table, 1u64 << log_entries, *log_run)
+            }
             None => (from, 0, 0),
         };
         let args = [

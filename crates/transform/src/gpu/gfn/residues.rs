@@ -29,12 +29,14 @@ pub(super) fn constants(source: Source, k: usize) -> Result<Source, GfnFftError>
         let product = |x: f64, other: &F50| field.mul(x, field.from_u64(other.modulus()));
         field.inverse(others.iter().fold(1.0, product))
     };
-    let mixed = [of(&b, inverse(&b, &[a])), of(&c, inverse(&c, &[a, b])), of(&c, -inverse(&c, &[b]))];
+    let mixed =
+        [of(&b, inverse(&b, &[a])), of(&c, inverse(&c, &[a, b])), of(&c, -inverse(&c, &[b]))];
     let scale = [a, b, c].map(|field| of(&field, field.inverse(field.from_u64(k as u64))));
     // 2^43·q_0·q_1 is below 2^137.
     let product = u128::from(a.modulus()) * u128::from(b.modulus());
     let (low, high) = (product << 43, (product >> 85) as u64);
-    let words = [low as u64, (low >> 64) as u64, high].map(|word| [word as u32, (word >> 32) as u32]);
+    let words =
+        [low as u64, (low >> 64) as u64, high].map(|word| [word as u32, (word >> 32) as u32]);
     let offset = words.as_flattened()[..5].iter().map(|word| format!("{word}u"));
     Ok(source
         .define("FIELDS", list([a, b, c].map(|field| pair(field.constants()))))
