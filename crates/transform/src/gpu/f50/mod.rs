@@ -96,6 +96,7 @@ pub struct Ntt50 {
     one: Buffer<[f64; 2]>,
     part: Buffer<[f64; 2]>,
     rows: [Kernel; 3],
+    order: Kernel,
 }
 
 impl Ntt50 {
@@ -122,7 +123,7 @@ impl Ntt50 {
         most: u32,
     ) -> Result<Self, Ntt50Error> {
         let points = u32::try_from(batch).ok().and_then(|batch| u64::from(batch).checked_shl(log2));
-        let possible = (1..=MOST.min(2 * most)).contains(&log2)
+        let possible = (1..=MOST.min(MOST_ROW + most)).contains(&log2)
             && points.is_some_and(|points| (1..=1 << 32).contains(&points))
             && (1..=65_535).contains(&fields.len());
         if !possible {
@@ -168,6 +169,7 @@ impl Ntt50 {
             one: device.upload(&factors(&|_| 1.0))?,
             part: device.upload(&factors(&|field| field.inverse(n)))?,
             rows: [kernel(Rows::Forward)?, kernel(Rows::Inverse)?, kernel(Rows::Multiply)?],
+            order: device.program(&shape::order(log2, row))?.kernel("order", 0)?,
         })
     }
 
@@ -281,6 +283,28 @@ impl Ntt50 {
         self.columns(&self.there, data)?;
         self.launch_rows(Rows::Multiply, data, spectrum, &self.one, stride)?;
         self.columns(&self.back, data)
+    }
+
+    /// to ← spectra in natural order: X_i of vector b modulo prime s at s·stride + b·N + i. Cost: a pass over memory.
+    ///
+    /// # Errors
+    /// A buffer is of another length, or the device fails.
+    pub fn natural(&self, spectra: &Buffer<f64>, to: &mut Buffer<f64>) -> Result<(), Ntt50Error> {
+        has("spectra", spectra.len(), self.elements())?;
+        has("ordered spectra", to.len(), self.elements())?;
+        let count = self.batch << self.log2;
+        let launch = Launch {
+            grid: [
+                count.div_ceil(shape::ORDER_THREADS as usize) as u32,
+                self.fields.len() as u32,
+                1,
+            ],
+            block: [shape::ORDER_THREADS, 1, 1],
+            shared_bytes: 0,
+        };
+        let to = Arg::from(&*to);
+        let args = [to, spectra.into(), Arg::U64(self.stride as u64), Arg::U64(count as u64)];
+        Ok(self.order.launch(launch, &args)?)
     }
 
     fn columns(&self, tables: &Tables, data: &Buffer<f64>) -> Result<(), Ntt50Error> {

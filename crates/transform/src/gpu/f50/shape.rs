@@ -108,7 +108,20 @@ impl Shape {
     }
 }
 
-/// The sources of all kernels, for check of registers: rows of some lengths, and columns beside them.
+/// Threads of a block that puts spectra in order.
+pub(super) const ORDER_THREADS: u32 = 256;
+
+/// The kernel that puts spectra of 2^log2 points in order.
+pub(super) fn order(log2: u32, row: u32) -> Source {
+    let text = include_str!("../../../kernels/f50_order.cu");
+    Source::new("f50_order.cu", text, &["order"])
+        .headers(common::HEADERS)
+        .define("LOG_POINTS", log2)
+        .define("LOG_TILE", row_tile(row))
+        .define("THREADS", ORDER_THREADS)
+}
+
+/// The sources of all kernels: rows of some lengths, and columns beside them.
 pub(super) fn shipped(shared_memory: u32) -> Vec<Source> {
     let mut shapes = vec![];
     for stages in [3, 8, 11, 12] {
@@ -122,5 +135,5 @@ pub(super) fn shipped(shared_memory: u32) -> Vec<Source> {
             shapes.push(Shape::Columns { inverse, stages, row: 12, inner });
         }
     }
-    shapes.into_iter().map(Shape::source).collect()
+    shapes.into_iter().map(Shape::source).chain([order(20, 12)]).collect()
 }

@@ -42,6 +42,9 @@ fn check(log2: u32, most: u32, batch: usize, count: usize) {
     let data = device.upload(&start).unwrap();
     plan.forward(&data).unwrap();
     let found = data.download().unwrap();
+    let mut ordered = device.alloc(plan.elements()).unwrap();
+    plan.natural(&data, &mut ordered).unwrap();
+    let ordered = ordered.download().unwrap();
     for (s, &field) in fields.iter().enumerate() {
         let p = field.modulus();
         let root = field.to_u64(field.root_of_unity(log2).unwrap());
@@ -51,6 +54,7 @@ fn check(log2: u32, most: u32, batch: usize, count: usize) {
             let Some((vector, i)) = plan.frequency(place) else { continue };
             let expected = evaluate(&x[vector * n..][..n], pow_mod(root, i as u64, p), p);
             let found = found[s * plan.stride() + place];
+            assert_eq!(ordered[s * plan.stride() + vector * n + i], found);
             assert_eq!(found, expected as f64, "2^{log2} points, X_{i} of {vector} mod {p}");
         }
     }
@@ -101,6 +105,16 @@ fn two_passes() {
     }
     check(13, 12, 2, 1);
     check(15, 8, 1, 1);
+}
+
+#[test]
+fn every_number_of_stages() {
+    for log2 in [6, 8, 10, 11] {
+        check(log2, 12, 1, 1);
+    }
+    for columns in 8..=12 {
+        check(4 + columns, 4, 1, 1);
+    }
 }
 
 #[test]
