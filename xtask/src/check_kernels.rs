@@ -78,7 +78,7 @@ struct Folder {
     sources: fn(lengths: &[usize], shared_memory: u32) -> Result<Vec<Source>>,
 }
 
-const FOLDERS: [Folder; 6] = [
+const FOLDERS: [Folder; 7] = [
     Folder {
         budgets: "crates/device/kernels/budgets.toml",
         by: &["RADIX"],
@@ -135,6 +135,13 @@ const FOLDERS: [Folder; 6] = [
         few_lengths: &[],
         all_lengths: Vec::new,
         sources: |_, shared_memory| Ok(warpint_collatz::gpu::sources(shared_memory)),
+    },
+    Folder {
+        budgets: "crates/transform/kernels/budgets.toml",
+        by: &["DIGITS", "WORDS", "LIMBS", "LOG_POINTS", "STAGES", "TWIDDLED", "MODULAR", "KIND"],
+        few_lengths: &[],
+        all_lengths: Vec::new,
+        sources: |_, shared_memory| Ok(warpint_transform::gpu::sources(shared_memory)),
     },
     Folder {
         budgets: "crates/selftest/kernels/budgets.toml",
