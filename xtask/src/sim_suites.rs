@@ -51,6 +51,7 @@ const SUITES: &[Suite] = &[
     ("collatz-delays", |device| collatz(device, |name| name == "delays")),
     ("collatz-tables", |device| collatz(device, |name| name == "tables")),
     ("collatz-overflows", |device| collatz(device, |name| name == "overflows")),
+    ("small-primes", small_primes),
     ("goldilocks-64", |device| goldilocks(device, 1279, 64)),
     ("goldilocks-320", |device| goldilocks(device, 4423, 320)),
     ("goldilocks-1024", |device| goldilocks(device, 21_701, 1024)),
@@ -71,6 +72,16 @@ fn field(device: &Device) -> Result<()> {
 fn field50(device: &Device) -> Result<()> {
     for (name, case) in warpint_selftest::field50::CASES {
         case(device, warpint_selftest::SEED, 500).map_err(anyhow::Error::msg).context(*name)?;
+    }
+    Ok(())
+}
+
+/// Transforms by way of small primes, in one pass over memory and in two.
+fn small_primes(device: &Device) -> Result<()> {
+    use warpint_selftest::transform_small::{CASES, Sizes};
+    for (name, case) in CASES {
+        let done = case(device, warpint_selftest::SEED, &Sizes::few());
+        done.map_err(anyhow::Error::msg).context(*name)?;
     }
     Ok(())
 }
