@@ -3,7 +3,7 @@
 //   DIGITS   k, a power of two from 2 to 128
 //   W, U     56 ≤ W ≤ 64
 //   SUM      1 for r = 2^W + 2^U, 0 for 2^W − 2^U
-//   INVERSE  ⌊2^(W + 28)/r⌋
+//   RECIPROCAL  ⌊2^(W + 28)/r⌋
 //
 // In memory an element has digits below r, or it is r^k: the top digit r, zeros below. Between that, digits
 // are lazy: integers of 96 bits, |z| < 2^(W + 27), which sums do not carry. A product by r^e is a rotation:
@@ -115,7 +115,7 @@ DEVICE u64 reduce(Wide t, i32& quotient) {
     // With 27 bits of 1/r, rounded so that the quotient is never too large, it is at most one too small.
     constexpr u32 CUT = W - 4;
     i32 top = (i32)__funnelshift_r(t.w1, t.w2, CUT - 32);
-    i32 q = __mulhi(top, INVERSE - (top >> 31));
+    i32 q = __mulhi(top, RECIPROCAL - (top >> 31));
     Wide times = {(u32)q, (u32)(q >> 31), (u32)(q >> 31)};
     Wide rest = sub(t, shift_left<W>(times));
     rest = SUM ? sub(rest, shift_left<U>(times)) : add(rest, shift_left<U>(times));

@@ -170,7 +170,7 @@ impl GfnFft {
     /// Words of a vector: batch·N·k.
     #[must_use]
     pub fn words(&self) -> usize {
-        self.batch * self.form.digits() << self.log2
+        (self.batch * self.form.digits()) << self.log2
     }
 
     /// The number of passes over memory.
@@ -368,7 +368,7 @@ impl<'a> Maker<'a> {
     }
 
     fn words(&self) -> usize {
-        self.batch * self.form.digits() << self.log2
+        (self.batch * self.form.digits()) << self.log2
     }
 
     fn kernel(

@@ -49,7 +49,7 @@ fn described(source: Source, form: Form) -> Source {
         .define("W", form.w())
         .define("U", form.u())
         .define("SUM", u32::from(form.is_sum()))
-        .define("INVERSE", (1u128 << (form.w() + 28)) / u128::from(form.radix()))
+        .define("RECIPROCAL", (1u128 << (form.w() + 28)) / u128::from(form.radix()))
 }
 
 /// A tile: 2^`log_points` points of 2^`log_columns` columns, and the threads of its block.
