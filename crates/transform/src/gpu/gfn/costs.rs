@@ -1,8 +1,9 @@
 //! What a transform consists of: for benches.
 
-use warpint_device::{Buffer, DeviceError};
+use warpint_device::Buffer;
 
 use super::plan::{GfnFft, GfnFftError, Pass, Twiddles};
+use super::shape::has_spectra;
 
 /// The passes of a plan without their products by twiddles. What they compute is no transform; their time is
 /// that of sums, rotations and memory.
@@ -28,9 +29,9 @@ impl GfnFft {
     /// # Errors
     /// Their kernels do not compile.
     pub fn butterflies(&self) -> Result<Butterflies<'_>, GfnFftError> {
-        let bare = |pass: &Pass| -> Result<Pass, DeviceError> {
+        let bare = |pass: &Pass| -> Result<Pass, GfnFftError> {
             let Pass { tile, launch, log_s, .. } = *pass;
-            let program = self.device.program(&tile.pass(false))?;
+            let program = self.device.program(&tile.pass(false)?)?;
             let kernel = program.kernel("pass", tile.shared_bytes())?;
             Ok(Pass { tile, kernel, launch, log_s, twiddles: None })
         };
@@ -45,11 +46,13 @@ impl GfnFft {
         8 * (2 * self.passes() as u64 * self.words() as u64 + tables as u64)
     }
 
-    /// Products of two digits that the twiddles of a forward transform take: k² for each element.
+    /// Products of two digits that the twiddles of a forward transform take: k² for each element. `None` where
+    /// products are found by transforms of the digits.
     #[must_use]
-    pub fn digit_products(&self) -> u64 {
+    pub fn digit_products(&self) -> Option<u64> {
         let twiddled = self.twiddles().count() as u64;
-        twiddled * self.words() as u64 * self.form().digits() as u64
+        let all = twiddled * self.words() as u64 * self.form().digits() as u64;
+        (!has_spectra(self.form())).then_some(all)
     }
 
     fn twiddles(&self) -> impl Iterator<Item = &Twiddles> {
