@@ -215,10 +215,7 @@ pub fn run_transforms(
 }
 
 /// Runs the cases of [`transform_cpu`], as [`run`] does those of families: `transform::outputs`.
-pub fn run_transforms_on_cpu(
-    filter: Option<&str>,
-    report: &mut dyn FnMut(&CaseReport),
-) -> Summary {
+pub fn run_transforms_on_cpu(filter: Option<&str>, report: &mut dyn FnMut(&CaseReport)) -> Summary {
     let mut run = Running { filter, report, summary: Summary::default() };
     for (case, of_cpu) in transform_cpu::CASES {
         run.one("transform", case, &|| of_cpu(SEED));

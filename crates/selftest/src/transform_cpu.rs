@@ -49,9 +49,8 @@ fn published_examples(_seed: u64) -> Result<(), String> {
 /// Short transforms and convolutions over all primes by definition, and back.
 fn transforms(seed: u64) -> Result<(), String> {
     PRIMES.into_iter().try_for_each(|form| {
-        (0..=6).try_for_each(|log2| {
-            with_field!(form, |field| all(seed, field, log2)).map_err(text)?
-        })
+        (0..=6)
+            .try_for_each(|log2| with_field!(form, |field| all(seed, field, log2)).map_err(text)?)
     })
 }
 

@@ -101,7 +101,11 @@ fn prime(text: &str) -> Result<Form, String> {
 fn runs(text: &str) -> Result<usize, String> {
     const MOST: u64 = 1000;
     let n = at_least_one(text)?;
-    if n > MOST { Err(format!("{n} runs are too many: give at most {MOST}")) } else { Ok(n as usize) }
+    if n > MOST {
+        Err(format!("{n} runs are too many: give at most {MOST}"))
+    } else {
+        Ok(n as usize)
+    }
 }
 
 #[cfg(test)]

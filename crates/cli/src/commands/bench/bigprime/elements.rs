@@ -131,6 +131,23 @@ impl Elements {
     }
 }
 
+/// Integers below a modulus, word d of integer j at d·count + j; `None` without memory for them.
+pub(super) fn integers(modulus: &[u64], count: usize) -> Option<Vec<u64>> {
+    let top = modulus.iter().rposition(|&word| word > 0)?;
+    let mut all = vec![];
+    all.try_reserve_exact(modulus.len() * count).ok()?;
+    all.resize(modulus.len() * count, 0);
+    for (d, row) in all.chunks_mut(count.max(1)).enumerate().take(top + 1) {
+        row.par_iter_mut().enumerate().for_each(|(j, word)| {
+            *word = mixed((d * count + j) as u64);
+            if d == top {
+                *word %= modulus[top];
+            }
+        });
+    }
+    Some(all)
+}
+
 /// A permutation of the numbers of 64 bits without visible order (Steele, Lea and Flood 2014, *Fast splittable
 /// pseudorandom number generators*, figure 16).
 fn mixed(x: u64) -> u64 {

@@ -1,5 +1,6 @@
 //! `warpint bench bigprime`
 
+mod crossover;
 mod elements;
 mod on_cpu;
 mod on_device;
@@ -11,6 +12,7 @@ use warpint::arith::gfn::{Form, PRIMES};
 use warpint::mersenne::engine::places::cpu_name;
 use warpint::mersenne::{DeviceChoice, DeviceId};
 
+use self::crossover::{Crossover, crossovers};
 use self::on_cpu::OnCpu;
 use self::on_device::OnDevice;
 use self::row::Row;
@@ -34,10 +36,17 @@ const TIMES: Labels = Labels {
     marker: |name, n, ns| format!("{name}, 2^{:.0} elements: {ns:.4} ns each", n.log2()),
 };
 
+const RATIOS: Labels = Labels {
+    title: "Small-primes way over big-prime way",
+    axes: ["elements", "time by small primes / time in the field"],
+    marker: |name, n, ratio| format!("{name}, 2^{:.0} elements: {ratio:.2}", n.log2()),
+};
+
 /// The ways that are measured.
 #[derive(Debug, Clone, Copy)]
 struct Wanted {
     big: bool,
+    small: bool,
 }
 
 /// Where transforms are computed.
@@ -57,6 +66,8 @@ struct Measured {
     /// Of the CPU.
     threads: Option<usize>,
     rows: Vec<Row>,
+    /// Which way is the faster one.
+    crossovers: Vec<Crossover>,
 }
 
 pub(crate) fn run(args: &BenchBigprimeArgs) -> anyhow::Result<Exit> {
@@ -78,13 +89,15 @@ pub(crate) fn run(args: &BenchBigprimeArgs) -> anyhow::Result<Exit> {
             let info = place.device().info().clone();
             let lengths = or(if id == DeviceId::Sim { 3..=4 } else { 10..=22 });
             let (device, name, driver) = (info.id, info.name, Some(info.driver));
-            let measured = Measured { device, name, driver, threads: None, rows: vec![] };
+            let measured =
+                Measured { device, name, driver, threads: None, rows: vec![], crossovers: vec![] };
             measured.of(args, (primes, &lengths), wanted, &mut place)?
         }
         DeviceChoice::Auto | DeviceChoice::Cpu => {
             let (device, threads) = ("cpu".into(), Some(cores()));
+            let name = cpu_name();
             let measured =
-                Measured { device, name: cpu_name(), driver: None, threads, rows: vec![] };
+                Measured { device, name, driver: None, threads, rows: vec![], crossovers: vec![] };
             let lengths = or(6..=10);
             measured.of(args, (primes, &lengths), wanted, &mut OnCpu { runs: args.runs })?
         }
@@ -121,18 +134,11 @@ fn wanted(way: Option<Way>, place: DeviceChoice) -> Result<Wanted, BadRequest> {
     let on_cpu = !matches!(place, DeviceChoice::On(_));
     match way {
         Some(way) if on_cpu && way != Way::Big => {
-            let line = "--way: the small-primes way is for devices: give --device cuda, or --way big";
+            let line =
+                "--way: the small-primes way is for devices: give --device cuda, or --way big";
             Err(BadRequest(line.into()))
         }
-        _ => Ok(Wanted { big: way != Some(Way::Small) }),
-    }
-}
-
-/// What was compared.
-fn checked(outputs: usize) -> String {
-    match outputs {
-        0 => "inverse".into(),
-        outputs => format!("inverse, {}", units::count(outputs as u64, "output")),
+        _ => Ok(Wanted { big: way != Some(Way::Small), small: !on_cpu && way != Some(Way::Big) }),
     }
 }
 
@@ -159,7 +165,8 @@ impl Measured {
                 meter.show(done, total, what);
                 let row = place.row(form, log2, wanted);
                 meter.end();
-                let row = row.with_context(|| format!("{form}, 2^{log2} elements"))?;
+                let mut row = row.with_context(|| format!("{form}, 2^{log2} elements"))?;
+                row.compare();
                 if i == 0 {
                     say(&format!("\n{}\n{}", row.title(), Row::HEADER))?;
                 }
@@ -167,6 +174,11 @@ impl Measured {
                 self.rows.push(row);
             }
         }
+        self.crossovers = crossovers(&self.rows);
+        if !self.crossovers.is_empty() {
+            say("\nthe faster way, and where")?;
+        }
+        self.crossovers.iter().try_for_each(|of_prime| say(&of_prime.line()))?;
         Ok(self)
     }
 
@@ -178,12 +190,23 @@ impl Measured {
         format!("{}  {}{more}", self.device, self.name)
     }
 
+    /// The ratio of both ways, where both were measured; else the times of one.
     fn chart(&self) -> Chart {
-        let mut chart = Chart::new(&TIMES, &self.name);
+        let both = !self.crossovers.is_empty();
+        let mut chart = Chart::new(if both { &RATIOS } else { &TIMES }, &self.name);
         for row in &self.rows {
             let (n, name) = (f64::from(row.log2).exp2(), format!("k = {}", row.digits));
-            let Some(big) = &row.big else { continue };
-            chart.mark(&name, n, 1e3 * big.transform.us / n);
+            let big = row.big.as_ref().map(|big| &big.transform);
+            let times = big.or(row.small.as_ref().map(|small| &small.transform));
+            let value = if both { row.small_over_big } else { times.map(|t| 1e3 * t.us / n) };
+            if let Some(value) = value {
+                chart.mark(&name, n, value);
+            }
+        }
+        if both {
+            for row in &self.rows {
+                chart.dash("alike", "both alike", f64::from(row.log2).exp2(), 1.0);
+            }
         }
         chart
     }

@@ -8,18 +8,15 @@ use warpint::arith::with_field;
 use warpint::transform::cpu::Transform;
 
 use super::elements::Elements;
-use super::row::{Big, Row, Times};
-use super::{Place, SEEDS, Wanted, checked};
+use super::row::{Big, Checked, Row, Times};
+use super::{Place, SEEDS, Wanted};
 
 pub(super) struct OnCpu {
     pub(super) runs: Option<usize>,
 }
 
 impl OnCpu {
-    fn times(
-        &self,
-        mut work: impl FnMut() -> anyhow::Result<()>,
-    ) -> anyhow::Result<Times> {
+    fn times(&self, mut work: impl FnMut() -> anyhow::Result<()>) -> anyhow::Result<Times> {
         const LONG: Duration = Duration::from_millis(100);
         let mut time = || -> anyhow::Result<Duration> {
             let begin = Instant::now();
@@ -31,7 +28,7 @@ impl OnCpu {
         Ok(Times::new(times.collect::<Result<_, _>>()?))
     }
 
-    fn big<const K: usize>(&self, field: Gfn<K>, log2: u32) -> anyhow::Result<(Big, String)> {
+    fn big<const K: usize>(&self, field: Gfn<K>, log2: u32) -> anyhow::Result<(Big, Checked)> {
         let [a, b] = SEEDS.map(|seed| Elements::new(field.form(), log2, seed));
         let all = |of: &Elements| (0..1 << log2).map(|j| of.element(j)).collect::<Vec<[u64; K]>>();
         let (first, second) = (all(&a), all(&b));
@@ -53,7 +50,7 @@ impl OnCpu {
             ensure!(x[i] == expected, "of the convolution, element {i} is wrong");
         }
         let convolution = self.times(|| Ok(plan.cyclic(&mut x, &mut y)?))?;
-        let checked = checked(looked_at.len());
+        let checked = Checked { inverse: true, outputs: looked_at.len(), equal: false };
         Ok((Big { transform, inverse, convolution, passes: None }, checked))
     }
 }

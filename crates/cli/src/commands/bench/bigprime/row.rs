@@ -1,9 +1,11 @@
 //! What is printed of a prime and a length.
 
+use std::fmt;
 use std::time::Duration;
 
 use serde::Serialize;
 use warpint::arith::gfn::Form;
+use warpint::transform::gpu::small_primes::StepTimes;
 
 use crate::commands::bench::{micros, optional};
 
@@ -60,10 +62,10 @@ pub(super) struct Passes {
     /// That at the rate of a copy.
     memory_floor_us: f64,
     copy_gb_per_second: f64,
-    /// Products of two digits.
-    digit_products: u64,
+    /// Products of two digits; of primes of many digits there are none.
+    digit_products: Option<u64>,
     /// Those at the rate of products mod 2^64 − 2^32 + 1.
-    arithmetic_floor_us: f64,
+    arithmetic_floor_us: Option<f64>,
 }
 
 /// Of what floors are made.
@@ -71,7 +73,7 @@ pub(super) struct Passes {
 pub(super) struct Work {
     pub(super) passes: usize,
     pub(super) bytes: u64,
-    pub(super) digit_products: u64,
+    pub(super) digit_products: Option<u64>,
     /// Bytes read and written, and products, in a second.
     pub(super) copy_rate: f64,
     pub(super) product_rate: f64,
@@ -90,13 +92,79 @@ impl Passes {
             memory_floor_us: us(work.bytes, work.copy_rate),
             copy_gb_per_second: work.copy_rate / 1e9,
             digit_products: work.digit_products,
-            arithmetic_floor_us: us(work.digit_products, work.product_rate),
+            arithmetic_floor_us: work.digit_products.map(|count| us(count, work.product_rate)),
         }
     }
 
     /// The larger one.
     pub(super) fn floor_us(&self) -> f64 {
-        self.memory_floor_us.max(self.arithmetic_floor_us)
+        self.memory_floor_us.max(self.arithmetic_floor_us.unwrap_or(0.0))
+    }
+}
+
+/// The small-primes way: the same transform.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct Small {
+    pub(super) transform: Times,
+    pub(super) inverse: Times,
+    pub(super) convolution: Times,
+    /// Small primes, enough for convolutions.
+    pub(super) primes: usize,
+    /// Of the transform.
+    pub(super) steps: Steps,
+    pub(super) ring: Ring,
+}
+
+/// A transform over the product of just enough small primes to hold an element: as much work as Chen et al.
+/// compare, but another transform.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct Ring {
+    pub(super) transform: Times,
+    pub(super) primes: usize,
+    pub(super) steps: Steps,
+}
+
+/// The time of each step of one run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct Steps {
+    chirps_us: f64,
+    projection_us: f64,
+    transforms_us: f64,
+    recombination_us: f64,
+}
+
+impl Steps {
+    pub(super) fn new(times: &StepTimes) -> Self {
+        Self {
+            chirps_us: micros(times.chirps),
+            projection_us: micros(times.projection),
+            transforms_us: micros(times.transforms),
+            recombination_us: micros(times.recombination),
+        }
+    }
+}
+
+/// What was compared, and did not differ.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub(super) struct Checked {
+    /// All outputs of both ways, digit by digit, of the transform and of the convolution.
+    pub(super) equal: bool,
+    /// The inverse transform, with what it is to give back.
+    pub(super) inverse: bool,
+    /// Outputs of the transform, with the definition; and one of the convolution if there are any.
+    pub(super) outputs: usize,
+}
+
+impl fmt::Display for Checked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let equal = self.equal.then(|| "equal".to_owned());
+        let inverse = self.inverse.then(|| "inverse".to_owned());
+        let outputs = (self.outputs > 0).then(|| self.outputs.to_string());
+        let said: Vec<_> = [equal, inverse, outputs].into_iter().flatten().collect();
+        f.write_str(&said.join(", "))
     }
 }
 
@@ -111,10 +179,12 @@ pub(super) struct Row {
     pub(super) bits: u32,
     pub(super) log2: u32,
     pub(super) big: Option<Big>,
-    /// What was compared, and did not differ.
-    pub(super) checked: String,
-    /// Why a way has no times.
-    pub(super) missing: Option<String>,
+    pub(super) small: Option<Small>,
+    /// The time of the small-primes way over that of the other.
+    pub(super) small_over_big: Option<f64>,
+    pub(super) checked: Checked,
+    /// Why ways have no times.
+    pub(super) missing: Vec<String>,
 }
 
 impl Row {
@@ -125,9 +195,17 @@ impl Row {
             bits: form.bits(),
             log2,
             big: None,
-            checked: String::new(),
-            missing: None,
+            small: None,
+            small_over_big: None,
+            checked: Checked::default(),
+            missing: vec![],
         }
+    }
+
+    /// Compares the ways, if both were measured.
+    pub(super) fn compare(&mut self) {
+        let both = self.big.as_ref().zip(self.small.as_ref());
+        self.small_over_big = both.map(|(big, small)| small.transform.us / big.transform.us);
     }
 
     /// Above the rows of a prime.
@@ -135,25 +213,26 @@ impl Row {
         format!("p = {}: k = {}, {} bits", self.prime, self.digits, self.bits)
     }
 
-    pub(super) const HEADER: &str = "log2 N  big ways";
+    pub(super) const HEADER: &str = "log2 N      big µs      conv. twidd. floor µs |   small µs      conv.       ring  primes | small/big | checked";
 
     pub(super) fn line(&self) -> String {
-        let big = self.big.as_ref();
+        let (big, small) = (self.big.as_ref(), self.small.as_ref());
         let passes = big.and_then(|big| big.passes.as_ref());
         let us = |times: Option<&Times>| optional(times.map(|times| times.us), 1);
-        let mut line = format!(
-            "{:>6}  {:>11}  {:>11}  {:>11}  {:>8}  {:>11}  {}",
+        let line = format!(
+            "{:>6}  {:>10} {:>10} {:>6} {:>8} | {:>10} {:>10} {:>10}  {:>6} | {:>9} | {}",
             self.log2,
             us(big.map(|big| &big.transform)),
-            us(big.map(|big| &big.inverse)),
             us(big.map(|big| &big.convolution)),
             passes.map_or_else(|| "–".into(), |p| format!("{:.0} %", 100.0 * p.twiddles_share)),
             optional(passes.map(Passes::floor_us), 1),
+            us(small.map(|small| &small.transform)),
+            us(small.map(|small| &small.convolution)),
+            us(small.map(|small| &small.ring.transform)),
+            small.map_or_else(|| "–".into(), |small| small.primes.to_string()),
+            optional(self.small_over_big, 2),
             self.checked,
         );
-        if let Some(why) = &self.missing {
-            line += &format!("  ({why})");
-        }
-        line
+        self.missing.iter().fold(line, |line, why| format!("{line}\n{:>6}  {why}", ""))
     }
 }
