@@ -51,7 +51,8 @@ const SUITES: &[Suite] = &[
     ("collatz-delays", |device| collatz(device, |name| name == "delays")),
     ("collatz-tables", |device| collatz(device, |name| name == "tables")),
     ("collatz-overflows", |device| collatz(device, |name| name == "overflows")),
-    ("small-primes", small_primes),
+    ("transform-big", transform_big),
+    ("transform-small", transform_small),
     ("goldilocks-64", |device| goldilocks(device, 1279, 64)),
     ("goldilocks-320", |device| goldilocks(device, 4423, 320)),
     ("goldilocks-1024", |device| goldilocks(device, 21_701, 1024)),
@@ -72,16 +73,6 @@ fn field(device: &Device) -> Result<()> {
 fn field50(device: &Device) -> Result<()> {
     for (name, case) in warpint_selftest::field50::CASES {
         case(device, warpint_selftest::SEED, 500).map_err(anyhow::Error::msg).context(*name)?;
-    }
-    Ok(())
-}
-
-/// Transforms by way of small primes, in one pass over memory and in two.
-fn small_primes(device: &Device) -> Result<()> {
-    use warpint_selftest::transform_small::{CASES, Sizes};
-    for (name, case) in CASES {
-        let done = case(device, warpint_selftest::SEED, &Sizes::few());
-        done.map_err(anyhow::Error::msg).context(*name)?;
     }
     Ok(())
 }
@@ -161,6 +152,28 @@ fn collatz(device: &Device, wanted: fn(&str) -> bool) -> Result<()> {
     ensure!(cases.peek().is_some(), "no such case");
     for (name, case) in cases {
         let done = case(device, warpint_selftest::SEED, &Sizes::least());
+        done.map_err(anyhow::Error::msg).context(*name)?;
+    }
+    Ok(())
+}
+
+/// Transforms over big prime fields.
+fn transform_big(device: &Device) -> Result<()> {
+    use warpint_selftest::transform_big::{CASES, Sizes};
+    for (name, case) in CASES {
+        let done = case(device, warpint_selftest::SEED, &Sizes::least());
+        done.map_err(anyhow::Error::msg).context(*name)?;
+    }
+    Ok(())
+}
+
+/// Transforms modulo small primes, and by way of them.
+fn transform_small(device: &Device) -> Result<()> {
+    use warpint_selftest::transform_small::{CASES, Sizes};
+    let fields = vec![(0, 3, 2), (2, 2, 1)];
+    let sizes = Sizes { modulo: vec![(1, 5, 2), (5, 3, 2)], fields, ..Sizes::few() };
+    for (name, case) in CASES {
+        let done = case(device, warpint_selftest::SEED, &sizes);
         done.map_err(anyhow::Error::msg).context(*name)?;
     }
     Ok(())

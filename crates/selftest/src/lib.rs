@@ -12,9 +12,11 @@
 //! * [`field`]: the field arithmetic of the kernels, one function at a time;
 //! * [`field50`]: the same for the fields of primes of 47 to 50 bits;
 //! * [`interim`]: residues on the way through large tests;
-//! * [`transform_small`]: transforms by way of small primes;
 //! * [`stress`]: checked squarings for as long as one likes;
+//! * [`transform_big`]: transforms over big prime fields on devices;
+//! * [`transform_cpu`]: transforms on the CPU;
 //! * [`transform_prime`]: transforms over prime fields on devices;
+//! * [`transform_small`]: transforms by way of small primes;
 //! * [`vectors`]: the known answers of `tests/vectors`;
 //! * [`engine_suite!`]: one `#[test]` for every case.
 
@@ -32,6 +34,8 @@ pub mod oracle;
 pub mod sample;
 pub mod sequence;
 pub mod stress;
+pub mod transform_big;
+pub mod transform_cpu;
 pub mod transform_prime;
 pub mod transform_small;
 pub mod twin;
@@ -188,18 +192,33 @@ pub fn run_collatz(
     run.summary
 }
 
-/// Runs the cases of [`transform_small`] on a device, as [`run`] does those of families:
-/// `small_primes@cuda:0::transforms`.
-pub fn run_small_primes(
+/// Runs the cases of [`transform_big`], [`transform_small`] and [`transform_prime`] on a device, as [`run`] does
+/// those of families: `transform-big@cuda:0::convolutions`, `transform-small@cuda:0::rings` and so on.
+pub fn run_transforms(
     device: &Device,
-    sizes: &transform_small::Sizes,
+    (big, small): (&transform_big::Sizes, &transform_small::Sizes),
     filter: Option<&str>,
     report: &mut dyn FnMut(&CaseReport),
 ) -> Summary {
     let mut run = Running { filter, report, summary: Summary::default() };
-    let family = format!("small_primes@{}", device.info().id);
-    for (case, of_transforms) in transform_small::CASES {
-        run.one(&family, case, &|| of_transforms(device, SEED, sizes));
+    let place = &device.info().id;
+    for (case, of_big) in transform_big::CASES {
+        run.one(&format!("transform-big@{place}"), case, &|| of_big(device, SEED, big));
+    }
+    for (case, of_small) in transform_small::CASES {
+        run.one(&format!("transform-small@{place}"), case, &|| of_small(device, SEED, small));
+    }
+    for (case, of_prime) in transform_prime::CASES {
+        run.one(&format!("transform-prime@{place}"), case, &|| of_prime(device, SEED));
+    }
+    run.summary
+}
+
+/// Runs the cases of [`transform_cpu`], as [`run`] does those of families: `transform::outputs`.
+pub fn run_transforms_on_cpu(filter: Option<&str>, report: &mut dyn FnMut(&CaseReport)) -> Summary {
+    let mut run = Running { filter, report, summary: Summary::default() };
+    for (case, of_cpu) in transform_cpu::CASES {
+        run.one("transform", case, &|| of_cpu(SEED));
     }
     run.summary
 }

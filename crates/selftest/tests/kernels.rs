@@ -5,8 +5,8 @@ use warpint_device::Device;
 use warpint_integer::Executor;
 use warpint_selftest::batches::{self, Sizes};
 use warpint_selftest::{
-    CaseReport, SEED, Summary, elementwise, field, field50, run_batches, run_kernels,
-    transform_prime,
+    CaseReport, Summary, elementwise, field, field50, run_batches, run_kernels, run_transforms,
+    run_transforms_on_cpu, transform_big, transform_cpu, transform_prime, transform_small,
 };
 
 /// Runs the cases whose names hold a word.
@@ -54,10 +54,34 @@ fn batches_are_exact_on_the_cpu() {
     batches_pass(&Executor::cpu(), batches::CASES.len());
 }
 
+/// The cases of a family on the simulator.
+fn transforms_pass(family: &str, cases: usize) {
+    let (device, mut failures) = (Device::simulator().unwrap(), vec![]);
+    let sizes = (&transform_big::Sizes::few(), &transform_small::Sizes::few());
+    let summary =
+        run_transforms(&device, sizes, Some(family), &mut |CaseReport { case, result, .. }| {
+            failures.extend(result.as_ref().err().map(|why| format!("{case}: {why}")));
+        });
+    assert_eq!(failures, Vec::<String>::new());
+    assert_eq!(summary, Summary { passed: cases, failed: 0 });
+}
+
+#[test]
+fn transforms_over_big_prime_fields_are_those_of_the_cpu() {
+    transforms_pass("transform-big@", transform_big::CASES.len());
+}
+
 #[test]
 fn transforms_over_prime_fields_are_those_of_the_cpu() {
-    let device = Device::simulator().unwrap();
-    for (case, run) in transform_prime::CASES {
-        assert_eq!(run(&device, SEED), Ok(()), "{case}");
-    }
+    transforms_pass("transform-prime@", transform_prime::CASES.len());
+}
+
+#[test]
+fn transforms_on_the_cpu_are_those_of_the_definition() {
+    let mut failures = vec![];
+    let summary = run_transforms_on_cpu(None, &mut |CaseReport { case, result, .. }| {
+        failures.extend(result.as_ref().err().map(|why| format!("{case}: {why}")));
+    });
+    assert_eq!(failures, Vec::<String>::new());
+    assert_eq!(summary, Summary { passed: transform_cpu::CASES.len(), failed: 0 });
 }

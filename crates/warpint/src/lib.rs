@@ -78,6 +78,28 @@
 //! assert!(path.is_some_and(|path| path.delay() == 949));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! A convolution modulo the prime (2^63 + 2^34)^8 + 1, of 505 bits; with [`transform::gpu::gfn::GfnFft`] in place of
+//! [`transform::cpu::Transform`] on a GPU:
+//!
+//! ```
+//! use warpint::arith::field::Field;
+//! use warpint::arith::gfn::{Gfn, PRIMES};
+//! use warpint::transform::cpu::Transform;
+//!
+//! let field = Gfn::<8>::new(PRIMES[2])?;
+//! // 1 + z and −1 + 2z, of 1024 coefficients.
+//! let polynomial = |low, high| {
+//!     let mut x = vec![field.zero(); 1024];
+//!     (x[0], x[1]) = (low, high);
+//!     x
+//! };
+//! let (one, two) = (field.one(), field.from_u64(2));
+//! let (mut a, mut b) = (polynomial(one, one), polynomial(field.neg(&one), two));
+//! Transform::new(field.clone(), 10)?.cyclic(&mut a, &mut b)?;
+//! assert_eq!(a[..4], [field.neg(&one), one, two, field.zero()]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub use warpint_arith as arith;
 pub use warpint_collatz as collatz;

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use warpint::mersenne::{DeviceId, Exponent};
 
 use super::arithmetic::{ArithmeticArgs, threads};
-use super::{BenchBatchArgs, gpu};
+use super::{BenchBatchArgs, BenchBigprimeArgs, gpu};
 use crate::units;
 
 const BENCH_EXAMPLES: &str = "\
@@ -42,6 +42,17 @@ pub(crate) enum Bench {
     /// copied.
     #[command(after_help = super::bench_batch::EXAMPLES)]
     Batch(BenchBatchArgs),
+    /// Time transforms over big prime fields Z/pZ, p = r^k + 1, and convolutions there, by both ways.
+    ///
+    /// The big-prime way is passes over points whose roots are powers of r; the small-primes way is the same
+    /// transform by transforms modulo primes below 2^50, and has the same outputs bit for bit. Operands lie in the memory of
+    /// the device. Each time is the median of some runs by the device's clock, after a first one. Outputs of both ways are
+    /// compared, the inverse with what it is to give back, and some outputs with the definition; a
+    /// difference is an error. The floor is the larger of two: memory (what the passes read and write, at the rate of a copy)
+    /// and arithmetic (products of digits, at the rate of products mod 2^64 − 2^32 + 1). A row that has no
+    /// room in memory says so. The last lines tell which way is the faster one at which lengths.
+    #[command(after_help = super::bench_bigprime::EXAMPLES)]
+    Bigprime(BenchBigprimeArgs),
     /// Measure what checks and checkpoints cost a PRP test: the time of its squarings, without and
     /// with checkpoints, beside that of bare ones before and after it.
     ///

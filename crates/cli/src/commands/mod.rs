@@ -29,6 +29,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Collatz { what } => collatz::run(&what),
         Command::Bench { what: Bench::Mersenne(args) } => bench::mersenne(&args),
         Command::Bench { what: Bench::Batch(args) } => bench::batch::run(&args),
+        Command::Bench { what: Bench::Bigprime(args) } => bench::bigprime::run(&args),
         Command::Bench { what: Bench::Checks(args) } => bench::checks::run(&args),
         Command::Bench { what: Bench::Device(args) } => bench_device::run(&args),
         Command::Bench { what: Bench::Jacobi(args) } => bench::jacobi::run(&args),

@@ -4,7 +4,10 @@ use warpint::integer::Executor;
 use warpint::mersenne::engine::places::{Families, device_on, families_on_cpu};
 use warpint::mersenne::{DeviceChoice, PlanRequest};
 use warpint_selftest::batches::Sizes;
-use warpint_selftest::{CaseReport, Summary, collatz, run_batches, run_collatz, run_kernels};
+use warpint_selftest::{
+    CaseReport, Summary, collatz, run_batches, run_collatz, run_kernels, run_transforms,
+    run_transforms_on_cpu, transform_big, transform_small,
+};
 
 use super::batch::place::gpu;
 use crate::exit::{BadRequest, Exit};
@@ -29,9 +32,12 @@ pub(crate) fn run(device: DeviceChoice, filter: Option<&str>) -> anyhow::Result<
         summaries.push(run_batches(&gpu(id)?.into(), &Sizes::of_gpus(), filter, &mut print));
         let sizes = collatz::Sizes::of_gpus();
         summaries.push(run_collatz(&device, &sizes, filter, &mut print));
+        let sizes = (&transform_big::Sizes::of_gpus(), &transform_small::Sizes::of_gpus());
+        summaries.push(run_transforms(&device, sizes, filter, &mut print));
     }
     if matches!(device, DeviceChoice::Auto | DeviceChoice::Cpu) {
         summaries.push(run_batches(&Executor::cpu(), &Sizes::usual(), filter, &mut print));
+        summaries.push(run_transforms_on_cpu(filter, &mut print));
     }
     summaries.push(warpint_selftest::run(&families, filter, &mut print));
     printed?;

@@ -1,6 +1,7 @@
 //! `warpint bench mersenne [P…]`, and the benches of more than one file.
 
 pub(crate) mod batch;
+pub(crate) mod bigprime;
 mod chart;
 pub(crate) mod checks;
 mod cpu;

@@ -10,12 +10,14 @@
 //! product is k² products of digits, four of words each. Memory: a vector of N elements for the passes, and
 //! of twiddles a little more than that.
 
+mod costs;
 mod plan;
 mod residues;
 mod shape;
 #[cfg(test)]
 mod tests;
 
+pub use costs::Butterflies;
 pub use plan::{GfnFft, GfnFftError};
 pub use shape::Tile;
 

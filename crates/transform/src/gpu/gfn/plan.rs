@@ -63,18 +63,19 @@ pub enum GfnFftError {
 
 /// Twiddles, as digits or as transforms of them: that of place j of a vector is number j >> `log_run`.
 #[derive(Debug)]
-struct Twiddles {
-    table: Buffer<u64>,
+pub(super) struct Twiddles {
+    pub(super) table: Buffer<u64>,
     log_entries: u32,
     log_run: u32,
 }
 
 #[derive(Debug)]
-struct Pass {
-    kernel: Kernel,
-    launch: Launch,
-    log_s: u32,
-    twiddles: Option<Twiddles>,
+pub(super) struct Pass {
+    pub(super) tile: Tile,
+    pub(super) kernel: Kernel,
+    pub(super) launch: Launch,
+    pub(super) log_s: u32,
+    pub(super) twiddles: Option<Twiddles>,
 }
 
 /// Transforms of one length over the field of one [`Form`], `batch` at a time, on one device.
@@ -83,11 +84,11 @@ struct Pass {
 /// limb-major: digit d of element j at `d·batch·N + j`. Nothing waits for the device.
 #[derive(Debug)]
 pub struct GfnFft {
-    device: Device,
+    pub(super) device: Device,
     form: Form,
     log2: u32,
     batch: usize,
-    passes: Vec<Pass>,
+    pub(super) passes: Vec<Pass>,
     /// The last pass of the inverse, whose twiddles are 1/N times the others.
     last_back: Pass,
     product: (Kernel, Launch),
@@ -239,15 +240,27 @@ impl GfnFft {
         out: &mut Buffer<u64>,
         back: bool,
     ) -> Result<(), GfnFftError> {
+        let last = if back { Some(&self.last_back) } else { None };
+        self.run(&self.passes, last, x, out)
+    }
+
+    /// All passes, the last of which is `last_back` of an inverse.
+    pub(super) fn run(
+        &self,
+        passes: &[Pass],
+        last_back: Option<&Pass>,
+        x: &Buffer<u64>,
+        out: &mut Buffer<u64>,
+    ) -> Result<(), GfnFftError> {
         self.fits(x)?;
         self.fits(out)?;
-        let last = self.passes.len() - 1;
         let mut from = x;
-        for (i, pass) in self.passes.iter().enumerate() {
+        for (i, pass) in passes.iter().enumerate() {
+            let after = passes.len() - 1 - i;
             // The last pass ends in `out`.
-            let to = if (last - i).is_multiple_of(2) { &*out } else { &self.scratch };
-            let pass = if back && i == last { &self.last_back } else { pass };
-            self.launch(pass, from, to, back && i == last)?;
+            let to = if after.is_multiple_of(2) { &*out } else { &self.scratch };
+            let other = last_back.filter(|_| after == 0);
+            self.launch(other.unwrap_or(pass), from, to, other.is_some())?;
             from = to;
         }
         Ok(())
@@ -414,6 +427,6 @@ impl<'a> Maker<'a> {
     ) -> Result<Pass, GfnFftError> {
         let kernel = self.kernel(tile, &tile.pass(twiddles.is_some())?, "pass")?;
         let launch = tile.launch(1 << self.log2, self.batch as u32);
-        Ok(Pass { kernel, launch, log_s, twiddles })
+        Ok(Pass { tile, kernel, launch, log_s, twiddles })
     }
 }

@@ -1,0 +1,134 @@
+//! `bench bigprime`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use warpint::arith::gfn::{Form, PRIMES};
+use warpint::mersenne::DeviceChoice;
+
+use super::at_least_one;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  warpint bench bigprime
+  warpint bench bigprime --device cuda --plot bigprime.svg
+  warpint bench bigprime --device cuda --prime 8,16 --lengths 10,15,20 --json
+  warpint bench bigprime --device cpu --prime 4 --lengths 8..12
+  warpint bench bigprime --prime \"(2^63+2^34)^8+1\" --lengths 12";
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchBigprimeArgs {
+    /// Primes r^k + 1: k of one of the seven that are known (2, 4, 8, 16, 32, 64, 128), or a form such
+    /// as "(2^63+2^34)^8+1", which is proven prime first [default: all seven].
+    #[arg(long = "prime", value_name = "PRIMES", value_parser = prime, value_delimiter = ',')]
+    pub(crate) primes: Vec<Form>,
+
+    /// Lengths of transforms, as exponents of two: 10..22, both ends included, or 12,16,20 [default:
+    /// 10..22 on a GPU, 6..10 on the CPU].
+    #[arg(long, value_name = "LOG2", value_parser = lengths, value_delimiter = ',')]
+    pub(crate) lengths: Vec<Lengths>,
+
+    /// By which way: big (passes over points whose roots are powers of r), small (modulo many primes
+    /// below 2^50) or both; small is for devices [default: both on a GPU, big on the CPU].
+    #[arg(long, value_name = "WAY", value_enum, hide_possible_values = true)]
+    pub(crate) way: Option<Way>,
+
+    /// Runs that are timed, of which the median counts [default: 15, and 3 of those that take long].
+    #[arg(long, value_name = "N", value_parser = runs)]
+    pub(crate) runs: Option<usize>,
+
+    /// Where to compute: auto (a GPU if there is one that works, otherwise the CPU), cpu, cuda or
+    /// cuda:N.
+    #[arg(long, value_name = "DEVICE", default_value_t)]
+    pub(crate) device: DeviceChoice,
+
+    /// Draw into this SVG file, which is replaced if it is there: of two ways their ratio against the
+    /// length, of one its times. A path that cannot be written is refused before anything is measured.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A way to transform.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Way {
+    /// In the field itself.
+    Big,
+    /// Modulo many small primes.
+    Small,
+    /// One after the other.
+    Both,
+}
+
+/// Exponents of two, from the first to the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Lengths {
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+}
+
+/// What transforms there are.
+const MOST: u32 = 30;
+
+fn lengths(text: &str) -> Result<Lengths, String> {
+    let one = |text: &str| {
+        let log2 = text.parse().ok().filter(|log2| (1..=MOST).contains(log2));
+        log2.ok_or_else(|| format!("'{text}' is no exponent of two from 1 to {MOST}"))
+    };
+    let (from, to) = match text.split_once("..") {
+        Some((from, to)) => (one(from)?, one(to)?),
+        None => (one(text)?, one(text)?),
+    };
+    if from > to {
+        return Err(format!("'{text}' ends before it begins"));
+    }
+    Ok(Lengths { from, to })
+}
+
+fn prime(text: &str) -> Result<Form, String> {
+    let known = |k: usize| PRIMES.into_iter().find(|form| form.digits() == k);
+    match text.parse::<usize>() {
+        Ok(k) => known(k).ok_or_else(|| {
+            format!("no prime of {k} digits is known: there are 2, 4, 8, 16, 32, 64 and 128")
+        }),
+        Err(_) => text.parse().map_err(|e| format!("'{text}' is no such number: {e}")),
+    }
+}
+
+fn runs(text: &str) -> Result<usize, String> {
+    const MOST: u64 = 1000;
+    let n = at_least_one(text)?;
+    if n > MOST {
+        Err(format!("{n} runs are too many: give at most {MOST}"))
+    } else {
+        Ok(n as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_numbers_and_ranges() {
+        assert_eq!(lengths("10..22"), Ok(Lengths { from: 10, to: 22 }));
+        assert_eq!(lengths("7"), Ok(Lengths { from: 7, to: 7 }));
+        for wrong in ["0", "31", "5..4", "..", "x", "3..", "1..40", "-1", "1...3", ""] {
+            assert!(lengths(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn primes_are_known_ones_or_forms() {
+        for form in PRIMES {
+            assert_eq!(prime(&form.digits().to_string()), Ok(form));
+            assert_eq!(prime(&form.to_string()), Ok(form));
+        }
+        for wrong in ["3", "256", "2^64-2^32+1", "(2^63+2^34)^3+1", "x", ""] {
+            assert!(prime(wrong).is_err(), "{wrong}");
+        }
+    }
+}

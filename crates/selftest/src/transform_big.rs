@@ -1,0 +1,254 @@
+//! Transforms over big prime fields Z/pZ, p = r^k + 1, on a device, against those of the CPU: forward, back, and
+//! convolutions, digit for digit.
+
+use rand::RngExt;
+use warpint_arith::field::Field;
+use warpint_arith::gfn::{Form, Gfn, NoForm, PRIMES};
+use warpint_arith::with_field;
+use warpint_device::{Buffer, Device, DeviceError};
+use warpint_transform::cpu::{NoTransform, Transform, WrongArgument};
+use warpint_transform::definition;
+use warpint_transform::gpu::gfn::{GfnFft, GfnFftError};
+use warpint_transform::gpu::layout::{element_major, limb_major};
+
+use crate::sample::{Random, random};
+
+/// A case: a device, a seed and sizes in, a message out if it fails.
+pub type Run = fn(&Device, u64, &Sizes) -> Result<(), String>;
+
+/// Every case, by name.
+pub const CASES: &[(&str, Run)] = &[
+    ("transforms", transforms),
+    ("convolutions", convolutions),
+    ("outputs", outputs),
+    ("own_prime", own_prime),
+];
+
+/// Which lengths are tried.
+#[derive(Debug, Clone)]
+pub struct Sizes {
+    /// Which of the [`PRIMES`], log2 of the elements of a transform, and how many transforms, all of which are
+    /// computed on the CPU too.
+    pub whole: Vec<(usize, u32, usize)>,
+    /// Which of the primes, and log2 of the elements of a transform of which some outputs are.
+    pub long: Vec<(usize, u32)>,
+    /// Lengths over a prime that is none of those.
+    pub own: Vec<u32>,
+}
+
+impl Sizes {
+    /// For GPUs: all primes, from one element to two million digits; some seconds of the CPU.
+    #[must_use]
+    pub fn of_gpus() -> Self {
+        let whole = |which: usize| {
+            let log2_k = PRIMES[which].digits().ilog2();
+            let batch = |log2: u32| [3, 2, 1, 1][(log2 / 5).min(3) as usize];
+            (0..=20 - 2 * log2_k).map(move |log2| (which, log2, batch(log2)))
+        };
+        Self {
+            whole: (0..PRIMES.len()).flat_map(whole).collect(),
+            long: vec![(0, 22), (1, 21), (2, 20), (3, 19), (4, 17), (5, 15), (6, 13)],
+            own: vec![0, 1, 5, 9, 12],
+        }
+    }
+
+    /// For the simulator.
+    #[must_use]
+    pub fn few() -> Self {
+        let whole = vec![(0, 0, 3), (0, 1, 2), (0, 7, 2), (1, 5, 2), (2, 3, 2), (2, 6, 1)];
+        let wide = [(3, 5, 1), (4, 3, 1), (5, 2, 1), (6, 2, 1)];
+        Self { whole: whole.into_iter().chain(wide).collect(), long: vec![(0, 9)], own: vec![5] }
+    }
+
+    /// For recordings that sanitizers replay.
+    #[must_use]
+    pub fn least() -> Self {
+        let whole = vec![(0, 5, 2), (2, 5, 1), (4, 2, 1), (6, 1, 1)];
+        Self { whole, long: vec![], own: vec![] }
+    }
+}
+
+/// Why a case fails.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error(transparent)]
+    Plan(#[from] GfnFftError),
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    #[error(transparent)]
+    NoTransform(#[from] NoTransform),
+    #[error(transparent)]
+    WrongArgument(#[from] WrongArgument),
+    #[error("digit {digit} of element {element} of {what} is {found:#x}, not {expected:#x}")]
+    Digit { what: &'static str, digit: usize, element: usize, found: u64, expected: u64 },
+    #[error("there is no root of unity")]
+    NoRoot,
+}
+
+/// Each transform, and back.
+fn transforms(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
+    sizes.whole.iter().try_for_each(|&(which, log2, batch)| {
+        let form = PRIMES[which];
+        let done = with_field!(form, |field| transform(device, seed, field, log2, batch));
+        explained(done, form, log2, batch)
+    })
+}
+
+fn convolutions(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
+    sizes.whole.iter().try_for_each(|&(which, log2, batch)| {
+        let form = PRIMES[which];
+        let done = with_field!(form, |field| convolution(device, seed, field, log2, batch));
+        explained(done, form, log2, batch)
+    })
+}
+
+/// Some outputs of long transforms by Horner's rule, and back.
+fn outputs(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
+    sizes.long.iter().try_for_each(|&(which, log2)| {
+        let form = PRIMES[which];
+        explained(with_field!(form, |field| some(device, seed, &field, log2)), form, log2, 1)
+    })
+}
+
+/// Over (2^60 + 2^36)^8 + 1.
+fn own_prime(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
+    let form = Form::plus(60, 36, 8).map_err(|e: NoForm| e.to_string())?;
+    sizes.own.iter().try_for_each(|&log2| {
+        let done = with_field!(form, |field| {
+            transform(device, seed, field.clone(), log2, 2)
+                .and_then(|()| convolution(device, seed, field, log2, 2))
+        });
+        explained(done, form, log2, 2)
+    })
+}
+
+fn explained<E: std::fmt::Display>(
+    done: Result<Result<(), Failure>, E>,
+    form: Form,
+    log2: u32,
+    batch: usize,
+) -> Result<(), String> {
+    let why = match done {
+        Ok(Ok(())) => return Ok(()),
+        Ok(Err(why)) => why.to_string(),
+        Err(why) => why.to_string(),
+    };
+    Err(format!("{form}, {batch} times 2^{log2} elements: {why}"))
+}
+
+fn transform<const K: usize>(
+    device: &Device,
+    seed: u64,
+    field: Gfn<K>,
+    log2: u32,
+    batch: usize,
+) -> Result<(), Failure> {
+    let plan = GfnFft::new(device, field.form(), log2, batch)?;
+    let start = elements(&field, batch << log2, &mut random(seed + u64::from(log2)));
+    let x = device.upload(&limb_major(start.as_flattened(), K))?;
+    let (mut out, mut back) = (device.alloc(x.len())?, device.alloc(x.len())?);
+    plan.forward(&x, &mut out)?;
+    let mut expected = start.clone();
+    Transform::new(field, log2)?.forward(&mut expected)?;
+    compare("a transform", &out, &expected)?;
+    plan.inverse(&out, &mut back)?;
+    compare("an inverse transform", &back, &start)
+}
+
+fn convolution<const K: usize>(
+    device: &Device,
+    seed: u64,
+    field: Gfn<K>,
+    log2: u32,
+    batch: usize,
+) -> Result<(), Failure> {
+    let plan = GfnFft::new(device, field.form(), log2, batch)?;
+    let rng = &mut random(seed + (1 << 32) + u64::from(log2));
+    let [mut a, mut b] = [0; 2].map(|_| elements(&field, batch << log2, rng));
+    let upload = |x: &[[u64; K]]| device.upload(&limb_major(x.as_flattened(), K));
+    let (mut x, mut y) = (upload(&a)?, upload(&b)?);
+    plan.convolve(&mut x, &mut y)?;
+    Transform::new(field, log2)?.cyclic(&mut a, &mut b)?;
+    compare("a convolution", &x, &a)
+}
+
+fn some<const K: usize>(
+    device: &Device,
+    seed: u64,
+    field: &Gfn<K>,
+    log2: u32,
+) -> Result<(), Failure> {
+    let n = 1usize << log2;
+    let plan = GfnFft::new(device, field.form(), log2, 1)?;
+    let rng = &mut random(seed + (2 << 32) + u64::from(log2));
+    let start = elements(field, n, rng);
+    let x = device.upload(&limb_major(start.as_flattened(), K))?;
+    let (mut out, mut back) = (device.alloc(x.len())?, device.alloc(x.len())?);
+    plan.forward(&x, &mut out)?;
+    let root = field.root_of_unity(log2).ok_or(Failure::NoRoot)?;
+    for element in [0, 1, n - 1, rng.random_range(0..n)] {
+        let expected = definition::evaluate(field, &start, &field.pow(&root, &[element as u64]));
+        for (digit, &expected) in expected.iter().enumerate() {
+            let at = digit * n + element;
+            let found = out.download_part(at..at + 1)?.first().copied().unwrap_or_default();
+            if found != expected {
+                return Err(Failure::Digit {
+                    what: "a transform",
+                    digit,
+                    element,
+                    found,
+                    expected,
+                });
+            }
+        }
+    }
+    plan.inverse(&out, &mut back)?;
+    compare("an inverse transform", &back, &start)
+}
+
+/// Vectors of drawn elements, and of those at which digits carry or wrap; runs of each, which are whole vectors
+/// where these are short.
+fn elements<const K: usize>(field: &Gfn<K>, count: usize, rng: &mut Random) -> Vec<[u64; K]> {
+    let r = field.form().radix();
+    let mut minus_one = [0; K];
+    minus_one[K - 1] = r;
+    let corner = |which: u32| match which {
+        0 => Some([0; K]),
+        1 => Some(minus_one),
+        2 => Some([r - 1; K]),
+        3 => Some(field.one()),
+        _ => None,
+    };
+    let mut run = None;
+    (0..count)
+        .map(|j| {
+            if j % 16 == 0 {
+                run = corner(rng.random_range(0..8));
+            }
+            run.or_else(|| corner(rng.random_range(0..12))).unwrap_or_else(|| {
+                let sparse = rng.random_range(0..4) == 0;
+                std::array::from_fn(|_| match sparse {
+                    true if rng.random() => r - 1,
+                    true => 0,
+                    false => rng.random_range(0..r),
+                })
+            })
+        })
+        .collect()
+}
+
+fn compare<const K: usize>(
+    what: &'static str,
+    found: &Buffer<u64>,
+    expected: &[[u64; K]],
+) -> Result<(), Failure> {
+    let found = element_major(&found.download()?, K);
+    let all = found.iter().zip(expected.as_flattened()).enumerate();
+    for (at, (&found, &expected)) in all {
+        if found != expected {
+            let (digit, element) = (at % K, at / K);
+            return Err(Failure::Digit { what, digit, element, found, expected });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! What a transform consists of: for benches.
+
+use warpint_device::Buffer;
+
+use super::plan::{GfnFft, GfnFftError, Pass, Twiddles};
+use super::shape::has_spectra;
+
+/// The passes of a plan without their products by twiddles. What they compute is no transform; their time is
+/// that of sums, rotations and memory.
+#[derive(Debug)]
+pub struct Butterflies<'a> {
+    plan: &'a GfnFft,
+    passes: Vec<Pass>,
+}
+
+impl Butterflies<'_> {
+    /// Submits them.
+    ///
+    /// # Errors
+    /// A vector has another length than those of the plan, or the device fails.
+    pub fn run(&self, x: &Buffer<u64>, out: &mut Buffer<u64>) -> Result<(), GfnFftError> {
+        self.plan.run(&self.passes, None, x, out)
+    }
+}
+
+impl GfnFft {
+    /// The passes without twiddles.
+    ///
+    /// # Errors
+    /// Their kernels do not compile.
+    pub fn butterflies(&self) -> Result<Butterflies<'_>, GfnFftError> {
+        let bare = |pass: &Pass| -> Result<Pass, GfnFftError> {
+            let Pass { tile, launch, log_s, .. } = *pass;
+            let program = self.device.program(&tile.pass(false)?)?;
+            let kernel = program.kernel("pass", tile.shared_bytes())?;
+            Ok(Pass { tile, kernel, launch, log_s, twiddles: None })
+        };
+        let passes = self.passes.iter().map(bare).collect::<Result<_, _>>()?;
+        Ok(Butterflies { plan: self, passes })
+    }
+
+    /// Bytes that a forward transform reads and writes: vectors in each pass, and each table of twiddles once.
+    #[must_use]
+    pub fn traffic(&self) -> u64 {
+        let tables: usize = self.twiddles().map(|twiddles| twiddles.table.len()).sum();
+        8 * (2 * self.passes() as u64 * self.words() as u64 + tables as u64)
+    }
+
+    /// Products of two digits that the twiddles of a forward transform take: k² for each element. `None` where
+    /// products are found by transforms of the digits.
+    #[must_use]
+    pub fn digit_products(&self) -> Option<u64> {
+        let twiddled = self.twiddles().count() as u64;
+        let all = twiddled * self.words() as u64 * self.form().digits() as u64;
+        (!has_spectra(self.form())).then_some(all)
+    }
+
+    fn twiddles(&self) -> impl Iterator<Item = &Twiddles> {
+        self.passes.iter().filter_map(|pass| pass.twiddles.as_ref())
+    }
+}
