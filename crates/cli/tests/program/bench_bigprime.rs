@@ -69,7 +69,7 @@ fn both_ways_are_equal_and_compared_on_a_device() {
         let log2 = row["log2"].as_u64().unwrap();
         assert_eq!(passes["count"], log2.div_ceil(2));
         // All passes but one multiply each element, by products of two by two digits.
-        assert_eq!(passes["digit-products"], (log2.div_ceil(2) - 1) * 4 << log2);
+        assert_eq!(passes["digit-products"], ((log2.div_ceil(2) - 1) * 4) << log2);
         assert!(row["small"]["primes"].as_u64() > row["small"]["ring"]["primes"].as_u64());
     }
     let crossovers = json["crossovers"].as_array().unwrap();

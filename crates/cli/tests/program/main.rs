@@ -12,6 +12,7 @@ mod batch_trouble;
 mod bench;
 #[cfg(test)]
 mod bench_batch;
+#[cfg(test)]
 mod bench_bigprime;
 #[cfg(test)]
 mod checked;
