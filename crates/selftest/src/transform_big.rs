@@ -37,17 +37,20 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// For GPUs: all primes, from one element to two million digits; some seconds of the CPU.
+    /// For GPUs: all primes, from one element to a million digits; some seconds of the CPU.
     #[must_use]
     pub fn of_gpus() -> Self {
         let whole = |which: usize| {
             let log2_k = PRIMES[which].digits().ilog2();
             let batch = |log2: u32| [3, 2, 1, 1][(log2 / 5).min(3) as usize];
-            (0..=20 - 2 * log2_k).map(move |log2| (which, log2, batch(log2)))
+            let lengths = [0, 1, 2, 3, 5, 8, 11, 14, 17].into_iter();
+            lengths
+                .filter(move |log2| *log2 <= 19 - 2 * log2_k)
+                .map(move |log2| (which, log2, batch(log2)))
         };
         Self {
             whole: (0..PRIMES.len()).flat_map(whole).collect(),
-            long: vec![(0, 22), (1, 21), (2, 20), (3, 19), (4, 17), (5, 15), (6, 13)],
+            long: vec![(0, 22), (1, 21), (2, 20), (3, 18), (4, 16), (5, 14), (6, 12)],
             own: vec![0, 1, 5, 9, 12],
         }
     }

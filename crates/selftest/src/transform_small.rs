@@ -41,7 +41,8 @@ impl Sizes {
     #[must_use]
     pub fn of_gpus() -> Self {
         let short = (1..=12).map(|log2| (log2, 7, 5));
-        let long = (13..=24).map(|log2| (log2, if log2 < 20 { 3 } else { 1 }, 3));
+        let long =
+            [13, 14, 16, 17, 19, 22, 24].map(|log2| (log2, if log2 < 20 { 3 } else { 1 }, 3));
         let many = [(10, 20, 340), (16, 1, 340)];
         let fields = (0..PRIMES.len()).flat_map(|i| [(i, 4, 9), (i, 10, 2), (i, 13, 1)]);
         let large = [(0, 20, 1), (2, 16, 2), (2, 20, 1), (3, 20, 1), (6, 16, 1)];

@@ -6,9 +6,11 @@
 //! but by what reads and writes it anyway, and both orders are natural. Sums are lazy, 96 bits a digit;
 //! digits are carried once a pass, where they are written.
 //!
-//! Cost: ⌈log N / log 2k⌉ passes, each N·16k bytes of traffic, and N products less of one pass. A
-//! product is k² products of digits, four of words each. Memory: a vector of N elements for the passes, and
-//! of twiddles a little more than that.
+//! Cost: ⌈log N / log 2k⌉ passes (log 64 and log 32 in place of log 2k for k = 64 and 128, whose tiles
+//! would be too large), each N·16k bytes of traffic, and N products in each but the first. To k = 16 a
+//! product is k² products of digits, four of words each; from k = 32 on it is a negacyclic convolution of
+//! digits by transforms modulo three primes of 47 bits. Memory: a vector of N elements for the passes, and
+//! of twiddles a little more than that, three times as much from k = 32 on.
 
 mod costs;
 mod plan;
@@ -19,10 +21,11 @@ mod tests;
 
 pub use costs::Butterflies;
 pub use plan::{GfnFft, GfnFftError};
-pub use shape::Tile;
 
 use warpint_arith::gfn::{Form, PRIMES};
 use warpint_device::Source;
+
+use shape::Tile;
 
 /// The least w of a radix 2^w ± 2^u that the kernels are for: quotients of sums by r have 32 bits.
 const LEAST_W: u32 = 56;

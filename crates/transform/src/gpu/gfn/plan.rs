@@ -1,6 +1,6 @@
 //! Plans: passes, their kernels and twiddles.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use warpint_arith::field::Field;
 use warpint_arith::gfn::{Form, Gfn};
@@ -94,7 +94,10 @@ pub struct GfnFft {
     product: (Kernel, Launch),
     /// By which elements are multiplied as residues.
     roots: Arc<Buffer<[f64; 2]>>,
-    scratch: Buffer<u64>,
+    /// Every other pass ends there. Whoever launches passes has it, until all are launched.
+    scratch: Mutex<Buffer<u64>>,
+    /// Where convolutions have transforms, once there was one.
+    spectrum: Mutex<Option<Buffer<u64>>>,
 }
 
 impl GfnFft {
@@ -104,22 +107,6 @@ impl GfnFft {
     /// # Errors
     /// The field has no such root, its radix is below 2^55, or the device has too little memory.
     pub fn new(device: &Device, form: Form, log2: u32, batch: usize) -> Result<Self, GfnFftError> {
-        let stages = stages_of_passes(log2, most_log_points(form.digits()));
-        Self::of_passes(device, form, batch, &stages, |_, tile| tile)
-    }
-
-    /// The same with passes of 2^`stages[i]` points, and the tile of each as `tile(i, proposal)` has it.
-    ///
-    /// # Errors
-    /// Like [`Self::new`].
-    pub fn of_passes(
-        device: &Device,
-        form: Form,
-        batch: usize,
-        stages: &[u32],
-        tile: impl Fn(usize, Tile) -> Tile,
-    ) -> Result<Self, GfnFftError> {
-        let log2 = stages.iter().sum();
         if !(LEAST_W..=64).contains(&form.w()) {
             return Err(GfnFftError::Radix(form));
         }
@@ -127,12 +114,14 @@ impl GfnFft {
             return Err(GfnFftError::Batch { batch, log2 });
         }
         let tables = with_field!(form, |field| ShortTables::new(&field, log2))??;
+        let stages = stages_of_passes(log2, most_log_points(form.digits()));
+        let multiprocessors = device.info().multiprocessors;
+        let tile = |log_points| Tile::of_pass(form, log_points, log2 - log_points, multiprocessors);
+        device.programs(&sources_of_plan(form, &stages, tile)?)?;
         let maker = Maker::new(device, form, log2, batch, tables)?;
         let (mut passes, mut last_back, mut log_s) = (vec![], None, 0);
         for (i, &log_points) in stages.iter().enumerate() {
-            let multiprocessors = device.info().multiprocessors;
-            let proposal = Tile::of_pass(form, log_points, log2 - log_points, multiprocessors);
-            let tile = tile(i, proposal);
+            let tile = tile(log_points);
             // The twiddles of a pass belong to the sums of the one before.
             let before = if i == 0 { None } else { Some(stages[i - 1]) };
             let twiddles = before.map(|stages| maker.twiddles(log_s - stages, stages, false));
@@ -148,12 +137,13 @@ impl GfnFft {
         }
         // There is at least one pass.
         let last_back = last_back.ok_or(GfnFftError::Batch { batch, log2 })?;
-        let scratch = device.alloc(maker.words())?;
+        let scratch = Mutex::new(device.alloc(maker.words())?);
         let tile = Tile::of_products(form);
         let launch = tile.launch((batch as u64) << log2, 1);
         let product = (maker.kernel(tile, &tile.products(false), "product")?, launch);
         let (device, roots) = (device.clone(), maker.roots);
-        Ok(Self { device, form, log2, batch, passes, last_back, product, roots, scratch })
+        let spectrum = Mutex::default();
+        Ok(Self { device, form, log2, batch, passes, last_back, product, roots, scratch, spectrum })
     }
 
     /// The field's form.
@@ -209,20 +199,25 @@ impl GfnFft {
         Ok(kernel.launch(*launch, &args)?)
     }
 
-    /// The cyclic convolution Σ_(i + j ≡ l mod N) a_i·b_j of each pair, into `a`; `b` becomes its transform.
-    /// It takes two vectors more.
+    /// The cyclic convolution Σ_(i + j ≡ l mod N) a_i·b_j of each pair, into `a`; what `b` has is lost. The first
+    /// one takes memory for a vector, which the plan keeps.
     ///
     /// # Errors
     /// Like [`Self::forward`].
     pub fn convolve(&self, a: &mut Buffer<u64>, b: &mut Buffer<u64>) -> Result<(), GfnFftError> {
         self.fits(a)?;
         self.fits(b)?;
-        let mut spectrum = self.device.alloc(self.words())?;
+        let mut kept = self.spectrum.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spectrum = match kept.take() {
+            Some(spectrum) => spectrum,
+            None => self.device.alloc(self.words())?,
+        };
         self.forward(b, &mut spectrum)?;
-        b.copy_from(&spectrum)?;
-        self.forward(a, &mut spectrum)?;
+        self.forward(a, b)?;
         self.multiply(&mut spectrum, b)?;
-        self.inverse(&spectrum, a)
+        self.inverse(&spectrum, a)?;
+        *kept = Some(spectrum);
+        Ok(())
     }
 
     fn stride(&self) -> u64 {
@@ -254,11 +249,12 @@ impl GfnFft {
     ) -> Result<(), GfnFftError> {
         self.fits(x)?;
         self.fits(out)?;
+        let scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
         let mut from = x;
         for (i, pass) in passes.iter().enumerate() {
             let after = passes.len() - 1 - i;
             // The last pass ends in `out`.
-            let to = if after.is_multiple_of(2) { &*out } else { &self.scratch };
+            let to = if after.is_multiple_of(2) { &*out } else { &*scratch };
             let other = last_back.filter(|_| after == 0);
             self.launch(other.unwrap_or(pass), from, to, other.is_some())?;
             from = to;
@@ -300,6 +296,27 @@ impl GfnFft {
 fn stages_of_passes(log2: u32, most: u32) -> Vec<u32> {
     let passes = log2.div_ceil(most).max(1);
     (0..passes).map(|i| log2 / passes + u32::from(i < log2 % passes)).collect()
+}
+
+/// All that a plan compiles.
+fn sources_of_plan(
+    form: Form,
+    stages: &[u32],
+    tile: impl Fn(u32) -> Tile,
+) -> Result<Vec<Source>, GfnFftError> {
+    let products = Tile::of_products(form);
+    let mut sources = vec![products.products(false), products.products(true)];
+    if has_spectra(form) {
+        sources.push(spectra(form)?);
+    }
+    for (i, &log_points) in stages.iter().enumerate() {
+        sources.push(tile(log_points).pass(i > 0)?);
+        // The first pass of an inverse that has no other one.
+        if stages.len() == 1 {
+            sources.push(tile(log_points).pass(true)?);
+        }
+    }
+    Ok(sources)
 }
 
 fn product_args(

@@ -54,7 +54,7 @@ fn described(source: Source, form: Form) -> Source {
 
 /// A tile: 2^`log_points` points of 2^`log_columns` columns, and the threads of its block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tile {
+pub(super) struct Tile {
     pub(super) form: Form,
     pub(super) log_points: u32,
     pub(super) log_columns: u32,
@@ -96,7 +96,7 @@ impl Tile {
         Self::new(form, 0, log_elements)
     }
 
-    pub(super) fn new(form: Form, log_points: u32, log_columns: u32) -> Self {
+    fn new(form: Form, log_points: u32, log_columns: u32) -> Self {
         let (k, elements) = (form.digits(), 1usize << (log_points + log_columns));
         // In each case the fastest of those tried on an H200.
         let (most, min_blocks) = match k {
@@ -108,12 +108,6 @@ impl Tile {
         };
         let useful = if k > ALONE { elements * (k / BLOCK) } else { elements };
         Self { form, log_points, log_columns, threads: useful.clamp(32, most), min_blocks }
-    }
-
-    /// With so many columns and threads, and registers for so many blocks of a multiprocessor.
-    #[must_use]
-    pub fn with(self, log_columns: u32, threads: usize, min_blocks: usize) -> Self {
-        Self { threads, min_blocks, ..Self::new(self.form, self.log_points, log_columns) }
     }
 
     /// Bytes of shared memory of a block.
