@@ -53,6 +53,7 @@ const SUITES: &[Suite] = &[
     ("collatz-overflows", |device| collatz(device, |name| name == "overflows")),
     ("transform-big", transform_big),
     ("transform-small", transform_small),
+    ("transform-prime", transform_prime),
     ("goldilocks-64", |device| goldilocks(device, 1279, 64)),
     ("goldilocks-320", |device| goldilocks(device, 4423, 320)),
     ("goldilocks-1024", |device| goldilocks(device, 21_701, 1024)),
@@ -175,6 +176,18 @@ fn transform_small(device: &Device) -> Result<()> {
     for (name, case) in CASES {
         let done = case(device, warpint_selftest::SEED, &sizes);
         done.map_err(anyhow::Error::msg).context(*name)?;
+    }
+    Ok(())
+}
+
+/// Transforms over other prime fields, with elements of two words and of more than registers have room for.
+fn transform_prime(device: &Device) -> Result<()> {
+    use warpint_selftest::transform_prime::CASES;
+    for (name, case) in CASES {
+        if matches!(*name, "all_bits_of_2_words" | "all_bits_of_32_words") {
+            let done = case(device, warpint_selftest::SEED);
+            done.map_err(anyhow::Error::msg).context(*name)?;
+        }
     }
     Ok(())
 }
