@@ -34,17 +34,15 @@ const LEAST_W: u32 = 56;
 /// the most points and with fewer.
 pub(super) fn sources(shared_memory: u32) -> Vec<Source> {
     let of_prime = |form: &Form| {
-        let most = shape::most_log_points(form.digits());
+        let most = shape::most_log_points(*form, shared_memory);
         let product = Tile::of_products(*form);
         let mut sources = vec![Ok(product.products(false)), Ok(product.products(true))];
         if shape::has_spectra(*form) {
             sources.push(shape::spectra(*form));
         }
         for log_points in [most, most - 1] {
-            let tile = Tile::of_pass(*form, log_points, 20, 1);
-            if tile.shared_bytes() <= shared_memory {
-                sources.extend([tile.pass(false), tile.pass(true)]);
-            }
+            let tile = Tile::of_pass(*form, log_points, 20, 1, shared_memory);
+            sources.extend([tile.pass(false), tile.pass(true)]);
         }
         sources
     };

@@ -114,9 +114,12 @@ impl GfnFft {
             return Err(GfnFftError::Batch { batch, log2 });
         }
         let tables = with_field!(form, |field| ShortTables::new(&field, log2))??;
-        let stages = stages_of_passes(log2, most_log_points(form.digits()));
-        let multiprocessors = device.info().multiprocessors;
-        let tile = |log_points| Tile::of_pass(form, log_points, log2 - log_points, multiprocessors);
+        let (multiprocessors, shared_memory) =
+            (device.info().multiprocessors, device.info().shared_memory_per_block);
+        let stages = stages_of_passes(log2, most_log_points(form, shared_memory));
+        let tile = |log_points| {
+            Tile::of_pass(form, log_points, log2 - log_points, multiprocessors, shared_memory)
+        };
         device.programs(&sources_of_plan(form, &stages, tile)?)?;
         let maker = Maker::new(device, form, log2, batch, tables)?;
         let (mut passes, mut last_back, mut log_s) = (vec![], None, 0);

@@ -64,18 +64,27 @@ pub(super) struct Tile {
 }
 
 /// The most points of a pass, as an exponent of two: no more than 2k, whose roots are powers of r, and no more
-/// than shared memory has room for with some columns.
-pub(super) fn most_log_points(k: usize) -> u32 {
-    match k {
+/// than blocks have shared memory for.
+pub(super) fn most_log_points(form: Form, shared_memory: u32) -> u32 {
+    let most = match form.digits() {
         64 => 6,
         128 => 5,
-        _ => k.ilog2() + 1,
-    }
+        k => k.ilog2() + 1,
+    };
+    let fits = |&log_points: &u32| Tile::new(form, log_points, 0).shared_bytes() <= shared_memory;
+    (1..=most).rev().find(fits).unwrap_or(1)
 }
 
 impl Tile {
-    /// For passes of 2^`log_points` points over 2^`log_all` columns in all, on so many multiprocessors.
-    pub(super) fn of_pass(form: Form, log_points: u32, log_all: u32, multiprocessors: u32) -> Self {
+    /// For passes of 2^`log_points` points over 2^`log_all` columns in all, on so many multiprocessors, for blocks
+    /// with so much shared memory.
+    pub(super) fn of_pass(
+        form: Form,
+        log_points: u32,
+        log_all: u32,
+        multiprocessors: u32,
+        shared_memory: u32,
+    ) -> Self {
         let k = form.digits();
         // Elements of a block: those measured as fastest.
         let log_elements = match k {
@@ -86,8 +95,10 @@ impl Tile {
         };
         // Short transforms are spread over the device.
         let spread = (log_all + 1).saturating_sub(multiprocessors.max(1).ilog2());
-        let log_columns = (log_elements - log_points).min(spread).min(log_all);
-        Self::new(form, log_points, log_columns)
+        let most = (log_elements - log_points).min(spread).min(log_all);
+        let tile = |log_columns| Self::new(form, log_points, log_columns);
+        let fits = |tile: &Self| tile.shared_bytes() <= shared_memory;
+        (0..=most).rev().map(tile).find(fits).unwrap_or_else(|| tile(0))
     }
 
     /// For products of elements.

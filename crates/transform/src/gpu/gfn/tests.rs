@@ -73,7 +73,7 @@ fn check_form(form: Form, log2: u32, batch: usize, convolves: bool) {
 #[test]
 fn one_pass_and_two_over_every_prime() {
     for form in PRIMES {
-        check_form(form, shape::most_log_points(form.digits()) + 1, 1, false);
+        check_form(form, shape::most_log_points(form, 227 << 10) + 1, 1, false);
         check_form(form, 2, 2, true);
     }
 }
@@ -98,6 +98,41 @@ fn primes_of_ones_own() {
     let device = Device::simulator().unwrap();
     let error = GfnFft::new(&device, largest, 9, 1).map(drop);
     assert_eq!(error, Err(GfnFftError::Length { form: largest, log2: 9, most: 8 }));
+}
+
+#[test]
+fn tiles_fit_the_shared_memory_of_every_device() {
+    for form in PRIMES {
+        for shared_memory in [64 << 10, 99 << 10, 227 << 10] {
+            for log_points in 0..=shape::most_log_points(form, shared_memory) {
+                let tile = shape::Tile::of_pass(form, log_points, 20, 1, shared_memory);
+                assert!(tile.shared_bytes() <= shared_memory, "{tile:?} in {shared_memory}");
+            }
+        }
+    }
+}
+
+/// A plan's passes share a vector of its own.
+#[test]
+fn threads_may_share_a_plan() {
+    let device = Device::simulator().unwrap();
+    let field = Gfn::<2>::new(PRIMES[0]).unwrap();
+    let plan = GfnFft::new(&device, field.form(), 4, 1).unwrap();
+    std::thread::scope(|scope| {
+        for seed in 0..8 {
+            let (device, field, plan) = (&device, &field, &plan);
+            scope.spawn(move || {
+                let x = elements(field, 16, seed);
+                let from = device.upload(&limb_major(x.as_flattened(), 2)).unwrap();
+                let (mut to, mut first) = (device.alloc(32).unwrap(), None);
+                for _ in 0..100 {
+                    plan.forward(&from, &mut to).unwrap();
+                    let found = to.download().unwrap();
+                    assert_eq!(first.get_or_insert_with(|| found.clone()), &found);
+                }
+            });
+        }
+    });
 }
 
 #[test]

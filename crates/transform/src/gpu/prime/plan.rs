@@ -1,5 +1,7 @@
 //! Plans: passes, and tables of factors.
 
+use std::sync::{Mutex, PoisonError};
+
 use warpint_arith::field::Field;
 use warpint_arith::montgomery::{PrimeField, Residue};
 use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch};
@@ -63,7 +65,8 @@ pub struct PrimeFft<const L: usize> {
     points: Buffer<u64>,
     /// 1/N and R/N.
     scales: Buffer<u64>,
-    scratch: Buffer<u64>,
+    /// Every other pass ends there. Whoever launches passes has it, until all are launched.
+    scratch: Mutex<Buffer<u64>>,
 }
 
 /// By what the last pass of an inverse multiplies.
@@ -132,7 +135,7 @@ impl<const L: usize> PrimeFft<L> {
             powers,
             points: device.upload(&points)?,
             scales: device.upload(&scales.concat())?,
-            scratch: device.alloc(words)?,
+            scratch: Mutex::new(device.alloc(words)?),
             shape,
         })
     }
@@ -213,10 +216,11 @@ impl<const L: usize> PrimeFft<L> {
         self.fits(x)?;
         self.fits(out)?;
         let last = self.levels.len() - 1;
+        let scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut from, mut log_s) = (x, 0);
         for (i, &levels) in self.levels.iter().enumerate() {
             // The last pass ends in `out`.
-            let to = if (last - i).is_multiple_of(2) { out } else { &self.scratch };
+            let to = if (last - i).is_multiple_of(2) { out } else { &*scratch };
             let factor = match scale {
                 Some(Scale::OfInverse) => self.scales.address(),
                 Some(Scale::OfProducts) => self.scales.address() + 8 * self.shape.inner as u64,

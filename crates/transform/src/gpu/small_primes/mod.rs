@@ -37,6 +37,7 @@ mod ring;
 #[cfg(test)]
 mod tests;
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use rayon::prelude::*;
@@ -143,6 +144,8 @@ pub struct SmallPrimes {
     factors: Buffer<[f64; 2]>,
     residues: [Buffer<f64>; 2],
     sums: Buffer<u64>,
+    /// Held by whoever launches steps, which share those buffers.
+    turn: Mutex<()>,
     chirps: Option<Chirps>,
 }
 
@@ -191,6 +194,7 @@ impl SmallPrimes {
             factors: device.upload(&cofactors(&fields, |field| field.inverse(n)))?,
             residues,
             sums: device.alloc(3 * radix.digits * count)?,
+            turn: Mutex::default(),
             chirps: None,
             device: device.clone(),
             form,
@@ -254,6 +258,7 @@ impl SmallPrimes {
     ) -> Result<(), SmallPrimesError> {
         self.fits(a, out)?;
         self.fits(b, out)?;
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let (count, [x, y]) = (self.count(), &self.residues);
         self.projection.run(&self.ntt, a, count, x)?;
         self.ntt.forward_times(x, &self.factors)?;
@@ -269,6 +274,7 @@ impl SmallPrimes {
     /// The plan is for convolutions only, a buffer is of another length, or the device fails.
     pub fn transform(&self, data: &Buffer<u64>, out: &Buffer<u64>) -> Result<(), SmallPrimesError> {
         let chirps = self.fitting(data, out)?;
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         Step::ALL.iter().try_for_each(|&step| self.step(chirps, step, false, data, out))
     }
 
@@ -278,6 +284,7 @@ impl SmallPrimes {
     /// As of [`Self::transform`].
     pub fn inverse(&self, data: &Buffer<u64>, out: &Buffer<u64>) -> Result<(), SmallPrimesError> {
         let chirps = self.fitting(data, out)?;
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         Step::ALL.iter().try_for_each(|&step| self.step(chirps, step, true, data, out))
     }
 
@@ -291,6 +298,7 @@ impl SmallPrimes {
         out: &Buffer<u64>,
     ) -> Result<StepTimes, SmallPrimesError> {
         let (chirps, steps) = (self.fitting(data, out)?, Step::ALL);
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let run = |i: usize| self.step(chirps, steps[i], false, data, out).map_err(device_error);
         Ok(StepTimes::new(steps, &self.device.times(steps.len(), run)?))
     }

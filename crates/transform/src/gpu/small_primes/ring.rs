@@ -1,5 +1,7 @@
 //! The transform over the product of rings Z/p_0Z, …, Z/p_(S−1)Z.
 
+use std::sync::{Mutex, PoisonError};
+
 use warpint_arith::gfn::Form;
 use warpint_arith::limbs;
 use warpint_device::{Buffer, Device};
@@ -30,6 +32,8 @@ pub struct RingTransform {
     back: Buffer<[f64; 2]>,
     residues: Buffer<f64>,
     sums: Buffer<u64>,
+    /// Held by whoever launches steps, which share those buffers.
+    turn: Mutex<()>,
 }
 
 /// Sums of quotients are wrong by less than 2^−36: what is this much below an integer is that or more than it.
@@ -89,6 +93,7 @@ impl RingTransform {
             back: device.upload(&cofactors(&fields, |field| field.inverse(part)))?,
             residues: device.alloc(ntt.elements())?,
             sums: device.alloc(2 * words * ntt.stride())?,
+            turn: Mutex::default(),
             device: device.clone(),
             ntt,
             modulus,
@@ -119,6 +124,7 @@ impl RingTransform {
     /// A buffer is of another length, or the device fails.
     pub fn transform(&self, data: &Buffer<u64>, out: &Buffer<u64>) -> Result<(), SmallPrimesError> {
         self.fits(data, out)?;
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         Step::OF_RING.iter().try_for_each(|&step| self.step(step, false, data, out))
     }
 
@@ -128,6 +134,7 @@ impl RingTransform {
     /// As of [`Self::transform`].
     pub fn inverse(&self, data: &Buffer<u64>, out: &Buffer<u64>) -> Result<(), SmallPrimesError> {
         self.fits(data, out)?;
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         Step::OF_RING.iter().try_for_each(|&step| self.step(step, true, data, out))
     }
 
@@ -142,6 +149,7 @@ impl RingTransform {
     ) -> Result<StepTimes, SmallPrimesError> {
         self.fits(data, out)?;
         let steps = Step::OF_RING;
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let run = |i: usize| self.step(steps[i], false, data, out).map_err(device_error);
         Ok(StepTimes::new(steps, &self.device.times(steps.len(), run)?))
     }
