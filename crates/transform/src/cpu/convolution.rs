@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 use warpint_arith::field::Field;
 
+use super::steps::least_run;
 use super::{Transform, WrongArgument};
 
 impl<F: Field> Transform<F> {
@@ -25,7 +26,7 @@ impl<F: Field> Transform<F> {
     /// The number of elements is no multiple of N.
     pub fn cyclic_square(&self, a: &mut [F::Element]) -> Result<(), WrongArgument> {
         self.forward(a)?;
-        a.par_iter_mut().for_each(|a| *a = self.field.square(a));
+        a.par_iter_mut().with_min_len(least_run::<F>()).for_each(|a| *a = self.field.square(a));
         self.inverse(a)
     }
 
@@ -46,7 +47,7 @@ impl<F: Field> Transform<F> {
         for x in [&mut *b, &mut *a] {
             // ψ^(2i) = ω^i.
             x.par_chunks_mut(self.len()).for_each(|x| {
-                x.par_iter_mut().enumerate().for_each(|(j, x)| {
+                x.par_iter_mut().with_min_len(least_run::<F>()).enumerate().for_each(|(j, x)| {
                     *x = self.times_root(x, j / 2);
                     if j % 2 == 1 {
                         *x = self.field.mul(x, psi);
@@ -60,7 +61,7 @@ impl<F: Field> Transform<F> {
         let scales = [&self.scale, &self.field.mul(&self.scale, psi)];
         a.par_chunks_mut(self.len()).for_each(|a| {
             self.one_backward(a);
-            a.par_iter_mut().enumerate().for_each(|(j, a)| {
+            a.par_iter_mut().with_min_len(least_run::<F>()).enumerate().for_each(|(j, a)| {
                 let back = self.times_root(a, (self.len() - j.div_ceil(2)) % self.len());
                 *a = self.field.mul(&back, scales[j % 2]);
             });
@@ -76,6 +77,9 @@ impl<F: Field> Transform<F> {
     }
 
     fn multiply(&self, a: &mut [F::Element], b: &[F::Element]) {
-        a.par_iter_mut().zip(b).for_each(|(a, b)| *a = self.field.mul(a, b));
+        a.par_iter_mut()
+            .with_min_len(least_run::<F>())
+            .zip(b)
+            .for_each(|(a, b)| *a = self.field.mul(a, b));
     }
 }

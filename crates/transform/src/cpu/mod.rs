@@ -19,6 +19,8 @@ mod tests;
 use rayon::prelude::*;
 use warpint_arith::field::Field;
 
+use steps::least_run;
+
 /// Why there is no such transform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoTransform {
@@ -141,7 +143,9 @@ impl<F: Field> Transform<F> {
         self.check(x.len())?;
         x.par_chunks_mut(self.len()).for_each(|x| {
             self.one_backward(x);
-            x.par_iter_mut().for_each(|x| *x = self.field.mul(x, &self.scale));
+            x.par_iter_mut()
+                .with_min_len(least_run::<F>())
+                .for_each(|x| *x = self.field.mul(x, &self.scale));
         });
         Ok(())
     }

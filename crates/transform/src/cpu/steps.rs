@@ -8,6 +8,11 @@ use super::{Transform, reversed};
 /// Bytes that a thread works in for a step: they stay in its cache.
 const TILE: usize = 1 << 16;
 
+/// Elements that are worth a thread of their own: 16 KiB.
+pub(super) fn least_run<F: Field>() -> usize {
+    ((1 << 14) / size_of::<F::Element>().max(1)).max(1)
+}
+
 /// Levels of a step where cheap roots give fewer: as many products, and fewer ways through memory.
 const LEAST_LEVELS: u32 = 3;
 

@@ -2,8 +2,9 @@
 
 use warpint_device::Buffer;
 
-use super::plan::{GfnFft, GfnFftError, Pass, Twiddles};
+use super::plan::{GfnFft, GfnFftError};
 use super::shape::has_spectra;
+use super::twiddles::{Pass, Twiddles};
 
 /// The passes of a plan without their products by twiddles. What they compute is no transform; their time is
 /// that of sums, rotations and memory.

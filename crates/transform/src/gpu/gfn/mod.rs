@@ -18,6 +18,7 @@ mod residues;
 mod shape;
 #[cfg(test)]
 mod tests;
+mod twiddles;
 
 pub use costs::Butterflies;
 pub use plan::{GfnFft, GfnFftError};

@@ -2,15 +2,13 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use warpint_arith::field::Field;
-use warpint_arith::gfn::{Form, Gfn};
+use warpint_arith::gfn::Form;
 use warpint_arith::with_field;
-use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source};
+use warpint_device::{Buffer, Device, DeviceError, Kernel, Launch, Source};
 
 use super::LEAST_W;
-use super::residues;
-use super::shape::{SPECTRA_THREADS, Tile, has_spectra, most_log_points, spectra, team};
-use crate::gpu::layout::limb_major;
+use super::shape::{Tile, has_spectra, most_log_points, spectra};
+use super::twiddles::{Maker, Pass, ShortTables, Twiddles, product_args};
 
 /// Why a plan cannot be made, or not be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -61,23 +59,6 @@ pub enum GfnFftError {
     Device(#[from] DeviceError),
 }
 
-/// Twiddles, as digits or as transforms of them: that of place j of a vector is number j >> `log_run`.
-#[derive(Debug)]
-pub(super) struct Twiddles {
-    pub(super) table: Buffer<u64>,
-    log_entries: u32,
-    log_run: u32,
-}
-
-#[derive(Debug)]
-pub(super) struct Pass {
-    pub(super) tile: Tile,
-    pub(super) kernel: Kernel,
-    pub(super) launch: Launch,
-    pub(super) log_s: u32,
-    pub(super) twiddles: Option<Twiddles>,
-}
-
 /// Transforms of one length over the field of one [`Form`], `batch` at a time, on one device.
 ///
 /// Vectors have `batch·N` elements of k digits below r, or of the value r^k (the top digit r, zeros below),
@@ -105,7 +86,9 @@ impl GfnFft {
     /// the cache, and makes the twiddles.
     ///
     /// # Errors
-    /// The field has no such root, its radix is below 2^55, or the device has too little memory.
+    /// r^k + 1 is no prime, or its field has no root of order N; r = 2^w ± 2^u with w below 56; no transform, more than
+    /// 65,535, or more than 2^30 elements each; the device cannot compile the kernels, or has too little memory: a vector
+    /// and the twiddles, N + N/2k + … elements, three times that from k = 32 on, and as much again while they are made.
     pub fn new(device: &Device, form: Form, log2: u32, batch: usize) -> Result<Self, GfnFftError> {
         if !(LEAST_W..=64).contains(&form.w()) {
             return Err(GfnFftError::Radix(form));
@@ -173,7 +156,8 @@ impl GfnFft {
         self.passes.len()
     }
 
-    /// X_i = Σ_j x_j·ω^(ij), ω = ω(log2 N).
+    /// X_i = Σ_j x_j·ω^(ij), ω = ω(log2 N). Digits must be those of elements, which nobody checks: of others results
+    /// mean nothing. Cost: see the module.
     ///
     /// # Errors
     /// A vector has another length, or the device fails.
@@ -320,133 +304,4 @@ fn sources_of_plan(
         }
     }
     Ok(sources)
-}
-
-fn product_args(
-    vectors: [&Buffer<u64>; 3],
-    strides: [u64; 3],
-    logs: [u32; 4],
-    count: u64,
-) -> Vec<Arg> {
-    let vectors = vectors.into_iter().map(Arg::from);
-    let strides = strides.into_iter().map(Arg::from);
-    vectors.chain(strides).chain(logs.map(Arg::from)).chain([count.into()]).collect()
-}
-
-/// Powers of ω that are found on the host: ω^e = high[e >> `log_low`]·low[e mod 2^`log_low`], e < N; limb-major.
-struct ShortTables {
-    log_low: u32,
-    log_high: u32,
-    low: Vec<u64>,
-    high: Vec<u64>,
-    /// The same times 1/N.
-    high_back: Vec<u64>,
-}
-
-impl ShortTables {
-    fn new<const K: usize>(field: &Gfn<K>, log2: u32) -> Result<Self, GfnFftError> {
-        let form = field.form();
-        let none = || GfnFftError::Length { form, log2, most: form.two_adicity().min(40) };
-        let root = field.root_of_unity(log2).ok_or_else(none)?;
-        let (log_low, log_high) = (log2.div_ceil(2), log2 / 2);
-        let powers = |first: [u64; K], factor: [u64; K], log: u32| {
-            let next = |power: &[u64; K]| Some(field.mul(power, &factor));
-            let all: Vec<[u64; K]> =
-                std::iter::successors(Some(first), next).take(1 << log).collect();
-            limb_major(all.as_flattened(), K)
-        };
-        let step = (0..log_low).fold(root, |power, _| field.square(&power));
-        let part = field.inverse(&field.from_u64(1 << log2)).ok_or_else(none)?;
-        Ok(Self {
-            log_low,
-            log_high,
-            low: powers(field.one(), root, log_low),
-            high: powers(field.one(), step, log_high),
-            high_back: powers(part, step, log_high),
-        })
-    }
-}
-
-/// What passes are made with.
-struct Maker<'a> {
-    device: &'a Device,
-    form: Form,
-    log2: u32,
-    batch: usize,
-    log_low: u32,
-    log_high: u32,
-    low: Buffer<u64>,
-    high: [Buffer<u64>; 2],
-    tile: Tile,
-    table: Kernel,
-    roots: Arc<Buffer<[f64; 2]>>,
-}
-
-impl<'a> Maker<'a> {
-    fn new(
-        device: &'a Device,
-        form: Form,
-        log2: u32,
-        batch: usize,
-        tables: ShortTables,
-    ) -> Result<Self, GfnFftError> {
-        let ShortTables { log_low, log_high, low, high, high_back } = tables;
-        let tile = Tile::of_products(form);
-        let table = device.program(&tile.products(true))?.kernel("product", tile.shared_bytes())?;
-        let high = [device.upload(&high)?, device.upload(&high_back)?];
-        let low = device.upload(&low)?;
-        let roots = if has_spectra(form) { residues::roots(form.digits())? } else { vec![] };
-        let roots = Arc::new(device.upload(&roots)?);
-        Ok(Self { device, form, log2, batch, log_low, log_high, low, high, tile, table, roots })
-    }
-
-    fn words(&self) -> usize {
-        (self.batch * self.form.digits()) << self.log2
-    }
-
-    fn kernel(
-        &self,
-        tile: Tile,
-        source: &Source,
-        name: &'static str,
-    ) -> Result<Kernel, DeviceError> {
-        self.device.program(source)?.kernel(name, tile.shared_bytes())
-    }
-
-    /// The twiddles after a pass of 2^`stages` points, before which s was 2^`log_run`: ω^(i·p·s), or that
-    /// by N, at place i + 2^stages·p.
-    fn twiddles(&self, log_run: u32, stages: u32, back: bool) -> Result<Twiddles, GfnFftError> {
-        let log_entries = self.log2 - log_run;
-        let table = self.device.alloc(self.form.digits() << log_entries)?;
-        let (high, entries) = (&self.high[usize::from(back)], 1u64 << log_entries);
-        let strides = [1 << self.log_high, 1 << self.log_low, entries];
-        let logs = [stages, log_run, self.log_low, self.log_high];
-        let args = product_args([high, &self.low, &table], strides, logs, entries);
-        self.table.launch(self.tile.launch(entries, 1), &args)?;
-        let table = if has_spectra(self.form) { self.spectra(&table, entries)? } else { table };
-        Ok(Twiddles { table, log_entries, log_run })
-    }
-
-    /// The transforms of digits of so many elements, three values a digit.
-    fn spectra(&self, elements: &Buffer<u64>, count: u64) -> Result<Buffer<u64>, GfnFftError> {
-        let kernel = self.device.program(&spectra(self.form)?)?.kernel("spectra", 0)?;
-        let threads = count * team(self.form.digits()) as u64;
-        let blocks = threads.div_ceil(SPECTRA_THREADS as u64) as u32;
-        // The bits of numbers of type double.
-        let out = self.device.alloc(3 * elements.len())?;
-        let args = [elements.into(), (&out).into(), (&*self.roots).into(), count.into()];
-        kernel.launch(Launch::linear(blocks, SPECTRA_THREADS as u32), &args)?;
-        Ok(out)
-    }
-
-    fn pass(
-        &self,
-        tile: Tile,
-        log_s: u32,
-        twiddles: Option<Twiddles>,
-    ) -> Result<Pass, GfnFftError> {
-        let kernel = self.kernel(tile, &tile.pass(twiddles.is_some())?, "pass")?;
-        let launch = tile.launch(1 << self.log2, self.batch as u32);
-        Ok(Pass { tile, kernel, launch, log_s, twiddles })
-    }
 }

@@ -1,0 +1,164 @@
+//! Passes and their twiddles: short tables of the host, long ones of the device.
+
+use std::sync::Arc;
+
+use warpint_arith::field::Field;
+use warpint_arith::gfn::{Form, Gfn};
+use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source};
+
+use super::plan::GfnFftError;
+use super::residues;
+use super::shape::{SPECTRA_THREADS, Tile, has_spectra, spectra, team};
+use crate::gpu::layout::limb_major;
+
+/// Twiddles, as digits or as transforms of them: that of place j of a vector is number j >> `log_run`.
+#[derive(Debug)]
+pub(super) struct Twiddles {
+    pub(super) table: Buffer<u64>,
+    pub(super) log_entries: u32,
+    pub(super) log_run: u32,
+}
+
+#[derive(Debug)]
+pub(super) struct Pass {
+    pub(super) tile: Tile,
+    pub(super) kernel: Kernel,
+    pub(super) launch: Launch,
+    pub(super) log_s: u32,
+    pub(super) twiddles: Option<Twiddles>,
+}
+
+/// Powers of ω that are found on the host: ω^e = high[e >> `log_low`]·low[e mod 2^`log_low`], e < N; limb-major.
+pub(super) struct ShortTables {
+    log_low: u32,
+    log_high: u32,
+    low: Vec<u64>,
+    high: Vec<u64>,
+    /// The same times 1/N.
+    high_back: Vec<u64>,
+}
+
+impl ShortTables {
+    pub(super) fn new<const K: usize>(field: &Gfn<K>, log2: u32) -> Result<Self, GfnFftError> {
+        let form = field.form();
+        let none = || GfnFftError::Length { form, log2, most: form.two_adicity().min(40) };
+        let root = field.root_of_unity(log2).ok_or_else(none)?;
+        let (log_low, log_high) = (log2.div_ceil(2), log2 / 2);
+        let powers = |first: [u64; K], factor: [u64; K], log: u32| {
+            let next = |power: &[u64; K]| Some(field.mul(power, &factor));
+            let all: Vec<[u64; K]> =
+                std::iter::successors(Some(first), next).take(1 << log).collect();
+            limb_major(all.as_flattened(), K)
+        };
+        let step = (0..log_low).fold(root, |power, _| field.square(&power));
+        let part = field.inverse(&field.from_u64(1 << log2)).ok_or_else(none)?;
+        Ok(Self {
+            log_low,
+            log_high,
+            low: powers(field.one(), root, log_low),
+            high: powers(field.one(), step, log_high),
+            high_back: powers(part, step, log_high),
+        })
+    }
+}
+
+/// What passes are made with.
+pub(super) struct Maker<'a> {
+    device: &'a Device,
+    form: Form,
+    log2: u32,
+    batch: usize,
+    log_low: u32,
+    log_high: u32,
+    low: Buffer<u64>,
+    high: [Buffer<u64>; 2],
+    tile: Tile,
+    table: Kernel,
+    pub(super) roots: Arc<Buffer<[f64; 2]>>,
+}
+
+impl<'a> Maker<'a> {
+    pub(super) fn new(
+        device: &'a Device,
+        form: Form,
+        log2: u32,
+        batch: usize,
+        tables: ShortTables,
+    ) -> Result<Self, GfnFftError> {
+        let ShortTables { log_low, log_high, low, high, high_back } = tables;
+        let tile = Tile::of_products(form);
+        let table = device.program(&tile.products(true))?.kernel("product", tile.shared_bytes())?;
+        let high = [device.upload(&high)?, device.upload(&high_back)?];
+        let low = device.upload(&low)?;
+        let roots = if has_spectra(form) { residues::roots(form.digits())? } else { vec![] };
+        let roots = Arc::new(device.upload(&roots)?);
+        Ok(Self { device, form, log2, batch, log_low, log_high, low, high, tile, table, roots })
+    }
+
+    pub(super) fn words(&self) -> usize {
+        (self.batch * self.form.digits()) << self.log2
+    }
+
+    pub(super) fn kernel(
+        &self,
+        tile: Tile,
+        source: &Source,
+        name: &'static str,
+    ) -> Result<Kernel, DeviceError> {
+        self.device.program(source)?.kernel(name, tile.shared_bytes())
+    }
+
+    /// The twiddles after a pass of 2^`stages` points, before which s was 2^`log_run`: ω^(i·p·s), or that
+    /// by N, at place i + 2^stages·p.
+    pub(super) fn twiddles(
+        &self,
+        log_run: u32,
+        stages: u32,
+        back: bool,
+    ) -> Result<Twiddles, GfnFftError> {
+        let log_entries = self.log2 - log_run;
+        let table = self.device.alloc(self.form.digits() << log_entries)?;
+        let (high, entries) = (&self.high[usize::from(back)], 1u64 << log_entries);
+        let strides = [1 << self.log_high, 1 << self.log_low, entries];
+        let logs = [stages, log_run, self.log_low, self.log_high];
+        let args = product_args([high, &self.low, &table], strides, logs, entries);
+        self.table.launch(self.tile.launch(entries, 1), &args)?;
+        let table = if has_spectra(self.form) { self.spectra(&table, entries)? } else { table };
+        Ok(Twiddles { table, log_entries, log_run })
+    }
+
+    /// The transforms of digits of so many elements, three values a digit.
+    fn spectra(&self, elements: &Buffer<u64>, count: u64) -> Result<Buffer<u64>, GfnFftError> {
+        let kernel = self.device.program(&spectra(self.form)?)?.kernel("spectra", 0)?;
+        let threads = count * team(self.form.digits()) as u64;
+        let blocks = threads.div_ceil(SPECTRA_THREADS as u64) as u32;
+        // The bits of numbers of type double.
+        let out = self.device.alloc(3 * elements.len())?;
+        let args = [elements.into(), (&out).into(), (&*self.roots).into(), count.into()];
+        kernel.launch(Launch::linear(blocks, SPECTRA_THREADS as u32), &args)?;
+        Ok(out)
+    }
+
+    pub(super) fn pass(
+        &self,
+        tile: Tile,
+        log_s: u32,
+        twiddles: Option<Twiddles>,
+    ) -> Result<Pass, GfnFftError> {
+        let kernel = self.kernel(tile, &tile.pass(twiddles.is_some())?, "pass")?;
+        let launch = tile.launch(1 << self.log2, self.batch as u32);
+        Ok(Pass { tile, kernel, launch, log_s, twiddles })
+    }
+}
+
+/// What the kernel of products takes.
+pub(super) fn product_args(
+    vectors: [&Buffer<u64>; 3],
+    strides: [u64; 3],
+    logs: [u32; 4],
+    count: u64,
+) -> Vec<Arg> {
+    let vectors = vectors.into_iter().map(Arg::from);
+    let strides = strides.into_iter().map(Arg::from);
+    vectors.chain(strides).chain(logs.map(Arg::from)).chain([count.into()]).collect()
+}
