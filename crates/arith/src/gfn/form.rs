@@ -131,12 +131,16 @@ impl Form {
     }
 }
 
-/// Reads what [`Form`] writes: `(2^63+2^34)^8+1`. Spaces may stand anywhere.
+/// Reads what [`Form`] writes: `(2^63+2^34)^8+1`. Spaces may stand anywhere, and − (U+2212) for -.
 impl FromStr for Form {
     type Err = NoForm;
 
     fn from_str(text: &str) -> Result<Self, NoForm> {
-        let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+        let text: String = text
+            .chars()
+            .filter(|c| !c.is_whitespace())
+            .map(|c| if c == '−' { '-' } else { c })
+            .collect();
         let parts = || {
             let (radix, k) = text.strip_prefix("(2^")?.strip_suffix("+1")?.split_once(")^")?;
             let (sum, powers) = match radix.split_once("+2^") {
@@ -180,3 +184,15 @@ pub const PRIMES: [Form; 7] = [
     known(Form::minus(63, 40, 64)),
     known(Form::minus(64, 28, 128)),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_minus_is_read_as_it_is_typed_or_printed() {
+        assert_eq!("(2^64−2^50)^4+1".parse(), Ok(PRIMES[1]));
+        assert_eq!("(2^64 - 2^50)^4 + 1".parse(), Ok(PRIMES[1]));
+        assert_eq!("(2^64−−2^50)^4+1".parse::<Form>(), Err(NoForm::Text));
+    }
+}

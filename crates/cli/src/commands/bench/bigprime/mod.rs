@@ -74,9 +74,11 @@ pub(crate) fn run(args: &BenchBigprimeArgs) -> anyhow::Result<Exit> {
     let _signals = Signals::install()?;
     // What cannot be written is no reason to measure for minutes.
     let chart = args.plot.as_deref().map(WholeFile::new).transpose()?;
-    let primes = if args.primes.is_empty() { &PRIMES[..] } else { &args.primes[..] };
-    let lengths: Vec<u32> =
-        args.lengths.iter().flat_map(|lengths| lengths.from..=lengths.to).collect();
+    let primes = once_each(
+        if args.primes.is_empty() { &PRIMES[..] } else { &args.primes[..] }.iter().copied(),
+    );
+    let primes = &primes[..];
+    let lengths = once_each(args.lengths.iter().flat_map(|lengths| lengths.from..=lengths.to));
     possible(primes, &lengths)?;
     let or = |default: std::ops::RangeInclusive<u32>| {
         if lengths.is_empty() { default.collect() } else { lengths.clone() }
@@ -110,6 +112,16 @@ pub(crate) fn run(args: &BenchBigprimeArgs) -> anyhow::Result<Exit> {
         file.write(&measured.chart().to_string())?;
     }
     Ok(Exit::Done)
+}
+
+/// In their order, without those that came before.
+fn once_each<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    all.fold(vec![], |mut kept, one| {
+        if !kept.contains(&one) {
+            kept.push(one);
+        }
+        kept
+    })
 }
 
 /// Whether there are such fields, with such roots.

@@ -28,13 +28,26 @@ impl OnCpu {
         Ok(Times::new(times.collect::<Result<_, _>>()?))
     }
 
-    fn big<const K: usize>(&self, field: Gfn<K>, log2: u32) -> anyhow::Result<(Big, Checked)> {
+    fn big<const K: usize>(
+        &self,
+        field: Gfn<K>,
+        log2: u32,
+    ) -> anyhow::Result<Option<(Big, Checked)>> {
         let [a, b] = SEEDS.map(|seed| Elements::new(field.form(), log2, seed));
-        let all = |of: &Elements| (0..1 << log2).map(|j| of.element(j)).collect::<Vec<[u64; K]>>();
-        let (first, second) = (all(&a), all(&b));
+        let all = |of: &Elements| {
+            let mut all: Vec<[u64; K]> = vec![];
+            all.try_reserve_exact(1 << log2).ok()?;
+            all.extend((0..1 << log2).map(|j| of.element(j)));
+            Some(all)
+        };
+        let mut x: Vec<[u64; K]> = vec![];
+        if x.try_reserve_exact(1 << log2).is_err() {
+            return Ok(None);
+        }
+        let Some((first, second)) = all(&a).zip(all(&b)) else { return Ok(None) };
+        x.extend_from_slice(&first);
         let looked_at = a.looked_at(&field);
         let plan = Transform::new(field, log2)?;
-        let mut x = first.clone();
         plan.forward(&mut x)?;
         for &i in &looked_at {
             ensure!(x[i] == a.output(plan.field(), i), "output {i} is wrong");
@@ -51,13 +64,18 @@ impl OnCpu {
         }
         let convolution = self.times(|| Ok(plan.cyclic(&mut x, &mut y)?))?;
         let checked = Checked { inverse: true, outputs: looked_at.len(), equal: false };
-        Ok((Big { transform, inverse, convolution, passes: None }, checked))
+        Ok(Some((Big { transform, inverse, convolution, passes: None }, checked)))
     }
 }
 
 impl Place for OnCpu {
     fn row(&mut self, form: Form, log2: u32, _wanted: Wanted) -> anyhow::Result<Row> {
-        let (big, checked) = with_field!(form, |field| self.big(field, log2))??;
-        Ok(Row { big: Some(big), checked, ..Row::new(form, log2) })
+        let row = Row::new(form, log2);
+        Ok(match with_field!(form, |field| self.big(field, log2))?? {
+            Some((big, checked)) => Row { big: Some(big), checked, ..row },
+            None => {
+                Row { missing: vec!["big: the host has no room for the vectors".into()], ..row }
+            }
+        })
     }
 }
