@@ -109,13 +109,15 @@ fn what_makes_no_sense_is_refused_first() {
     let dir = tempfile::tempdir().unwrap();
     for (line, says) in [
         ("--lengths 0", "--lengths: '0' is no exponent of two from 1 to 30"),
-        ("--lengths 10..40", "--lengths: '40' is no exponent of two from 1 to 30"),
+        ("--lengths 10..40", "--lengths: '40' in '10..40' is no exponent of two from 1 to 30"),
         ("--lengths 22..10", "--lengths: '22..10' ends before it begins"),
         ("--prime 3", "--prime: no prime of 3 digits is known: there are 2, 4, 8, 16, 32, 64"),
         ("--prime 2^64-2^32+1", "--prime: '2^64-2^32+1' is no such number: "),
         ("--prime (2^63+2^35)^8+1", "--prime: (2^63+2^35)^8+1 is no prime"),
         ("--prime (2^3-2^2)^2+1 --lengths 5", "(2^3-2^2)^2+1 has no transform of 2^5 elements"),
         ("--prime (2^3-2^2)^2+1 --lengths 3 --device sim", "w from 56 to 64"),
+        ("--prime (2^3-2^2)^2+1 --device cpu", "at most 2^4 elements"),
+        ("--lengths 10..", "'' in '10..' is no exponent of two from 1 to 30"),
         ("--way small --device cpu", "--way: the small-primes way is for devices"),
         ("--runs 0", "--runs: '0' is not a number from 1 up"),
         ("--plot nowhere/big.svg", "cannot write nowhere/big.svg: "),

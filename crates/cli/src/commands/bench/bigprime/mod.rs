@@ -80,16 +80,19 @@ pub(crate) fn run(args: &BenchBigprimeArgs) -> anyhow::Result<Exit> {
     let primes = &primes[..];
     let lengths = once_each(args.lengths.iter().flat_map(|lengths| lengths.from..=lengths.to));
     possible(primes, &lengths)?;
-    let or = |default: std::ops::RangeInclusive<u32>| {
-        if lengths.is_empty() { default.collect() } else { lengths.clone() }
-    };
     let place = settled(args.device)?;
     let wanted = wanted(args.way, place)?;
+    let lengths = if lengths.is_empty() { usual(primes, place, wanted)? } else { lengths };
+    if matches!(place, DeviceChoice::On(_)) && wanted.big {
+        if let Some(form) = primes.iter().find(|form| form.w() < 56) {
+            let line = format!("--prime: {form}: devices take radices of w from 56 to 64");
+            return Err(BadRequest(line).into());
+        }
+    }
     let mut measured = match place {
         DeviceChoice::On(id) => {
             let mut place = OnDevice::new(id, args.runs)?;
             let info = place.device().info().clone();
-            let lengths = or(if id == DeviceId::Sim { 3..=4 } else { 10..=22 });
             let (device, name, driver) = (info.id, info.name, Some(info.driver));
             let measured =
                 Measured { device, name, driver, threads: None, rows: vec![], crossovers: vec![] };
@@ -100,7 +103,6 @@ pub(crate) fn run(args: &BenchBigprimeArgs) -> anyhow::Result<Exit> {
             let name = cpu_name();
             let measured =
                 Measured { device, name, driver: None, threads, rows: vec![], crossovers: vec![] };
-            let lengths = or(6..=10);
             measured.of(args, (primes, &lengths), wanted, &mut OnCpu { runs: args.runs })?
         }
     };
@@ -140,6 +142,26 @@ fn possible(primes: &[Form], lengths: &[u32]) -> Result<(), BadRequest> {
         }
     }
     Ok(())
+}
+
+/// The default lengths of a place, as far as all fields have roots for them.
+fn usual(primes: &[Form], place: DeviceChoice, wanted: Wanted) -> Result<Vec<u32>, BadRequest> {
+    let (from, to) = match place {
+        DeviceChoice::On(DeviceId::Sim) => (3, 4),
+        DeviceChoice::On(_) => (10, 22),
+        DeviceChoice::Auto | DeviceChoice::Cpu => (6, 10),
+    };
+    // Chirps of the small-primes way are powers of a root of twice the order.
+    let most = |form: &Form| form.two_adicity().saturating_sub(u32::from(wanted.small));
+    let least = primes.iter().min_by_key(|form| most(form));
+    match least {
+        Some(form) if most(form) < from => Err(BadRequest(format!(
+            "--prime: {form} has transforms of at most 2^{} elements, the default lengths begin at \
+             2^{from}: give --lengths",
+            most(form)
+        ))),
+        least => Ok((from..=least.map_or(to, |form| to.min(most(form)))).collect()),
+    }
 }
 
 fn wanted(way: Option<Way>, place: DeviceChoice) -> Result<Wanted, BadRequest> {
