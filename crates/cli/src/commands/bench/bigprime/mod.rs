@@ -83,11 +83,12 @@ pub(crate) fn run(args: &BenchBigprimeArgs) -> anyhow::Result<Exit> {
     let place = settled(args.device)?;
     let wanted = wanted(args.way, place)?;
     let lengths = if lengths.is_empty() { usual(primes, place, wanted)? } else { lengths };
-    if matches!(place, DeviceChoice::On(_)) && wanted.big {
-        if let Some(form) = primes.iter().find(|form| form.w() < 56) {
-            let line = format!("--prime: {form}: devices take radices of w from 56 to 64");
-            return Err(BadRequest(line).into());
-        }
+    if matches!(place, DeviceChoice::On(_))
+        && wanted.big
+        && let Some(form) = primes.iter().find(|form| form.w() < 56)
+    {
+        let line = format!("--prime: {form}: devices take radices of w from 56 to 64");
+        return Err(BadRequest(line).into());
     }
     let mut measured = match place {
         DeviceChoice::On(id) => {
