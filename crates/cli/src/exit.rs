@@ -18,7 +18,8 @@ pub(crate) enum Exit {
     Failed,
     /// What was asked for makes no sense.
     BadInput,
-    /// Stopped by the user before the end.
+    /// Stopped by the user before the end. Where a signal asked for that, the process ends by the
+    /// signal instead: see [`crate::signals`].
     Stopped,
 }
 
