@@ -19,6 +19,8 @@ mod points;
 mod refusal;
 mod residues;
 mod small_order;
+#[cfg(test)]
+mod tests;
 mod verify;
 mod watch;
 

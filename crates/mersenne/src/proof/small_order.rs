@@ -43,8 +43,12 @@ pub(super) fn smooth_order(p: u32, factors: &KnownFactors) -> Vec<u64> {
 
 /// `false` where it is plain that a prime q does not divide N − 1.
 fn may_divide(p: u32, factors: &KnownFactors, q: u64) -> bool {
-    // The order of 2 divides both p − 1 and q − 1 then, and is no less than log2(q).
-    !factors.is_empty() || q == 2 || 1u64.checked_shl(gcd(u64::from(p) - 1, q - 1) as u32) > Some(q)
+    if !factors.is_empty() || q == 2 {
+        return true;
+    }
+    // The order of 2 divides both p − 1 and q − 1 then, and is more than log2(q).
+    let order = gcd(u64::from(p) - 1, q - 1);
+    order >= 64 || 1 << order > q
 }
 
 /// Whether m, a power of a prime, divides N − 1.
