@@ -8,7 +8,7 @@
 //!
 //! h is a hash of the middle, so every m is an attempt that succeeds (c' = 0) with odds of 1/e; from
 //! there on the claim is true. Source: Boneh, Bünz, Fisch, *A survey of two verifiable delay
-//! functions* (2018, §2 and §3.3), where soundness rests on there being no such ε.
+//! functions* (2018), where soundness rests on there being no such ε.
 
 use rug::Integer;
 use sha3::{Digest, Sha3_256};

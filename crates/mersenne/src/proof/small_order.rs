@@ -19,8 +19,8 @@ const BOUND: u64 = 1 << 20;
 /// A prime power m divides N − 1 exactly when 2^p ≡ d + 1 mod m·d, for d = 1 when 2^(p−1) ≡ 1
 /// mod m; p divides it always, since every divisor of M_p is 1 mod p.
 ///
-/// For 10^8 < p < 2·10^8 E has about 160 bits, rarely more than 1,200; where p − 1 has very many
-/// divisors up to 6,000. Cost: a power modulo each of the 82,024 primes, some 0.1 s; less for d = 1.
+/// Its bits depend on the divisors of p − 1: some hundreds, thousands where these are very many
+/// (`docs/PROOFS.md`). Cost: a power modulo each of 82,025 primes; for d = 1 modulo few of them.
 pub(super) fn smooth_order(p: u32, factors: &KnownFactors) -> Vec<u64> {
     let mut order = vec![1];
     let large = (u64::from(p) > BOUND).then_some(u64::from(p));
@@ -146,6 +146,20 @@ mod tests {
             }
             assert_eq!(order[0] % 4, 2);
         }
+    }
+
+    #[test]
+    fn bits_of_the_exponent() {
+        let bits = |p| {
+            let order = smooth_order(p, &KnownFactors::new(p, NONE).unwrap());
+            64 * order.len() as u32 - order.last().map_or(0, |top| top.leading_zeros())
+        };
+        let primes = primes_between(100_000_000, 101_000_000).take(31);
+        let mut all: Vec<u32> = primes.map(|p| bits(p as u32)).collect();
+        all.sort_unstable();
+        println!("31 primes from 10^8 on: median {}, all {all:?}", all[15]);
+        assert!((50..400).contains(&all[15]) && all[30] < 3_000, "{all:?}");
+        assert_eq!(bits(85_765_681), 5_954);
     }
 
     #[test]
