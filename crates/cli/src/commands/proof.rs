@@ -106,10 +106,10 @@ impl Report {
                 Verdict::Prime | Verdict::ProbablePrime => "P",
                 Verdict::Composite | Verdict::Interim | Verdict::Certified => "C",
             }),
-            refusal: verified.finding.err().map(|refusal| Refused {
-                code: refusal.code(),
-                reason: refusal.to_string(),
-            }),
+            refusal: verified
+                .finding
+                .err()
+                .map(|refusal| Refused { code: refusal.code(), reason: refusal.to_string() }),
             res64: proof.residue().res64_hex(),
             residue_type: if proof.factors().is_empty() { 1 } else { 5 },
             engine: verified.engine,
@@ -187,7 +187,8 @@ mod tests {
 
     #[test]
     fn a_wrong_proof_says_nothing_of_the_number() {
-        let rest = ", res64 0000000000000001, md5 abc, 500.00 ms, fp64 8K words, round-off max 0.1250";
+        let rest =
+            ", res64 0000000000000001, md5 abc, 500.00 ms, fp64 8K words, round-off max 0.1250";
         for (status, expected) in [
             (Some("P"), "M131 is a probable prime: the proof of power 3 is right"),
             (Some("C"), "M131 is composite: the proof of power 3 is right"),
