@@ -144,8 +144,9 @@ fn claim_worker(dir: &Path, worker: u32) -> anyhow::Result<Claim> {
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    anyhow::bail!(
+    Err(BadRequest(format!(
         "worker {worker} is already at work in {}: give this one another number with --worker N",
         dir.display()
-    )
+    ))
+    .into())
 }

@@ -313,7 +313,7 @@ fn a_second_process_on_the_same_directory_stops() {
     let dir = tempfile::tempdir().unwrap();
     let child = start(dir.path(), "prp", 1);
     let second = warpint(dir.path(), &format!("prp {P} --no-tf"));
-    assert_eq!(second.code, Some(1), "{second:?}");
+    assert_eq!(second.code, Some(2), "{second:?}");
     assert!(second.error().contains(&format!("process {}", child.id())), "{second:?}");
     signal(&child, "TERM");
     assert!(end(child).ended_by("TERM"));

@@ -146,7 +146,7 @@ fn a_worker_that_fails_leaves_the_others_alone() {
     list(dir.path(), "worktodo.txt", "Test=127\nTest=521\n");
     fs::create_dir(dir.path().join("w/results-1.txt")).unwrap();
     let ran = warpint(dir.path(), "work w --workers 2 --device cpu");
-    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
     let says = "error: worker 1 (cpu) ended with exit code 2; the others go on\n";
     assert!(ran.err.contains(says), "{ran:?}");
     assert!(ran.err.contains("worker 1 (cpu): error: the results file"), "{ran:?}");

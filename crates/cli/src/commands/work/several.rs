@@ -30,17 +30,6 @@ struct Seat {
     threads: Option<usize>,
 }
 
-/// How a worker ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ended {
-    /// With this exit code.
-    Code(i32),
-    /// As asked, by a signal that asks to stop or with the exit code that says so.
-    Stopped,
-    /// By another signal, or it could not be started.
-    Otherwise,
-}
-
 /// Starts `each` workers on each device, and waits for their ends.
 pub(super) fn run(args: &WorkArgs, devices: &[DeviceChoice], each: usize) -> anyhow::Result<Exit> {
     let cores = thread::available_parallelism().map_or(1, |n| n.get());
@@ -71,7 +60,7 @@ pub(super) fn run(args: &WorkArgs, devices: &[DeviceChoice], each: usize) -> any
         }
         thread::sleep(LOOK_EVERY);
     }
-    let ended: Vec<Ended> = crew.into_iter().map(Running::join).collect();
+    let ended: Vec<Exit> = crew.into_iter().map(Running::join).collect();
     Ok(exit_of(stop.is_stopped(), &ended))
 }
 
@@ -147,26 +136,21 @@ fn worker_args(args: &WorkArgs, seat: &Seat) -> Vec<OsString> {
     line
 }
 
-/// The exit code of all: 0 if each had 0, 2 if each had 2. A request to stop, also one to a single
-/// worker, comes before that.
-fn exit_of(stopped: bool, ended: &[Ended]) -> Exit {
-    let all = |ends: &[Ended]| ended.iter().all(|end| ends.contains(end));
-    match () {
-        () if stopped => Exit::Stopped,
-        () if all(&[Ended::Code(0)]) => Exit::Done,
-        () if all(&[Ended::Code(2)]) => Exit::BadInput,
-        () if all(&[Ended::Code(0), Ended::Stopped]) => Exit::Stopped,
-        () => Exit::Failed,
-    }
+/// The exit code of all: the gravest, or that of a request to stop.
+fn exit_of(stopped: bool, ended: &[Exit]) -> Exit {
+    let gravest = ended.iter().copied().max().unwrap_or(Exit::Done);
+    if stopped { Exit::Stopped } else { gravest }
 }
 
-/// How a process ended, by its status.
-fn how(status: ExitStatus) -> Ended {
+/// How a process ended. A crash is a failure, as is an exit code that this program does not have.
+fn how(status: ExitStatus) -> Exit {
+    let known = [Exit::Done, Exit::Stopped, Exit::BadInput, Exit::Negative];
     match status.code() {
-        Some(code) if code == i32::from(Exit::Stopped.code()) => Ended::Stopped,
-        Some(code) => Ended::Code(code),
-        None if signals::is_request(status) => Ended::Stopped,
-        None => Ended::Otherwise,
+        Some(code) => {
+            known.into_iter().find(|exit| i32::from(exit.code()) == code).unwrap_or(Exit::Failed)
+        }
+        None if signals::is_request(status) => Exit::Stopped,
+        None => Exit::Failed,
     }
 }
 
@@ -177,7 +161,7 @@ struct Running {
     child: Option<Child>,
     /// They pass on what it writes.
     readers: Vec<JoinHandle<()>>,
-    ended: Ended,
+    ended: Exit,
 }
 
 impl Running {
@@ -185,7 +169,7 @@ impl Running {
     fn start(seat: &Seat, command: &mut Command) -> Self {
         let name = format!("worker {} ({})", seat.worker, seat.device);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut running = Self { name, child: None, readers: vec![], ended: Ended::Otherwise };
+        let mut running = Self { name, child: None, readers: vec![], ended: Exit::Failed };
         match command.spawn() {
             Ok(mut child) => {
                 let name = running.name.clone();
@@ -218,10 +202,10 @@ impl Running {
         };
         self.child = None;
         self.ended = how(status);
-        match self.ended {
-            Ended::Code(0) | Ended::Stopped => {}
-            Ended::Code(code) => self.tell(&format!("ended with exit code {code}")),
-            Ended::Otherwise => self.tell(&format!("ended by {status}")),
+        match (self.ended, status.code()) {
+            (Exit::Done | Exit::Stopped, _) => {}
+            (_, Some(code)) => self.tell(&format!("ended with exit code {code}")),
+            (_, None) => self.tell(&format!("ended by {status}")),
         }
         None
     }
@@ -236,7 +220,7 @@ impl Running {
         }
     }
 
-    fn join(self) -> Ended {
+    fn join(self) -> Exit {
         for reader in self.readers {
             // A reader that failed has no part in the end.
             let _ = reader.join();
@@ -358,16 +342,13 @@ mod tests {
     }
 
     #[test]
-    fn one_exit_code_stands_for_all() {
-        use Ended::{Code, Otherwise, Stopped};
-        assert_eq!(exit_of(false, &[Code(0), Code(0)]), Exit::Done);
-        assert_eq!(exit_of(false, &[Code(2), Code(2)]), Exit::BadInput);
-        assert_eq!(exit_of(false, &[Code(0), Stopped]), Exit::Stopped);
-        assert_eq!(exit_of(false, &[Code(1), Stopped]), Exit::Failed);
-        for bad in [Code(1), Code(2), Code(4), Otherwise] {
-            assert_eq!(exit_of(false, &[Code(0), bad]), Exit::Failed);
-            assert_eq!(exit_of(true, &[Code(0), bad]), Exit::Stopped);
-        }
+    fn the_gravest_exit_code_stands_for_all() {
+        use Exit::{BadInput, Done, Failed, Stopped};
+        assert_eq!(exit_of(false, &[Done, Done]), Done);
+        assert_eq!(exit_of(false, &[Done, Stopped]), Stopped);
+        assert_eq!(exit_of(false, &[BadInput, Done]), BadInput);
+        assert_eq!(exit_of(false, &[BadInput, Failed, Stopped]), Failed);
+        assert_eq!(exit_of(true, &[Done, Failed]), Stopped);
     }
 
     #[cfg(unix)]
@@ -380,7 +361,7 @@ mod tests {
         let mut crew = [
             Running::start(&seat(0), &mut Command::new("/no/such/program")),
             shell(1, "kill -SEGV $$"),
-            shell(2, "exit 4"),
+            shell(2, "exit 2"),
             shell(3, "sleep 0.5; exit 0"),
             shell(4, "kill -TERM $$"),
         ];
@@ -390,8 +371,8 @@ mod tests {
             looks += 1;
             assert!(looks < 1200);
         }
-        use Ended::{Code, Otherwise, Stopped};
-        let expected = [Otherwise, Otherwise, Code(4), Code(0), Stopped];
+        use Exit::{BadInput, Done, Failed, Stopped};
+        let expected = [Failed, Failed, BadInput, Done, Stopped];
         assert_eq!(crew.map(Running::join), expected);
     }
 }

@@ -70,6 +70,8 @@ pub(super) struct Worker<'a> {
     /// What was last said of additions that could not be moved over.
     stuck: Option<String>,
     tally: Tally,
+    /// The gravest class of what failed.
+    exit: Exit,
 }
 
 impl<'a> Worker<'a> {
@@ -85,6 +87,7 @@ impl<'a> Worker<'a> {
             given_up: HashSet::new(),
             stuck: None,
             tally: Tally { worker: args.worker, ..Tally::default() },
+            exit: Exit::Done,
         }
     }
 
@@ -122,7 +125,7 @@ impl<'a> Worker<'a> {
         if self.args.json {
             report::write_out(format!("{}\n", serde_json::to_string(&self.tally)?).as_bytes())?;
         }
-        Ok(if self.tally.failed > 0 { Exit::Failed } else { Exit::Done })
+        Ok(self.exit)
     }
 
     /// Moves over what others have put into the files of additions.
@@ -334,6 +337,7 @@ impl<'a> Worker<'a> {
         ));
         self.given_up.insert(place.line.bytes.clone());
         self.tally.failed += 1;
+        self.exit = self.exit.max(exit::class_of(error));
         self.watch.ended(false);
     }
 
