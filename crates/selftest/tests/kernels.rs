@@ -5,18 +5,23 @@ use warpint_device::Device;
 use warpint_integer::Executor;
 use warpint_selftest::batches::{self, Sizes};
 use warpint_selftest::{
-    CaseReport, Summary, elementwise, field, field50, run_batches, run_kernels, run_transforms,
-    run_transforms_on_cpu, transform_big, transform_cpu, transform_prime, transform_small,
+    CaseReport, Depth, Summary, elementwise, field, field50, run_batches, run_kernels,
+    run_transforms, run_transforms_on_cpu, transform_big, transform_cpu, transform_prime,
+    transform_small,
 };
 
 /// Runs the cases whose names hold a word.
 fn passes(filter: &str, cases: usize) {
     let device = Device::simulator().unwrap();
     let mut failures = vec![];
-    let summary =
-        run_kernels(&device, Some(filter), &mut |CaseReport { family, case, result, .. }| {
+    let summary = run_kernels(
+        &device,
+        Depth::Thorough,
+        Some(filter),
+        &mut |CaseReport { family, case, result, .. }| {
             failures.extend(result.as_ref().err().map(|why| format!("{family}::{case}: {why}")));
-        });
+        },
+    );
     assert_eq!(failures, Vec::<String>::new());
     assert_eq!(summary, Summary { passed: cases, failed: 0 });
 }
@@ -58,10 +63,15 @@ fn batches_are_exact_on_the_cpu() {
 fn transforms_pass(family: &str, cases: usize) {
     let (device, mut failures) = (Device::simulator().unwrap(), vec![]);
     let sizes = (&transform_big::Sizes::few(), &transform_small::Sizes::few());
-    let summary =
-        run_transforms(&device, sizes, Some(family), &mut |CaseReport { case, result, .. }| {
+    let summary = run_transforms(
+        &device,
+        Depth::Thorough,
+        sizes,
+        Some(family),
+        &mut |CaseReport { case, result, .. }| {
             failures.extend(result.as_ref().err().map(|why| format!("{case}: {why}")));
-        });
+        },
+    );
     assert_eq!(failures, Vec::<String>::new());
     assert_eq!(summary, Summary { passed: cases, failed: 0 });
 }

@@ -9,8 +9,8 @@ use super::arithmetic::ArithmeticArgs;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Proof {
-    /// Verify a PRP proof of 2^P − 1 (version 2, of this or another program), in a small part of the
-    /// time of the test.
+    /// Verify a PRP proof of 2^P − 1 (version 2, made by this or another program) in a small fraction
+    /// of the time of the test.
     ///
     /// Exit code 0: the proof is right; 1: it is wrong, which a second run at another transform
     /// length has confirmed; 2: the file is no proof.
@@ -29,7 +29,7 @@ pub(crate) struct ProofVerifyArgs {
     #[command(flatten)]
     pub(crate) arithmetic: ArithmeticArgs,
 
-    /// Print nothing but the result, and what goes wrong.
+    /// Print only the result and what goes wrong.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 
