@@ -22,17 +22,17 @@ Ctrl-C saves a checkpoint and stops; the same command goes on from it.";
 
 #[derive(Debug, Args)]
 pub(crate) struct WorkArgs {
-    /// Where worktodo.txt is, and where results, checkpoints, log and status go.
+    /// Directory of worktodo.txt, results, checkpoints, log and status.
     #[arg(value_name = "DIR", default_value = "warpint-work")]
     pub(crate) dir: PathBuf,
 
-    /// Put this line into DIR/worktodo.txt and end; may be given several times.
+    /// Append this line to DIR/worktodo.txt, then exit. May be given several times.
     #[arg(long, value_name = "LINE")]
     pub(crate) add: Vec<String>,
 
-    /// The number of this worker, if several work on DIR, from 0 as PRPLL counts them: its results
-    /// go into results-N.txt, its log into warpint-N.log, and lines of worktodo-N.txt are its own,
-    /// before those of worktodo.txt. Each takes the first line that no other has.
+    /// The number of this worker, if several workers share DIR, from 0 as in PRPLL. Its results go to
+    /// results-N.txt, its log to warpint-N.log. It does the lines of worktodo-N.txt before those of
+    /// worktodo.txt. Each worker takes the first line that no other worker has taken.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..1000))]
     pub(crate) worker: Option<u32>,
 
@@ -65,8 +65,8 @@ pub(crate) struct WorkArgs {
     #[arg(long)]
     pub(crate) no_proof: bool,
 
-    /// The power of proofs [default: as GIMPS wants it, 8 to 11 by the exponent]. Each more halves
-    /// the work of whoever certifies the proof, and doubles the disk that it needs meanwhile.
+    /// The power of proofs [default: the power that GIMPS uses, 8 to 11 by the exponent]. One more
+    /// halves the work of certifying the proof, and doubles the disk space during the test.
     #[arg(long, value_name = "POWER", value_parser = super::proof::proof_power, conflicts_with = "no_proof")]
     pub(crate) proof_power: Option<u32>,
 
@@ -74,11 +74,11 @@ pub(crate) struct WorkArgs {
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = units::parse_seconds)]
     pub(crate) checkpoint_interval: Duration,
 
-    /// Print nothing but the results, and what goes wrong.
+    /// Print only the results and what goes wrong.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 
-    /// Print each result as one JSON object, and one more at the end; the rest stays on stderr.
+    /// Print each result as one JSON object, and a summary as the last one; progress stays on stderr.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -92,7 +92,7 @@ impl WorkArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
-    /// The directory that was given to warpint work.
+    /// The directory of warpint work.
     #[arg(value_name = "DIR", default_value = "warpint-work")]
     pub(crate) dir: PathBuf,
 

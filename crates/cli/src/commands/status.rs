@@ -156,6 +156,9 @@ fn describe(f: &mut fmt::Formatter<'_>, worker: &WorkerStatus) -> fmt::Result {
         if let Some(verified) = test.verified {
             write!(f, ", verified to {verified}")?;
         }
+        if let Some(sensors) = &test.sensors {
+            write!(f, ", {sensors}")?;
+        }
         let errors = test.errors.checks + test.errors.round_off + test.errors.device;
         match errors {
             0 => f.write_str(", no errors")?,
@@ -173,6 +176,7 @@ fn describe(f: &mut fmt::Formatter<'_>, worker: &WorkerStatus) -> fmt::Result {
 mod tests {
     use super::*;
     use crate::work::{ErrorStatus, TestStatus};
+    use warpint::device::Telemetry;
 
     #[test]
     fn a_proof_is_told_with_its_share() {
@@ -193,6 +197,7 @@ mod tests {
             saved: None,
             verified: None,
             round_off: None,
+            sensors: None,
             errors: ErrorStatus::default(),
         };
         let worker = |state, test| WorkerStatus {
@@ -219,6 +224,10 @@ mod tests {
             (&json["state"], &json["test"]["proof-percent"]),
             (&"proving".into(), &37.5.into())
         );
+        let sensors = Telemetry { temperature_celsius: Some(61), ..Telemetry::default() };
+        let warm = TestStatus { sensors: Some(sensors), ..test.clone() };
+        let line = said(worker(State::Testing, warm));
+        assert!(line.contains(", 61 °C, no errors"), "{line}");
         // A status of an earlier version has no share.
         let line = said(worker(State::Testing, TestStatus { proof_percent: None, ..test }));
         assert!(line.contains("): testing M9689") && !line.contains("proof"), "{line}");
