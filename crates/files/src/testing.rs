@@ -1,0 +1,117 @@
+//! Disks for tests: one that records its steps, and one that is full.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::{Disk, Step};
+
+/// Does every step, and keeps what it was: `write a.tmp`, `sync a`, `rename a`, `link a`,
+/// `sync folder d`, each with the last component of its path.
+#[derive(Debug, Default)]
+pub struct Recorder(Mutex<Vec<String>>);
+
+impl Recorder {
+    /// The steps up to now, which are forgotten.
+    #[must_use]
+    pub fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Disk for Recorder {
+    fn step(&self, step: Step<'_>, go: &mut dyn FnMut() -> io::Result<()>) -> io::Result<()> {
+        let last =
+            |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let line = match step {
+            Step::Write { path, .. } => format!("write {}", last(path)),
+            Step::SyncFile { path } => format!("sync {}", last(path)),
+            Step::Rename { to, .. } => format!("rename {}", last(to)),
+            Step::Link { to, .. } => format!("link {}", last(to)),
+            Step::SyncFolder { path } => format!("sync folder {}", last(path)),
+        };
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+        go()
+    }
+}
+
+/// A disk that is full for the next so many writes to files of some name, and keeps half of each.
+#[derive(Debug)]
+pub struct FullDisk {
+    name: String,
+    left: Mutex<u64>,
+}
+
+impl FullDisk {
+    /// Full for `writes` writes to files whose name begins with `name`; `""` for all.
+    #[must_use]
+    pub fn new(name: &str, writes: u64) -> Self {
+        Self { name: name.into(), left: Mutex::new(writes) }
+    }
+
+    /// The writes that it will refuse yet.
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        *self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn refuses(&self, path: &Path) -> bool {
+        let is_of = |name: &str| name.starts_with(&self.name);
+        if !path.file_name().and_then(|name| name.to_str()).is_some_and(is_of) {
+            return false;
+        }
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let refuses = *left > 0;
+        *left = left.saturating_sub(1);
+        refuses
+    }
+}
+
+impl Disk for FullDisk {
+    fn step(&self, step: Step<'_>, go: &mut dyn FnMut() -> io::Result<()>) -> io::Result<()> {
+        match step {
+            Step::Write { path, file, bytes } if self.refuses(path) => write_half(file, bytes),
+            _ => go(),
+        }
+    }
+}
+
+fn write_half(mut file: &File, bytes: &[u8]) -> io::Result<()> {
+    file.write_all(&bytes[..bytes.len() / 2])?;
+    Err(io::ErrorKind::StorageFull.into())
+}
+
+/// The disk that the environment asks for: `WARPINT_TEST_FULL_DISK=NAME:WRITES[,NAME:WRITES]`, for
+/// tests of the whole program.
+#[cfg(feature = "testing")]
+pub(crate) fn full_disk_of_environment() -> Option<Arc<dyn Disk>> {
+    use std::sync::LazyLock;
+
+    static DISK: LazyLock<Option<Arc<Several>>> = LazyLock::new(|| {
+        let text = std::env::var("WARPINT_TEST_FULL_DISK").ok()?;
+        let disks = text.split(',').filter_map(|part| {
+            let (name, writes) = part.split_once(':')?;
+            Some(FullDisk::new(name, writes.parse().ok()?))
+        });
+        Some(Arc::new(Several(disks.collect())))
+    });
+    DISK.clone().map(|disk| disk as Arc<dyn Disk>)
+}
+
+/// Each is full for its own files.
+#[cfg(feature = "testing")]
+#[derive(Debug)]
+struct Several(Vec<FullDisk>);
+
+#[cfg(feature = "testing")]
+impl Disk for Several {
+    fn step(&self, step: Step<'_>, go: &mut dyn FnMut() -> io::Result<()>) -> io::Result<()> {
+        match step {
+            Step::Write { path, file, bytes } if self.0.iter().any(|disk| disk.refuses(path)) => {
+                write_half(file, bytes)
+            }
+            _ => go(),
+        }
+    }
+}
