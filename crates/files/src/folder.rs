@@ -31,6 +31,8 @@ pub struct Entry {
     pub name: OsString,
     /// Whether it is a regular file: no link, no directory.
     pub is_file: bool,
+    /// Whether it is a directory: no link to one.
+    pub is_folder: bool,
 }
 
 impl Folder {
@@ -137,8 +139,7 @@ impl Folder {
             Err(error) if error.is_missing() => return Ok(vec![]),
             handle => handle?,
         };
-        let entries = handle.list().map_err(|e| FileError::io("list", &self.path, e))?;
-        Ok(entries.into_iter().map(|(name, is_file)| Entry { name, is_file }).collect())
+        handle.list().map_err(|e| FileError::io("list", &self.path, e))
     }
 
     /// The bytes of a regular file.

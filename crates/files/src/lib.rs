@@ -30,7 +30,6 @@ pub mod given;
 mod lock;
 mod name;
 mod sys;
-#[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod unfinished;
 

@@ -1,9 +1,10 @@
-//! Disks for tests: one that records its steps, and one that is full.
+//! Disks for tests, and for the tests that ship in the program: one that records its steps, and one
+//! that is full.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use crate::{Disk, Step};
 
@@ -85,8 +86,8 @@ fn write_half(mut file: &File, bytes: &[u8]) -> io::Result<()> {
 /// The disk that the environment asks for: `WARPINT_TEST_FULL_DISK=NAME:WRITES[,NAME:WRITES]`, for
 /// tests of the whole program.
 #[cfg(feature = "testing")]
-pub(crate) fn full_disk_of_environment() -> Option<Arc<dyn Disk>> {
-    use std::sync::LazyLock;
+pub(crate) fn full_disk_of_environment() -> Option<std::sync::Arc<dyn Disk>> {
+    use std::sync::{Arc, LazyLock};
 
     static DISK: LazyLock<Option<Arc<Several>>> = LazyLock::new(|| {
         let text = std::env::var("WARPINT_TEST_FULL_DISK").ok()?;

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{Access, FILE, Trouble};
+use crate::Entry;
 
 /// A directory that was there.
 #[derive(Debug)]
@@ -61,12 +62,14 @@ impl Handle {
         fs::symlink_metadata(self.0.join(name)).is_ok()
     }
 
-    /// The names inside, each with whether it is that of a regular file.
-    pub(crate) fn list(&self) -> io::Result<Vec<(OsString, bool)>> {
+    /// What is inside.
+    pub(crate) fn list(&self) -> io::Result<Vec<Entry>> {
         fs::read_dir(&self.0)?
             .map(|entry| {
                 let entry = entry?;
-                Ok((entry.file_name(), entry.file_type()?.is_file()))
+                let kind = entry.file_type()?;
+                let (name, is_file, is_folder) = (entry.file_name(), kind.is_file(), kind.is_dir());
+                Ok(Entry { name, is_file, is_folder })
             })
             .collect()
     }

@@ -4,13 +4,14 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{self as sys, AtFlags, CWD, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::{Access, FILE, Trouble};
+use crate::Entry;
 
 /// An open directory.
 #[derive(Debug)]
@@ -74,7 +75,7 @@ impl Handle {
         match sys::openat(&self.0, name, flags | OFlags::NOFOLLOW | CAREFUL, mode) {
             Ok(fd) => opened(fd, |found| found == FILE),
             Err(Errno::LOOP) => Err(Trouble::Special("a symbolic link")),
-            Err(Errno::ISDIR) => Err(Trouble::Special("a directory")),
+            Err(Errno::ISDIR) => Err(Trouble::Special(FOLDER)),
             // A FIFO without a reader, or a socket.
             Err(Errno::NXIO) => Err(Trouble::Special("something else")),
             Err(errno) => Err(Trouble::Io(errno.into())),
@@ -102,8 +103,8 @@ impl Handle {
         sys::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW).ok().map(|found| what(&found))
     }
 
-    /// The names inside, each with whether it is that of a regular file.
-    pub(crate) fn list(&self) -> io::Result<Vec<(OsString, bool)>> {
+    /// What is inside.
+    pub(crate) fn list(&self) -> io::Result<Vec<Entry>> {
         let mut entries = vec![];
         for entry in sys::Dir::read_from(&self.0)? {
             let entry = entry?;
@@ -111,12 +112,12 @@ impl Handle {
             if name == "." || name == ".." {
                 continue;
             }
-            let is_file = match entry.file_type() {
-                FileType::RegularFile => true,
-                FileType::Unknown => self.what(name) == Some(FILE),
-                _ => false,
+            let found = match entry.file_type() {
+                FileType::Unknown => self.what(name).unwrap_or("nothing"),
+                kind => describe(kind),
             };
-            entries.push((OsString::from_vec(name.as_bytes().to_vec()), is_file));
+            let name = name.to_owned();
+            entries.push(Entry { name, is_file: found == FILE, is_folder: found == FOLDER });
         }
         Ok(entries)
     }
@@ -168,6 +169,7 @@ pub(crate) fn open_given(path: &Path, access: Access) -> Result<File, Trouble> {
     opened(fd.map_err(io::Error::from)?, is_taken)
 }
 
+const FOLDER: &str = "a directory";
 /// `/dev/null` and the like.
 const CHARACTER_DEVICE: &str = "a character device";
 /// Opening waits for nobody, and makes no terminal this process's own.
@@ -185,10 +187,14 @@ fn opened(fd: OwnedFd, is_wanted: impl Fn(&'static str) -> bool) -> Result<File,
 }
 
 fn what(found: &Stat) -> &'static str {
-    match FileType::from_raw_mode(found.st_mode) {
+    describe(FileType::from_raw_mode(found.st_mode))
+}
+
+fn describe(kind: FileType) -> &'static str {
+    match kind {
         FileType::RegularFile => FILE,
         FileType::Symlink => "a symbolic link",
-        FileType::Directory => "a directory",
+        FileType::Directory => FOLDER,
         FileType::Fifo => "a FIFO",
         FileType::Socket => "a socket",
         FileType::BlockDevice => "a block device",
