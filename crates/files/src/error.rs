@@ -78,6 +78,26 @@ impl FileError {
         }
     }
 
+    /// What the operation was about.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::NotAFile { path, .. }
+            | Self::NotAFolder { path, .. }
+            | Self::TooLarge { path, .. }
+            | Self::Io { path, .. }
+            | Self::Locked { path }
+            | Self::Stopped { path } => path,
+        }
+    }
+
+    /// As an [`io::Error`] for a message that names `path`: the reason alone where the operation was
+    /// about that path, else the whole message.
+    #[must_use]
+    pub fn in_message_of(self, path: &Path) -> io::Error {
+        if self.path() == path { self.into() } else { io::Error::new(self.kind(), self) }
+    }
+
     /// Whether the file, or the directory it is in, does not exist.
     #[must_use]
     pub fn is_missing(&self) -> bool {

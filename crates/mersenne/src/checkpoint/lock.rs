@@ -27,10 +27,7 @@ pub(super) enum Attempt {
 
 impl DirectoryLock {
     pub(super) fn try_take(folder: &Folder) -> io::Result<Attempt> {
-        let named = |error: FileError| match error {
-            FileError::Io { source, .. } => source,
-            other => io::Error::new(other.kind(), other),
-        };
+        let named = |error: FileError| error.in_message_of(folder.path());
         let Some(lock) = folder.try_lock(LOCK_FILE).map_err(named)? else {
             let pid = folder.open(LOCK_FILE).ok().and_then(|file| pid(&file));
             return Ok(Attempt::Held { pid: pid.unwrap_or(0) });
