@@ -1,11 +1,37 @@
 //! Files that the user names: links are followed, and must lead to a regular file.
 
 use std::fs::File;
+use std::io;
 use std::path::Path;
 
 use crate::FileError;
 use crate::folder::{read_bounded, trouble_at};
 use crate::sys::{self, Access};
+
+/// What a path leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing; perhaps a link that leads nowhere.
+    Nothing,
+    /// A regular file.
+    File,
+    /// A character device, such as `/dev/null`.
+    Device,
+}
+
+/// Looks at what a path leads to. Opens nothing.
+///
+/// # Errors
+/// [`FileError::NotAFile`] for anything else; those of the system.
+pub fn look(path: &Path) -> Result<Found, FileError> {
+    match sys::look_at_given(path) {
+        Ok(sys::FILE) => Ok(Found::File),
+        Ok(sys::CHARACTER_DEVICE) => Ok(Found::Device),
+        Ok(what) => Err(FileError::NotAFile { path: path.to_owned(), what }),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Found::Nothing),
+        Err(e) => Err(FileError::io("read", path, e)),
+    }
+}
 
 /// Opens a file to read it. A FIFO, socket, device or directory is an error at once.
 ///

@@ -75,6 +75,15 @@ impl Unfinished {
         &self.file
     }
 
+    /// Brings what has been written to disk now, so that little is left to do in
+    /// [`Unfinished::finish`].
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn sync(&mut self) -> Result<(), FileError> {
+        self.sync_file()
+    }
+
     /// Brings the content to disk, gives the file its name, in place of the file or link that has it,
     /// and brings the name to disk. On an error the old file is untouched, except where the last
     /// step has failed: then the new file has the name, and a power cut may bring the old one back.

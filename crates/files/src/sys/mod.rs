@@ -8,9 +8,9 @@ mod unix;
 use std::io;
 
 #[cfg(not(unix))]
-pub(crate) use other::{Handle, open_given};
+pub(crate) use other::{Handle, look_at_given, open_given};
 #[cfg(unix)]
-pub(crate) use unix::{Handle, open_given};
+pub(crate) use unix::{Handle, look_at_given, open_given};
 
 /// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,3 +43,5 @@ impl From<io::Error> for Trouble {
 
 /// What a regular file is called where it is in the way.
 pub(crate) const FILE: &str = "a file";
+/// `/dev/null` and the like.
+pub(crate) const CHARACTER_DEVICE: &str = "a character device";

@@ -100,6 +100,11 @@ impl Handle {
     }
 }
 
+/// What a path leads to, links followed.
+pub(crate) fn look_at_given(path: &Path) -> io::Result<&'static str> {
+    Ok(special(fs::metadata(path)?.file_type()).unwrap_or(FILE))
+}
+
 /// Opens the regular file at a path, links followed.
 pub(crate) fn open_given(path: &Path, access: Access) -> Result<File, Trouble> {
     if let Ok(found) = fs::metadata(path)

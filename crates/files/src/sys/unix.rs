@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{self as sys, AtFlags, CWD, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use super::{Access, FILE, Trouble};
+use super::{Access, CHARACTER_DEVICE, FILE, Trouble};
 use crate::Entry;
 
 /// An open directory.
@@ -153,10 +153,15 @@ impl Handle {
     }
 }
 
+/// What a path leads to, links followed.
+pub(crate) fn look_at_given(path: &Path) -> io::Result<&'static str> {
+    Ok(what(&sys::stat(path)?))
+}
+
 /// Opens the file at a path, links followed: a regular one, or to append to a character device.
 pub(crate) fn open_given(path: &Path, access: Access) -> Result<File, Trouble> {
     let is_taken = |found| found == FILE || access == Access::Append && found == CHARACTER_DEVICE;
-    if let Ok(found) = sys::stat(path).map(|found| what(&found))
+    if let Ok(found) = look_at_given(path)
         && !is_taken(found)
     {
         return Err(Trouble::Special(found));
@@ -170,8 +175,6 @@ pub(crate) fn open_given(path: &Path, access: Access) -> Result<File, Trouble> {
 }
 
 const FOLDER: &str = "a directory";
-/// `/dev/null` and the like.
-const CHARACTER_DEVICE: &str = "a character device";
 /// Opening waits for nobody, and makes no terminal this process's own.
 const CAREFUL: OFlags = OFlags::NONBLOCK.union(OFlags::CLOEXEC).union(OFlags::NOCTTY);
 
