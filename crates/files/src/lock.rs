@@ -25,6 +25,7 @@ pub struct Lock {
     name: OsString,
     file: File,
     refused: Option<io::Error>,
+    is_removed_with_it: bool,
 }
 
 impl Folder {
@@ -55,7 +56,7 @@ impl Folder {
             // Between opening and locking, its holder may have removed it.
             if handle.is_at(&file, name) {
                 let (folder, name) = (self.clone(), name.to_owned());
-                return Ok(Some(Lock { folder, name, file, refused }));
+                return Ok(Some(Lock { folder, name, file, refused, is_removed_with_it: false }));
             }
         }
         let source = io::Error::other("it is replaced again and again");
@@ -128,11 +129,20 @@ impl Lock {
         self.folder.is_at(&self.file, &self.name)
     }
 
-    /// Gives the lock back and removes its file, if that is empty and the system can tell that it is
-    /// still this lock's (Unix); else the file stays.
-    pub fn remove(self) {
-        let is_empty = self.file.metadata().is_ok_and(|found| found.len() == 0);
-        if cfg!(unix) && is_empty && self.is_in_place() {
+    /// The lock, whose file goes when it is dropped, if that is empty and the system can tell that it
+    /// is still this lock's (Unix); else the file stays.
+    #[must_use]
+    pub fn with_its_file(mut self) -> Self {
+        self.is_removed_with_it = true;
+        self
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let is_empty = || self.file.metadata().is_ok_and(|found| found.len() == 0);
+        // Only who holds the lock removes the file. One with something in it is somebody's.
+        if cfg!(unix) && self.is_removed_with_it && is_empty() && self.is_in_place() {
             let _ = self.folder.remove(&self.name);
         }
     }

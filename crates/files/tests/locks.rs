@@ -20,7 +20,7 @@ fn one_has_it_until_it_goes() {
     drop(first);
     // The file stays; a left-over locks nobody out.
     assert!(folder.has("lock") && !folder.is_locked("lock"));
-    folder.try_lock("lock").unwrap().unwrap().remove();
+    drop(folder.try_lock("lock").unwrap().unwrap().with_its_file());
     assert_eq!(folder.has("lock"), !cfg!(unix));
 }
 
@@ -58,7 +58,7 @@ fn a_lock_whose_file_has_gone_is_no_longer_in_place() {
     if cfg!(unix) {
         assert!(!first.is_in_place());
         // Not its own any more.
-        first.remove();
+        drop(first.with_its_file());
         assert!(second.is_in_place());
     }
 }
@@ -68,7 +68,7 @@ fn a_file_with_content_is_somebodys_and_stays() {
     let root = tempfile::tempdir().unwrap();
     let folder = Folder::at(root.path());
     fs::write(folder.file("lock"), "x").unwrap();
-    folder.try_lock("lock").unwrap().unwrap().remove();
+    drop(folder.try_lock("lock").unwrap().unwrap().with_its_file());
     assert_eq!(fs::read(folder.file("lock")).unwrap(), b"x");
 }
 
@@ -87,7 +87,7 @@ fn never_two_at_once() {
                     // Others come here, if they can.
                     std::thread::yield_now();
                     inside.fetch_sub(1, Ordering::SeqCst);
-                    lock.remove();
+                    drop(lock.with_its_file());
                 }
             });
         }
