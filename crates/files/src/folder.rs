@@ -54,6 +54,17 @@ impl Folder {
         }
     }
 
+    /// The directory at a path, in which links are followed but for the last component: that must
+    /// not be a link. Touches nothing.
+    #[must_use]
+    pub fn not_linked(path: &Path) -> Self {
+        match Self::of(path) {
+            Ok((outer, name)) => outer.inside(name),
+            // The root of the file system, or `..`.
+            Err(_) => Self::at(path),
+        }
+    }
+
     /// A directory in this one, which must not be a link. Touches nothing.
     #[must_use]
     pub fn inside(&self, name: impl AsRef<OsStr>) -> Self {
@@ -375,7 +386,7 @@ impl Folder {
 
 fn default_disk() -> Arc<dyn Disk> {
     #[cfg(feature = "testing")]
-    if let Some(disk) = crate::testing::full_disk_of_environment() {
+    if let Some(disk) = crate::testing::disk_of_environment() {
         return disk;
     }
     Arc::new(RealDisk)

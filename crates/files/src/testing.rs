@@ -1,7 +1,6 @@
 //! Disks for tests, and for the tests that ship in the program: one that records its steps, and one
 //! that is full.
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -42,13 +41,14 @@ impl Disk for Recorder {
 pub struct FullDisk {
     name: String,
     left: Mutex<u64>,
+    kind: io::ErrorKind,
 }
 
 impl FullDisk {
     /// Full for `writes` writes to files whose name begins with `name`; `""` for all.
     #[must_use]
     pub fn new(name: &str, writes: u64) -> Self {
-        Self { name: name.into(), left: Mutex::new(writes) }
+        Self { name: name.into(), left: Mutex::new(writes), kind: io::ErrorKind::StorageFull }
     }
 
     /// The writes that it will refuse yet.
@@ -57,6 +57,7 @@ impl FullDisk {
         *self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether it refuses a write to this file, which it then has.
     fn refuses(&self, path: &Path) -> bool {
         let is_of = |name: &str| name.starts_with(&self.name);
         if !path.file_name().and_then(|name| name.to_str()).is_some_and(is_of) {
@@ -72,35 +73,39 @@ impl FullDisk {
 impl Disk for FullDisk {
     fn step(&self, step: Step<'_>, go: &mut dyn FnMut() -> io::Result<()>) -> io::Result<()> {
         match step {
-            Step::Write { path, file, bytes } if self.refuses(path) => write_half(file, bytes),
+            Step::Write { path, mut file, bytes } if self.refuses(path) => {
+                file.write_all(&bytes[..bytes.len() / 2])?;
+                Err(self.kind.into())
+            }
             _ => go(),
         }
     }
 }
 
-fn write_half(mut file: &File, bytes: &[u8]) -> io::Result<()> {
-    file.write_all(&bytes[..bytes.len() / 2])?;
-    Err(io::ErrorKind::StorageFull.into())
-}
-
-/// The disk that the environment asks for: `WARPINT_TEST_FULL_DISK=NAME:WRITES[,NAME:WRITES]`, for
-/// tests of the whole program.
+/// The disk that the environment asks for, for tests of the whole program:
+/// `WARPINT_TEST_DISK=full:NAME:WRITES`, or `denied:…` for one that does not permit the writes, and
+/// several of them with commas in between.
 #[cfg(feature = "testing")]
-pub(crate) fn full_disk_of_environment() -> Option<std::sync::Arc<dyn Disk>> {
+pub(crate) fn disk_of_environment() -> Option<std::sync::Arc<dyn Disk>> {
     use std::sync::{Arc, LazyLock};
 
     static DISK: LazyLock<Option<Arc<Several>>> = LazyLock::new(|| {
-        let text = std::env::var("WARPINT_TEST_FULL_DISK").ok()?;
+        let text = std::env::var("WARPINT_TEST_DISK").ok()?;
         let disks = text.split(',').filter_map(|part| {
-            let (name, writes) = part.split_once(':')?;
-            Some(FullDisk::new(name, writes.parse().ok()?))
+            let (kind, rest) = part.split_once(':')?;
+            let (name, writes) = rest.split_once(':')?;
+            let mut disk = FullDisk::new(name, writes.parse().ok()?);
+            if kind == "denied" {
+                disk.kind = io::ErrorKind::PermissionDenied;
+            }
+            Some(disk)
         });
         Some(Arc::new(Several(disks.collect())))
     });
     DISK.clone().map(|disk| disk as Arc<dyn Disk>)
 }
 
-/// Each is full for its own files.
+/// Each for its own files.
 #[cfg(feature = "testing")]
 #[derive(Debug)]
 struct Several(Vec<FullDisk>);
@@ -108,11 +113,13 @@ struct Several(Vec<FullDisk>);
 #[cfg(feature = "testing")]
 impl Disk for Several {
     fn step(&self, step: Step<'_>, go: &mut dyn FnMut() -> io::Result<()>) -> io::Result<()> {
-        match step {
-            Step::Write { path, file, bytes } if self.0.iter().any(|disk| disk.refuses(path)) => {
-                write_half(file, bytes)
-            }
-            _ => go(),
+        let Step::Write { path, .. } = step else { return go() };
+        let is_for = |disk: &&FullDisk| {
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&disk.name))
+        };
+        match self.0.iter().find(is_for) {
+            Some(disk) => disk.step(step, go),
+            None => go(),
         }
     }
 }

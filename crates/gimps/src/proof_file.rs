@@ -238,7 +238,8 @@ impl ProofFile {
         factors: &[String],
         power: u32,
     ) -> Option<PathBuf> {
-        let (folder, name) = (own(folder), file_name(exponent, factors.len(), power));
+        let (folder, name) =
+            (Folder::not_linked(folder), file_name(exponent, factors.len(), power));
         let foreign = match Self::read_own(&folder, &name) {
             Ok((proof, _)) => {
                 (proof.exponent, &proof.factors[..], proof.power()) != (exponent, factors, power)
@@ -271,7 +272,7 @@ impl ProofFile {
     /// there is a different file of that name. The same proof may be there already.
     pub fn save(&self, folder: &Path) -> Result<SavedProof, ProofFileError> {
         check_proof_folder(folder)?;
-        let (folder, name) = (own(folder), self.file_name());
+        let (folder, name) = (Folder::not_linked(folder), self.file_name());
         let saved = SavedProof { path: folder.file(&name), md5: self.md5() };
         match Self::read_own(&folder, &name) {
             Ok((_, there)) if there.md5 == saved.md5 => return Ok(saved),
@@ -307,15 +308,6 @@ pub fn check_proof_folder(folder: &Path) -> Result<(), ProofFileError> {
     match fs::symlink_metadata(folder) {
         Ok(found) if !found.is_dir() => Err(ProofFileError::NotAFolder { path: folder.to_owned() }),
         _ => Ok(()),
-    }
-}
-
-/// A folder of the program, in another one: it is no link.
-fn own(folder: &Path) -> Folder {
-    match Folder::of(folder) {
-        Ok((outer, name)) => outer.inside(name),
-        // The root of the file system, or `..`.
-        Err(_) => Folder::at(folder),
     }
 }
 

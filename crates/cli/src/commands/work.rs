@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use serde::Serialize;
-use warpint::gimps::{self, Assignment, Line, NumberedLine, WorkFile};
+use warpint::gimps::{self, Assignment, Line, NumberedLine, ResultsFile, WorkFile};
 use warpint::mersenne::proof::power_for;
 use warpint::mersenne::{DeviceChoice, Exponent, TestKind};
 
@@ -41,11 +41,13 @@ pub(crate) fn run(args: &WorkArgs) -> anyhow::Result<Exit> {
         // One that cannot be used is told of before anything is touched.
         run::settle_for_any(&request)?;
     }
-    gimps::check_results_path(&work::results_path(dir, args.worker))?;
+    gimps::check_results_path(ResultsFile::Own(&work::results_path(dir, args.worker)))?;
     let file = WorkFile::new(dir, PATIENCE);
     // The same of what is no list: a folder, a FIFO.
     file.read()?;
     let signals = Signals::install()?;
+    let stop = signals.leave_at_once().clone();
+    let file = file.stopped_by(move || stop.is_stopped());
     let _claim = claim_worker(dir, args.worker)?;
     let mut worker = Worker {
         args,

@@ -114,7 +114,7 @@ pub(super) fn print(report: &TestReport, job: &Job) -> anyhow::Result<()> {
 /// Says at once, not after the test, that its result cannot be recorded: it is
 /// kept all the same, so the test need not wait for it.
 pub(super) fn try_results(stored: &StoredResult, job: &Job) {
-    if let Err(e) = gimps::try_results_file(&job.results_path(job.credit())) {
+    if let Err(e) = gimps::try_results_file(job.results_file(&job.results_path(job.credit()))) {
         let stored = stored.path().display();
         job.warn(&format!(
             "M{}: warning: {e}; the test goes on, and its result will be kept in {stored}",
@@ -132,7 +132,7 @@ pub(super) fn record(
     let Some(line) = report.result_line() else {
         return Ok(false);
     };
-    match gimps::append_result(&job.results_path(report.credit()), &line) {
+    match gimps::append_result(job.results_file(&job.results_path(report.credit())), &line) {
         Ok(_) => Ok(true),
         Err(e) => {
             let line = format!(

@@ -40,6 +40,7 @@ impl fmt::Debug for Watch {
 
 impl Watch {
     pub(crate) fn new(dir: &Path, worker: u32) -> Self {
+        WorkerStatus::clear_away(dir);
         let now = gimps::utc_now();
         let status = WorkerStatus {
             worker,
