@@ -16,7 +16,8 @@ pub(crate) use class::of as class_of;
 pub(crate) enum Exit {
     /// The work is done; prime or composite.
     Done,
-    /// Stopped by the user before the end.
+    /// Stopped by the user before the end. Where a signal asked for that, the process ends by the
+    /// signal instead: see [`crate::signals`].
     Stopped,
     /// What was asked for makes no sense, or its output cannot be used.
     BadInput,
@@ -32,7 +33,7 @@ Exit codes:
   0  done: prime or composite, checked and right
   1  a negative finding: a proof is wrong, a check or a selftest failed, merged units have gaps
   2  bad input, or an output that cannot be used: no such file, not permitted, in use
-  3  stopped by Ctrl-C, SIGTERM or SIGHUP
+  3  stopped before the end; a signal ends the process itself: 130 in a shell after Ctrl-C
   4  failure of the disk, the device or the memory: disk full, I/O error, unreliable hardware";
 
 impl Exit {

@@ -7,8 +7,9 @@ use warpint_device::Device;
 use warpint_integer::Executor;
 use warpint_selftest::batches::{self, Sizes};
 use warpint_selftest::{
-    CaseReport, Summary, elementwise, field, field50, run_batches, run_kernels, run_transforms,
-    run_transforms_on_cpu, transform_big, transform_cpu, transform_prime, transform_small,
+    CaseReport, Depth, Summary, elementwise, field, field50, run_batches, run_kernels,
+    run_transforms, run_transforms_on_cpu, transform_big, transform_cpu, transform_prime,
+    transform_small,
 };
 
 /// Runs the cases whose names hold a word.
@@ -18,7 +19,8 @@ fn passes(filter: &str, cases: usize) {
         let mut report = |CaseReport { family, case, result, .. }: &CaseReport| {
             failures.extend(result.as_ref().err().map(|why| format!("{family}::{case}: {why}")));
         };
-        let summary = run_kernels(&device.unwrap(), Some(filter), &mut report);
+        let summary =
+            run_kernels(&device.unwrap(), Depth::Thorough, Some(filter), &mut report);
         assert_eq!(failures, Vec::<String>::new());
         assert_eq!(summary, Summary { passed: cases, failed: 0 });
     }
@@ -63,10 +65,15 @@ fn batches_are_exact_on_the_cpu() {
 fn transforms_pass(family: &str, cases: usize) {
     let (device, mut failures) = (Device::shuffled_simulator().unwrap(), vec![]);
     let sizes = (&transform_big::Sizes::few(), &transform_small::Sizes::few());
-    let summary =
-        run_transforms(&device, sizes, Some(family), &mut |CaseReport { case, result, .. }| {
+    let summary = run_transforms(
+        &device,
+        Depth::Thorough,
+        sizes,
+        Some(family),
+        &mut |CaseReport { case, result, .. }| {
             failures.extend(result.as_ref().err().map(|why| format!("{case}: {why}")));
-        });
+        },
+    );
     assert_eq!(failures, Vec::<String>::new());
     assert_eq!(summary, Summary { passed: cases, failed: 0 });
 }

@@ -9,8 +9,8 @@ use super::arithmetic::ArithmeticArgs;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Proof {
-    /// Verify a PRP proof of 2^P − 1 (version 2, of this or another program), in a small part of the
-    /// time of the test.
+    /// Verify a PRP proof of 2^P − 1 (version 2, made by this or another program) in a small fraction
+    /// of the time of the test.
     ///
     /// A right proof rules out errors of the test. It does not rule out deceit: whoever has patience
     /// can multiply the residue by an element of small order. Such residues are refused where they
@@ -34,7 +34,7 @@ pub(crate) struct ProofVerifyArgs {
     #[command(flatten)]
     pub(crate) arithmetic: ArithmeticArgs,
 
-    /// Print nothing but the result, and what goes wrong.
+    /// Print only the result and what goes wrong.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 
