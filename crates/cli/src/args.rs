@@ -35,7 +35,7 @@ pub(crate) use machine::{
 use proof::proof_power;
 pub(crate) use proof::{Proof, ProofVerifyArgs};
 use test::{LL_EXAMPLES, PRP_EXAMPLES};
-pub(crate) use test::{Start, TestArgs};
+pub(crate) use test::{Start, TF_LIMIT, TestArgs};
 pub(crate) use work::{StatusArgs, WorkArgs};
 
 /// Exact arithmetic on large integers, on GPUs and CPUs.
@@ -106,9 +106,10 @@ pub(crate) enum Command {
     /// Do GIMPS assignments: the lines of DIR/worktodo.txt, one after the other.
     ///
     /// Assignments are PRP, PRPDC, Test, DoubleCheck and Cert of Mersenne numbers; PRP also of
-    /// cofactors and with proofs. A result is appended to DIR/results.txt, then its line is removed.
-    /// Other lines stay as they are. No factors are looked for, and nothing is sent anywhere. If an
-    /// assignment fails, the others are done, and the exit code is that of the gravest failure: 2
+    /// cofactors and with proofs. Certifications come first. A result is appended to
+    /// DIR/results.txt, then its line is removed. Other lines stay as they are. Small factors are
+    /// looked for only where a line says nothing of earlier factoring. Nothing is sent anywhere. If
+    /// an assignment fails, the others are done, and the exit code is that of the gravest failure: 2
     /// for bad input, 4 for a failure of the machine.
     #[command(after_help = work::WORK_EXAMPLES)]
     Work(WorkArgs),

@@ -333,10 +333,12 @@ mod tests {
 
     #[test]
     fn on_simulator() {
-        let device = Device::simulator().unwrap();
-        for (name, case) in CASES {
-            if let Err(why) = case(&device, 1, &Sizes::few()) {
-                panic!("{name}: {why}");
+        for device in Device::simulators() {
+            let device = device.unwrap();
+            for (name, case) in CASES {
+                if let Err(why) = case(&device, 1, &Sizes::few()) {
+                    panic!("{name}: {why}");
+                }
             }
         }
     }

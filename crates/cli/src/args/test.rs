@@ -92,7 +92,7 @@ pub(crate) struct TestArgs {
 }
 
 /// About a tenth of a second at the largest exponents.
-const TF_LIMIT: u64 = 2_000_000;
+pub(crate) const TF_LIMIT: u64 = 2_000_000;
 
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
 pub(crate) enum Start {

@@ -4,14 +4,17 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use warpint::mersenne::{DeviceChoice, PlanRequest};
 
-use super::arithmetic::ArithmeticArgs;
+use super::Places;
+use super::arithmetic::EngineArgs;
 use crate::units;
 
 pub(crate) const WORK_EXAMPLES: &str = "\
 Examples:
   warpint work                              do what warpint-work/worktodo.txt lists
   warpint work --add PRP=N/A,1,2,216091,-1  put a line there; starts nothing
+  warpint work gimps --device all --wait    one worker on each GPU, until Ctrl-C
   warpint work gimps --device cuda:1 --worker 1
   warpint status gimps                      from another terminal: how far it is
 
@@ -27,10 +30,20 @@ pub(crate) struct WorkArgs {
     #[arg(long, value_name = "LINE")]
     pub(crate) add: Vec<String>,
 
-    /// The number of this worker, if several workers share DIR. Its results go to results-N.txt, its
-    /// log to warpint-N.log. Each worker takes the first line that no other worker has taken.
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..1000))]
-    pub(crate) worker: u32,
+    /// The number of this worker, if several workers share DIR, from 0 as in PRPLL. Its results go to
+    /// results-N.txt, its log to warpint-N.log. It does the lines of worktodo-N.txt before those of
+    /// worktodo.txt. Each worker takes the first line that no other worker has taken.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..1000))]
+    pub(crate) worker: Option<u32>,
+
+    /// Start N workers, numbered from 0, each a process of its own; with --device all, N on each
+    /// GPU. On the CPU they share its cores.
+    #[arg(long, value_name = "N", value_parser = workers, conflicts_with = "worker")]
+    pub(crate) workers: Option<usize>,
+
+    /// When no line is left that can be done, wait for new ones.
+    #[arg(long)]
+    pub(crate) wait: bool,
 
     /// Your name on the GIMPS server, for the results.
     #[arg(long, value_name = "NAME", value_parser = name)]
@@ -41,7 +54,12 @@ pub(crate) struct WorkArgs {
     pub(crate) computer: Option<String>,
 
     #[command(flatten)]
-    pub(crate) arithmetic: ArithmeticArgs,
+    pub(crate) how: EngineArgs,
+
+    /// Where to compute: auto (a GPU if there is one that works and the exponent is large enough
+    /// for it, otherwise the CPU), cpu, cuda, cuda:N, or all (one worker on each GPU).
+    #[arg(long, value_name = "DEVICE", default_value_t = Places::One(DeviceChoice::Auto))]
+    pub(crate) device: Places,
 
     /// Make no proofs of PRP tests.
     #[arg(long)]
@@ -65,6 +83,13 @@ pub(crate) struct WorkArgs {
     pub(crate) json: bool,
 }
 
+impl WorkArgs {
+    /// A plan of these on a device.
+    pub(crate) fn plan_request(&self, device: DeviceChoice) -> PlanRequest {
+        self.how.plan_request(device, None)
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
     /// The directory of warpint work.
@@ -74,6 +99,14 @@ pub(crate) struct StatusArgs {
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+fn workers(text: &str) -> Result<usize, String> {
+    const MOST: usize = 64;
+    text.parse()
+        .ok()
+        .filter(|n| (1..=MOST).contains(n))
+        .ok_or_else(|| format!("'{text}' is not a number of workers from 1 to {MOST}"))
 }
 
 fn name(text: &str) -> Result<String, String> {

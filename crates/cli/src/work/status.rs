@@ -37,6 +37,8 @@ pub(crate) enum State {
     Testing,
     /// The test is done, and its proof is being built.
     Proving,
+    /// No work is left, and it waits for some.
+    Waiting,
     /// There was no work left.
     Finished,
     /// By the user; the same command goes on.

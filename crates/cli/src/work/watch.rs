@@ -42,10 +42,10 @@ impl fmt::Debug for Watch {
 }
 
 impl Watch {
-    pub(crate) fn new(dir: &Path, worker: u32) -> Self {
+    pub(crate) fn new(dir: &Path, worker: Option<u32>) -> Self {
         let now = gimps::utc_now();
         let status = WorkerStatus {
-            worker,
+            worker: worker.unwrap_or(0),
             pid: std::process::id(),
             state: State::Preparing,
             since: now.clone(),
@@ -152,6 +152,13 @@ impl Watch {
         told.status.state = State::Preparing;
         let count = if done { &mut told.status.done } else { &mut told.status.failed };
         *count += 1;
+        told.write();
+    }
+
+    /// There is no work, and the worker waits for some.
+    pub(crate) fn waits(&self) {
+        let mut told = self.told();
+        told.status.state = State::Waiting;
         told.write();
     }
 
@@ -271,13 +278,14 @@ mod tests {
     #[test]
     fn a_test_is_followed_in_status_and_log() {
         let dir = tempfile::tempdir().unwrap();
-        let watch = Watch::new(dir.path(), 1);
+        let watch = Watch::new(dir.path(), Some(1));
         let credit = Credit {
             assignment: "PRP 127".into(),
             aid: Some("A".repeat(32)),
             user: None,
             computer: None,
             worker: 1,
+            numbered: true,
         };
         watch.log("took something over");
         watch.begin(127, TestKind::Prp, &credit);
