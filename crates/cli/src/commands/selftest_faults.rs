@@ -19,7 +19,7 @@ pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
     let mut tally = Tally::new(args);
     let filter = args.filter.as_deref();
     faults::run(&families, Some(&program), filter, &mut |fault| tally.take(fault.into()));
-    tally.conclude(args)
+    tally.conclude(args, false)
 }
 
 impl From<&FaultReport> for Case {
