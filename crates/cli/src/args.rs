@@ -29,6 +29,7 @@ pub(crate) use collatz_bench::CollatzBenchArgs;
 pub(crate) use collatz_delays::{DelayArgs, PathArgs};
 pub(crate) use collatz_runs::{MergeArgs, MethodChoice, Places, VerifyArgs};
 pub(crate) use machine::{StressArgs, Tune, TuneArgs, TuneBatchArgs, TuneCollatzArgs, Tuned};
+pub(crate) use natural::large_natural;
 use proof::proof_power;
 pub(crate) use proof::{Proof, ProofVerifyArgs};
 use test::TEST_EXAMPLES;
