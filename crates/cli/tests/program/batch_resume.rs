@@ -93,7 +93,9 @@ fn killed_at_any_time_it_goes_on_to_the_same_bytes() {
         assert!(kills > 2, "{kills} kills");
         let (json, expected) = (ran.json(), expected.json());
         assert_eq!(ran.code, Some(2), "{ran:?}");
-        assert_eq!(json["resumed-from"], before);
+        // But for a kill between the moves of the two files.
+        let is_moved = ran.err.contains(".partial is not as it was left: ");
+        assert!(is_moved || json["resumed-from"] == before, "{ran:?}");
         for field in ["count", "done", "malformed", "checked", "seed", "written-bytes"] {
             assert_eq!(json[field], expected[field], "{field}");
         }

@@ -78,7 +78,9 @@ impl Out {
         match (self, other) {
             (Self::File(a), Self::File(b)) => a.is_same(b),
             (Self::Stream { to: To::Nothing, .. }, _) => false,
-            (Self::Stream { to: a, .. }, Self::Stream { to: b, .. }) => a == b,
+            (Self::Stream { to: a, .. }, Self::Stream { to: b, .. }) => {
+                a == b || (self.pipe().is_some() && self.pipe() == other.pipe())
+            }
             _ => false,
         }
     }

@@ -128,10 +128,14 @@ impl Partial {
         Ok(())
     }
 
-    /// Moves it to its place once it is on the disk: whoever looks finds it whole.
+    /// Brings all of it to the disk.
+    pub(crate) fn sync_all(&self) -> anyhow::Result<()> {
+        self.file.sync_all().map_err(|e| self.unwritten(&e))
+    }
+
+    /// Moves it to its place; being on the disk, it is whole for whoever looks.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
-        let moved = self.file.sync_all().and_then(|()| fs::rename(&self.path, &self.place));
-        moved.map_err(|e| self.unwritten(&e))?;
+        fs::rename(&self.path, &self.place).map_err(|e| self.unwritten(&e))?;
         self.stays = true;
         Ok(())
     }

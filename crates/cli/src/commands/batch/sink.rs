@@ -233,6 +233,8 @@ impl Sink {
 
     /// Puts all results in their places.
     pub(crate) fn finish(self) -> anyhow::Result<()> {
+        // A file waits for the disk before any is moved, so that all are moved at about one time.
+        self.partials().try_for_each(Partial::sync_all)?;
         let finished = self.drafts.into_iter().try_for_each(|draft| match draft {
             Draft::File(file) => file.finish(),
             Draft::Stream(stream) => stream.finish(),
