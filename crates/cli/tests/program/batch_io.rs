@@ -1,7 +1,7 @@
 //! `batch`: what numbers are read from, and where results go.
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use crate::common::{Ran, WARPINT, command, warpint, with_input};
 
@@ -224,9 +224,9 @@ fn pipes_and_devices_are_read_and_written() {
         assert!(ran.error().starts_with(says), "{line}: {ran:?}");
         assert_eq!(names(dir.path()), before, "{line}");
     }
-    // What cannot be looked at as a file, but is one.
     let ran = bash(dir.path(), "$W batch sqr a.txt -o /dev/full");
-    assert!(ran.code != Some(0) && ran.error().starts_with("cannot write to /dev/full: No space"));
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    assert!(ran.error().starts_with("cannot write to /dev/full: No space"), "{ran:?}");
 }
 
 #[test]
@@ -267,14 +267,15 @@ fn stages_are_reported_apart() {
 
 #[cfg(unix)]
 #[test]
-fn a_reader_that_goes_away_is_no_panic() {
+fn a_reader_that_has_gone_ends_the_program_without_a_word() {
+    const SIGPIPE: i32 = 13;
     let dir = tempfile::tempdir().unwrap();
-    let mut child = command(dir.path(), "batch sqr 7 -o - -q".split(' '))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    let ran = Ran::from(child.wait_with_output().unwrap());
-    assert!(!ran.err.contains("panic"), "{ran:?}");
+    for line in ["batch sqr 7 -o - -q", "batch divrem 7 2 -o r.txt --rem /dev/stdout -q"] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let ended = command(dir.path(), line.split(' ')).stdout(writer).output().unwrap();
+        let ran = Ran::from(ended);
+        assert_eq!((ran.signal, ran.err.as_str()), (Some(SIGPIPE), ""), "{line}");
+    }
+    assert_eq!(names(dir.path()), ["r.txt"]);
 }

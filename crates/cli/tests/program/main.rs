@@ -35,6 +35,9 @@ mod files;
 #[cfg(unix)]
 #[cfg(test)]
 mod leftovers;
+#[cfg(unix)]
+#[cfg(test)]
+mod output;
 #[cfg(test)]
 mod places;
 #[cfg(test)]

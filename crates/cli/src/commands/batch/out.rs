@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::spool::{ERRORS, Id, Kind, OUTPUT, nameless, standard};
-use crate::exit::BadRequest;
+use crate::exit::{BadRequest, OutputError};
 use crate::whole_file::WholeFile;
 
 /// A place for results.
@@ -156,11 +156,16 @@ impl Output {
             io::copy(&mut kept, &mut to)?;
             to.flush()
         };
+        let is_standard = matches!(self.to, Target::Output);
         let copied = match self.to {
             Target::Output => copy(&mut io::stdout().lock()),
             Target::Errors => copy(&mut io::stderr().lock()),
             Target::Open(mut file) => copy(&mut file),
         };
-        copied.with_context(|| format!("cannot write to {}", self.name))
+        copied.map_err(|e| match is_standard || e.kind() == io::ErrorKind::BrokenPipe {
+            // Where nobody reads any more, the program ends without a word, whatever the pipe.
+            true => OutputError(e).into(),
+            false => anyhow::Error::new(e).context(format!("cannot write to {}", self.name)),
+        })
     }
 }

@@ -4,6 +4,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use crc32fast::Hasher;
 use serde::{Deserialize, Serialize};
 
@@ -54,11 +55,10 @@ impl Partial {
     /// Opens the unfinished file of OUT, or makes it, and locks it.
     pub(crate) fn open(out: &WholeFile) -> anyhow::Result<Self> {
         let (path, name) = (partial_path(out), out.path.display().to_string());
-        let unwritten = |e: io::Error| anyhow::anyhow!("cannot write {}: {e}", path.display());
         is_there(&path)?;
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false).open(&path);
-        let file = file.map_err(unwritten)?;
+        let file = file.with_context(|| format!("cannot write {}", path.display()))?;
         match file.try_lock() {
             // Not every file system has locks.
             Ok(()) | Err(TryLockError::Error(_)) => {}
@@ -74,7 +74,7 @@ impl Partial {
     /// Begins anew.
     pub(crate) fn clear(&mut self) -> anyhow::Result<()> {
         let cleared = self.file.set_len(0).and_then(|()| self.file.rewind());
-        cleared.map_err(|e| self.unwritten(&e))?;
+        cleared.with_context(|| self.unwritten())?;
         if let Ok(replaced) = fs::metadata(&self.place) {
             // Who could read that can read this. Not every file system knows.
             drop(self.file.set_permissions(replaced.permissions()));
@@ -85,14 +85,14 @@ impl Partial {
 
     /// Goes on behind this mark. `false` if the bytes up to there are not those that were written.
     pub(crate) fn go_on(&mut self, mark: Mark) -> anyhow::Result<bool> {
-        let failed = |e: io::Error| anyhow::anyhow!("cannot read {}: {e}", self.path.display());
-        self.file.rewind().map_err(failed)?;
+        let failed = || format!("cannot read {}", self.path.display());
+        self.file.rewind().with_context(failed)?;
         let mut hasher = Hasher::new();
         let mut left = BufReader::with_capacity(1 << 18, &self.file).take(mark.bytes);
         let mut block = vec![0; 1 << 18];
         let mut bytes = 0;
         loop {
-            let some = left.read(&mut block).map_err(failed)?;
+            let some = left.read(&mut block).with_context(failed)?;
             if some == 0 {
                 break;
             }
@@ -103,7 +103,7 @@ impl Partial {
             return Ok(false);
         }
         let cut = self.file.set_len(bytes).and_then(|()| self.file.seek(SeekFrom::Start(bytes)));
-        cut.map_err(|e| self.unwritten(&e))?;
+        cut.with_context(|| self.unwritten())?;
         (self.written, self.hasher) = (mark, hasher);
         Ok(true)
     }
@@ -114,7 +114,7 @@ impl Partial {
 
     /// Appends bytes.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
-        self.file.write_all(bytes).map_err(|e| self.unwritten(&e))?;
+        self.file.write_all(bytes).with_context(|| self.unwritten())?;
         self.hasher.update(bytes);
         self.written.bytes += bytes.len() as u64;
         self.written.crc32 = self.hasher.clone().finalize();
@@ -130,12 +130,12 @@ impl Partial {
 
     /// Brings all of it to the disk.
     pub(crate) fn sync_all(&self) -> anyhow::Result<()> {
-        self.file.sync_all().map_err(|e| self.unwritten(&e))
+        self.file.sync_all().with_context(|| self.unwritten())
     }
 
     /// Moves it to its place; being on the disk, it is whole for whoever looks.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
-        fs::rename(&self.path, &self.place).map_err(|e| self.unwritten(&e))?;
+        fs::rename(&self.path, &self.place).with_context(|| self.unwritten())?;
         self.stays = true;
         Ok(())
     }
@@ -149,8 +149,8 @@ impl Partial {
         &self.path
     }
 
-    fn unwritten(&self, error: &io::Error) -> anyhow::Error {
-        anyhow::anyhow!("cannot write {}: {error}", self.name)
+    fn unwritten(&self) -> String {
+        format!("cannot write {}", self.name)
     }
 }
 

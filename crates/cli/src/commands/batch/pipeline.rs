@@ -16,6 +16,7 @@ use super::operation::Operation;
 use super::results::{Form, Results};
 use super::sink::Sink;
 use super::source::{Piece, Source, SourceReader};
+use crate::exit::Finding;
 
 /// What is to be done.
 pub(crate) struct Job {
@@ -289,9 +290,10 @@ impl<'a> Work<'a> {
             Some((i, wrong)) => {
                 let number = self.name_of(job.counted(), i);
                 let (name, seed) = (job.operation.name(), self.sample.seed);
-                anyhow::bail!(
+                Err(Finding(format!(
                     "check failed (seed {seed}): {name} of {number}: {wrong}; nothing is written"
-                )
+                ))
+                .into())
             }
         }
     }

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
+
 use super::out::{Out, Output};
 use super::partial::{Mark, Partial, is_there, partial_path};
 use super::pipeline::Tally;
@@ -251,7 +253,7 @@ impl Keeper {
     fn write(&mut self, files: Vec<Mark>) -> anyhow::Result<()> {
         let state = State::new(&self.job, self.tally, self.seed, &self.names, files);
         let path = self.file.path().display();
-        self.file.write(&state).map_err(|e| anyhow::anyhow!("cannot write {path}: {e}"))?;
+        self.file.write(&state).with_context(|| format!("cannot write {path}"))?;
         self.saved = self.tally.done;
         Ok(())
     }
