@@ -25,7 +25,7 @@ mod view;
 
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use check::Sample;
 use operand::{Operand, operands};
@@ -67,14 +67,23 @@ fn pair(operation: Operation, args: &PairArgs, rem: Option<&Path>) -> anyhow::Re
     files(operation, &[&args.a, &args.b], &args.rest, rem)
 }
 
-fn files(
+/// What is to be computed, from where and to where.
+struct Task {
+    job: Job,
+    identity: Identity,
+    outs: Vec<Out>,
+    device: String,
+    /// How long the operands were looked at.
+    looked: Duration,
+}
+
+/// Looks at everything before anything is written.
+fn task(
     operation: Operation,
     paths: &[&PathBuf],
     args: &BatchArgs,
     rem: Option<&Path>,
-) -> anyhow::Result<Exit> {
-    let signals = Signals::install()?;
-    let begin = Instant::now();
+) -> anyhow::Result<Task> {
     let (executor, device) = place::executor(args.device, args.threads)?;
     let outs = [Some(args.out.as_path()), rem].into_iter().flatten();
     let outs = outs.map(Out::new).collect::<Result<Vec<_>, _>>()?;
@@ -84,18 +93,31 @@ fn files(
         return Err(BadRequest("results and remainders cannot go to the same place".into()).into());
     }
     let widths = shape::widths(operation, paths.len(), args.bits.as_ref())?;
-    let looking = Instant::now();
+    let begin = Instant::now();
     let operands = operands(paths, &outs)?;
     warn_of_names(&operands, args);
-    let job = identity(operation, &operands, args, rem);
-    let looked_at = operands.into_iter().zip(widths);
-    let looked_at = looked_at.map(|(operand, width)| Source::look(operand, args.format, width));
-    let operands = looked_at.collect::<anyhow::Result<Vec<_>>>()?;
-    let looked = looking.elapsed();
+    let identity = identity(operation, &operands, args, rem);
+    let operands = operands.into_iter().zip(widths);
+    let operands = operands.map(|(operand, width)| Source::look(operand, args.format, width));
+    let operands = operands.collect::<anyhow::Result<Vec<_>>>()?;
+    let looked = begin.elapsed();
     let count = shape::count(&operands)?;
-    let job = Identity { count, ..job };
     let forms = shape::forms(operation, &operands, args, rem)?;
     let chunk = shape::chunk(&operands, &forms, count, args.chunk)?;
+    let job = Job { operation, executor, operands, count, forms, chunk };
+    Ok(Task { job, identity: Identity { count, ..identity }, outs, device, looked })
+}
+
+fn files(
+    operation: Operation,
+    paths: &[&PathBuf],
+    args: &BatchArgs,
+    rem: Option<&Path>,
+) -> anyhow::Result<Exit> {
+    let signals = Signals::install()?;
+    let begin = Instant::now();
+    let Task { job, identity, outs, device, looked } = task(operation, paths, args, rem)?;
+    let count = job.count;
     // A pipe may have to wait for its reader.
     let streams = outs.iter().filter_map(|out| out.open_stream().transpose());
     let streams = streams.collect::<anyhow::Result<Vec<Output>>>()?;
@@ -103,12 +125,13 @@ fn files(
     // From here on files are written, which are kept or removed at the end.
     let stop = signals.save_first();
     let Begin { mut sink, tally: begun, seed, note } =
-        Sink::begin(&outs, streams, job, args.restart, args.checkpoint_interval)?;
-    match note {
-        Some(Note::GoingOn(line)) if args.quiet || args.json => drop(line),
-        Some(Note::GoingOn(line) | Note::Discarded(line)) => notice(&line),
-        None => {}
-    }
+        Sink::begin(&outs, streams, identity, args.restart, args.checkpoint_interval)?;
+    let says = match note {
+        Some(Note::GoingOn(line)) => Some(line).filter(|_| !args.quiet && !args.json),
+        Some(Note::Discarded(line)) => Some(line),
+        None => None,
+    };
+    says.iter().for_each(|line| notice(line));
     let drawn = || RandomState::new().hash_one(0);
     let seed = args.check.map(|_| args.seed.or(seed).unwrap_or_else(drawn));
     sink.set_seed(seed);
@@ -116,7 +139,6 @@ fn files(
     for _ in 0..begun.done {
         sample.draw();
     }
-    let job = Job { operation, executor, operands, count, forms, chunk };
     if begun.done == 0 {
         let headers: Vec<_> = job.forms.iter().map(|form| form.header(count)).collect();
         if let Err(e) = sink.write(&headers) {
@@ -144,32 +166,30 @@ fn files(
     let mut report = BatchReport::new(&job, names, tally, device, seed);
     report.begun(begun);
     if tally.done < count {
-        let stopped = format!("stopped after {} of {}", tally.done, units::count(count, "number"));
+        let after = |done| format!("stopped after {done} of {}", units::count(count, "number"));
         notice(&match sink.keep() {
-            Some((_, name)) => {
-                format!("{stopped}: kept in {name}; the same command goes on from there")
+            Some((done, name)) => {
+                format!("{}: kept in {name}; the same command goes on from there", after(done))
             }
-            None => format!("{stopped}: nothing is written"),
+            None => format!("{}: nothing is written", after(tally.done)),
         });
         if args.json {
             report.took(begin.elapsed(), times, bytes);
-            print(&report, true)?;
+            tell(&report, &outs, true)?;
         }
         return Ok(Exit::Stopped);
     }
     let written = tally.malformed == 0 || !args.strict;
     let finishing = Instant::now();
     if written {
-        sink.finish()?
+        sink.finish()?;
     } else {
-        sink.discard()
+        sink.discard();
     }
     times.write += finishing.elapsed();
     report.took(begin.elapsed(), times, if written { bytes } else { 0 });
-    match (args.json || (written && !args.quiet), outs.iter().any(Out::is_standard)) {
-        (false, _) => {}
-        (true, false) => print(&report, args.json)?,
-        (true, true) => notice(&report_line(&report, args.json)?),
+    if args.json || (written && !args.quiet) {
+        tell(&report, &outs, args.json)?;
     }
     if tally.malformed == 0 {
         return Ok(Exit::Done);
@@ -187,6 +207,15 @@ fn files(
         if tally.malformed == 1 { "has" } else { "have" },
     ))
     .into())
+}
+
+/// Prints a report: on standard output, unless results go there.
+fn tell(report: &BatchReport, outs: &[Out], json: bool) -> anyhow::Result<()> {
+    if !outs.iter().any(Out::is_standard) {
+        return print(report, json);
+    }
+    notice(&report_line(report, json)?);
+    Ok(())
 }
 
 /// An error that ended a job early, and what is left of it.
