@@ -212,7 +212,7 @@ fn signed(line: &[u8], is_digit: fn(&u8) -> bool) -> Option<String> {
     const MOST: usize = 40;
     let line = str::from_utf8(line).ok()?;
     let number = line.strip_prefix(['-', '+', '−'])?;
-    let digits = number[prefix(number.as_bytes())..].as_bytes();
+    let digits = &number.as_bytes()[prefix(number.as_bytes())..];
     if digits.is_empty() || !digits.iter().all(is_digit) {
         return None;
     }
