@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use warpint::gimps;
+use warpint::gimps::{self, ResultsFile};
 use warpint::mersenne::checkpoint::CheckpointStore;
 use warpint::mersenne::{
     Event, Finished, Keeper, Plan, PlanRequest, RunOptions, StopToken, TestKind, TestSpec,
@@ -73,6 +73,14 @@ impl Job<'_> {
         }
     }
 
+    /// That of the directory is the program's own; another one is named by the user.
+    fn results_file<'p>(&self, path: &'p Path) -> ResultsFile<'p> {
+        match self.results {
+            Some(_) => ResultsFile::Given(path),
+            None => ResultsFile::Own(path),
+        }
+    }
+
     fn credit(&self) -> Option<&Credit> {
         self.order.as_ref().map(|order| &order.credit)
     }
@@ -133,7 +141,7 @@ pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
     // A request that no plan can meet is refused before anything is touched.
     let request = settle(&job.request, exponent)?;
     Plan::new(exponent, &request).map_err(|e| lengths::explain(e, &request))?;
-    gimps::check_results_path(&job.results_path(job.credit()))?;
+    gimps::check_results_path(job.results_file(&job.results_path(job.credit())))?;
     if let Some(factor) = small_factor(job) {
         finish_by_factor(&FactorReport::new(p, factor), job)?;
         return Ok(Exit::Done);

@@ -4,7 +4,7 @@ use std::fs;
 
 use proptest::prelude::*;
 use warpint_gimps::{
-    Appended, ErrorTally, ProofInfo, ResultLine, ResultsError, Status, append_result,
+    Appended, ErrorTally, ProofInfo, ResultLine, ResultsError, ResultsFile, Status, append_result,
     check_results_path, try_results_file, utc_now,
 };
 
@@ -276,17 +276,42 @@ mod special_files {
         }
     }
 
+    #[test]
+    fn a_link_is_followed_only_where_the_user_has_named_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let (link, target) = (dir.path().join("results.txt"), dir.path().join("elsewhere"));
+        fs::write(&target, "untouched\n").unwrap();
+        std::os::unix::fs::symlink("elsewhere", &link).unwrap();
+        let line = ResultLine::ll(67, Status::Composite, "7".into(), 4);
+        let own = ResultsFile::Own(&link);
+        for refused in
+            [check_results_path(own), try_results_file(own), append_result(own, &line).map(drop)]
+        {
+            let error = refused.unwrap_err().to_string();
+            assert!(error.ends_with("results.txt is a symbolic link, not a file"), "{error}");
+        }
+        assert_eq!(fs::read_to_string(&target).unwrap(), "untouched\n");
+        assert_eq!(append_result(&link, &line).unwrap(), Appended::Written);
+        assert_eq!(append_result(&link, &line).unwrap(), Appended::AlreadyThere);
+        assert_eq!(fs::read_to_string(&target).unwrap().lines().count(), 2);
+        // A directory that has vanished is made again for its own results.
+        let own = dir.path().join("gone/results.txt");
+        assert!(append_result(&own, &line).is_err());
+        assert_eq!(append_result(ResultsFile::Own(&own), &line).unwrap(), Appended::Written);
+        assert_eq!(fs::read_to_string(&own).unwrap().lines().count(), 1);
+    }
+
     #[cfg(target_os = "linux")]
     #[test]
     fn devices_are_written_to_and_not_read() {
         let line = ResultLine::ll(67, Status::Composite, "7".into(), 4);
         for path in ["/dev/null", "/dev/full"] {
-            check_results_path(path.as_ref()).unwrap();
-            try_results_file(path.as_ref()).unwrap();
+            check_results_path(path).unwrap();
+            try_results_file(path).unwrap();
         }
-        assert_eq!(append_result("/dev/null".as_ref(), &line).unwrap(), Appended::Written);
+        assert_eq!(append_result("/dev/null", &line).unwrap(), Appended::Written);
         // Endless when read, full when written.
-        let full = at_once(move || append_result("/dev/full".as_ref(), &line));
+        let full = at_once(move || append_result("/dev/full", &line));
         assert!(matches!(full, Err(ResultsError::Write { .. })), "{full:?}");
     }
 }

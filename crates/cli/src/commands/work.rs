@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use serde::Serialize;
-use warpint::gimps::{self, Line, WorkFile};
+use warpint::gimps::{self, Line, ResultsFile, WorkFile};
 use warpint::mersenne::{DeviceChoice, Exponent};
 
 use crate::args::{Places, WorkArgs};
@@ -61,13 +61,16 @@ pub(crate) fn run(args: &WorkArgs) -> anyhow::Result<Exit> {
         // One that cannot be used is told of before anything is touched.
         run::settle_for_any(&request)?;
     }
-    gimps::check_results_path(&work::results_path(dir, args.worker))?;
+    gimps::check_results_path(ResultsFile::Own(&work::results_path(dir, args.worker)))?;
     // The same of what is no list: a folder, a FIFO.
     let lists = lists(dir, args.worker);
     for list in &lists {
         list.read()?;
     }
     let signals = Signals::install()?;
+    let stop = signals.leave_at_once().clone();
+    let stopped = move || stop.is_stopped();
+    let lists = lists.into_iter().map(|list| list.stopped_by(stopped.clone())).collect();
     let _claim = claim_worker(dir, args.worker.unwrap_or(0))?;
     let mut worker = Worker::new(args, request, lists);
     worker.watch.log("begins");

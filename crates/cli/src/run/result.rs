@@ -127,7 +127,7 @@ pub(super) fn print(report: &(impl Display + Serialize), job: &Job) -> anyhow::R
 /// Says at once, not after the test, that its result cannot be recorded: it is
 /// kept all the same, so the test need not wait for it.
 pub(super) fn try_results(stored: &StoredResult, job: &Job) {
-    if let Err(e) = gimps::try_results_file(&job.results_path(job.credit())) {
+    if let Err(e) = gimps::try_results_file(job.results_file(&job.results_path(job.credit()))) {
         let stored = stored.path().display();
         job.warn(&format!(
             "M{}: warning: {e}; the test goes on, and its result will be kept in {stored}",
@@ -145,7 +145,7 @@ pub(super) fn record(
     let Some(line) = report.result_line() else {
         return Ok(false);
     };
-    match gimps::append_result(&job.results_path(report.credit()), &line) {
+    match gimps::append_result(job.results_file(&job.results_path(report.credit())), &line) {
         Ok(_) => Ok(true),
         Err(e) => {
             let line = format!(
@@ -164,7 +164,8 @@ pub(super) fn finish_by_factor(factor: &FactorReport, job: &Job) -> anyhow::Resu
         fs::create_dir_all(job.dir)
             .with_context(|| format!("cannot make the directory {}", job.dir.display()))?;
     }
-    gimps::append_result(&job.results_path(job.credit()), &factor.result_line(job.credit()))
+    let path = job.results_path(job.credit());
+    gimps::append_result(job.results_file(&path), &factor.result_line(job.credit()))
         .context("the factor is printed, but not recorded")?;
     printed
 }

@@ -1,12 +1,13 @@
 //! `M<p>.cert`: the residue that a certification begins with.
 
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use warpint::gimps::{Assignment, LONGEST_LINE, Line, Work};
 use warpint::mersenne::{Certification, Residue, TestKind};
+use warpint_files::{FileError, given};
 
 use super::Claim;
 use crate::exit::BadRequest;
@@ -33,18 +34,17 @@ impl StartFile {
     pub(crate) fn read(&self) -> anyhow::Result<Residue> {
         let Self { path, p, .. } = self;
         let size = Residue::byte_len(*p) as u64;
-        if path.exists() && !path.is_file() {
-            return Err(BadRequest(format!("{} is not a file", path.display())).into());
-        }
-        let mut bytes = Vec::new();
-        File::open(path)
-            .and_then(|file| file.take(size + 1).read_to_end(&mut bytes))
-            .with_context(|| {
-                format!(
-                    "cannot read {}, the residue that the certification begins with",
-                    path.display()
-                )
-            })?;
+        let context = || {
+            let path = path.display();
+            format!("cannot read {path}, the residue that the certification begins with")
+        };
+        let bytes = match given::read(path, size) {
+            Ok(bytes) => bytes,
+            Err(e @ (FileError::NotAFile { .. } | FileError::TooLarge { .. })) => {
+                return Err(BadRequest(e.to_string()).into());
+            }
+            Err(e) => return Err(e.in_message_of(path)).with_context(context),
+        };
         Residue::from_le_bytes(*p, &bytes)
             .map_err(|e| BadRequest(format!("{}: {e}", path.display())).into())
     }
@@ -131,8 +131,7 @@ impl StartFile {
 fn asks_for_cert(list: &Path, p: u32) -> bool {
     /// A larger file is no list.
     const MOST_BYTES: u64 = 16 << 20;
-    let mut bytes = Vec::new();
-    let read = File::open(list).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes));
+    let Ok(bytes) = given::read(list, MOST_BYTES) else { return true };
     let of_p = |line: &[u8]| {
         line.len() <= LONGEST_LINE
             && matches!(
@@ -140,7 +139,7 @@ fn asks_for_cert(list: &Path, p: u32) -> bool {
                 Line::Work(Assignment { work: Work::Cert { exponent, .. }, .. }) if exponent == p
             )
     };
-    read.is_err() || bytes.split(|&b| b == b'\n').any(of_p)
+    bytes.split(|&b| b == b'\n').any(of_p)
 }
 
 #[cfg(test)]
@@ -189,7 +188,7 @@ mod tests {
 
     fn touch(path: &Path, seconds_from_now: u64) {
         let at = SystemTime::now() + Duration::from_secs(seconds_from_now);
-        File::options().write(true).open(path).unwrap().set_modified(at).unwrap();
+        fs::File::options().write(true).open(path).unwrap().set_modified(at).unwrap();
     }
 
     fn cleared(dir: &Path) -> usize {

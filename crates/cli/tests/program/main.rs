@@ -49,6 +49,9 @@ mod results;
 #[cfg(unix)]
 #[cfg(test)]
 mod sittings;
+#[cfg(unix)]
+#[cfg(test)]
+mod storage;
 #[cfg(test)]
 mod tune_batch;
 #[cfg(test)]
