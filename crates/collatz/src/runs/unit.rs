@@ -115,7 +115,7 @@ impl From<Region> for RegionText {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HighestText {
-    /// In steps of T.
+    /// As in [`Highest`](crate::Highest).
     #[serde(with = "decimal")]
     pub value: BigUint,
     /// The number whose path it is on.
