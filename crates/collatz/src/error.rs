@@ -74,6 +74,26 @@ pub enum CollatzError {
         /// Its start.
         n: u128,
     },
+    /// No seed for challenges.
+    #[error("the operating system gives no random numbers: {reason}")]
+    Randomness {
+        /// What it says.
+        reason: String,
+    },
+    /// A result that is not what the host computes: a fault of the device, of memory or of a core.
+    #[error("{place} gave a wrong result for {region}: {what} is {found}, it must be {expected}; nothing of it is kept")]
+    Refuted {
+        /// Who computed it.
+        place: String,
+        /// Of which numbers.
+        region: String,
+        /// What is wrong.
+        what: String,
+        /// As it was reported.
+        found: String,
+        /// As the host has it.
+        expected: String,
+    },
     /// The device failed, or lacks memory.
     #[error(transparent)]
     Device(#[from] DeviceError),

@@ -4,6 +4,7 @@
 //! * [`Plain`]: the slow, obvious method, the oracle of the others;
 //! * [`sieve`]: numbers grown from their low bits, whole subtrees left out;
 //! * [`table`]: some bits at a time by tables, residues that come down left out;
+//! * [`evidence`]: that the work was done;
 //! * [`runs`]: verification in units of work, their files, and what these cover together;
 //! * [`delay`]: the delays of all numbers of a range, and records;
 //! * [`path`]: the exact path of one number of any size to 1;
@@ -11,8 +12,10 @@
 //! * [`descent`]: when low bits alone show that a number comes below its start.
 
 pub mod delay;
+mod decimal;
 pub mod descent;
 mod error;
+pub mod evidence;
 pub mod gpu;
 pub mod path;
 mod plain;

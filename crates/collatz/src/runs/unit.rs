@@ -3,21 +3,20 @@
 //! A file is one line of JSON, `{"sha256":"<64 hexadecimal digits>","unit":{…}}`; the digest is that of the
 //! unit's text as it stands there. Numbers that may exceed 2^53 are strings of decimal digits.
 
-mod decimal;
-
 use num_bigint::BigUint;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::evidence::Evidence;
 use crate::runs::Layout;
 use crate::runs::sample::{self, Sample};
-use crate::{Method, Region, Verified, Verifier};
+use crate::{Method, Region, Verified, Verifier, decimal};
 
 /// What the files of this program say they are.
 const FORMAT: &str = "warpint-collatz-unit";
 
-/// Raised when older programs cannot read it.
-const FORMAT_VERSION: u32 = 1;
+/// Raised when older programs cannot read it: units of version 1 have no evidence.
+const FORMAT_VERSION: u32 = 2;
 
 /// A unit that was verified.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -71,6 +70,9 @@ pub struct Unit {
     /// Numbers that did not come below their start within the limit of steps, ascending.
     #[serde(with = "decimal::list")]
     pub unresolved: Vec<u128>,
+    /// That the work was done; units of format version 1 lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    evidence: Option<Evidence>,
     /// Computing time.
     pub seconds: f64,
     /// When it was done: `2026-11-22T19:44:54Z`.
@@ -195,6 +197,7 @@ impl Unit {
             sample_numbers: sample.numbers,
             sample_odd_steps: sample.odd_steps,
             unresolved,
+            evidence: verified.evidence,
             seconds,
             finished: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         }
@@ -226,10 +229,13 @@ impl Unit {
         if head.format != FORMAT {
             return Err(UnitError::Form);
         }
-        if head.format_version != FORMAT_VERSION {
+        if !(1..=FORMAT_VERSION).contains(&head.format_version) {
             return Err(UnitError::Later { program: head.program });
         }
         let unit: Self = serde_json::from_str(unit).map_err(|_| UnitError::Form)?;
+        if unit.format_version == 1 && unit.evidence.is_some() {
+            return Err(UnitError::Form);
+        }
         let is_known = Method::ALL.iter().any(|method| method.name() == unit.method);
         if !is_known || unit.sample_version > sample::VERSION {
             return Err(UnitError::Later { program: unit.program });
@@ -274,6 +280,12 @@ impl Unit {
             return Err(wrong("its computing time is none"));
         }
         Ok(())
+    }
+
+    /// That its work was done, if the unit says it; [`Evidence::check`] recomputes it.
+    #[must_use]
+    pub fn evidence(&self) -> Option<&Evidence> {
+        self.evidence.as_ref()
     }
 
     /// Its range and how that is cut.

@@ -5,6 +5,7 @@ mod last;
 mod long;
 mod look;
 mod node;
+mod parameters;
 mod pieces;
 mod rules;
 mod steps;
@@ -14,13 +15,16 @@ mod tree;
 use num_bigint::BigUint;
 
 pub use cpu::CpuSieve;
-use last::LAST;
-pub(crate) use last::powers;
+pub(crate) use last::{LAST, class_count, powers};
 pub(crate) use long::{Long, Tallest};
 pub use look::Looking;
 pub(crate) use look::vector_word;
+pub(crate) use node::Node;
+pub(crate) use parameters::parse;
 pub(crate) use pieces::{Piece, pieces};
 pub use rules::Rules;
+pub(crate) use rules::{Limits, Pattern};
+pub(crate) use steps::{kill, stages};
 pub(crate) use tables::Tables;
 pub use tree::Tree;
 
@@ -133,15 +137,7 @@ impl<E: Engine> Verifier for Sieve<E> {
     }
 
     fn parameters(&self) -> String {
-        let look = match self.shape.look {
-            Some(look) => look.bits().to_string(),
-            None => format!("auto{}", self.engine.most_looking().bits()),
-        };
-        format!(
-            "last={LAST},look={look},step={},rules={}",
-            self.shape.step.bits(),
-            self.shape.rules
-        )
+        parameters::text(self.shape, self.engine.most_looking())
     }
 
     fn place(&self) -> String {
@@ -174,6 +170,7 @@ impl<E: Engine> Verifier for Sieve<E> {
                         checksum: tally.checksum,
                         highest: tally.highest,
                         unresolved: tally.unresolved,
+                        evidence: None,
                     })
                 }
                 Piece::Plain { region, counted } => {

@@ -44,6 +44,7 @@ pub(crate) use cover::{Blocks, Class, Cover, Part, width};
 pub use residues::{LEAST_SIEVE_BITS, MOST_SIEVE_BITS, Residue, descendants, sieve_size};
 pub(crate) use tables::powers;
 pub use tables::{LEAST_TABLE_BITS, MOST_TABLE_BITS, Tables};
+pub(crate) use walk::{LOW_BITS, MOST_STEPS};
 
 use crate::walk::Walker;
 use crate::{CollatzError, Highest, Method, Region, Verified, Verifier, Watch};
@@ -99,6 +100,26 @@ pub(crate) fn bounded(
         Ok(value)
     } else {
         Err(CollatzError::Parameter { what, value, least, most })
+    }
+}
+
+impl TableOptions {
+    /// The options of a text as [`TableMethod`] has it for its parameters; nothing if it is none.
+    pub(crate) fn parse(parameters: &str) -> Option<Self> {
+        let values = parameters.split(',').map(|part| part.split_once('=').map(|(_, value)| value));
+        let [s, d, words] = values.collect::<Option<Vec<_>>>()?.try_into().ok()?;
+        let bits = |text: &str| match text {
+            "auto" => Some(None),
+            text => text.parse().ok().map(Some),
+        };
+        let options = Self {
+            sieve_bits: bits(s)?,
+            table_bits: bits(d)?,
+            words: bits(words)?,
+            walker: Walker::default(),
+        };
+        let method = TableMethod::new(options.clone()).ok()?;
+        (method.described() == parameters).then_some(options)
     }
 }
 

@@ -31,7 +31,7 @@ fn the_form_is_this() {
     let unit = plain_unit(&Layout::new(0, 1 << 10, 8).unwrap(), 3);
     let text = unit.to_text().unwrap();
     for part in [
-        "\"unit\":{\"format\":\"warpint-collatz-unit\",\"format-version\":1,\"program\":\"warpint ",
+        "\"unit\":{\"format\":\"warpint-collatz-unit\",\"format-version\":2,\"program\":\"warpint ",
         "\"method\":\"plain\",\"method-version\":1,\"parameters\":\"none\",\"place\":\"cpu\"",
         "\"from\":\"0\",\"to\":\"1024\",\"unit-bits\":8,\"unit\":3,\"units\":4",
         "\"region\":{\"class\":{\"bits\":10,\"low-bits\":2,\"residue\":\"3\"}}",
@@ -75,10 +75,30 @@ fn a_unit_that_contradicts_itself_is_refused() {
         (changed(|u| u.seconds = -1.0), "its computing time is none"),
         (changed(|u| u.seconds = f64::NAN), "no unit of warpint collatz"),
         (changed(|u| u.format = "other".into()), "no unit of warpint collatz"),
-        (changed(|u| u.format_version = 2), "made by warpint"),
+        (changed(|u| u.format_version = 3), "made by warpint"),
+        (changed(|u| u.format_version = 0), "made by warpint"),
     ] {
         assert!(said.contains(says), "{said}: {says}");
     }
+}
+
+#[test]
+fn units_of_version_1_lack_evidence() {
+    let mut unit = plain_unit(&Layout::new(27, 100, 8).unwrap(), 0);
+    let evidence = Evidence { version: 1, seed: 7, items: 73, challenges: 0, walked: 0, checksum: 0 };
+    unit.evidence = None;
+    unit.format_version = 1;
+    let text = unit.to_text().unwrap();
+    assert!(!text.contains("evidence"), "{text}");
+    let old = Unit::from_text(text.as_bytes()).unwrap();
+    assert_eq!((old.evidence(), old.to_text().unwrap()), (None, text));
+    unit.evidence = Some(evidence);
+    assert_eq!(Unit::from_text(unit.to_text().unwrap().as_bytes()), Err(UnitError::Form));
+    unit.format_version = 2;
+    let text = unit.to_text().unwrap();
+    let part = r#""evidence":{"version":1,"seed":"7","items":"73","challenges":"0","walked":"0","checksum":"0"}"#;
+    assert!(text.contains(part), "{text}");
+    assert_eq!(Unit::from_text(text.as_bytes()).unwrap().evidence(), Some(&evidence));
 }
 
 #[test]
