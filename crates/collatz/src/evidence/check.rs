@@ -105,17 +105,7 @@ impl Evidence {
         if self.version != VERSION {
             return Err(EvidenceError::Version { version: self.version });
         }
-        let impossible = |reason: String| EvidenceError::Impossible { reason };
-        let layout = unit.layout().map_err(|error| impossible(error.to_string()))?;
-        let region = layout.region(unit.unit);
-        let region = region.ok_or_else(|| impossible(format!("there is no unit {}", unit.unit)))?;
-        let items = Items::of(&unit.method, unit.method_version, &unit.parameters, &region)
-            .ok_or_else(|| EvidenceError::Unknown {
-                method: unit.method.clone(),
-                version: unit.method_version,
-                parameters: unit.parameters.clone(),
-            })?
-            .map_err(|error| impossible(error.to_string()))?;
+        let items = items_of(unit)?;
         let expected = items.count();
         if self.items != expected {
             return Err(EvidenceError::Items { found: self.items, expected });
@@ -123,8 +113,7 @@ impl Evidence {
         self.challenges_are_enough()?;
         let sample = Sample::new(self, &items);
         sample.confirms(self)?;
-        let total = Share { walked: unit.walked, checksum: unit.checksum };
-        sample.bounds(&items, total)
+        sample.bounds(&items, total(unit))
     }
 
     fn challenges_are_enough(&self) -> Result<(), EvidenceError> {
@@ -136,6 +125,37 @@ impl Evidence {
             Err(EvidenceError::Challenges { found: self.challenges, least, most })
         }
     }
+}
+
+/// What can be checked of a unit without evidence: its method and parameters, whether the method takes the region, and
+/// bounds on its totals as in [`Evidence::check`].
+///
+/// # Errors
+/// What is wrong with the unit; or the host failed.
+pub(crate) fn check_totals(unit: &Unit) -> Result<(), EvidenceError> {
+    let items = items_of(unit)?;
+    // Items at random; which ones does not matter.
+    let none = Evidence::new(unit.sample_odd_steps, items.count(), 0, Share::default());
+    Sample::new(&none, &items).bounds(&items, total(unit))
+}
+
+fn total(unit: &Unit) -> Share {
+    Share { walked: unit.walked, checksum: unit.checksum }
+}
+
+/// The items of a unit's region, as its method takes it.
+fn items_of(unit: &Unit) -> Result<Items, EvidenceError> {
+    let impossible = |reason: String| EvidenceError::Impossible { reason };
+    let layout = unit.layout().map_err(|error| impossible(error.to_string()))?;
+    let region = layout.region(unit.unit);
+    let region = region.ok_or_else(|| impossible(format!("there is no unit {}", unit.unit)))?;
+    Items::of(&unit.method, unit.method_version, &unit.parameters, &region)
+        .ok_or_else(|| EvidenceError::Unknown {
+            method: unit.method.clone(),
+            version: unit.method_version,
+            parameters: unit.parameters.clone(),
+        })?
+        .map_err(|error| impossible(error.to_string()))
 }
 
 /// What the slow rules say.

@@ -55,6 +55,7 @@ pub(crate) mod tables;
 use serde::{Deserialize, Serialize};
 
 pub use check::EvidenceError;
+pub(crate) use check::check_totals;
 use draw::{Draw, mix};
 pub(crate) use items::{Items, SieveItems};
 
@@ -149,7 +150,7 @@ impl Plan {
 ///
 /// # Errors
 /// The operating system has no randomness.
-pub(crate) fn secret() -> Result<u64, CollatzError> {
+pub fn secret() -> Result<u64, CollatzError> {
     getrandom::u64().map_err(|source| CollatzError::Randomness { reason: source.to_string() })
 }
 
