@@ -85,7 +85,8 @@ fn a_unit_that_contradicts_itself_is_refused() {
 #[test]
 fn units_of_version_1_lack_evidence() {
     let mut unit = plain_unit(&Layout::new(27, 100, 8).unwrap(), 0);
-    let evidence = Evidence { version: 1, seed: 7, items: 73, challenges: 0, walked: 0, checksum: 0 };
+    let evidence =
+        Evidence { version: 1, seed: 7, items: 73, challenges: 0, walked: 0, checksum: 0 };
     unit.evidence = None;
     unit.format_version = 1;
     let text = unit.to_text().unwrap();
