@@ -24,16 +24,11 @@ fn parse<T: FromStr, E: Error>(text: &str) -> Result<T, E> {
 pub(crate) mod list {
     use serde::{Deserialize, Deserializer, Serializer};
 
-    pub(crate) fn serialize<S: Serializer>(
-        numbers: &[u128],
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(numbers: &[u128], to: S) -> Result<S::Ok, S::Error> {
         to.collect_seq(numbers.iter().map(ToString::to_string))
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Vec<u128>, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u128>, D::Error> {
         Vec::<String>::deserialize(from)?.iter().map(|text| super::parse(text)).collect()
     }
 }

@@ -81,7 +81,9 @@ pub enum CollatzError {
         reason: String,
     },
     /// A result that is not what the host computes: a fault of the device, of memory or of a core.
-    #[error("{place} gave a wrong result for {region}: {what} is {found}, it must be {expected}; nothing of it is kept")]
+    #[error(
+        "{place} gave a wrong result for {region}: {what} is {found}, it must be {expected}; nothing of it is kept"
+    )]
     Refuted {
         /// Who computed it.
         place: String,

@@ -11,8 +11,8 @@
 //! * [`walk`]: one number step by step, exactly, until it is below its start;
 //! * [`descent`]: when low bits alone show that a number comes below its start.
 
-pub mod delay;
 mod decimal;
+pub mod delay;
 pub mod descent;
 mod error;
 pub mod evidence;

@@ -327,7 +327,7 @@ fn text_from_files_does_nothing_to_a_terminal() {
         assert!(ran.out.contains("(\\u{1b}[31m\\n)") && !ran.out.contains('\u{1b}'), "{ran:?}");
     }
     change(file, "\"program\":\"", "\"program\":\"\\u001b[31m");
-    change(file, "\"format-version\":1", "\"format-version\":2");
+    change(file, "\"format-version\":2", "\"format-version\":3");
     for line in [line, "collatz merge warpint-collatz"] {
         let ran = warpint(dir.path(), line);
         let said = format!("{}{}", ran.out, ran.err);

@@ -26,7 +26,9 @@ pub enum EvidenceError {
         version: u32,
     },
     /// Not of this program.
-    #[error("this program has no method {method} of version {version} with parameters {parameters}")]
+    #[error(
+        "this program has no method {method} of version {version} with parameters {parameters}"
+    )]
     Unknown {
         /// The method.
         method: String,
@@ -60,7 +62,9 @@ pub enum EvidenceError {
         most: u64,
     },
     /// A sum that the recomputation does not confirm.
-    #[error("the {what} of its {challenges} challenged items is claimed to be {found}; it is {expected}")]
+    #[error(
+        "the {what} of its {challenges} challenged items is claimed to be {found}; it is {expected}"
+    )]
     Sample {
         /// `count of numbers walked` or `checksum`.
         what: &'static str,

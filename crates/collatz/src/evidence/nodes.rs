@@ -27,8 +27,8 @@ pub(crate) struct NodeWalks {
     pub walked: u64,
     /// Odd steps of those that a rule kills in the stages.
     pub killed_odd: u64,
-    /// The others, ascending, with the odd steps until their ends; without them if they are unresolved.
-    pub long: Vec<(u128, Option<u64>)>,
+    /// The others, which of the 1,024 they are, with the odd steps until their ends; without them if they are unresolved.
+    pub long: Vec<(u32, Option<u64>)>,
 }
 
 impl NodeWalks {
@@ -96,7 +96,7 @@ impl<'a> SlowNodes<'a> {
             walks.walked += 1;
             match self.killed(x, node.odd) {
                 Some(odd) => walks.killed_odd += u64::from(odd),
-                None => walks.long.push((n, self.end(n, x, node.odd))),
+                None => walks.long.push((a, self.end(n, x, node.odd))),
             }
         }
         walks

@@ -165,7 +165,11 @@ mod tests {
         for k in tree.root_level..to {
             let limits = Limits::of(k, tree.rules);
             let child = |node: &Node, bit| node.child(k, bit, powers[node.odd as usize], &limits);
-            nodes = nodes.iter().flat_map(|node| [0, 1].map(|bit| child(node, bit))).flatten().collect();
+            nodes = nodes
+                .iter()
+                .flat_map(|node| [0, 1].map(|bit| child(node, bit)))
+                .flatten()
+                .collect();
         }
         nodes
     }
@@ -200,7 +204,8 @@ mod tests {
     fn every_node_has_one_index() {
         for tree in trees() {
             let counts = Counts::of(&tree);
-            let all: BTreeSet<u128> = grown(&tree, tree.level).iter().map(|node| node.low).collect();
+            let all: BTreeSet<u128> =
+                grown(&tree, tree.level).iter().map(|node| node.low).collect();
             let count = all.len() as u128;
             let found: BTreeSet<u128> =
                 (0..count).map(|i| counts.node(&tree, i).unwrap().low).collect();

@@ -190,8 +190,9 @@ impl Shared<'_> {
             Ok(None) => return Ok(End::Stopped),
             Err(error) => {
                 self.fail(unit, verifier, error.to_string());
-                let retires = matches!(error, CollatzError::Device(_));
-                return Ok(if retires { End::Retired } else { End::Settled });
+                let is_unsound =
+                    matches!(error, CollatzError::Device(_) | CollatzError::Refuted { .. });
+                return Ok(if is_unsound { End::Retired } else { End::Settled });
             }
         };
         let numbers = verified.numbers;

@@ -1,5 +1,6 @@
 #![doc = include_str!("sieve.md")]
 
+mod challenged;
 mod cpu;
 mod last;
 mod long;
@@ -12,8 +13,11 @@ mod steps;
 mod tables;
 mod tree;
 
+use std::sync::Arc;
+
 use num_bigint::BigUint;
 
+use challenged::Challenged;
 pub use cpu::CpuSieve;
 pub(crate) use last::{LAST, class_count, powers};
 pub(crate) use long::{Long, Tallest};
@@ -28,6 +32,8 @@ pub(crate) use steps::{kill, stages};
 pub(crate) use tables::Tables;
 pub use tree::Tree;
 
+use crate::evidence::recurrence::Counts;
+use crate::evidence::{Share, SieveItems, secret};
 use crate::walk::Walker;
 use crate::{CollatzError, Highest, Method, Plain, Region, Verified, Verifier, Watch};
 
@@ -69,6 +75,8 @@ impl Step {
 /// What the walks of a tree add up to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tally {
+    /// Nodes of the last level.
+    pub nodes: u128,
     /// Numbers walked.
     pub walked: u64,
     /// The sum of odd steps until their ends.
@@ -77,33 +85,52 @@ pub struct Tally {
     pub highest: Option<Highest>,
     /// Those that did not come down.
     pub unresolved: Vec<u128>,
+    /// Of the challenged nodes, in any order.
+    pub answers: Vec<Answer>,
 }
 
 impl Tally {
     pub(crate) fn add(&mut self, other: Self) {
+        self.nodes += other.nodes;
         self.walked += other.walked;
         self.checksum = self.checksum.wrapping_add(other.checksum);
         self.highest = Highest::of(self.highest.take(), other.highest);
         self.unresolved.extend(other.unresolved);
+        self.answers.extend(other.answers);
     }
+}
+
+/// What the walks of a challenged node add.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answer {
+    /// The node's low bits.
+    pub low: u128,
+    /// Its part of `walked` and `checksum`.
+    pub share: Share,
 }
 
 /// A place that verifies trees.
 pub trait Engine: Send {
     /// Walks all numbers of a tree that its rules leave; nothing if the watch stopped it. `highest` is the
-    /// highest value known from other trees, which need not be told again.
+    /// highest value known from other trees, which need not be told again. `challenges` are the low bits of nodes of the
+    /// last level, each perhaps several times, whose part must be told; a device must not know of them before it has
+    /// walked their numbers.
     ///
     /// # Errors
-    /// The device fails, or lacks memory.
+    /// The device fails, lacks memory, or contradicts the host.
     fn tree(
         &mut self,
         tree: &Tree,
+        challenges: &[u128],
         highest: Option<&BigUint>,
         watch: &dyn Watch,
     ) -> Result<Option<Tally>, CollatzError>;
 
     /// The most steps that its vectors look ahead.
     fn most_looking(&self) -> Looking;
+
+    /// One node of so many is challenged, on the average: then the challenges cost little.
+    fn nodes_of_a_challenge(&self) -> u64;
 
     /// Its place: `cpu`, `cuda:0`.
     fn place(&self) -> String;
@@ -116,14 +143,23 @@ pub struct Sieve<E> {
     pub engine: E,
     /// How.
     pub shape: Shape,
-    /// For numbers that no sieve is for.
+    /// For numbers that no sieve is for, and for challenges; the engine's walker must be the same.
     pub walker: Walker,
+    /// Of the challenges: drawn anew for each region, if it is not said.
+    pub seed: Option<u64>,
+    /// What regions leave for those after them.
+    pub kept: Kept,
 }
+
+/// Counts of the nodes of the last tree, which other trees of the same level share.
+#[derive(Debug, Clone, Default)]
+pub struct Kept(Option<Arc<Counts>>);
 
 impl<E: Engine> Sieve<E> {
     /// With all rules.
     pub fn new(engine: E) -> Self {
-        Self { engine, shape: Shape::default(), walker: Walker::default() }
+        let (shape, walker) = (Shape::default(), Walker::default());
+        Self { engine, shape, walker, seed: None, kept: Kept::default() }
     }
 }
 
@@ -155,6 +191,7 @@ impl<E: Engine> Verifier for Sieve<E> {
     ) -> Result<Option<Verified>, CollatzError> {
         let mut verified = Verified { numbers: region.numbers(), ..Verified::default() };
         let pieces = pieces(region, self.shape, self.engine.most_looking())?;
+        let mut challenged = self.challenged(region, &pieces)?;
         let counts = |piece: &Piece| !matches!(piece, Piece::Plain { counted: false, .. });
         if !pieces.iter().any(counts) {
             watch.done(verified.numbers);
@@ -162,8 +199,12 @@ impl<E: Engine> Verifier for Sieve<E> {
         for piece in pieces {
             let part = match piece {
                 Piece::Tree(tree) => {
+                    let lows = challenged.next();
                     let known = verified.highest.as_ref().map(|highest| &highest.value);
-                    let tally = self.engine.tree(&tree, known, watch)?;
+                    let tally = self.engine.tree(&tree, &lows, known, watch)?;
+                    if let Some(tally) = &tally {
+                        challenged.check(tally)?;
+                    }
                     tally.map(|tally| Verified {
                         numbers: 0,
                         walked: tally.walked,
@@ -191,7 +232,26 @@ impl<E: Engine> Verifier for Sieve<E> {
             verified.add(part);
         }
         verified.unresolved.dedup();
+        verified.evidence = Some(challenged.end());
         Ok(Some(verified))
+    }
+}
+
+impl<E: Engine> Sieve<E> {
+    /// The challenges of a region.
+    fn challenged(
+        &mut self,
+        region: &Region,
+        pieces: &[Piece],
+    ) -> Result<Challenged, CollatzError> {
+        let items = SieveItems::of(pieces, &self.walker, self.kept.0.take());
+        self.kept = Kept(items.counts());
+        let seed = match self.seed {
+            Some(seed) => seed,
+            None => secret()?,
+        };
+        let every = self.engine.nodes_of_a_challenge();
+        Ok(Challenged::new(self.place(), *region, items, seed, every))
     }
 }
 

@@ -85,7 +85,7 @@ fn slow(region: &Region, tree: &Tree) -> (u64, u64, Vec<u128>) {
 }
 
 fn tally(region: &Region, shape: Shape) -> Tally {
-    CpuSieve::default().tree(&tree_of(region, shape), None, &Unwatched).unwrap().unwrap()
+    CpuSieve::default().tree(&tree_of(region, shape), &[], None, &Unwatched).unwrap().unwrap()
 }
 
 #[test]

@@ -151,7 +151,7 @@ fn a_damaged_file_is_set_aside_and_its_unit_done_again() {
     let path = folder.place(&layout, 5);
     let text = fs::read_to_string(&path).unwrap();
     let unit = text.split_once("\"unit\":").unwrap().1.strip_suffix("}\n").unwrap();
-    let unit = unit.replace("\"format-version\":1", "\"format-version\":2");
+    let unit = unit.replace("\"format-version\":2", "\"format-version\":3");
     use sha2::{Digest, Sha256};
     let digest: String = Sha256::digest(&unit).iter().map(|b| format!("{b:02x}")).collect();
     let later = format!("{{\"sha256\":\"{digest}\",\"unit\":{unit}}}\n");

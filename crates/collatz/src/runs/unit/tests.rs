@@ -126,7 +126,8 @@ fn highest_values_of_version_1_are_converted() {
 #[test]
 fn units_of_version_1_lack_evidence() {
     let mut unit = plain_unit(&Layout::new(27, 100, 8).unwrap(), 0);
-    let evidence = Evidence { version: 1, seed: 7, items: 73, challenges: 0, walked: 0, checksum: 0 };
+    let evidence =
+        Evidence { version: 1, seed: 7, items: 73, challenges: 0, walked: 0, checksum: 0 };
     unit.evidence = None;
     unit.format_version = 1;
     let text = unit.to_text().unwrap();
