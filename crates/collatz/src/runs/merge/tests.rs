@@ -183,7 +183,7 @@ fn what_is_no_unit_is_named() {
     let (dir, folder) = folder(&all(&layout));
     let sound = fs::read(folder.place(&layout, 1)).unwrap();
     let place = |name: &str| dir.path().join(name);
-    fs::write(place("cut.json"), &sound[..100]);
+    fs::write(place("cut.json"), &sound[..100]).unwrap();
     fs::write(place("package.json"), "{\"name\": \"x\"}\n").unwrap();
     fs::create_dir(place("folder.json")).unwrap();
     // None of ours, and not looked at.
