@@ -13,6 +13,7 @@ use super::check::{Sample, Written, wrong};
 use super::operation::Operation;
 use super::sink::{Draft, Form, Results};
 use super::source::{Piece, Source, SourceReader};
+use crate::exit::Finding;
 
 /// What is to be done.
 pub(crate) struct Job {
@@ -241,9 +242,10 @@ impl<'a> Work<'a> {
             Some((i, wrong)) => {
                 let number = self.name_of(job.counted(), i);
                 let (name, seed) = (job.operation.name(), self.sample.seed);
-                anyhow::bail!(
+                Err(Finding(format!(
                     "check failed (seed {seed}): {name} of {number}: {wrong}; nothing is written"
-                )
+                ))
+                .into())
             }
         }
     }

@@ -126,13 +126,17 @@ impl Findings {
     }
 
     fn exit(&self) -> Exit {
-        let agree = self.audits.iter().all(|audit| audit.outcome == AuditOutcome::Agrees);
+        let any = |is: fn(&AuditOutcome) -> bool| self.audits.iter().any(|a| is(&a.outcome));
         if !self.merged.unusable.is_empty() {
             Exit::BadInput
-        } else if self.merged.complete().is_some() && agree {
+        } else if any(|outcome| matches!(outcome, AuditOutcome::Differs(_))) {
+            Exit::Negative
+        } else if any(|outcome| *outcome != AuditOutcome::Agrees) {
+            Exit::Failed
+        } else if self.merged.complete().is_some() {
             Exit::Done
         } else {
-            Exit::Failed
+            Exit::Negative
         }
     }
 
