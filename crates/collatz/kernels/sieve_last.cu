@@ -137,7 +137,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         __syncwarp();
         if (lane < have) {
             uint4 low_part = nodes[2 * (u64)(first + lane)], path = nodes[2 * (u64)(first + lane) + 1];
-            odd = low_part.w & 255;
+            odd = low_part.w & 127;
             uint4 p = powers[odd];
             // path + top·3^odd mod 2^96.
             u64 t = (u64)p.x * top_0 + path.x;

@@ -2,9 +2,9 @@
 // number. `tall` lists those with a value, at the start or the end of a step, of at least `threshold`; `given_up` those that
 // outgrow 128 bits or take more than `most` steps of the walk. Both lists have their count before their entries, which are
 // two words of 64 bits; what does not fit is counted only. sums[0] is the sum of odd steps of the others, sums[1] how many
-// numbers there were; ends[i] are the odd steps of the number in place i, or GIVEN_UP.
+// numbers there were, sums[2] the sum of odd steps once more; ends[i] are the odd steps of the number in place i, or GIVEN_UP.
 //
-//   THREADS   of a block
+//   THREADS   of a block, a multiple of 32
 //   STEP      bits of a step of the walk
 //   POWERS    powers of 3 that there may be
 #include "sieve.cuh"
@@ -42,7 +42,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         if (entry != NOBODY) low_part = nodes[2 * (entry >> 10)], path = nodes[2 * (entry >> 10) + 1];
         next = i + 2 * (u64)stride < until ? listed[i + 2 * stride] : NOBODY;
         if (this_entry == NOBODY) continue;
-        u32 odd = this_low.w & 255;
+        u32 odd = this_low.w & 127;
         // t = top + a; n = low + t·2^level; x = path + t·3^odd, below 2^128.
         Long t = add({{top_0, top_1, top_2, top_3}}, {{(u32)this_entry & 1023, 0, 0, 0}});
         Long power = join(powers_here[odd]), x = join(this_path);
@@ -87,6 +87,12 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             if (is_tall) list(tall, tall_length, n);
         }
     }
-    if (sum) atomicAdd(&sums[0], sum);
-    if (numbers) atomicAdd(&sums[1], (u64)numbers);
+    numbers = warp_sum(numbers);
+#pragma unroll
+    for (u32 apart = 16; apart; apart /= 2) sum += __shfl_down_sync(0xffffffffu, sum, apart);
+    if (threadIdx.x % 32 == 0 && numbers) {
+        atomicAdd(&sums[0], sum);
+        atomicAdd(&sums[1], (u64)numbers);
+        atomicAdd(&sums[2], sum);
+    }
 }

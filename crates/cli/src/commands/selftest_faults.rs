@@ -1,7 +1,9 @@
 //! `warpint selftest --faults [FILTER] [--device …]`
 
 use anyhow::Context;
+use warpint::mersenne::engine::places::device_on;
 use warpint::mersenne::{DeviceChoice, PlanRequest};
+use warpint_selftest::Summary;
 use warpint_selftest::faults::{self, FaultReport};
 
 use super::selftest::{conclude, families};
@@ -15,14 +17,24 @@ pub(crate) fn run(device: DeviceChoice, filter: Option<&str>) -> anyhow::Result<
     let families = families(device, &request)?;
     let program = std::env::current_exe().context("cannot find this program's own file")?;
     let mut printed = Ok(());
-    let summary = faults::run(&families, Some(&program), filter, &mut |fault| {
+    let mut print = |fault: &FaultReport| {
         let written = report::write_out(format!("{}\n", line(fault)).as_bytes());
         if printed.is_ok() {
             printed = written;
         }
-    });
+    };
+    let mut summaries = vec![];
+    if matches!(device, DeviceChoice::Auto | DeviceChoice::Cpu) {
+        summaries.push(faults::run_collatz(None, filter, &mut print));
+    }
+    if let DeviceChoice::On(id) = request.device {
+        summaries.push(faults::run_collatz(Some(&device_on(id)?), filter, &mut print));
+    }
+    summaries.push(faults::run(&families, Some(&program), filter, &mut print));
     printed?;
-    conclude(&summary, filter)
+    let passed = summaries.iter().map(|summary| summary.passed).sum();
+    let failed = summaries.iter().map(|summary| summary.failed).sum();
+    conclude(&Summary { passed, failed }, filter)
 }
 
 fn line(of: &FaultReport) -> String {

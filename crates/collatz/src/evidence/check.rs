@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{Evidence, Items, MOST_CHALLENGES, Plan, RAREST, Share, VERSION};
+use super::{Evidence, Items, MOST_CHALLENGES, NODES, NUMBERS, Plan, Share, VERSION};
 use crate::CollatzError;
 use crate::runs::Unit;
 
@@ -114,15 +114,15 @@ impl Evidence {
         if self.items != expected {
             return Err(EvidenceError::Items { found: self.items, expected });
         }
-        self.challenges_are_enough()?;
+        self.challenges_are_enough(if items.are_numbers() { NUMBERS } else { NODES })?;
         let sample = Sample::new(self, &items);
         sample.confirms(self)?;
         sample.bounds(&items, total(unit))
     }
 
-    fn challenges_are_enough(&self) -> Result<(), EvidenceError> {
+    fn challenges_are_enough(&self, every: u64) -> Result<(), EvidenceError> {
         let all = u64::try_from(self.items).unwrap_or(u64::MAX);
-        let (least, most) = ((all / RAREST).min(MOST_CHALLENGES), all.min(MOST_CHALLENGES));
+        let (least, most) = ((all / every).min(MOST_CHALLENGES), all.min(MOST_CHALLENGES));
         if (least..=most).contains(&self.challenges) {
             Ok(())
         } else {

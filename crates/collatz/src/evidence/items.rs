@@ -167,7 +167,7 @@ impl SieveItems {
     fn besides(&self) -> Result<Share, CollatzError> {
         let mut share = Share::default();
         for (region, counted) in &self.plain {
-            let mut plain = Plain { walker: self.walker.clone() };
+            let mut plain = Plain { walker: self.walker.clone(), ..Plain::default() };
             let Some(Verified { walked, checksum, .. }) = plain.verify(region, &Unwatched)? else {
                 continue;
             };

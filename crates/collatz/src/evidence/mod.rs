@@ -23,7 +23,7 @@
 //! of the levels above a node stands.
 //!
 //! q is about N divided by a number of items that depends on the place, at most [`MOST_CHALLENGES`], at least
-//! min([`MOST_CHALLENGES`], ⌊N/[`RAREST`]⌋). For small regions q is 0 or 1 at random, so that over many regions
+//! min([`MOST_CHALLENGES`], ⌊N/M⌋), M = [`NODES`] for the sieve and [`NUMBERS`] for other methods. For small regions q is 0 or 1 at random, so that over many regions
 //! the share of items that are challenged is the same.
 //!
 //! # What a place must answer
@@ -44,6 +44,7 @@
 //! It is no proof against a participant who forges on purpose: everybody can compute the challenged items alone, and make up
 //! the sums within the bounds of [`Evidence::check`].
 
+pub(crate) mod asked;
 mod check;
 pub(crate) mod draw;
 mod items;
@@ -67,8 +68,11 @@ const VERSION: u32 = 1;
 /// Most challenges of a region.
 pub const MOST_CHALLENGES: u64 = 1024;
 
-/// A region has a challenge for this many items at least, until it has [`MOST_CHALLENGES`].
-pub const RAREST: u64 = 1 << 23;
+/// A region of the sieve has a challenge for this many nodes at least, until it has [`MOST_CHALLENGES`].
+pub const NODES: u64 = 1 << 23;
+
+/// A region of other methods has a challenge for this many numbers at least, until it has [`MOST_CHALLENGES`].
+pub const NUMBERS: u64 = 1 << 30;
 
 /// What an item, or several, add to a region's result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -130,7 +134,7 @@ pub(crate) struct Plan {
 impl Plan {
     /// One challenge for about `every` items, drawn from a seed.
     pub(crate) fn new(seed: u64, items: u128, every: u64) -> Self {
-        let every = every.clamp(1, RAREST);
+        let every = every.max(1);
         let more = mix(!seed) % every;
         let challenges = u64::try_from((items + u128::from(more)) / u128::from(every));
         let challenges = challenges.unwrap_or(u64::MAX).min(MOST_CHALLENGES);

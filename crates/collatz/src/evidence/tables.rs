@@ -58,20 +58,26 @@ impl TableItems {
 
     /// Number `index`, from 0: by parts, which ascend; in a plain part ascending; in blocks by residues, those of a child
     /// whose last step was even before those of its sibling, and for each residue by its multiples of 2^bits.
-    pub(crate) fn item(&self, mut index: u128) -> Option<TableItem> {
-        for part in &self.cover.parts {
+    pub(crate) fn item(&self, index: u128) -> Option<TableItem> {
+        self.place(index).map(|(.., item)| item)
+    }
+
+    /// The number of its part, its index in that part, and the item.
+    pub(crate) fn place(&self, mut index: u128) -> Option<(usize, u128, TableItem)> {
+        for (i, part) in self.cover.parts.iter().enumerate() {
             let here = self.of_part(part);
             if index < here {
-                return match *part {
+                let item = match *part {
                     Part::Plain { from, .. } => {
-                        Some(TableItem::Plain { n: self.cover.class.nth(from, index) })
+                        TableItem::Plain { n: self.cover.class.nth(from, index) }
                     }
                     Part::Blocks(blocks) => {
                         let residue = self.residue(blocks.bits, index / blocks.count)?;
                         let high = blocks.first + index % blocks.count;
-                        Some(TableItem::OfBlocks { blocks, residue, high })
+                        TableItem::OfBlocks { blocks, residue, high }
                     }
                 };
+                return Some((i, index, item));
             }
             index -= here;
         }
@@ -103,26 +109,28 @@ impl TableItems {
         let checksum = match *item {
             TableItem::Plain { n } => super::numbers::steps(n, &self.walker).unwrap_or(0),
             TableItem::OfBlocks { blocks, residue, high } => {
-                self.table_steps(u128::from(residue.low) + (high << blocks.bits), blocks)
+                self.walk(u128::from(residue.low) + (high << blocks.bits), blocks).0
             }
         };
         Share { walked: 1, checksum }
     }
 
     /// The table steps of a number of blocks, up to and with the one that ends below it or with a value that does not fit the
-    /// words.
-    pub(crate) fn table_steps(&self, n: u128, blocks: Blocks) -> u64 {
+    /// words, and whether it is left to the walker: the latter, or too many steps.
+    pub(crate) fn walk(&self, n: u128, blocks: Blocks) -> (u64, bool) {
         let without = if blocks.words >= 3 { LOW_BITS } else { 0 };
         let width = width(blocks.words);
         let steps = |value: Value, count: u32| (0..count).fold(value, |value, _| value.step());
         let mut value = steps(Value::Short(n), blocks.bits);
         for taken in 1..=MOST_STEPS {
             value = steps(value, self.table_bits);
-            let is_over = value.above(width) != Some(0);
-            if is_over || value.above(without).is_some_and(|value| value < n >> without) {
-                return taken;
+            if value.above(width) != Some(0) {
+                return (taken, true);
+            }
+            if value.above(without).is_some_and(|value| value < n >> without) {
+                return (taken, false);
             }
         }
-        MOST_STEPS
+        (MOST_STEPS, true)
     }
 }

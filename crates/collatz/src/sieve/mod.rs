@@ -33,7 +33,7 @@ pub(crate) use tables::Tables;
 pub use tree::Tree;
 
 use crate::evidence::recurrence::Counts;
-use crate::evidence::{Share, SieveItems, secret};
+use crate::evidence::{NODES, Share, SieveItems, secret};
 use crate::walk::Walker;
 use crate::{CollatzError, Highest, Method, Plain, Region, Verified, Verifier, Watch};
 
@@ -136,6 +136,30 @@ pub trait Engine: Send {
     fn place(&self) -> String;
 }
 
+impl<E: Engine + ?Sized> Engine for Box<E> {
+    fn tree(
+        &mut self,
+        tree: &Tree,
+        challenges: &[u128],
+        highest: Option<&BigUint>,
+        watch: &dyn Watch,
+    ) -> Result<Option<Tally>, CollatzError> {
+        (**self).tree(tree, challenges, highest, watch)
+    }
+
+    fn most_looking(&self) -> Looking {
+        (**self).most_looking()
+    }
+
+    fn nodes_of_a_challenge(&self) -> u64 {
+        (**self).nodes_of_a_challenge()
+    }
+
+    fn place(&self) -> String {
+        (**self).place()
+    }
+}
+
 /// The recursive sieve at a place.
 #[derive(Debug, Clone)]
 pub struct Sieve<E> {
@@ -215,7 +239,7 @@ impl<E: Engine> Verifier for Sieve<E> {
                     })
                 }
                 Piece::Plain { region, counted } => {
-                    let mut plain = Plain { walker: self.walker.clone() };
+                    let mut plain = Plain { walker: self.walker.clone(), ..Plain::default() };
                     let quiet = Quiet { watch, counted };
                     let part = plain.verify(&region, &quiet)?;
                     // Those of a tree are its numbers already.
@@ -250,7 +274,7 @@ impl<E: Engine> Sieve<E> {
             Some(seed) => seed,
             None => secret()?,
         };
-        let every = self.engine.nodes_of_a_challenge();
+        let every = self.engine.nodes_of_a_challenge().min(NODES);
         Ok(Challenged::new(self.place(), *region, items, seed, every))
     }
 }

@@ -153,7 +153,7 @@ fn a_trap_is_found() {
     let mut method = TableMethod::new(options).unwrap();
     let found = verified(&mut method, &region);
     assert!(found.unresolved.contains(&start), "{:?}", found.unresolved);
-    let plain = Plain { walker: method.options.walker.clone() };
+    let plain = Plain { walker: method.options.walker.clone(), ..Plain::default() };
     assert_eq!(found.unresolved, verified(&mut { plain }, &region).unresolved);
 }
 

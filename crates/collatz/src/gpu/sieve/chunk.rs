@@ -60,7 +60,7 @@ pub(super) struct Chunks<'a> {
 /// Sums of walks, of tallies.
 const SUMS: usize = 6;
 /// Sums of long numbers.
-const LONG_SUMS: usize = 2;
+const LONG_SUMS: usize = 3;
 
 /// What `sieve_long.cu` found in a range of its list.
 struct Found {
@@ -260,6 +260,9 @@ impl<'a> Chunks<'a> {
         self.struck(Memory::Tallies(&mut memory.tallies, takes(range.len())))?;
         let of_tallies = sums + (2 * size_of::<u64>()) as u64;
         self.kernels.sum(&memory.tallies, takes(range.len()), self.mark, of_tallies)?;
+        if let Some(strike) = self.strike {
+            strike.strike(Memory::Places(&mut self.counters))?;
+        }
         let places = self.counters.download_part(LEVELS + 1..LEVELS + 2)?;
         // Warps ask for no more places when the list is full, so the count is far below 2^32.
         let places = places.first().map_or(0, |&places| places as usize);
@@ -331,7 +334,7 @@ impl<'a> Chunks<'a> {
         Ok(numbers)
     }
 
-    fn find(&mut self, memory: LastLevel<'_>, range: Range<u32>) -> Result<Found, DeviceError> {
+    fn find(&mut self, memory: LastLevel<'_>, range: Range<u32>) -> Result<Found, CollatzError> {
         self.long.clear()?;
         let address = |word: usize| self.long.address() + (word * size_of::<u64>()) as u64;
         self.kernels.long(&LongCall {
@@ -351,6 +354,9 @@ impl<'a> Chunks<'a> {
             strike.strike(Memory::Long(&mut self.long))?;
         }
         let words = self.long.download()?;
+        if words[0] != words[2] {
+            return Err(self.refuted("the sum of odd steps of long numbers", words[0], words[2]));
+        }
         let (tall, given_up) = words[LONG_SUMS..].split_at(LIST_WORDS);
         let (tall, given_up) = (Listed::of(tall), Listed::of(given_up));
         Ok(Found { sum: words[0], numbers: words[1], tall, given_up })

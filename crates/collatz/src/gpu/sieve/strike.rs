@@ -17,11 +17,13 @@ pub enum Memory<'a> {
     Tallies(&'a mut Buffer<[u32; 4]>, usize),
     /// Sums of all tallies: first the two of the walks, then the four of the tallies.
     Sums(&'a mut Buffer<u64>),
+    /// How many places of long numbers there are, in the last word.
+    Places(&'a mut Buffer<u32>),
     /// Places of long numbers, and how many there are.
     Listed(&'a mut Buffer<u64>, usize),
     /// The ends of long numbers by their places, and how many places there are.
     Ends(&'a mut Buffer<u16>, usize),
-    /// The sum of these ends, the count of long numbers, and the lists of those that are tall and given up.
+    /// The sum of these ends, the count of long numbers, the sum again, and the lists of those that are tall and given up.
     Long(&'a mut Buffer<u64>),
 }
 

@@ -1,5 +1,6 @@
 //! The table method on a device: which launches, and what becomes of the numbers that they leave.
 
+mod challenge;
 mod kernels;
 #[cfg(test)]
 mod tests;
@@ -9,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch};
 
+use self::challenge::{Asked, Examiner, Launched};
 use self::kernels::{
     GROW_THREADS, LEAST_TABLE_BITS, TABLE_BITS, Walk, entries, grow_source, largest_table, shape,
 };
@@ -16,7 +18,7 @@ use self::kernels::{
 pub(super) use self::kernels::sources;
 use crate::descent::min_odd;
 use crate::table::{
-    Blocks, Cover, GROWN, LEAST_SIEVE_BITS, MOST_SIEVE_BITS, MOST_WORDS, Nodes, Part, Residue,
+    Blocks, Challenged, Cover, GROWN, LEAST_SIEVE_BITS, MOST_SIEVE_BITS, MOST_WORDS, Nodes, Part, Residue,
     TableMethod, TableOptions, bounded, descendants, powers,
 };
 use crate::{CollatzError, Method, Region, Verified, Verifier, Watch};
@@ -32,6 +34,9 @@ const ITEMS: u64 = 16;
 
 /// A launch shall take so long.
 const LAUNCH: [Duration; 2] = [Duration::from_millis(60), Duration::from_millis(200)];
+
+/// A challenge takes about as long as 10^7 numbers.
+const NUMBERS_OF_A_CHALLENGE: u64 = 1 << 29;
 
 /// How much [`DeviceTable`] does at once, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +87,7 @@ pub struct DeviceTable {
     counts: Buffer<u64>,
     state: Buffer<u64>,
     over: Buffer<u32>,
+    examiner: Examiner,
 }
 
 impl DeviceTable {
@@ -130,12 +136,19 @@ impl DeviceTable {
             powers: device.upload(&powers())?,
             lists: [list()?, list()?],
             counts: device.alloc(GROWN as usize + 1)?,
-            state: device.alloc(3)?,
+            state: device.alloc(4)?,
+            examiner: Examiner::new(device, limits.residues)?,
             over: device.alloc(MOST_WORDS as usize * limits.left)?,
             device: device.clone(),
             limits,
             cpu,
         })
+    }
+
+    /// With challenges drawn from a seed, one for so many numbers.
+    #[must_use]
+    pub fn with_challenges(self, seed: u64, numbers: u64) -> Self {
+        Self { cpu: self.cpu.with_challenges(seed, numbers), ..self }
     }
 
     fn walk_kernel(&mut self, words: u32, sieve_bits: u32) -> Result<Kernel, DeviceError> {
@@ -144,7 +157,7 @@ impl DeviceTable {
         }
         let (table_bits, threads, blocks) = (self.cpu.tables.bits(), self.threads, self.blocks);
         let source = Walk { table_bits, threads, blocks, words, sieve_bits }.source();
-        let bytes = Walk::shared_bytes(table_bits);
+        let bytes = Walk::shared_bytes(table_bits, threads);
         let kernel = self.device.program(&source)?.kernel("table_walk", bytes)?;
         self.walks.insert((words, sieve_bits), kernel.clone());
         Ok(kernel)
@@ -153,17 +166,20 @@ impl DeviceTable {
     fn part(
         &mut self,
         cover: &Cover,
-        part: &Part,
+        index: usize,
+        challenged: &Challenged,
         watch: &dyn Watch,
     ) -> Result<Option<Verified>, CollatzError> {
+        let part = &cover.parts[index];
         let numbers = cover.numbers(part);
         match *part {
             Part::Blocks(blocks)
                 if numbers >= self.limits.numbers && self.cpu.options.walker.trap.is_none() =>
             {
-                self.blocks(cover, blocks, numbers, watch)
+                let asked = challenged.of(index).blocks.clone();
+                self.blocks(cover, blocks, (challenged, asked), watch)
             }
-            _ => Ok(self.cpu.part(cover, part, watch)),
+            _ => Ok(self.cpu.part(cover, index, challenged, watch)),
         }
     }
 
@@ -171,9 +187,10 @@ impl DeviceTable {
         &mut self,
         cover: &Cover,
         blocks: Blocks,
-        numbers: u128,
+        (challenged, asked): (&Challenged, Asked),
         watch: &dyn Watch,
     ) -> Result<Option<Verified>, CollatzError> {
+        let numbers = cover.numbers(&Part::Blocks(blocks));
         let nodes = self.cpu.nodes(cover, blocks.bits);
         let all = nodes.residues.len();
         let mut verified = Verified { numbers, ..Verified::default() };
@@ -183,12 +200,20 @@ impl DeviceTable {
         }
         let packed = self.packed(&nodes)?;
         let share = |done: usize| portion(numbers, done as u128, all as u128);
+        let mask = (1 << nodes.bits) - 1;
+        let mut by_node: HashMap<u64, Asked> = HashMap::new();
+        for (residue, high) in asked {
+            by_node.entry(residue.low & mask).or_default().push((residue, high));
+        }
         let mut first = 0;
         while first < all {
             let (some, count) = self.some(&nodes, first, blocks.bits);
             let list = self.grown(&packed, (first, some), count, nodes.bits, blocks.bits)?;
             let numbers = share(first + some) - share(first);
-            match self.walk_list(list, count, blocks, numbers, watch)? {
+            let lows = nodes.residues[first..first + some].iter().map(|node| node.low);
+            let asked = lows.filter_map(|low| by_node.remove(&low)).flatten().collect();
+            let walk = self.walk_list((list, count), blocks, numbers, (challenged, asked), watch)?;
+            match walk {
                 Some(more) => verified.add(more),
                 None => return Ok(None),
             }
@@ -277,10 +302,10 @@ impl DeviceTable {
     /// Walks the numbers of a list of residues, in launches.
     fn walk_list(
         &mut self,
-        list: u64,
-        count: u64,
+        (list, count): (u64, u64),
         blocks: Blocks,
         numbers: u128,
+        (challenged, mut asked): (&Challenged, Asked),
         watch: &dyn Watch,
     ) -> Result<Option<Verified>, CollatzError> {
         let mut verified = Verified::default();
@@ -306,11 +331,12 @@ impl DeviceTable {
                 open.push(((residue, some), (high + few, highs - few)));
             }
             let begun = Instant::now();
-            let first = (list + 16 * residue, blocks.first + high);
-            self.launch(&kernel, first, (some, few as u64))?;
+            let from = blocks.first + high;
+            let list = list + 16 * residue;
+            let (item, chunks) = self.launch(&kernel, (list, from), (some, few as u64))?;
             // Meanwhile the host finishes what the launch before left.
             verified.add(self.cpu.finish(&left));
-            let Some((steps, starts)) = self.launched(blocks.words)? else {
+            let Some((steps, tallies, starts)) = self.launched(blocks.words)? else {
                 // Too many were left: those of fewer numbers fit.
                 left.clear();
                 self.budget = (self.budget / 2).max(self.limits.left as u64);
@@ -318,15 +344,28 @@ impl DeviceTable {
                 continue;
             };
             left = starts;
+            if steps != tallies {
+                return Err(challenged.asked.refuted("a sum of steps", steps, tallies));
+            }
             let walked = some * few as u64;
-            verified.add(Verified { walked, checksum: steps, ..Verified::default() });
             self.adapt(begun.elapsed(), walked);
+            let highs = from..from + few;
+            let (residues, left) = (some, &left[..]);
+            let launched = Launched { blocks, list, residues, highs, item, chunks, left };
+            self.examiner.examine(challenged, &launched, &mut asked)?;
+            verified.add(Verified { walked, checksum: steps, ..Verified::default() });
             let before = portion(numbers, done, work);
             done += u128::from(walked);
             watch.done(portion(numbers, done, work) - before);
         }
         verified.add(self.cpu.finish(&left));
-        Ok(Some(verified))
+        match asked.first() {
+            Some((residue, _)) => {
+                let what = format!("the residue {} mod 2^{}", residue.low, blocks.bits);
+                Err(challenged.asked.refuted(&what, "missing", "one of the list"))
+            }
+            None => Ok(Some(verified)),
+        }
     }
 
     /// Makes the next launch longer or shorter.
@@ -338,20 +377,21 @@ impl DeviceTable {
         }
     }
 
-    /// Some residues from an address on, with some values h from one on. Nothing waits for the device.
+    /// Some residues from an address on, with some values h from one on: the values h of an item, and items of a residue.
+    /// Nothing waits for the device.
     fn launch(
         &mut self,
         kernel: &Kernel,
         (list, high): (u64, u128),
         (residues, highs): (u64, u64),
-    ) -> Result<(), DeviceError> {
+    ) -> Result<(u64, u64), DeviceError> {
         let grid = self.device.info().multiprocessors * self.blocks;
         let threads = u64::from(grid) * u64::from(self.threads);
-        // Items are counted in 32 bits.
-        let fewest = (residues * highs).div_ceil(1 << 31);
+        // There is room for so many tallies, four of each residue at least.
+        let fewest = highs.div_ceil(self.examiner.tallies.len() as u64 / residues);
         let item = (residues * highs / (ITEMS * threads)).clamp(32, ITEM).max(fewest).min(highs);
         let chunks = highs.div_ceil(item);
-        self.state.upload(&[0; 3])?;
+        self.state.upload(&[0; 4])?;
         let args = [
             (&self.state).into(),
             (&self.over).into(),
@@ -365,16 +405,20 @@ impl DeviceTable {
             Arg::U32(item as u32),
             Arg::U32(chunks as u32),
             Arg::U32((residues * chunks) as u32),
+            (&self.examiner.tallies).into(),
         ];
-        let shared = Walk::shared_bytes(self.cpu.tables.bits());
-        kernel.launch(Launch::linear(grid, self.threads).shared(shared), &args)
+        let shared = Walk::shared_bytes(self.cpu.tables.bits(), self.threads);
+        kernel.launch(Launch::linear(grid, self.threads).shared(shared), &args)?;
+        let sum = self.state.address() + 3 * size_of::<u64>() as u64;
+        self.examiner.add(residues * chunks, sum)?;
+        Ok((item, chunks))
     }
 
-    /// Of the last launch, the steps of all numbers and the starts that it left; nothing if those are more than there
-    /// is room for.
-    fn launched(&self, words: u32) -> Result<Option<(u64, Vec<u128>)>, DeviceError> {
+    /// Of the last launch, the steps of all numbers, their sum by tallies, and the starts that it left; nothing if those are
+    /// more than there is room for.
+    fn launched(&self, words: u32) -> Result<Option<(u64, u64, Vec<u128>)>, DeviceError> {
         let state = self.state.download()?;
-        let (left, steps) = (state[1], state[2]);
+        let (left, steps, tallies) = (state[1], state[2], state[3]);
         if left > self.limits.left as u64 {
             return Ok(None);
         }
@@ -384,7 +428,7 @@ impl DeviceTable {
         let start = |words: &[u32]| {
             words.iter().rev().fold(0u128, |start, &word| start << 32 | u128::from(word)) >> 2
         };
-        Ok(Some((steps, over.chunks(words).map(start).collect())))
+        Ok(Some((steps, tallies, over.chunks(words).map(start).collect())))
     }
 }
 
@@ -415,14 +459,17 @@ impl Verifier for DeviceTable {
         watch: &dyn Watch,
     ) -> Result<Option<Verified>, CollatzError> {
         let cover = self.cpu.cover(region)?;
+        let every = self.cpu.every.unwrap_or(NUMBERS_OF_A_CHALLENGE);
+        let challenged = Challenged::new(&self.cpu, self.place(), region, &cover, every)?;
         let mut verified = Verified::default();
-        for part in &cover.parts {
-            match self.part(&cover, part, watch)? {
+        for part in 0..cover.parts.len() {
+            match self.part(&cover, part, &challenged, watch)? {
                 Some(more) => verified.add(more),
                 None => return Ok(None),
             }
         }
         self.cpu.settle(&cover, &mut verified);
+        verified.evidence = Some(challenged.end(&verified)?);
         Ok(Some(verified))
     }
 }

@@ -230,7 +230,7 @@ fn a_unit_that_is_done_twice_is_compared() {
 fn a_counter_example_is_told_and_never_forgotten() {
     let (dir, layout) = (tempfile::tempdir().unwrap(), whole());
     let walker = Walker { trap: Some(4616u32.into()), limit: 1000 };
-    let trapped = || -> Vec<Box<dyn Verifier>> { vec![Box::new(Plain { walker: walker.clone() })] };
+    let trapped = || -> Vec<Box<dyn Verifier>> { vec![Box::new(Plain { walker: walker.clone(), ..Plain::default() })] };
     let (first, events) = go(&layout, dir.path(), trapped(), &Unwatched);
     // 27 runs into 4616, as do others; 27 ≡ 11 mod 16.
     assert!(first.unresolved.contains(&27) && !first.is_good() && first.complete);
@@ -292,7 +292,7 @@ fn what_cannot_be_written_ends_the_run_and_is_told() {
     let gone = units.clone();
     let walker = Walker { trap: Some(4616u32.into()), limit: 1000 };
     let mut done = 0;
-    let vanishing = With(Plain { walker }, move |_: &_| {
+    let vanishing = With(Plain { walker, ..Plain::default() }, move |_: &_| {
         done += 1;
         if done == 12 {
             fs::remove_dir_all(&gone).unwrap();
