@@ -20,13 +20,17 @@ pub enum Flaw {
         expected: u64,
     },
     /// An unresolved number is missing.
-    #[error("{number} of its sample does not come below its start, and is not among its unresolved numbers")]
+    #[error(
+        "{number} of its sample does not come below its start, and is not among its unresolved numbers"
+    )]
     Hidden {
         /// The number.
         number: u128,
     },
     /// A number that comes down.
-    #[error("{number} is said to be unresolved, but comes below its start after {steps} steps of T")]
+    #[error(
+        "{number} is said to be unresolved, but comes below its start after {steps} steps of T"
+    )]
     Resolved {
         /// The number.
         number: u128,

@@ -33,8 +33,6 @@ mod unit;
 pub use check::Flaw;
 pub use folder::{Folder, FolderError};
 pub use layout::{Layout, LayoutError};
-pub use merge::{
-    Audit, AuditOutcome, Disagreement, Files, Merged, Missing, Overlap, Rejected,
-};
+pub use merge::{Audit, AuditOutcome, Disagreement, Files, Merged, Missing, Overlap, Rejected};
 pub use run::{Event, Outcome, Run, Selection, SelectionError};
 pub use unit::{HighestText, RegionText, Unit, UnitError};

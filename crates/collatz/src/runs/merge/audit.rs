@@ -164,7 +164,8 @@ fn compare(unit: &Unit, audit: &Audit, verified: Verified) -> Option<&'static st
     let (Some(said), Some(found)) = (&unit.highest, verified.highest) else { return None };
     let HighestText { value: said, .. } = said;
     // The sieve does not see all paths from their starts on.
-    let (said_exact, found_exact) = (unit.method != Method::Sieve.name(), audit.method != Method::Sieve);
+    let (said_exact, found_exact) =
+        (unit.method != Method::Sieve.name(), audit.method != Method::Sieve);
     let wrong = match (said_exact, found_exact) {
         (true, true) if audit.is_whole => *said != found.value,
         (true, _) => *said < found.value,

@@ -212,7 +212,10 @@ fn ends(pieces: &[&Piece]) -> Vec<(u128, u128)> {
 }
 
 /// Two units with a common number, the first one of classes of one cut, the second one of another space.
-fn common<'a>(classes: &[&'a Piece<'a>], others: &[&'a Piece<'a>]) -> Option<(&'a Piece<'a>, &'a Piece<'a>)> {
+fn common<'a>(
+    classes: &[&'a Piece<'a>],
+    others: &[&'a Piece<'a>],
+) -> Option<(&'a Piece<'a>, &'a Piece<'a>)> {
     let class = |piece: &Piece| match piece.region {
         RegionText::Class { bits, low_bits, residue } => Some((bits, low_bits, residue)),
         RegionText::Interval { .. } => None,
@@ -266,7 +269,8 @@ impl Totals {
             let (_, unit) = piece.files.iter().find(is_plain)?;
             totals.walked += u128::from(unit.walked);
             totals.checksum = totals.checksum.wrapping_add(unit.checksum);
-            let highest = unit.highest.clone().map(|HighestText { value, start }| Highest { value, start });
+            let highest =
+                unit.highest.clone().map(|HighestText { value, start }| Highest { value, start });
             totals.highest = Highest::of(totals.highest.take(), highest);
         }
         Some(totals)

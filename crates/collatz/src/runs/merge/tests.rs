@@ -210,7 +210,8 @@ fn refused(layout: &Layout, unit: Unit) -> String {
 
 #[test]
 fn sound_units_pass_the_check() {
-    for layout in [layout(0, 1 << 12, 9), layout(100, 5000, 9), layout(1 << 100, (1 << 100) + 700, 9)]
+    for layout in
+        [layout(0, 1 << 12, 9), layout(100, 5000, 9), layout(1 << 100, (1 << 100) + 700, 9)]
     {
         let (_dir, folder) = folder(&all(&layout));
         let merged = read(&[folder], true).merged();
@@ -245,7 +246,10 @@ fn what_can_be_recomputed_is_not_believed() {
         (changed(|u| u.walked -= 1), "its count of numbers walked is"),
         (changed(|u| u.method_version = 2), "no method plain of version 2"),
         (changed(|u| u.parameters = "s=3".into()), "with parameters s=3"),
-        (changed(|u| u.method = "table".into()), "no method table of version 1 with parameters none"),
+        (
+            changed(|u| u.method = "table".into()),
+            "no method table of version 1 with parameters none",
+        ),
         (changed(|u| u.unresolved = vec![1027]), "1027 is said to be unresolved, but comes below"),
         (changed(|u| u.highest.as_mut().unwrap().value += 1u32), "rises to"),
         (changed(|u| u.highest.as_mut().unwrap().value -= 2u32), "rises to"),
@@ -319,11 +323,9 @@ fn overlaps_that_cannot_be_compared_are_named() {
     }
     // No common number: the class 2 mod 8 and 1001; residues 1 and 2; ranges that follow each other.
     let odd = layout(1001, 1002, 9);
-    for units in [
-        vec![(&fine, 2), (&odd, 0)],
-        vec![(&classes, 1), (&more, 0)],
-        vec![(&a, 0), (&b, 1)],
-    ] {
+    for units in
+        [vec![(&fine, 2), (&odd, 0)], vec![(&classes, 1), (&more, 0)], vec![(&a, 0), (&b, 1)]]
+    {
         assert_eq!(merged(&units).overlaps, [], "{units:?}");
     }
 }
@@ -383,4 +385,21 @@ fn an_audit_finds_what_differs() {
     assert_eq!(outcome(|u| u.sample_odd_steps += 1), sample);
     let highest = AuditOutcome::Differs("the highest values");
     assert_eq!(outcome(|u| u.highest.as_mut().unwrap().value = 1u32.into()), highest);
+}
+
+#[test]
+fn a_stopped_merge_is_none() {
+    struct Stopped;
+    impl crate::Watch for Stopped {
+        fn is_stopped(&self) -> bool {
+            true
+        }
+        fn done(&self, _numbers: u128) {}
+    }
+    let layout = layout(1 << 40, (1 << 40) + (1 << 18), 17);
+    let (_dir, folder) = folder(&all(&layout));
+    assert!(Files::read(&Files::list(&[folder.clone()]).unwrap(), true, &Stopped).is_none());
+    let mut files = read(&[folder], false);
+    let planned = files.plan_audits(1, 7).remove(0);
+    assert!(files.audit(planned, &Stopped).is_none());
 }
