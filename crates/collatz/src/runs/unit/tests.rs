@@ -8,11 +8,7 @@ pub(crate) fn plain_unit(layout: &Layout, unit: u64) -> Unit {
     let mut plain = Plain::default();
     let region = layout.region(unit).unwrap();
     let verified = plain.verify(&region, &Unwatched).unwrap().unwrap();
-    let mut unit = Unit::new(layout, unit, region, &plain, verified, Sample::of(&region), 0.5);
-    // Of few items none need be challenged.
-    let none = crate::evidence::Share::default();
-    unit.evidence.get_or_insert(Evidence::new(7, unit.numbers, 0, none));
-    unit
+    Unit::new(layout, unit, region, &plain, verified, Sample::of(&region), 0.5)
 }
 
 /// The same, as of a program without evidence.
