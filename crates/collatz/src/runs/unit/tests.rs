@@ -39,7 +39,8 @@ fn the_form_is_this() {
         // 703 reaches 250,504 in steps of 3n + 1.
         "\"highest\":{\"value\":\"125252\",\"start\":\"703\"}",
         "\"sample-version\":1,\"sample-numbers\":\"256\"",
-        "\"unresolved\":[],\"seconds\":0.5,\"finished\":\"20",
+        "\"unresolved\":[],\"evidence\":{\"version\":1,\"seed\":\"",
+        "\"seconds\":0.5,\"finished\":\"20",
     ] {
         assert!(text.contains(part), "{part} in {text}");
     }
