@@ -119,7 +119,10 @@ mod tests {
 
     #[test]
     fn a_trap_is_found() {
-        let mut plain = Plain { walker: Walker { trap: Some(4616u32.into()), limit: 1000 }, ..Plain::default() };
+        let mut plain = Plain {
+            walker: Walker { trap: Some(4616u32.into()), limit: 1000 },
+            ..Plain::default()
+        };
         let region = Region::interval(20, 30).unwrap();
         let verified = plain.verify(&region, &Unwatched).unwrap().unwrap();
         assert_eq!(verified.unresolved, [27]);

@@ -6,12 +6,16 @@ use super::{Evidence, Items, MOST_CHALLENGES, NODES, NUMBERS, Plan, Share, VERSI
 use crate::CollatzError;
 use crate::runs::Unit;
 
-/// So many items are recomputed at least, for the bounds on totals.
-const LEAST_SAMPLE: u64 = 512;
+/// So many nodes, or numbers, are recomputed at least, for the bounds on totals.
+const LEAST_NODES: u64 = 512;
+const LEAST_NUMBERS: u64 = 1 << 14;
 
 /// Totals may be off by this many standard errors of the sample's mean, and by one of this many parts of it besides.
 const ERRORS: f64 = 10.0;
 const PARTS: f64 = 50.0;
+
+/// What, the total, what of it belongs to no item, and what an item adds.
+type Pair = (&'static str, u64, u64, fn(&Share) -> u64);
 
 const WALKED: &str = "count of numbers walked";
 const CHECKSUM: &str = "checksum";
@@ -91,14 +95,14 @@ pub enum EvidenceError {
     },
     /// The host failed.
     #[error(transparent)]
-    Collatz(#[from] CollatzError),
+    Collatz(#[from] Box<CollatzError>),
 }
 
 impl Evidence {
     /// Recomputes the evidence of a unit from its region, method and parameters, and bounds its totals.
     ///
     /// Items and challenged sums must be exact. The counts of numbers walked and the checksum of the unit are compared
-    /// with the mean of at least 512 random items, those challenged included: they may differ by ten
+    /// with the mean of at least 512 random nodes or 16,384 numbers, those challenged included: they may differ by ten
     /// standard errors and 2 %; they must be exact if those are all items, as must the
     /// count of numbers walked of the plain and the table method. Cost: 20 to 60 ms of one core, shared by all; up to 100 ms more
     /// if the region has numbers below 2^20.
@@ -184,12 +188,13 @@ impl Sample {
             sum
         };
         let plan = Plan { seed, items: count, challenges };
-        if count <= LEAST_SAMPLE.into() {
+        let least = if items.are_numbers() { LEAST_NUMBERS } else { LEAST_NODES };
+        if count <= least.into() {
             let all = Plan { challenges: count as u64, ..plan };
             return Self { challenged: sum(&shares(plan)), shares: shares(all), is_all: true };
         }
         let is_all = u128::from(challenges) == count;
-        let some = Plan { challenges: challenges.max(LEAST_SAMPLE), ..plan };
+        let some = Plan { challenges: challenges.max(least), ..plan };
         let shares = shares(some);
         Self { challenged: sum(&shares[..challenges as usize]), shares, is_all }
     }
@@ -211,8 +216,8 @@ impl Sample {
 
     /// Whether totals are what all items give, or near what some lead to.
     fn bounds(&self, items: &Items, total: Share) -> Result<(), EvidenceError> {
-        let besides = items.besides()?;
-        let pairs: [(_, u64, u64, fn(&Share) -> u64); 2] = [
+        let besides = items.besides().map_err(Box::new)?;
+        let pairs: [Pair; 2] = [
             (WALKED, total.walked, besides.walked, |share| share.walked),
             (CHECKSUM, total.checksum, besides.checksum, |share| share.checksum),
         ];

@@ -259,7 +259,7 @@ impl Engine for GpuSieve {
         let tables = Tables::new(tree);
         self.vectors(tree, &kernels, &tables)?;
         let mut space = self.space()?;
-        let ended = self.grow(tree, challenges, &kernels, &tables, &mut space, highest, watch);
+        let ended = self.grow(tree, challenges, (&kernels, &tables), &mut space, highest, watch);
         if ended.is_ok() {
             self.space = Some(space);
         }
@@ -278,13 +278,11 @@ impl Engine for GpuSieve {
 }
 
 impl GpuSieve {
-    #[allow(clippy::too_many_arguments)]
     fn grow(
         &self,
         tree: &Tree,
         challenges: &[u128],
-        kernels: &Kernels,
-        tables: &Tables,
+        (kernels, tables): (&Kernels, &Tables),
         space: &mut Space,
         highest: Option<&BigUint>,
         watch: &dyn Watch,

@@ -49,7 +49,7 @@ pub enum Flaw {
     },
     /// Method, parameters, totals or evidence.
     #[error(transparent)]
-    Work(#[from] EvidenceError),
+    Work(#[from] Box<EvidenceError>),
 }
 
 impl Unit {
@@ -62,8 +62,8 @@ impl Unit {
     /// The first thing that is wrong.
     pub fn check_work(&self) -> Result<bool, Flaw> {
         match self.evidence() {
-            Some(evidence) => evidence.check(self)?,
-            None => check_totals(self)?,
+            Some(evidence) => evidence.check(self).map_err(Box::new)?,
+            None => check_totals(self).map_err(Box::new)?,
         }
         // Checked above.
         if let Some(region) = self.layout().ok().and_then(|layout| layout.region(self.unit)) {

@@ -7,6 +7,8 @@
 //! * [`sample`]: the checksum that every method must agree on;
 //! * [`Merged`]: what the files of several directories cover together.
 //!
+//! Each unit has [evidence](crate::evidence) that its work was done, which [`crate::evidence::Evidence::check`] repeats.
+//!
 //! # What "verified" means
 //!
 //! A method shows of each number of a region that its path comes below its start, or that a smaller number has

@@ -64,7 +64,7 @@ enum End {
 impl Run<'_> {
     /// Does the units that are not done, each verifier in a thread of its own, until there are none; waits for
     /// those that other processes do, and takes them over if these die; looks at the other files in the
-    /// directory, which may have unresolved numbers. A unit whose device fails stays undone,
+    /// directory, which may have unresolved numbers. A unit whose device fails, or returns a wrong result, stays undone,
     /// and that device gets no more; other devices go on. If a file cannot be written or the directory cannot be
     /// used, the run ends early. What is finished is kept in any case, and the same run does the rest.
     ///

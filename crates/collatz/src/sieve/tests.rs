@@ -165,7 +165,10 @@ fn a_trap_is_found() {
     // 63,728,127 rises to 966,616,035,460 = 2·483,308,017,730 in steps of 3n + 1.
     let trap = Walker { trap: Some(483_308_017_730u64.into()), limit: 10_000 };
     let region = Region::interval(63_700_000, 63_800_000).unwrap();
-    let plain = Plain { walker: trap.clone(), ..Plain::default() }.verify(&region, &Unwatched).unwrap().unwrap();
+    let plain = Plain { walker: trap.clone(), ..Plain::default() }
+        .verify(&region, &Unwatched)
+        .unwrap()
+        .unwrap();
     assert!(plain.unresolved.contains(&63_728_127));
     let mut sieve = Sieve { walker: trap.clone(), ..Sieve::new(CpuSieve::with_walker(trap)) };
     let verified = sieve.verify(&region, &Unwatched).unwrap().unwrap();

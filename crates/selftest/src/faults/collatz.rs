@@ -238,7 +238,12 @@ impl Faulty {
         count: usize,
         bits: u32,
     ) -> Result<(), DeviceError> {
-        if count == 0 || self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok() {
+        if count == 0
+            || self
+                .left
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1))
+                .is_ok()
+        {
             return Ok(());
         }
         if self.struck.fetch_add(1, Ordering::Relaxed) > 0 && self.how == How::Flips {

@@ -137,8 +137,7 @@ impl Examiner {
                 let (steps, is_left) = challenged.walk(n, blocks);
                 (steps, (is_left && !left.contains(&n)).then_some(n))
             });
-            let (steps, lost) =
-                walks.reduce(|| (0, None), |a, b| (a.0 + b.0, a.1.or(b.1)));
+            let (steps, lost) = walks.reduce(|| (0, None), |a, b| (a.0 + b.0, a.1.or(b.1)));
             if let Some(n) = lost {
                 let what = format!("the walk of {n}");
                 return Err(challenged.asked.refuted(&what, "ended", "left to the host"));

@@ -5,8 +5,11 @@ use std::sync::mpsc;
 
 use warpint_device::DeviceError;
 
+use num_bigint::BigUint;
+
 use super::*;
 use crate::runs::unit::tests::plain_unit;
+use crate::sieve::{Engine, Looking, Sieve, Tally, Tree};
 use crate::walk::Walker;
 use crate::{Method, Plain, Region, Unwatched, Verified};
 
@@ -230,7 +233,9 @@ fn a_unit_that_is_done_twice_is_compared() {
 fn a_counter_example_is_told_and_never_forgotten() {
     let (dir, layout) = (tempfile::tempdir().unwrap(), whole());
     let walker = Walker { trap: Some(4616u32.into()), limit: 1000 };
-    let trapped = || -> Vec<Box<dyn Verifier>> { vec![Box::new(Plain { walker: walker.clone(), ..Plain::default() })] };
+    let trapped = || -> Vec<Box<dyn Verifier>> {
+        vec![Box::new(Plain { walker: walker.clone(), ..Plain::default() })]
+    };
     let (first, events) = go(&layout, dir.path(), trapped(), &Unwatched);
     // 27 runs into 4616, as do others; 27 ≡ 11 mod 16.
     assert!(first.unresolved.contains(&27) && !first.is_good() && first.complete);
@@ -272,6 +277,48 @@ fn a_failing_device_leaves_its_unit_undone_and_others_go_on() {
     )));
     let (rest, _) = go(&layout, dir.path(), plain(), &Unwatched);
     assert_eq!((rest.done, rest.before, rest.complete), (1, 15, true));
+}
+
+/// An engine that returns nothing for any tree.
+struct Dead;
+
+impl Engine for Dead {
+    fn tree(
+        &mut self,
+        _: &Tree,
+        _: &[u128],
+        _: Option<&BigUint>,
+        _: &dyn Watch,
+    ) -> Result<Option<Tally>, CollatzError> {
+        Ok(Some(Tally::default()))
+    }
+
+    fn most_looking(&self) -> Looking {
+        Looking::new(24).unwrap()
+    }
+
+    fn nodes_of_a_challenge(&self) -> u64 {
+        1 << 22
+    }
+
+    fn place(&self) -> String {
+        "dead".into()
+    }
+}
+
+#[test]
+fn a_dead_device_verifies_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let layout = Layout::new(1 << 70, (1 << 70) + (1 << 44), 40).unwrap();
+    let dead: Vec<Box<dyn Verifier>> = vec![Box::new(Sieve::new(Dead))];
+    let (outcome, events) = go(&layout, dir.path(), dead, &Unwatched);
+    // It gets no second unit.
+    assert_eq!((outcome.done, outcome.failed, outcome.complete), (0, vec![0], false));
+    assert!(events.iter().any(|event| matches!(
+        event,
+        Event::Failed { place, reason, .. } if place == "dead" && reason.contains("the number of nodes is 0, it must be")
+    )));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
 #[test]
