@@ -1,5 +1,7 @@
 //! The kernels on the simulator, against the same method on the CPU.
 
+use std::time::Instant;
+
 use super::*;
 use crate::Unwatched;
 use crate::walk::Walker;

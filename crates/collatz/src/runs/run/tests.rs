@@ -3,9 +3,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 
-use warpint_device::DeviceError;
-
 use num_bigint::BigUint;
+use warpint_device::DeviceError;
 
 use super::*;
 use crate::runs::unit::tests::plain_unit;
