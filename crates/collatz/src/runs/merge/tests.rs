@@ -225,7 +225,7 @@ fn units_without_evidence_count_and_are_named() {
     let layout = layout(100, 3000, 9);
     let (_dir, folder) = folder(&all(&layout)[1..]);
     folder.keep(&layout, &without_evidence(plain_unit(&layout, 0))).unwrap();
-    let merged = read(&[folder.clone()], true).merged();
+    let merged = read(std::slice::from_ref(&folder), true).merged();
     assert_eq!(merged.lacking, [folder.place(&layout, 0)]);
     assert_eq!((merged.covers(), merged.complete()), (Some((100, 3000)), None));
     // Nobody asked.
@@ -352,7 +352,7 @@ fn audits_are_done_by_another_method() {
     let layout = layout(1 << 40, (1 << 40) + (1 << 18), 17);
     let (_dir, folder) = folder(&all(&layout)[1..]);
     folder.keep(&layout, &without_evidence(plain_unit(&layout, 0))).unwrap();
-    let mut files = read(&[folder.clone()], true);
+    let mut files = read(std::slice::from_ref(&folder), true);
     assert_eq!(files.plan_audits(0, 7), []);
     let planned = files.plan_audits(5, 7);
     assert_eq!((planned.len(), planned.clone()), (2, files.plan_audits(2, 7)));
@@ -364,7 +364,8 @@ fn audits_are_done_by_another_method() {
     // What was audited as a whole lacks no evidence.
     assert_eq!(files.merged().complete(), Some((layout.from(), layout.to())));
     // Which ones depends on the seed.
-    let first = |seed| read(&[folder.clone()], false).plan_audits(1, seed)[0].path.clone();
+    let first =
+        |seed| read(std::slice::from_ref(&folder), false).plan_audits(1, seed)[0].path.clone();
     assert!((0..20).any(|seed| first(seed) != first(0)));
 }
 
@@ -398,7 +399,9 @@ fn a_stopped_merge_is_none() {
     }
     let layout = layout(1 << 40, (1 << 40) + (1 << 18), 17);
     let (_dir, folder) = folder(&all(&layout));
-    assert!(Files::read(&Files::list(&[folder.clone()]).unwrap(), true, &Stopped).is_none());
+    assert!(
+        Files::read(&Files::list(std::slice::from_ref(&folder)).unwrap(), true, &Stopped).is_none()
+    );
     let mut files = read(&[folder], false);
     let planned = files.plan_audits(1, 7).remove(0);
     assert!(files.audit(planned, &Stopped).is_none());
