@@ -27,8 +27,8 @@ Examples:
   warpint collatz merge machine-1 machine-2 --json
   warpint collatz merge machine-* --audit 20
 
-The check recomputes the sample and the evidence of each unit, some 100 ms of a core for each. Audits verify
-random units, or random parts of large ones, once more by another method.";
+The check recomputes the sample and the evidence of each unit, in some 100 ms of a core. Audits
+verify random units, or random parts of large ones, once more by another method.";
 
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {

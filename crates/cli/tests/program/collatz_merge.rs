@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use warpint::collatz::Region;
 use warpint::collatz::runs::sample::Sample;
 
-use crate::common::{Ran, warpint};
+use crate::common::{Ran, command, warpint};
 
 const MERGE: &str = "collatz merge warpint-collatz";
 
@@ -75,7 +75,7 @@ fn a_forged_claim_is_refused() {
     none["sample-odd-steps"] = "1".into();
     said(&none, "its checksum is 7");
     // With the right sample and no evidence.
-    said(&plain, "its checksum is 7; 512 random items lead to ");
+    said(&plain, "its checksum is 7; 16384 random items lead to ");
     let parameters = "last=10,look=auto24,step=12,rules=descent+preimages+runs+mod9";
     said(&claim("sieve", parameters, 1, "7"), "the sieve has no room for");
     said(&claim("sieve", "fast", 1, "7"), "no method sieve of version 1 with parameters fast");
@@ -209,4 +209,25 @@ fn units_that_are_cut_differently_are_compared_or_named() {
     assert!(ran.err.ends_with(says), "{ran:?}");
     let json = warpint(dir.path(), "collatz merge a c --json").json();
     assert_eq!((&json["overlaps"][0]["places"], &json["complete"]), (&4.into(), &false.into()));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_stopped_merge_reports_nothing() {
+    use std::process::{Command, Stdio};
+
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("warpint-collatz");
+    fs::create_dir(&folder).unwrap();
+    forge(&folder.join("claim.json"), &claim("plain", "none", 1 << 60, "7"));
+    // 2^34 numbers by the sieve.
+    let line = format!("{MERGE} --no-check --audit 1");
+    let mut command = command(dir.path(), line.split(' '));
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert!(ran.ended_by("INT") && ran.out.is_empty(), "{ran:?}");
+    assert!(ran.err.contains("stopped: nothing is reported\n"), "{ran:?}");
 }
