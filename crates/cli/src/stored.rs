@@ -101,6 +101,29 @@ impl StoredResult {
     }
 }
 
+/// A finished certification.
+pub(crate) struct StoredCertification {
+    pub(crate) path: PathBuf,
+    /// That of its [`TestKind`], which depends on the start residue.
+    pub(crate) slug: String,
+    pub(crate) squarings: u64,
+}
+
+/// All finished certifications of a number, whose checkpoints are in `dir`. What is not sound is
+/// left out.
+pub(crate) fn certifications(dir: &Path) -> Vec<StoredCertification> {
+    let Ok(entries) = fs::read_dir(dir) else { return vec![] };
+    let of = |path: PathBuf| {
+        let slug = path.file_name()?.to_str()?.strip_suffix("-result.json")?.to_owned();
+        if !slug.starts_with("cert-") {
+            return None;
+        }
+        let squarings = parse(&read(&path).ok()?).ok()?.iterations();
+        Some(StoredCertification { path, slug, squarings })
+    };
+    entries.flatten().filter_map(|entry| of(entry.path())).collect()
+}
+
 /// At most as many bytes as no report has.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     const MOST: u64 = 1 << 20;

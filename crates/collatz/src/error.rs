@@ -92,9 +92,9 @@ pub enum CollatzError {
         /// What is wrong.
         what: String,
         /// As it was reported.
-        found: String,
+        found: Box<str>,
         /// As the host has it.
-        expected: String,
+        expected: Box<str>,
     },
     /// The device failed, or lacks memory.
     #[error(transparent)]

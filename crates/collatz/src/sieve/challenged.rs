@@ -84,8 +84,8 @@ impl Challenged {
             place: self.place.clone(),
             region: self.region.to_string(),
             what: what.into(),
-            found: found.to_string(),
-            expected: expected.to_string(),
+            found: found.to_string().into(),
+            expected: expected.to_string().into(),
         }
     }
 }

@@ -153,6 +153,19 @@ impl TuningStore {
         Ok(Warned { value, warning })
     }
 
+    /// Tries whether timings can be stored: makes the folder if it is not there, and a file there,
+    /// which is removed again.
+    ///
+    /// # Errors
+    /// The file cannot be read or written.
+    pub fn check(&self) -> Result<(), TuningError> {
+        fs::create_dir_all(&self.folder).map_err(|e| self.error("write", e))?;
+        drop(self.read()?);
+        let new = self.new_file();
+        let made = File::create(&new).and_then(|_| fs::remove_file(&new));
+        made.map_err(|e| self.error("write", e))
+    }
+
     /// Stores a timing, in place of the one that the key had. Entries of other
     /// keys stay. A corrupt file is set aside, with a warning.
     ///
@@ -231,7 +244,7 @@ impl TuningStore {
     }
 
     fn write(&self, content: &Map<String, Value>) -> io::Result<()> {
-        let new = self.folder.join(format!("{FILE}.{}.tmp", process::id()));
+        let new = self.new_file();
         let mut text = serde_json::to_vec_pretty(content)?;
         text.push(b'\n');
         let written = File::create(&new)
@@ -241,6 +254,11 @@ impl TuningStore {
             let _ = fs::remove_file(&new);
         }
         written
+    }
+
+    /// Beside the file, a name that no other process uses.
+    fn new_file(&self) -> PathBuf {
+        self.folder.join(format!("{FILE}.{}.tmp", process::id()))
     }
 
     fn error(&self, action: &'static str, source: io::Error) -> TuningError {

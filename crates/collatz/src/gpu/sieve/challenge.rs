@@ -37,8 +37,8 @@ pub(super) fn refuted(
         place: device.info().id.clone(),
         region: tree.described(),
         what: what.into(),
-        found: found.to_string(),
-        expected: expected.to_string(),
+        found: found.to_string().into(),
+        expected: expected.to_string().into(),
     }
 }
 
