@@ -26,6 +26,8 @@ mod checked;
 #[cfg(test)]
 mod collatz;
 #[cfg(test)]
+mod collatz_merge;
+#[cfg(test)]
 mod collatz_runs;
 #[cfg(test)]
 mod common;

@@ -14,9 +14,20 @@ fn shape(look: u32, step: u32, rules: Rules) -> Shape {
     Shape { rules, look: Looking::new(look), step: Step::new(step).unwrap() }
 }
 
+/// The same challenges on both.
+const SEED: u64 = 20_261_123;
+
+fn on_cpu() -> CpuSieve {
+    CpuSieve::default().with_nodes_of_a_challenge(EVERY)
+}
+
+/// Some tens of challenges in trees of some hundreds of nodes.
+const EVERY: u64 = 16;
+
 /// On the simulator, with small buffers.
 fn on_simulator(walker: Walker) -> GpuSieve {
-    GpuSieve::new(&Device::simulator().unwrap(), walker).with_blocks(blocks()).with_nodes(1 << 10)
+    let engine = GpuSieve::new(&Device::simulator().unwrap(), walker);
+    engine.with_blocks(blocks()).with_nodes(1 << 10).with_nodes_of_a_challenge(EVERY)
 }
 
 #[test]
@@ -33,8 +44,9 @@ fn trees_are_walked_as_on_the_cpu() {
         ),
     ];
     for (region, shape) in cases {
-        let mut cpu = Sieve { shape, ..Sieve::new(CpuSieve::default()) };
-        let mut device = Sieve { shape, ..Sieve::new(on_simulator(Walker::default())) };
+        let mut cpu = Sieve { shape, seed: Some(SEED), ..Sieve::new(on_cpu()) };
+        let mut device =
+            Sieve { shape, seed: Some(SEED), ..Sieve::new(on_simulator(Walker::default())) };
         let expected = cpu.verify(&region, &Unwatched).unwrap().unwrap();
         let found = device.verify(&region, &Unwatched).unwrap().unwrap();
         assert_eq!(found, expected, "{region}");
@@ -61,8 +73,9 @@ fn far_and_deep_trees_are_walked_as_on_the_cpu() {
     ];
     for (region, step) in cases {
         let shape = shape(11, step, Rules::default());
-        let mut cpu = Sieve { shape, ..Sieve::new(CpuSieve::default()) };
-        let mut device = Sieve { shape, ..Sieve::new(on_simulator(Walker::default())) };
+        let mut cpu = Sieve { shape, seed: Some(SEED), ..Sieve::new(on_cpu()) };
+        let mut device =
+            Sieve { shape, seed: Some(SEED), ..Sieve::new(on_simulator(Walker::default())) };
         let expected = cpu.verify(&region, &Unwatched).unwrap().unwrap();
         let found = device.verify(&region, &Unwatched).unwrap().unwrap();
         assert_eq!(found, expected, "{region}");
@@ -84,9 +97,9 @@ fn a_tree_with_all_its_parts_is_walked_as_on_the_cpu() {
             })
             .unwrap();
         tree.top = top << 10;
-        let expected = CpuSieve::default().tree(&tree, None, &Unwatched).unwrap().unwrap();
+        let expected = CpuSieve::default().tree(&tree, &[], None, &Unwatched).unwrap().unwrap();
         let mut device = on_simulator(Walker::default());
-        let found = device.tree(&tree, None, &Unwatched).unwrap().unwrap();
+        let found = device.tree(&tree, &[], None, &Unwatched).unwrap().unwrap();
         assert_eq!(found, expected, "{low_bits} {top}");
     }
 }
@@ -95,11 +108,11 @@ fn a_tree_with_all_its_parts_is_walked_as_on_the_cpu() {
 fn what_the_device_gives_up_is_finished() {
     let region = Region::interval(1 << 20, 1 << 21).unwrap();
     let shape = shape(12, 8, Rules::default());
-    let mut cpu = Sieve { shape, ..Sieve::new(CpuSieve::default()) };
+    let mut cpu = Sieve { shape, seed: Some(SEED), ..Sieve::new(on_cpu()) };
     let expected = cpu.verify(&region, &Unwatched).unwrap().unwrap();
     for most in [0, 1, 14] {
         let engine = on_simulator(Walker::default()).with_most_steps(most);
-        let mut device = Sieve { shape, ..Sieve::new(engine) };
+        let mut device = Sieve { shape, seed: Some(SEED), ..Sieve::new(engine) };
         assert_eq!(device.verify(&region, &Unwatched).unwrap().unwrap(), expected, "{most}");
     }
 }
