@@ -274,9 +274,9 @@ fn cost() {
 fn margins() {
     let layout = Layout::new(1 << 50, (1 << 50) + (1 << 34), 30).unwrap();
     let mut sieve = sieve(u64::MAX);
-    for number in 0..4 {
+    for number in 0..2 {
         let unit = unit(&mut sieve, &layout, number);
-        for seed in 0..200 {
+        for seed in 0..100 {
             let evidence = Evidence {
                 seed,
                 challenges: 0,
