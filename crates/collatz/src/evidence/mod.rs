@@ -69,7 +69,7 @@ const VERSION: u32 = 1;
 pub const MOST_CHALLENGES: u64 = 1024;
 
 /// A region of the sieve has a challenge for this many nodes at least, until it has [`MOST_CHALLENGES`].
-pub const NODES: u64 = 1 << 23;
+pub const NODES: u64 = 1 << 24;
 
 /// A region of other methods has a challenge for this many numbers at least, until it has [`MOST_CHALLENGES`].
 pub const NUMBERS: u64 = 1 << 30;

@@ -1,5 +1,6 @@
 //! Evidence against what the methods do, and what is refused.
 
+use super::nodes::SlowNodes;
 use super::*;
 use crate::runs::sample::Sample;
 use crate::runs::{Layout, Unit};
@@ -259,6 +260,11 @@ fn cost() {
         let mut sum = Share::default();
         time("a node by the slow rules", 1000, &mut || sum.add(items.share(index()).unwrap()));
         println!("{sum:?} of 1,000 nodes");
+        let tables = crate::sieve::Tables::new(tree);
+        let slow = SlowNodes::new(tree, &walker).with_steps(&tables.steps.words);
+        time("the same with a table of kills", 1000, &mut || {
+            sum.add(slow.walks(&all.place(index()).unwrap().1).share());
+        });
     }
 }
 
@@ -268,9 +274,9 @@ fn cost() {
 fn margins() {
     let layout = Layout::new(1 << 50, (1 << 50) + (1 << 34), 30).unwrap();
     let mut sieve = sieve(u64::MAX);
-    for number in 0..4 {
+    for number in 0..2 {
         let unit = unit(&mut sieve, &layout, number);
-        for seed in 0..200 {
+        for seed in 0..100 {
             let evidence = Evidence {
                 seed,
                 challenges: 0,

@@ -28,7 +28,7 @@ pub(crate) use parameters::parse;
 pub(crate) use pieces::{Piece, pieces};
 pub use rules::Rules;
 pub(crate) use rules::{Limits, Pattern};
-pub(crate) use steps::{kill, stages};
+pub(crate) use steps::{kill, kill_of, stages};
 pub(crate) use tables::Tables;
 pub use tree::Tree;
 

@@ -87,8 +87,8 @@ pub struct TableMethod {
     powers: [u64; 41],
 }
 
-/// A challenge takes as long as about 1,000 other numbers.
-const NUMBERS_OF_A_CHALLENGE: u64 = 1 << 15;
+/// A challenge takes as long as about 2,000 other numbers.
+const NUMBERS_OF_A_CHALLENGE: u64 = 1 << 17;
 
 /// Bits of the tables of CPUs: they fit the first cache.
 const TABLE_BITS: u32 = 12;

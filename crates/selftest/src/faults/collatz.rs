@@ -213,7 +213,7 @@ enum How {
     Zeros,
     /// One bit.
     Flips,
-    /// A word to the one before it.
+    /// All words from one on to the one before it.
     Stuck,
 }
 
@@ -225,8 +225,7 @@ struct Faulty {
     /// Which word, and which bit of it: reduced modulo those that there are.
     word: usize,
     bit: u32,
-    /// Moments before it.
-    left: AtomicU64,
+    /// How often it was made.
     struck: AtomicU64,
 }
 
@@ -238,17 +237,11 @@ impl Faulty {
         count: usize,
         bits: u32,
     ) -> Result<(), DeviceError> {
-        if count == 0
-            || self
-                .left
-                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1))
-                .is_ok()
-        {
+        let is_again = self.struck.load(Ordering::Relaxed) > 0;
+        if count == 0 || is_again && self.how == How::Flips {
             return Ok(());
         }
-        if self.struck.fetch_add(1, Ordering::Relaxed) > 0 && self.how == How::Flips {
-            return Ok(());
-        }
+        self.struck.fetch_add(1, Ordering::Relaxed);
         let size = size_of::<T>();
         let mut words = buffer.download()?;
         let word = self.word % count;
@@ -260,8 +253,9 @@ impl Faulty {
                 bytes[word * size + (bit / 8) as usize] ^= 1 << (bit % 8);
             }
             How::Stuck => {
-                let word = word.max(1).min(count - 1);
-                bytes.copy_within((word - word.min(1)) * size..word * size, word * size);
+                for word in word.max(1)..count {
+                    bytes.copy_within((word - 1) * size..word * size, word * size);
+                }
             }
         }
         buffer.upload(&words)
@@ -306,10 +300,13 @@ fn strikes(place: &Place<'_>, part: Part, how: How) -> Result<String, String> {
     for i in 0..count {
         // Any of the words, by a step that has no common factor with their number.
         let (word, bit) = (1 + 7_919 * i as usize, 11 * i as u32 + 3);
-        let (left, struck) = (AtomicU64::new(i % 2), AtomicU64::new(0));
-        let fault = Arc::new(Faulty { part, how, word, bit, left, struck });
+        let fault = Arc::new(Faulty { part, how, word, bit, struck: AtomicU64::new(0) });
         let engine = place.engine(1, Some(fault.clone()));
-        match place.verify(engine, SEED) {
+        let result = place.verify(engine, SEED);
+        if fault.struck.load(Ordering::Relaxed) == 0 {
+            return Err(format!("{part:?} {how:?} {i}: the fault was never made"));
+        }
+        match result {
             Err(CollatzError::Refuted { .. }) => refused += 1,
             Ok(verified) if verified == right => harmless += 1,
             other => return Err(format!("{part:?} {how:?} {i}: {other:?}, not {right:?}")),

@@ -129,7 +129,7 @@ impl<'a> Chunks<'a> {
             long: device.alloc(LONG_SUMS + 2 * LIST_WORDS)?,
             tallest: Tallest::new(tree.step().bits(), highest),
             tally: Tally::default(),
-            examiner: Examiner::new(device, tree, kernels, walker),
+            examiner: Examiner::new(device, tree, kernels, tables, walker),
             strike,
             grown,
             mark: 0,

@@ -292,6 +292,7 @@ impl Kernels {
         let blocks = blocks.clamp(1, OF_A_MULTIPROCESSOR * self.multiprocessors);
         let mut args = vec![
             call.memory.nodes.into(),
+            Arg::U32(call.memory.nodes.len() as u32),
             call.memory.listed.into(),
             Arg::U32(call.range.start),
             Arg::U32(call.range.end),

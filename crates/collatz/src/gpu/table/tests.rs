@@ -212,3 +212,28 @@ fn speed() {
         );
     }
 }
+
+/// The device has a wrong entry, by which numbers come down too early or too late; or its list of residues one twice.
+#[test]
+fn faults_of_the_devices_tables_are_refused() {
+    let region = interval(1 << 40, 1 << 14);
+    let refuted = |change: &dyn Fn(&mut DeviceTable)| {
+        let mut device = device(options(8, 8, None), FEW).with_challenges(SEED, 1 << 4);
+        change(&mut device);
+        let error = device.verify(&region, &Unwatched).unwrap_err();
+        assert!(matches!(error, CollatzError::Refuted { .. }), "{error}");
+        error.to_string()
+    };
+    let said = refuted(&|device| {
+        let mut wrong = device.entries.download().unwrap();
+        wrong[..256].iter_mut().for_each(|entry| *entry &= 63);
+        device.entries.upload(&wrong).unwrap();
+    });
+    assert!(said.contains("the steps of an item is"), "{said}");
+    // Powers of 3 that are one: no growth.
+    let said = refuted(&|device| {
+        let powers = vec![1; device.powers.len()];
+        device.powers.upload(&powers).unwrap();
+    });
+    assert!(said.contains("it must be"), "{said}");
+}
