@@ -19,8 +19,7 @@ fn passes(filter: &str, cases: usize) {
         let mut report = |CaseReport { family, case, result, .. }: &CaseReport| {
             failures.extend(result.as_ref().err().map(|why| format!("{family}::{case}: {why}")));
         };
-        let summary =
-            run_kernels(&device.unwrap(), Depth::Thorough, Some(filter), &mut report);
+        let summary = run_kernels(&device.unwrap(), Depth::Thorough, Some(filter), &mut report);
         assert_eq!(failures, Vec::<String>::new());
         assert_eq!(summary, Summary { passed: cases, failed: 0 });
     }
