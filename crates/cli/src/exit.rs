@@ -51,6 +51,18 @@ impl fmt::Display for BadRequest {
 
 impl std::error::Error for BadRequest {}
 
+/// A check that failed, in one line: the program did what was asked for, and found an error.
+#[derive(Debug)]
+pub(crate) struct Finding(pub(crate) String);
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Finding {}
+
 /// Prints `error: …`, one line, and picks the exit code.
 pub(crate) fn report(error: &anyhow::Error) -> Exit {
     crate::report::notice(&format!("error: {}", one_line(error)));
@@ -126,6 +138,7 @@ mod tests {
         assert_eq!(report(&folder.into()), Exit::BadInput);
         assert_eq!(report(&BadRequest("no".into()).into()), Exit::BadInput);
         assert_eq!(report(&TestError::Plan(no_length).into()), Exit::Failed);
+        assert_eq!(report(&Finding("check failed".into()).into()), Exit::Failed);
         assert_eq!(report(&anyhow!("disk on fire")), Exit::Failed);
     }
 }

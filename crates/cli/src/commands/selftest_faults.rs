@@ -1,8 +1,10 @@
 //! `warpint selftest --faults [FILTER] [--device …]`
 
 use anyhow::Context;
+use warpint::mersenne::engine::places::device_on;
 use warpint::mersenne::{DeviceChoice, PlanRequest};
-use warpint_selftest::faults::{self, FaultReport};
+use warpint_selftest::Summary;
+use warpint_selftest::faults::{self, FaultReport, Sizes, run_on_device};
 
 use super::selftest::{conclude, families};
 use crate::exit::Exit;
@@ -15,14 +17,22 @@ pub(crate) fn run(device: DeviceChoice, filter: Option<&str>) -> anyhow::Result<
     let families = families(device, &request)?;
     let program = std::env::current_exe().context("cannot find this program's own file")?;
     let mut printed = Ok(());
-    let summary = faults::run(&families, Some(&program), filter, &mut |fault| {
+    let mut print = |fault: &FaultReport| {
         let written = report::write_out(format!("{}\n", line(fault)).as_bytes());
         if printed.is_ok() {
             printed = written;
         }
-    });
+    };
+    let mut summaries = vec![];
+    if let DeviceChoice::On(id) = request.device {
+        let device = device_on(id)?;
+        summaries.push(run_on_device(&device, &Sizes::of(&device), filter, &mut print));
+    }
+    summaries.push(faults::run(&families, Some(&program), filter, &mut print));
     printed?;
-    conclude(&summary, filter)
+    let passed = summaries.iter().map(|summary| summary.passed).sum();
+    let failed = summaries.iter().map(|summary| summary.failed).sum();
+    conclude(&Summary { passed, failed }, filter)
 }
 
 fn line(of: &FaultReport) -> String {

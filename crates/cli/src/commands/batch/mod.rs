@@ -4,6 +4,7 @@ mod check;
 mod encoding;
 #[cfg(test)]
 mod fuzz;
+mod identities;
 mod lines;
 mod npy;
 mod operation;
@@ -20,9 +21,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use check::Sample;
+use identities::Identities;
 use npy::Item;
 use operation::Operation;
-use pipeline::Job;
+use pipeline::{Checks, Job};
 use report::BatchReport;
 use sink::{Draft, Form, Out};
 use source::{Source, bytes_each, format_of};
@@ -86,8 +88,12 @@ fn files(
     let count = count(&operands)?;
     let forms = forms(operation, &operands, args, rem)?;
     let chunk = chunk(&operands, &forms, count, args.chunk)?;
-    let seed = args.check.map(|_| args.seed.unwrap_or_else(|| RandomState::new().hash_one(0)));
-    let sample = Sample::new(args.check.unwrap_or(0), count, seed.unwrap_or(0));
+    let check = args.check.unwrap_or_default();
+    let seed = args.seed.unwrap_or_else(|| RandomState::new().hash_one(0));
+    let checks = Checks {
+        identities: Identities::new(check.identity.unwrap_or(!executor.is_cpu()), seed),
+        sample: Sample::new(check.sample, count, seed),
+    };
     let job = Job { operation, executor, operands, count, forms, chunk };
 
     // From here on files are written, which must not be left behind.
@@ -95,7 +101,7 @@ fn files(
     let opened = job.forms.iter().zip(&outs).map(|(form, out)| form.open(out, count));
     let mut drafts = opened.collect::<anyhow::Result<Vec<_>>>()?;
     let mut view = View::new(count, args.json);
-    let ended = job.run(&mut drafts, sample, stop, &mut |news| view.take(news));
+    let ended = job.run(&mut drafts, checks, stop, &mut |news| view.take(news));
     view.end();
     let tally = ended?;
     if tally.done < count {
@@ -113,6 +119,7 @@ fn files(
         drop(drafts);
     }
     let names = outs.iter().map(Out::name).collect::<Vec<_>>().join(" and ");
+    let seed = (check.sample > 0).then_some(seed);
     let report = BatchReport::new(&job, names, tally, begin.elapsed(), device, seed);
     match (written || args.json, outs.iter().any(Out::is_standard)) {
         (false, _) => {}

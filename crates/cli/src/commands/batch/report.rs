@@ -32,6 +32,10 @@ pub(crate) struct BatchReport {
     device: String,
     /// Computed once more by slow arithmetic; they agreed.
     checked: u64,
+    /// Compared with their operands modulo 2^61 − 1; of powers, computed again on the CPU.
+    checked_by_identity: u64,
+    /// Times that results contradicted their operands, and were right when computed again.
+    device_errors: u64,
     /// That drew them; `null` without a check.
     seed: Option<u64>,
     #[serde(skip)]
@@ -63,6 +67,8 @@ impl BatchReport {
             numbers_per_second: job.count as f64 / seconds.max(1e-9),
             device,
             checked: tally.checked,
+            checked_by_identity: tally.identities,
+            device_errors: tally.device_errors,
             seed,
             out,
         }
@@ -82,6 +88,11 @@ impl Display for BatchReport {
         let time = Duration::try_from_secs_f64(self.seconds).unwrap_or_default();
         let rate = self.numbers_per_second;
         write!(f, ") in {}, {rate:.0}/s on {}", units::elapsed(time), self.device)?;
+        match (self.checked_by_identity, self.operation) {
+            (0, _) => {}
+            (n, "powm") => write!(f, ", {n} computed again on the CPU")?,
+            _ => write!(f, ", all checked by identity")?,
+        }
         match self.seed {
             Some(seed) => write!(f, ", {} checked (seed {seed})", self.checked),
             None => Ok(()),

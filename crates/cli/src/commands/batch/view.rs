@@ -29,6 +29,7 @@ impl View {
                 let (total, time) = (self.total, self.begin.elapsed());
                 self.meter.show(done, total, || progress_line(done, total, time));
             }
+            News::Warning(line) => self.meter.say(&format!("warning: {line}")),
             News::Problem(line) => {
                 self.problems += 1;
                 if self.problems <= MOST_PROBLEMS {

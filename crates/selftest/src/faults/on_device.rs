@@ -1,0 +1,117 @@
+//! Faults of whole devices, and how what is computed there survives them.
+
+use std::time::Instant;
+
+use warpint_device::Device;
+
+use super::{FaultReport, batch, transform};
+use crate::Summary;
+
+/// A fault, and the work on a device that must survive it.
+pub(super) struct DeviceCase {
+    pub(super) name: &'static str,
+    /// The device is sound; the case makes faulty ones of it.
+    pub(super) run: fn(&Device, &Sizes) -> Result<String, String>,
+}
+
+/// How much is done in each case.
+#[derive(Debug, Clone, Copy)]
+pub struct Sizes {
+    /// Numbers of a batch, and their limbs of 32 bits.
+    pub batch: (usize, usize),
+    /// Bits flipped in each operation, and in each transform.
+    pub flips: u64,
+    /// Elements of a transform, as an exponent of two.
+    pub log2: u32,
+}
+
+impl Sizes {
+    /// What a GPU does in some seconds, or the simulator.
+    #[must_use]
+    pub fn of(device: &Device) -> Self {
+        let is_simulator = device.info().compute_capability == (0, 0);
+        if is_simulator {
+            Self { batch: (6, 2), flips: 2, log2: 4 }
+        } else {
+            Self { batch: (100, 32), flips: 10, log2: 14 }
+        }
+    }
+}
+
+/// Runs every fault of batches (`batch@cuda:0::…`) and transforms (`transform@cuda:0::…`) on a device, as
+/// [`super::run`] does those of families.
+pub fn run_on_device(
+    device: &Device,
+    sizes: &Sizes,
+    filter: Option<&str>,
+    report: &mut dyn FnMut(&FaultReport),
+) -> Summary {
+    let mut summary = Summary::default();
+    for (suite, cases) in [("batch", batch::CASES), ("transform", transform::CASES)] {
+        let family = format!("{suite}@{}", device.info().id);
+        for case in cases {
+            if filter.is_some_and(|f| !format!("{family}::{}", case.name).contains(f)) {
+                continue;
+            }
+            let begun = Instant::now();
+            let result = (case.run)(device, sizes);
+            match &result {
+                Ok(_) => summary.passed += 1,
+                Err(_) => summary.failed += 1,
+            }
+            let (family, fault) = (family.clone(), case.name);
+            report(&FaultReport { family, fault, result, elapsed: begun.elapsed() });
+        }
+    }
+    summary
+}
+
+/// What came of a fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// The check refused what the device returned, or the device reported an error.
+    Noticed,
+    /// The results are right, and passed.
+    Harmless,
+    /// The fault was never made.
+    NotMade,
+}
+
+/// Fates, counted.
+#[derive(Debug, Default)]
+pub(super) struct Fates {
+    noticed: u64,
+    harmless: u64,
+}
+
+impl Fates {
+    /// # Errors
+    /// A fault that was never made shows nothing.
+    pub(super) fn add(&mut self, what: &str, fate: Fate) -> Result<(), String> {
+        match fate {
+            Fate::Noticed => self.noticed += 1,
+            Fate::Harmless => self.harmless += 1,
+            Fate::NotMade => return Err(format!("{what}: the fault was never made")),
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    /// Faults that must be noticed were not.
+    pub(super) fn all_noticed(&self) -> Result<String, String> {
+        let all = self.noticed + self.harmless;
+        if self.harmless > 0 || all == 0 {
+            return Err(format!("{} of {all} faults noticed", self.noticed));
+        }
+        Ok(format!("{all} of {all} faults noticed"))
+    }
+
+    /// # Errors
+    /// No fault was noticed: none came through.
+    pub(super) fn counted(&self) -> Result<String, String> {
+        let Self { noticed, harmless } = self;
+        let says =
+            format!("{noticed} faults noticed, {harmless} without effect, no wrong result passed");
+        if *noticed > 0 { Ok(says) } else { Err(says) }
+    }
+}
