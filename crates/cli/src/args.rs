@@ -161,7 +161,8 @@ pub(crate) enum Command {
         #[arg(value_name = "FILTER")]
         filter: Option<String>,
         /// Instead, make faults on purpose in tests whose answers are known, about a minute on the
-        /// CPU: flipped bits, failing devices, full disks, kills. Each must be noticed and do no harm.
+        /// CPU: flipped bits, failing devices, full disks, kills; on a GPU also dead, zero-returning and
+        /// bit-flipping devices under batches and transforms. Each must be noticed and do no harm.
         #[arg(long)]
         faults: bool,
         #[command(flatten)]

@@ -4,7 +4,9 @@
 use warpint_device::Device;
 use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks, places, word::Word};
 use warpint_mersenne::{DeviceId, EngineFamily, Exponent, LlStart, TestKind};
-use warpint_selftest::faults::{Campaign, Fate, Flip, Sizes, Tally, Target, run, run_on_device};
+use warpint_selftest::faults::{
+    Campaign, Fate, Flip, Sizes, Tally, Target, run, run_on_cpu, run_on_device,
+};
 use warpint_selftest::{SEED, Summary};
 
 const LL: TestKind = TestKind::Ll(LlStart::Four);
@@ -129,4 +131,14 @@ fn batches_and_transforms_on_a_faulty_device_are_noticed() {
     let one =
         run_on_device(&device, &Sizes::of(&device), Some("transform@sim::a_dead"), &mut |_| ());
     assert_eq!(one, Summary { passed: 1, failed: 0 });
+}
+
+#[test]
+fn changed_results_of_the_cpu_are_noticed() {
+    let mut reports = vec![];
+    let summary = run_on_cpu(None, &mut |r| reports.push(r.clone()));
+    assert_eq!(summary, Summary { passed: 3, failed: 0 }, "{reports:?}");
+    let says = reports.iter().map(|r| r.result.clone().unwrap()).collect::<Vec<_>>();
+    let counts = ["50 of 50", "10 of 10", "60 of 60"].map(|n| format!("{n} faults noticed"));
+    assert_eq!(says, counts);
 }

@@ -4,7 +4,7 @@ use anyhow::Context;
 use warpint::mersenne::engine::places::device_on;
 use warpint::mersenne::{DeviceChoice, PlanRequest};
 use warpint_selftest::Summary;
-use warpint_selftest::faults::{self, FaultReport, Sizes, run_on_device};
+use warpint_selftest::faults::{self, FaultReport, Sizes, run_on_cpu, run_on_device};
 
 use super::selftest::{conclude, families};
 use crate::exit::Exit;
@@ -27,6 +27,9 @@ pub(crate) fn run(device: DeviceChoice, filter: Option<&str>) -> anyhow::Result<
     if let DeviceChoice::On(id) = request.device {
         let device = device_on(id)?;
         summaries.push(run_on_device(&device, &Sizes::of(&device), filter, &mut print));
+    }
+    if matches!(device, DeviceChoice::Auto | DeviceChoice::Cpu) {
+        summaries.push(run_on_cpu(filter, &mut print));
     }
     summaries.push(faults::run(&families, Some(&program), filter, &mut print));
     printed?;

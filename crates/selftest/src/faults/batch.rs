@@ -4,7 +4,7 @@ use rand::RngExt;
 use warpint_device::Device;
 use warpint_integer::{Executor, IntegerError, UintBatch, Width, check};
 
-use super::on_device::{DeviceCase, Fate, Fates, Sizes};
+use super::on_device::{CpuCase, DeviceCase, Fate, Fates, Sizes};
 use super::wrappers::{DeviceFault, FaultyDevice};
 use crate::SEED;
 use crate::sample::{Random, random};
@@ -16,6 +16,9 @@ pub(super) const CASES: &[DeviceCase] = &[
     DeviceCase { name: "flips_of_downloads", run: flips_of_downloads },
     DeviceCase { name: "flips_of_buffers", run: flips_of_buffers },
 ];
+
+pub(super) const ON_CPU: &[CpuCase] =
+    &[("flips_of_results", flips_of_results), ("results_of_zeros", results_of_zeros)];
 
 /// Every operation that has a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,9 +120,7 @@ impl Trial {
         rng: &mut Random,
         operation: Operation,
     ) -> Result<Self, String> {
-        let operands = [operand(rng, sizes), operand(rng, sizes), operand(rng, sizes)];
-        let [a, b, m] = operands;
-        let operands = explained(operation, (|| Ok([a?, b?, m?]))())?;
+        let operands = explained(operation, operands(rng, sizes.batch))?;
         let right = explained(operation, operation.results(&Executor::cpu(), &operands))?;
         let mut trial = Self { operation, operands, right, launches: 0, downloads: 0 };
         let sound = FaultyDevice::new(device, DeviceFault::Zeros { from: u64::MAX });
@@ -169,8 +170,7 @@ fn row(batch: &UintBatch, i: usize) -> Option<&[u32]> {
 }
 
 /// Odd numbers with the highest bit set, so that no result is zero.
-fn operand(rng: &mut Random, sizes: &Sizes) -> Result<UintBatch, IntegerError> {
-    let (count, limbs) = sizes.batch;
+fn operand(rng: &mut Random, (count, limbs): (usize, usize)) -> Result<UintBatch, IntegerError> {
     let mut rows = vec![];
     for _ in 0..count {
         let mut row: Vec<u32> = (0..limbs).map(|_| rng.random()).collect();
@@ -180,6 +180,10 @@ fn operand(rng: &mut Random, sizes: &Sizes) -> Result<UintBatch, IntegerError> {
     }
     let width = Width::new(u32::try_from(32 * limbs).unwrap_or(u32::MAX))?;
     UintBatch::from_vec(&Executor::cpu(), width, rows)
+}
+
+fn operands(rng: &mut Random, size: (usize, usize)) -> Result<[UintBatch; 3], IntegerError> {
+    Ok([operand(rng, size)?, operand(rng, size)?, operand(rng, size)?])
 }
 
 fn explained<T>(operation: Operation, result: Result<T, IntegerError>) -> Result<T, String> {
@@ -239,4 +243,52 @@ fn flips_of_buffers(device: &Device, sizes: &Sizes) -> Result<String, String> {
         bit: rng.random(),
     };
     fates(device, sizes, sizes.flips, fault)?.counted()
+}
+
+/// Results of the CPU, changed by `change` in memory, `count` times for each operation: the check must refuse just those
+/// that `change` names.
+fn changed_results(
+    count: u64,
+    change: impl Fn(&mut Random, &mut Results) -> Result<Vec<usize>, IntegerError>,
+) -> Result<String, String> {
+    const SIZE: (usize, usize) = (50, 32);
+    let (mut rng, cpu) = (random(SEED), Executor::cpu());
+    let mut noticed = 0;
+    for operation in OPERATIONS {
+        let operands = explained(operation, operands(&mut rng, SIZE))?;
+        for _ in 0..count {
+            let mut results = explained(operation, operation.results(&cpu, &operands))?;
+            let changed = explained(operation, change(&mut rng, &mut results))?;
+            let failing = explained(operation, operation.failing(&cpu, &operands, &results))?;
+            if failing != changed {
+                return Err(format!("{operation:?}: {changed:?} changed, {failing:?} refused"));
+            }
+            noticed += 1;
+        }
+    }
+    Ok(format!("{noticed} of {noticed} faults noticed"))
+}
+
+/// One bit of a result.
+fn flips_of_results() -> Result<String, String> {
+    changed_results(5, |rng, results| {
+        let which = rng.random_range(0..results.batches.len());
+        let batch = &results.batches[which];
+        let (width, mut limbs) = (batch.width(), batch.to_limbs()?);
+        let at = rng.random_range(0..limbs.len());
+        limbs[at] ^= 1 << rng.random_range(0..32);
+        results.batches[which] = UintBatch::from_vec(&Executor::cpu(), width, limbs)?;
+        Ok(vec![at / width.limbs()])
+    })
+}
+
+/// All results and flags are zero.
+fn results_of_zeros() -> Result<String, String> {
+    changed_results(1, |_, results| {
+        results.flags.fill(0);
+        for batch in &mut results.batches {
+            *batch = UintBatch::zeros(&Executor::cpu(), batch.count(), batch.width())?;
+        }
+        Ok((0..results.batches.first().map_or(0, UintBatch::count)).collect())
+    })
 }

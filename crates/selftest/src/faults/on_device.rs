@@ -1,4 +1,4 @@
-//! Faults of whole devices, and how what is computed there survives them.
+//! Faults under batches and transforms: of whole devices, and of the memory of the host.
 
 use std::time::Instant;
 
@@ -13,6 +13,9 @@ pub(super) struct DeviceCase {
     /// The device is sound; the case makes faulty ones of it.
     pub(super) run: fn(&Device, &Sizes) -> Result<String, String>,
 }
+
+/// A fault by its name, and the work on the CPU that must survive it.
+pub(super) type CpuCase = (&'static str, fn() -> Result<String, String>);
 
 /// How much is done in each case.
 #[derive(Debug, Clone, Copy)]
@@ -48,22 +51,45 @@ pub fn run_on_device(
 ) -> Summary {
     let mut summary = Summary::default();
     for (suite, cases) in [("batch", batch::CASES), ("transform", transform::CASES)] {
-        let family = format!("{suite}@{}", device.info().id);
+        let suite = format!("{suite}@{}", device.info().id);
         for case in cases {
-            if filter.is_some_and(|f| !format!("{family}::{}", case.name).contains(f)) {
-                continue;
-            }
-            let begun = Instant::now();
-            let result = (case.run)(device, sizes);
-            match &result {
-                Ok(_) => summary.passed += 1,
-                Err(_) => summary.failed += 1,
-            }
-            let (family, fault) = (family.clone(), case.name);
-            report(&FaultReport { family, fault, result, elapsed: begun.elapsed() });
+            one(&suite, case.name, filter, &mut summary, report, || (case.run)(device, sizes));
         }
     }
     summary
+}
+
+/// The same of results of the CPU that change in memory: `batch::…`, `transform::…`. Some seconds.
+pub fn run_on_cpu(filter: Option<&str>, report: &mut dyn FnMut(&FaultReport)) -> Summary {
+    let mut summary = Summary::default();
+    for (suite, cases) in [("batch", batch::ON_CPU), ("transform", transform::ON_CPU)] {
+        for (name, run) in cases {
+            one(suite, name, filter, &mut summary, report, run);
+        }
+    }
+    summary
+}
+
+/// Runs a case unless the filter leaves it out.
+fn one(
+    suite: &str,
+    fault: &'static str,
+    filter: Option<&str>,
+    summary: &mut Summary,
+    report: &mut dyn FnMut(&FaultReport),
+    run: impl FnOnce() -> Result<String, String>,
+) {
+    if filter.is_some_and(|f| !format!("{suite}::{fault}").contains(f)) {
+        return;
+    }
+    let begun = Instant::now();
+    let result = run();
+    match &result {
+        Ok(_) => summary.passed += 1,
+        Err(_) => summary.failed += 1,
+    }
+    let family = suite.to_owned();
+    report(&FaultReport { family, fault, result, elapsed: begun.elapsed() });
 }
 
 /// What came of a fault.

@@ -4,6 +4,7 @@ use rand::RngExt;
 use warpint_arith::f50::F50;
 use warpint_arith::field::Field;
 use warpint_arith::gfn::{Gfn, PRIMES};
+use warpint_arith::goldilocks::Goldilocks;
 use warpint_arith::montgomery::known::BN254_SCALAR;
 use warpint_device::Device;
 use warpint_transform::check;
@@ -14,7 +15,7 @@ use warpint_transform::gpu::gfn::GfnFft;
 use warpint_transform::gpu::layout::{element_major, limb_major};
 use warpint_transform::gpu::prime::PrimeFft;
 
-use super::on_device::{DeviceCase, Fate, Fates, Sizes};
+use super::on_device::{CpuCase, DeviceCase, Fate, Fates, Sizes};
 use super::wrappers::{DeviceFault, FaultyDevice};
 use crate::SEED;
 use crate::sample::{Random, random};
@@ -26,6 +27,8 @@ pub(super) const CASES: &[DeviceCase] = &[
     DeviceCase { name: "flips_of_downloads", run: flips_of_downloads },
     DeviceCase { name: "flips_of_buffers", run: flips_of_buffers },
 ];
+
+pub(super) const ON_CPU: &[CpuCase] = &[("changed_outputs", changed_outputs)];
 
 /// Two transforms of 2^log2 elements at a time.
 const BATCH: usize = 2;
@@ -233,4 +236,31 @@ fn flips_of_buffers(device: &Device, sizes: &Sizes) -> Result<String, String> {
         bit: rng.random(),
     };
     fates(device, sizes, sizes.flips, fault)?.counted()
+}
+
+/// One output of a transform of the CPU has another value.
+fn changed_outputs() -> Result<String, String> {
+    const COUNT: u64 = 20;
+    fn of<F: Field + Clone>(field: &F, log2: u32) -> Result<u64, String> {
+        let mut rng = random(SEED);
+        let x = drawn(field, BATCH << log2, &mut rng);
+        let mut outputs = x.clone();
+        let plan = Transform::new(field.clone(), log2).map_err(message)?;
+        plan.forward(&mut outputs).map_err(message)?;
+        for _ in 0..COUNT {
+            let mut changed = outputs.clone();
+            let at = rng.random_range(0..changed.len());
+            changed[at] = field.add(&changed[at], &field.from_u64(1 << rng.random_range(0..32)));
+            let verdict = judged(field, log2, &x, Some(changed), &mut rng)?;
+            let sound = judged(field, log2, &x, Some(outputs.clone()), &mut rng)?;
+            if (verdict, sound) != (Verdict::Refused, Verdict::Right) {
+                return Err(format!("output {at}: {verdict:?}, and {sound:?} without the change"));
+            }
+        }
+        Ok(COUNT)
+    }
+    let noticed = of(&Goldilocks, 10)?
+        + of(&BN254_SCALAR.field().map_err(message)?, 8)?
+        + of(&Gfn::<4>::new(PRIMES[1]).map_err(message)?, 8)?;
+    Ok(format!("{noticed} of {noticed} faults noticed"))
 }
