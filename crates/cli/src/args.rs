@@ -18,6 +18,7 @@ mod work;
 use clap::{Parser, Subcommand};
 use warpint::mersenne::{DeviceChoice, DeviceId};
 
+use crate::exit::CODES;
 pub(crate) use arithmetic::EngineName;
 use arithmetic::{DeviceArgs, engine_parser};
 pub(crate) use batch::{Batch, BatchArgs, Bits, Format, PairArgs, RootArgs};
@@ -37,7 +38,7 @@ pub(crate) use work::{StatusArgs, WorkArgs};
 
 /// Exact arithmetic on large integers: primality tests of Mersenne numbers 2^P − 1.
 #[derive(Debug, Parser)]
-#[command(name = "warpint", version, after_help = EXAMPLES)]
+#[command(name = "warpint", version, after_help = EXAMPLES.to_owned() + CODES)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -53,7 +54,7 @@ Examples:
 
 A test that was stopped, by Ctrl-C or by a power cut, goes on with the same command.
 
-Exit codes: 0 done (prime or composite), 2 bad input, 3 stopped by the user, 1 anything else.";
+";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -98,7 +99,8 @@ pub(crate) enum Command {
     /// PRP, PRPDC, Test, DoubleCheck and Cert of Mersenne numbers, PRP also of cofactors and with
     /// proofs. A result is appended to
     /// DIR/results.txt, then its line removed; other lines stay as they are. No factors are looked
-    /// for, and nothing is sent anywhere. Exit code 1 if an assignment failed; the others are done.
+    /// for, and nothing is sent anywhere. If an assignment fails, the others are done, and the exit
+    /// code is that of the gravest failure: 2 for bad input, 4 for a failure of the machine.
     #[command(after_help = work::WORK_EXAMPLES)]
     Work(WorkArgs),
     /// Say what the workers of a directory do, and how many assignments are left.

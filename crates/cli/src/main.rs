@@ -29,5 +29,6 @@ fn main() -> ExitCode {
         Ok(cli) => commands::run(cli.command).unwrap_or_else(|e| exit::report(&e)),
         Err(e) => misuse::report(&e),
     };
+    signals::end_as_asked(exit);
     exit.into()
 }

@@ -58,7 +58,9 @@ impl StoredResult {
         let bytes = match read(&self.path) {
             Ok(bytes) => bytes,
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Loaded::Nothing),
-            Err(e) => anyhow::bail!("cannot read {}: {e}", self.path.display()),
+            Err(e) => {
+                return Err(e).with_context(|| format!("cannot read {}", self.path.display()));
+            }
         };
         match parse(&bytes) {
             Ok(report) if report.is_of(self.kind, self.exponent, &self.known_factors) => {
@@ -71,11 +73,8 @@ impl StoredResult {
 
     fn set_aside(&self, reason: &str) -> anyhow::Result<Loaded> {
         let aside = self.path.with_extension("json.bad");
-        fs::rename(&self.path, &aside).map_err(|e| {
-            anyhow::anyhow!(
-                "{} is not sound ({reason}) and cannot be set aside: {e}",
-                self.path.display()
-            )
+        fs::rename(&self.path, &aside).with_context(|| {
+            format!("{} is not sound ({reason}) and cannot be set aside", self.path.display())
         })?;
         Ok(Loaded::Bad { aside, reason: reason.into() })
     }
@@ -95,7 +94,7 @@ impl StoredResult {
     pub(crate) fn forget(&self) -> anyhow::Result<()> {
         match fs::remove_file(&self.path) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => {
-                anyhow::bail!("cannot remove {}: {e}", self.path.display())
+                Err(e).with_context(|| format!("cannot remove {}", self.path.display()))
             }
             _ => Ok(()),
         }

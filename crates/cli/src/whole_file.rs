@@ -68,7 +68,7 @@ impl WholeFile {
     /// Begins to write piece by piece, beside its place.
     pub(crate) fn begin(&self) -> anyhow::Result<Unfinished> {
         let aside = self.aside();
-        let file = File::create(&aside).map_err(|e| unwritten(&self.path, &e))?;
+        let file = File::create(&aside).map_err(|e| unwritten(&self.path, e))?;
         if let Ok(replaced) = fs::metadata(&self.place) {
             // Who could read that can read this. Not every file system knows.
             drop(file.set_permissions(replaced.permissions()));
@@ -97,14 +97,14 @@ pub(crate) struct Unfinished {
 impl Unfinished {
     /// Writes the next bytes, straight to the file.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
-        self.file.write_all(bytes).map_err(|e| unwritten(&self.path, &e))
+        self.file.write_all(bytes).map_err(|e| unwritten(&self.path, e))
     }
 
     /// Moves it to its place once it is on the disk: whoever looks finds it whole.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         let moved = self.file.sync_all().and_then(|()| fs::rename(&self.aside, &self.place));
         self.done = moved.is_ok();
-        moved.map_err(|e| unwritten(&self.path, &e))
+        moved.map_err(|e| unwritten(&self.path, e))
     }
 }
 
@@ -116,8 +116,8 @@ impl Drop for Unfinished {
     }
 }
 
-fn unwritten(path: &Path, error: &io::Error) -> anyhow::Error {
-    anyhow::anyhow!("cannot write {}: {error}", path.display())
+fn unwritten(path: &Path, error: io::Error) -> anyhow::Error {
+    anyhow::Error::new(error).context(format!("cannot write {}", path.display()))
 }
 
 /// The folder that a path is in.

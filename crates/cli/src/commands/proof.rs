@@ -74,7 +74,7 @@ pub(crate) fn verify(args: &ProofVerifyArgs) -> anyhow::Result<Exit> {
     }
     let report = Report::new(&args.file, on_disk, &proof, &verified, begin.elapsed());
     report::print(&report, args.json)?;
-    Ok(if verified.is_valid() { Exit::Done } else { Exit::Failed })
+    Ok(if verified.is_valid() { Exit::Done } else { Exit::Negative })
 }
 
 impl Report {

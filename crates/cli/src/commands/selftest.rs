@@ -55,7 +55,7 @@ pub(super) fn conclude(summary: &Summary, filter: Option<&str>) -> anyhow::Resul
         return Err(BadRequest(line).into());
     }
     report::write_out(format!("{passed} passed, {failed} failed\n").as_bytes())?;
-    Ok(if *failed == 0 { Exit::Done } else { Exit::Failed })
+    Ok(if *failed == 0 { Exit::Done } else { Exit::Negative })
 }
 
 /// Those of the device asked for; with `auto` those of the CPU and of a GPU

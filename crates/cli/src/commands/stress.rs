@@ -85,7 +85,7 @@ pub(crate) fn run(args: &StressArgs) -> anyhow::Result<Exit> {
     Ok(match (tally.mismatches, stop.is_stopped()) {
         (0, false) => Exit::Done,
         (0, true) => Exit::Stopped,
-        _ => Exit::Failed,
+        _ => Exit::Negative,
     })
 }
 

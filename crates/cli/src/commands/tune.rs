@@ -1,10 +1,8 @@
 //! `warpint tune [P…]`, `warpint tune --lengths FROM..TO`
 
-use std::io::{self, IsTerminal};
 use std::thread;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use warpint::mersenne::engine::known::{self, Known};
 use warpint::mersenne::engine::places::product;
@@ -13,6 +11,7 @@ use warpint::mersenne::{Exponent, Plan, TunedTimes};
 use crate::args::TuneArgs;
 use crate::exit::{BadRequest, Exit};
 use crate::lengths;
+use crate::meter::Meter;
 use crate::report;
 use crate::run::{exponents_for, settle, settle_for_any};
 use crate::units;
@@ -97,19 +96,19 @@ pub(crate) fn run(args: &TuneArgs) -> anyhow::Result<Exit> {
         return Err(BadRequest(text).into());
     }
     let times = TunedTimes::open();
-    let bar = progress_bar(args.json);
+    let mut meter = Meter::new(String::new(), args.json);
     let mut tuned = Tuned { rows: vec![] };
     for (i, plans) in groups.into_iter().enumerate() {
-        let rows = measure(&plans, &times, &bar, args.lengths.is_none())?;
+        let rows = measure(&plans, &times, &mut meter, args.lengths.is_none())?;
         if !args.json {
             let name = rows.first().map_or("", |row| row.device_name.as_str());
             let head = if i == 0 { format!("{name}\n\n{HEADER}\n") } else { String::new() };
             let lines: String = worth_a_line(&rows).map(|row| row.line() + "\n").collect();
-            bar.suspend(|| report::write_out((head + &lines).as_bytes()))?;
+            meter.suspend(|| report::write_out((head + &lines).as_bytes()))?;
         }
         tuned.rows.extend(rows);
     }
-    bar.finish_and_clear();
+    meter.end();
     if let Some(file) = table {
         file.write(&tuned.table())?;
     }
@@ -199,7 +198,7 @@ fn compile_ahead(plans: &[Plan]) {
 fn measure(
     plans: &[Plan],
     times: &TunedTimes,
-    bar: &ProgressBar,
+    meter: &mut Meter,
     by_exponent: bool,
 ) -> anyhow::Result<Vec<Row>> {
     let mut rows: Vec<Row> = plans.iter().map(Row::new).collect();
@@ -211,15 +210,14 @@ fn measure(
                 |(other, _): &(&Plan, &Option<Duration>)| other.timing_key() == plan.timing_key();
             plans.iter().zip(&before).filter(same).filter_map(|(_, time)| *time).min()
         };
-        bar.set_length(plans.len() as u64);
-        bar.set_position(0);
+        let all = plans.len();
         for (i, ((plan, row), least)) in plans.iter().zip(&mut rows).zip(&mut least).enumerate() {
             if near.is_infinite() && i % AHEAD == 0 {
-                bar.set_message("compiling");
+                meter.show(i as u64, all as u64, || format!("{i} of {all}, compiling"));
                 compile_ahead(&plans[i..plans.len().min(i + AHEAD)]);
             }
-            bar.set_message(format!("{plan:?} {}", plan.variant()));
-            bar.inc(1);
+            let line = || format!("{i} of {all}, {plan:?} {}", plan.variant());
+            meter.show(i as u64, all as u64, line);
             let is_near = match (*least, fastest_of_length(plan)) {
                 (Some(time), Some(best)) => time.as_secs_f64() <= near * best.as_secs_f64(),
                 _ => row.error.is_none(),
@@ -247,17 +245,6 @@ fn measure(
         }
     }
     Ok(rows)
-}
-
-/// How many of what is timed are done, on a terminal.
-pub(super) fn progress_bar(json: bool) -> ProgressBar {
-    if json || !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template("[{bar:24}] {pos}/{len} {msg}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar
 }
 
 const HEADER: &str =

@@ -10,9 +10,9 @@ use warpint::mersenne::DeviceId;
 use warpint::mersenne::engine::places::device_on;
 
 use super::bench::batch::{chosen_by, figures};
-use super::tune::progress_bar;
 use crate::args::TuneBatchArgs;
 use crate::exit::Exit;
+use crate::meter::Meter;
 use crate::report;
 use crate::signals::Signals;
 use crate::units;
@@ -84,22 +84,24 @@ pub(crate) fn run(args: &TuneBatchArgs) -> anyhow::Result<Exit> {
     };
     let steps: Vec<Step> = steps(info.shared_memory_per_block);
     let (begin, stop) = (Instant::now(), signals.save_first());
-    let bar = progress_bar(args.json);
+    let mut meter = Meter::new(String::new(), args.json);
     let timer = ProductTimer::new(&gpu, effort)?;
     let mut left = tuning.left(&steps, most);
     while !left.is_empty() && !stop.is_stopped() {
-        bar.set_length((tuning.rows.len() + left.len()) as u64);
-        bar.set_message("compiling");
+        let all = (tuning.rows.len() + left.len()) as u64;
+        let timed = tuning.rows.len() as u64;
+        meter.show(timed, all, || format!("{timed} of {all}, compiling"));
         left.truncate(AHEAD);
         timer.compile(&left);
         for step in left.iter().take_while(|_| !stop.is_stopped()) {
-            bar.set_message(format!("{} at {} bits", step.way, 32 * step.last));
+            let timed = tuning.rows.len() as u64;
+            let line = || format!("{timed} of {all}, {} at {} bits", step.way, 32 * step.last);
+            meter.show(timed, all, line);
             tuning.measure(&timer, step, info)?;
-            bar.inc(1);
         }
         left = tuning.left(&steps, most);
     }
-    bar.finish_and_clear();
+    meter.end();
     let Tuning { store, prices, rows, warnings } = tuning;
     for warning in warnings {
         report::notice(&format!("warning: {warning}"));

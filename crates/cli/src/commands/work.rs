@@ -55,6 +55,7 @@ pub(crate) fn run(args: &WorkArgs) -> anyhow::Result<Exit> {
         told: HashSet::new(),
         given_up: HashSet::new(),
         tally: Tally::default(),
+        exit: Exit::Done,
     };
     worker.watch.log("begins");
     let ended = worker.all(&signals);
@@ -124,10 +125,11 @@ fn claim_worker(dir: &Path, worker: u32) -> anyhow::Result<Claim> {
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    anyhow::bail!(
+    Err(BadRequest(format!(
         "worker {worker} is already at work in {}: give this one another number with --worker N",
         dir.display()
-    )
+    ))
+    .into())
 }
 
 /// How it went.
@@ -162,6 +164,8 @@ struct Worker<'a> {
     /// Lines that failed, or that could not be removed: not tried again.
     given_up: HashSet<Vec<u8>>,
     tally: Tally,
+    /// The gravest class of what failed.
+    exit: Exit,
 }
 
 impl Worker<'_> {
@@ -193,7 +197,7 @@ impl Worker<'_> {
         if self.args.json {
             report::write_out(format!("{}\n", serde_json::to_string(&self.tally)?).as_bytes())?;
         }
-        Ok(if self.tally.failed > 0 { Exit::Failed } else { Exit::Done })
+        Ok(self.exit)
     }
 
     /// The first line that can be done and that no other worker has.
@@ -339,6 +343,7 @@ impl Worker<'_> {
         ));
         self.given_up.insert(line.bytes.clone());
         self.tally.failed += 1;
+        self.exit = self.exit.max(exit::class_of(error));
         self.watch.ended(false);
     }
 

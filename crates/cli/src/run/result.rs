@@ -74,9 +74,10 @@ pub(super) fn finish(
     let recorded = record(report, stored, job);
     if let Err(e) = kept {
         let recorded = if matches!(recorded, Ok(true)) { "recorded" } else { "printed only" };
-        anyhow::bail!(
+        let line = format!(
             "{e:#}; the result is {recorded}, and checkpoints, where there are any, stay: the same command ends the test again"
         );
+        return Err(e.context(line));
     }
     if let Err(e) = cleared.and(store.remove_all().map_err(anyhow::Error::from)) {
         job.warn(&format!("M{}: the result is safe, but {e:#}", job.spec.exponent));
@@ -133,10 +134,13 @@ pub(super) fn record(
     };
     match gimps::append_result(&job.results_path(report.credit()), &line) {
         Ok(_) => Ok(true),
-        Err(e) => anyhow::bail!(
-            "{e}; the result is kept in {}, and the same command will try again",
-            stored.path().display()
-        ),
+        Err(e) => {
+            let line = format!(
+                "{e}; the result is kept in {}, and the same command will try again",
+                stored.path().display()
+            );
+            Err(anyhow::Error::new(e).context(line))
+        }
     }
 }
 

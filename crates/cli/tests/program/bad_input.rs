@@ -99,7 +99,7 @@ fn a_directory_that_cannot_be_made_is_named() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("file"), "").unwrap();
     let ran = warpint(dir.path(), "prp 7 --dir file/work");
-    assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{ran:?}");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{ran:?}");
     assert!(ran.error().contains("file/work/M7") && ran.error().contains("--dir"), "{ran:?}");
     assert_eq!(ran.err.matches("os error").count(), 1, "{ran:?}");
 }

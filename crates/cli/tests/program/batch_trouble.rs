@@ -254,7 +254,7 @@ fn a_full_disk_is_one_line_and_leaves_nothing() {
     let script = "trap '' XFSZ; ulimit -f 16; exec \"$0\" batch sqr a.txt -o r.txt --chunk 100";
     let ran = Command::new("sh").args(["-c", script, WARPINT]).current_dir(dir.path()).output();
     let ran = Ran::from(ran.unwrap());
-    assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{ran:?}");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(4), ""), "{ran:?}");
     assert!(ran.error().starts_with("cannot write r.txt: File too large"), "{ran:?}");
     assert_eq!(fs::read_to_string(dir.path().join("r.txt")).unwrap(), "old");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "nothing else is left");
@@ -305,7 +305,7 @@ fn ctrl_c_stops_and_leaves_nothing() {
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
     let ran = Ran::from(child.wait_with_output().unwrap());
-    assert_eq!((ran.code, ran.out.as_str()), (Some(3), ""), "{ran:?}");
+    assert!(ran.ended_by("INT") && ran.out.is_empty(), "{ran:?}");
     assert!(ran.err.starts_with("stopped after ") && ran.err.lines().count() == 1, "{ran:?}");
     assert_eq!(names(), ["a.txt"]);
 }

@@ -122,7 +122,7 @@ fn a_proof_that_cannot_be_put_into_place_is_made_by_the_same_command_later() {
     fs::write(&in_the_way, "in the way").unwrap();
     let line = "prp 4423 --proof=3 --dir w --json --no-tf";
     let ran = warpint(dir.path(), line);
-    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
     assert!(ran.err.contains("its proof was not made"), "{}", ran.err);
     assert!(ran.err.contains("M4423-3.proof already: move it away, then"), "{}", ran.err);
     let before = "warning: there is another w/proof/M4423-3.proof already: move it away before";
@@ -154,7 +154,7 @@ fn a_file_where_a_folder_for_the_proof_must_be_is_told_of_before_the_test() {
         let line = "PRP=N/A,1,2,4423,-1,70,0\n";
         fs::write(dir.path().join("w/worktodo.txt"), line).unwrap();
         let ran = warpint(dir.path(), "work w -q");
-        assert_eq!((ran.code, ran.err.lines().count()), (Some(1), 1), "{ran:?}");
+        assert_eq!((ran.code, ran.err.lines().count()), (Some(2), 1), "{ran:?}");
         assert!(ran.err.contains("worktodo.txt, line 1: ") && ran.err.contains(&says), "{ran:?}");
         assert_eq!(fs::read_to_string(dir.path().join("w/worktodo.txt")).unwrap(), line);
         assert_eq!(fs::read(file).unwrap(), b"mine");
@@ -276,7 +276,7 @@ fn certifications_and_cofactors_are_worked_through() {
          Cert={AID},1,2,1277,-1,100\nPRP={AID},1,2,29,-1,70,0,3,5,\"7\"\n"
     );
     let ran = work(dir.path(), &lines);
-    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
     let found = results(&dir.path().join("w"));
     assert_eq!(found.len(), 2, "{ran:?}");
     // M1279 is prime, so 3^(2^1279) ≡ 9; its hash from Python's hashlib.

@@ -30,6 +30,9 @@ mod files;
 #[cfg(unix)]
 #[cfg(test)]
 mod leftovers;
+#[cfg(unix)]
+#[cfg(test)]
+mod output;
 #[cfg(test)]
 mod places;
 #[cfg(test)]

@@ -163,7 +163,7 @@ fn a_results_file_that_cannot_be_written_costs_nothing() {
     let dir = tempfile::tempdir().unwrap();
     for attempt in 0..2 {
         let ran = warpint(dir.path(), "prp 61 --results nowhere/mine.txt");
-        assert_eq!(ran.code, Some(1), "attempt {attempt}: {ran:?}");
+        assert_eq!(ran.code, Some(2), "attempt {attempt}: {ran:?}");
         assert!(ran.out.contains("M61 is a probable prime"), "{ran:?}");
         let error = ran.err.lines().last().unwrap();
         assert!(error.starts_with("error: ") && error.contains("nowhere/mine.txt"), "{error}");
@@ -212,7 +212,7 @@ fn devices_take_results_as_far_as_they_can() {
     let ran = to("/dev/null");
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
     let ran = to("/dev/full");
-    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert_eq!(ran.code, Some(4), "{ran:?}");
     assert!(ran.out.contains("M61 is a probable prime"), "{ran:?}");
     assert!(ran.error().contains("cannot write the results file /dev/full"), "{ran:?}");
 }
@@ -224,7 +224,7 @@ fn a_closed_output_does_not_cost_the_result() {
     let Ok(full) = full else { return };
     let output = command(dir.path(), ["prp", "61", "--quiet"]).stdout(full).output();
     let ran = Ran::from(output.unwrap());
-    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
     assert!(ran.error().contains("cannot write to standard output"), "{ran:?}");
     assert_eq!(lines(&dir.path().join("warpint-work/results.txt")).len(), 1);
 }

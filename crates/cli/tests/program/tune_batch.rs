@@ -111,7 +111,7 @@ fn what_makes_no_sense_is_refused_and_nothing_is_touched() {
     // A store that cannot be read is no reason to measure for minutes.
     fs::create_dir_all(dir.path().join("config/tuning.json")).unwrap();
     let ran = warpint(dir.path(), "tune batch --device sim");
-    assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{ran:?}");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{ran:?}");
     assert!(ran.error().starts_with("cannot read the timings in "), "{ran:?}");
 }
 
@@ -137,7 +137,7 @@ fn ctrl_c_keeps_what_was_measured_and_the_rest_is_for_the_next_time() {
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
     let ran: Ran = child.wait_with_output().unwrap().into();
-    assert_eq!((ran.code, ran.err.as_str()), (Some(3), ""), "{ran:?}");
+    assert!(ran.ended_by("INT") && ran.err.is_empty(), "{ran:?}");
     assert!(ran.out.contains("stopped: ") && ran.out.contains("the same command goes on"));
     let stored = |json: &Value| array(json, "rows").len();
     let before = fs::read_to_string(dir.path().join("config/tuning.json")).unwrap_or_default();

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &MergeArgs) -> anyhow::Result<Exit> {
     } else if merged.complete().is_some() {
         Exit::Done
     } else {
-        Exit::Failed
+        Exit::Negative
     })
 }
 

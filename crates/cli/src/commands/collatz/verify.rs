@@ -137,6 +137,8 @@ fn exit_of(outcome: &Outcome) -> Exit {
         Exit::Done
     } else if outcome.stopped && outcome.failed.is_empty() && outcome.unresolved.is_empty() {
         Exit::Stopped
+    } else if !outcome.unresolved.is_empty() {
+        Exit::Negative
     } else {
         Exit::Failed
     }
@@ -270,11 +272,11 @@ mod tests {
         let stopped = Outcome { stopped: true, ..part.clone() };
         for (outcome, exit) in [
             (done.clone(), Exit::Done),
-            (Outcome { unresolved: vec![27], ..done.clone() }, Exit::Failed),
+            (Outcome { unresolved: vec![27], ..done.clone() }, Exit::Negative),
             (Outcome { failed: vec![2], ..part.clone() }, Exit::Failed),
             (part, Exit::Failed),
             (stopped.clone(), Exit::Stopped),
-            (Outcome { unresolved: vec![27], ..stopped.clone() }, Exit::Failed),
+            (Outcome { unresolved: vec![27], ..stopped.clone() }, Exit::Negative),
             (Outcome { failed: vec![2], ..stopped }, Exit::Failed),
         ] {
             assert_eq!(exit_of(&outcome), exit, "{outcome:?}");

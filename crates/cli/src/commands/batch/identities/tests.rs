@@ -153,7 +153,7 @@ fn a_file_is_written_whole_and_right_or_not_at_all() {
         assert!(line.starts_with("check failed: mul of "), "{line}");
         let end = "a.txt: line 5: the result contradicts its operands, computed twice on sim; nothing is written";
         assert!(line.ends_with(end), "{line}");
-        assert_eq!(crate::exit::report(&error), Exit::Failed);
+        assert_eq!(crate::exit::report(&error), Exit::Negative);
         assert!(!out.exists());
         // Nothing is left beside it either.
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
