@@ -26,6 +26,8 @@
 //!
 //! Cost: a residue reads each limb once, at about four instructions for 64 bits; all cores work on it.
 
+#[cfg(test)]
+mod costs;
 mod divisors;
 mod inverses;
 mod powers;
