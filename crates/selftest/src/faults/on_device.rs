@@ -136,8 +136,10 @@ impl Fates {
     /// No fault was noticed: none came through.
     pub(super) fn counted(&self) -> Result<String, String> {
         let Self { noticed, harmless } = self;
-        let says =
-            format!("{noticed} faults noticed, {harmless} without effect, no wrong result passed");
+        let all = noticed + harmless;
+        let says = format!(
+            "{noticed} of {all} faults noticed, {harmless} without effect, no wrong result passed"
+        );
         if *noticed > 0 { Ok(says) } else { Err(says) }
     }
 }
