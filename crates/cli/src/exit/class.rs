@@ -23,7 +23,9 @@ use warpint::transform::gpu::gfn::GfnFftError;
 use warpint::transform::gpu::prime::PrimeFftError;
 use warpint::transform::gpu::small_primes::SmallPrimesError;
 
-use super::Exit::{self, BadInput, Failed, Negative};
+use warpint_files::FileError;
+
+use super::Exit::{self, BadInput, Failed, Negative, Stopped};
 use super::{BadRequest, Finding, OutputError};
 
 /// The exit code of an error.
@@ -47,6 +49,7 @@ fn class(cause: &(dyn Error + 'static)) -> Option<Exit> {
         as_a::<EngineError>,
         as_a::<ExponentError>,
         as_a::<FactorError>,
+        as_a::<FileError>,
         as_a::<FolderError>,
         as_a::<GfnFftError>,
         as_a::<IntegerError>,
@@ -113,6 +116,19 @@ impl Classed for io::Error {
             | Kind::InvalidData => BadInput,
             _ => Failed,
         })
+    }
+}
+
+impl Classed for FileError {
+    fn class(&self) -> Option<Exit> {
+        match self {
+            Self::NotAFile { .. }
+            | Self::NotAFolder { .. }
+            | Self::TooLarge { .. }
+            | Self::Locked { .. } => Some(BadInput),
+            Self::Io { .. } => None,
+            Self::Stopped { .. } => Some(Stopped),
+        }
     }
 }
 
@@ -218,6 +234,7 @@ impl Classed for LockError {
     fn class(&self) -> Option<Exit> {
         match self {
             Self::Held { .. } => Some(BadInput),
+            Self::Stopped { .. } => Some(Stopped),
             Self::Make { .. } => None,
         }
     }

@@ -15,6 +15,8 @@ mod bench_batch;
 #[cfg(test)]
 mod bench_bigprime;
 #[cfg(test)]
+mod certs;
+#[cfg(test)]
 mod checked;
 #[cfg(test)]
 mod collatz;
@@ -42,9 +44,15 @@ mod results;
 #[cfg(unix)]
 #[cfg(test)]
 mod sittings;
+#[cfg(unix)]
+#[cfg(test)]
+mod storage;
 #[cfg(test)]
 mod tune_batch;
 #[cfg(test)]
 mod tune_collatz;
 #[cfg(test)]
 mod work;
+#[cfg(unix)]
+#[cfg(test)]
+mod workers;

@@ -20,7 +20,6 @@
 //!   known number takes. It may be a counter-example: it is told, kept in its unit's file, and told again by
 //!   every later run and merge. All else is then proven of the paths that do not meet its path.
 
-mod claim;
 mod folder;
 mod layout;
 mod merge;
