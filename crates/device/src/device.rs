@@ -47,6 +47,12 @@ impl Device {
         &*self.0
     }
 
+    /// Its backend, for a backend that passes calls on to another one.
+    #[must_use]
+    pub fn shared_backend(&self) -> Arc<dyn Backend> {
+        Arc::clone(&self.0)
+    }
+
     /// Whether both handles are of one device.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {

@@ -5,9 +5,11 @@
 //! * [`Modulus`], [`FixedBase`]: what products and powers modulo one number have in common;
 //! * [`Executor`]: where they live and where operations run;
 //! * [`Flags`]: carries, borrows, lost bits, divisions by zero …, one a number;
+//! * [`check`]: results compared with their operands by identities, on the host;
 //! * [`gpu`]: the kernels of devices; the arithmetic of the CPU is in the module `cpu`.
 
 mod batch;
+pub mod check;
 mod cpu;
 mod error;
 mod executor;

@@ -95,7 +95,7 @@ impl<T: Pod + Send> Storage<T> {
 }
 
 /// Refuses more numbers than kernels can count.
-fn countable(count: usize) -> Result<(), IntegerError> {
+pub(crate) fn countable(count: usize) -> Result<(), IntegerError> {
     match u32::try_from(count) {
         Ok(_) => Ok(()),
         Err(_) => Err(IntegerError::TooMany { count, most: u32::MAX }),

@@ -1,9 +1,12 @@
 //! Bits that flip in tests, and the suite of faults that ships in the program.
 #![cfg(test)]
 
+use warpint_device::Device;
 use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks, places, word::Word};
 use warpint_mersenne::{DeviceId, EngineFamily, Exponent, LlStart, TestKind};
-use warpint_selftest::faults::{Campaign, Fate, Flip, Tally, Target, run};
+use warpint_selftest::faults::{
+    Campaign, Fate, Flip, Sizes, Tally, Target, run, run_on_cpu, run_on_device,
+};
 use warpint_selftest::{SEED, Summary};
 
 const LL: TestKind = TestKind::Ll(LlStart::Four);
@@ -109,4 +112,33 @@ fn families_on_a_device_survive_the_faults_too() {
         assert_eq!(summary, Summary { passed: count, failed: 0 }, "{reports:?}");
         assert!(reports.iter().all(|r| r.family.ends_with("@sim")), "{reports:?}");
     }
+}
+
+#[test]
+fn batches_and_transforms_on_a_faulty_device_are_noticed() {
+    let device = Device::simulator().unwrap();
+    let mut reports = vec![];
+    let summary =
+        run_on_device(&device, &Sizes::of(&device), None, &mut |r| reports.push(r.clone()));
+    reports.iter().for_each(|r| println!("{}::{} {:?}", r.family, r.fault, r.result));
+    assert_eq!(summary, Summary { passed: 10, failed: 0 }, "{reports:?}");
+    let says = |family: &str, fault: &str| {
+        let of = reports.iter().find(|r| (r.family.as_str(), r.fault) == (family, fault));
+        of.unwrap().result.clone().unwrap()
+    };
+    assert_eq!(says("batch@sim", "a_dead_device"), "10 of 10 faults noticed");
+    assert_eq!(says("transform@sim", "downloads_of_zeros"), "4 of 4 faults noticed");
+    let one =
+        run_on_device(&device, &Sizes::of(&device), Some("transform@sim::a_dead"), &mut |_| ());
+    assert_eq!(one, Summary { passed: 1, failed: 0 });
+}
+
+#[test]
+fn changed_results_of_the_cpu_are_noticed() {
+    let mut reports = vec![];
+    let summary = run_on_cpu(None, &mut |r| reports.push(r.clone()));
+    assert_eq!(summary, Summary { passed: 3, failed: 0 }, "{reports:?}");
+    let says = reports.iter().map(|r| r.result.clone().unwrap()).collect::<Vec<_>>();
+    let counts = ["50 of 50", "10 of 10", "60 of 60"].map(|n| format!("{n} faults noticed"));
+    assert_eq!(says, counts);
 }

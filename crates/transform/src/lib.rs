@@ -4,6 +4,7 @@
 //! [`Field::root_of_unity`](warpint_arith::field::Field::root_of_unity); inputs and outputs are in natural
 //! order.
 
+pub mod check;
 pub mod cpu;
 pub mod definition;
 pub mod f50;

@@ -161,12 +161,19 @@ pub(crate) struct BatchArgs {
     #[arg(long)]
     pub(crate) strict: bool,
 
-    /// Compute so many results, drawn at random, once more by slow arithmetic from what was read,
-    /// and compare with what is written.
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    pub(crate) check: Option<u64>,
+    /// How results are checked. identity: all of them against their operands modulo 2^61 − 1 (of
+    /// powm a random sample is computed again on the CPU); none: not at all; N: N results drawn at random are
+    /// computed once more by slow arithmetic from what was read, and compared with what is written. Two
+    /// with a comma: identity,N or none,N [default: identity on a device, none on the CPU; N is in
+    /// addition to the default].
+    ///
+    /// identity costs the host one read of operands and results. On the device, mullo takes twice as long,
+    /// modinv a product and a quotient more, gcd about four times as long. What fails is computed again; if it
+    /// fails again, nothing is written and the exit code is 1.
+    #[arg(long, value_name = "WHAT", value_parser = check)]
+    pub(crate) check: Option<Check>,
 
-    /// Draw them by this seed [default: another one each time].
+    /// Draw results to check by this seed [default: another one each time].
     #[arg(long, value_name = "SEED", requires = "check")]
     pub(crate) seed: Option<u64>,
 
@@ -212,6 +219,48 @@ impl fmt::Display for Format {
     }
 }
 
+/// How results are checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Check {
+    /// All by identities; `None` for the default of the device.
+    pub(crate) identity: Option<bool>,
+    /// So many computed once more.
+    pub(crate) sample: u64,
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.identity, self.sample) {
+            (Some(true), 0) => f.write_str("identity"),
+            (Some(false), 0) => f.write_str("none"),
+            (Some(true), n) => write!(f, "identity,{n}"),
+            (Some(false), n) => write!(f, "none,{n}"),
+            (None, n) => write!(f, "{n}"),
+        }
+    }
+}
+
+fn check(text: &str) -> Result<Check, String> {
+    const FORMS: &str = "give identity, none, a number N from 1 on, identity,N or none,N";
+    let refused = |part: &str| format!("'{part}' is no check: {FORMS}");
+    let sample = |part: &str| at_least_one(part).map_err(|_| refused(part));
+    let identity = |part: &str| match part {
+        "identity" => Some(true),
+        "none" => Some(false),
+        _ => None,
+    };
+    match text.split_once(',') {
+        Some((first, second)) => {
+            let identity = identity(first).ok_or_else(|| refused(first))?;
+            Ok(Check { identity: Some(identity), sample: sample(second)? })
+        }
+        None => match identity(text) {
+            Some(identity) => Ok(Check { identity: Some(identity), sample: 0 }),
+            None => Ok(Check { identity: None, sample: sample(text)? }),
+        },
+    }
+}
+
 /// The widths that were asked for: one for all files, or one for each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bits(pub(crate) Vec<Width>);
@@ -234,6 +283,33 @@ fn bits(text: &str) -> Result<Bits, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn checks_are_read() {
+        for (text, identity, sample) in [
+            ("identity", Some(true), 0),
+            ("none", Some(false), 0),
+            ("17", None, 17),
+            ("identity,1", Some(true), 1),
+            ("none,1000", Some(false), 1000),
+        ] {
+            assert_eq!(check(text), Ok(Check { identity, sample }), "{text}");
+        }
+        for (text, part) in [
+            ("", ""),
+            ("0", "0"),
+            ("-1", "-1"),
+            ("all", "all"),
+            ("identity,", ""),
+            ("identity,none", "none"),
+            ("none,0", "0"),
+            ("5,identity", "5"),
+            ("none,5,5", "5,5"),
+        ] {
+            let says = check(text).unwrap_err();
+            assert!(says.starts_with(&format!("'{part}' is no check: give identity, ")), "{says}");
+        }
+    }
 
     #[test]
     fn widths_are_of_all_or_of_each() {

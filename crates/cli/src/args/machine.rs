@@ -150,7 +150,8 @@ pub(crate) struct SelftestArgs {
     pub(crate) thorough: bool,
 
     /// Instead, inject faults into tests whose answers are known: flipped bits, failing devices, full
-    /// disks, kills. Each must be detected and do no harm. Takes about a minute on the CPU.
+    /// disks, kills; on a GPU also devices under batches and transforms that are dead, return zeros or flip
+    /// bits. Each must be detected and do no harm. Takes about a minute on the CPU.
     #[arg(long, conflicts_with = "thorough")]
     pub(crate) faults: bool,
 

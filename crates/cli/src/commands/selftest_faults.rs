@@ -3,7 +3,7 @@
 use anyhow::Context;
 use warpint::mersenne::engine::places::device_on;
 use warpint::mersenne::{DeviceChoice, PlanRequest};
-use warpint_selftest::faults::{self, FaultReport};
+use warpint_selftest::faults::{self, FaultReport, Sizes, run_on_cpu, run_on_device};
 
 use super::selftest::{Case, Tally, families};
 use crate::args::SelftestArgs;
@@ -22,9 +22,12 @@ pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
     let mut take = |fault: &FaultReport| tally.take(fault.into());
     if matches!(device, DeviceChoice::Auto | DeviceChoice::Cpu) {
         faults::run_collatz(None, filter, &mut take);
+        run_on_cpu(filter, &mut take);
     }
     if let DeviceChoice::On(id) = request.device {
-        faults::run_collatz(Some(&device_on(id)?), filter, &mut take);
+        let device = device_on(id)?;
+        faults::run_collatz(Some(&device), filter, &mut take);
+        run_on_device(&device, &Sizes::of(&device), filter, &mut take);
     }
     faults::run(&families, Some(&program), filter, &mut take);
     tally.conclude(args, false)

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use num_bigint::BigUint;
+use serde_json::Value;
 
 use crate::common::{Ran, warpint, with_input};
 
@@ -376,4 +377,58 @@ fn names_do_not_matter_where_formats_are_given() {
     assert_eq!(fs::read_to_string(dir.path().join("r.hex")).unwrap(), "65025\n");
     sound(&warpint(dir.path(), "batch add a.txt a.txt -o r.BIN --format hex --threads 1"));
     assert_eq!(fs::read(dir.path().join("r.BIN")).unwrap(), [0xfe, 1, 0, 0, 0, 0, 0, 0]);
+}
+
+/// All results are compared with their operands on a device, unless that is switched off; on the CPU if it is asked
+/// for.
+#[test]
+fn results_are_checked_by_identities_by_default_on_a_device() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a.txt"), "15\n35\n77\n1000000007\n").unwrap();
+    fs::write(dir.path().join("b.txt"), "4\n21\n7\n998244353\n").unwrap();
+    for (operation, checked, sample) in [
+        ("mul a.txt b.txt --device sim", 4, 0),
+        ("mul a.txt b.txt --device sim --check 2 --seed 5", 4, 2),
+        ("mul a.txt b.txt --device sim --check none,2 --seed 5", 0, 2),
+        ("mul a.txt b.txt --device sim --check none", 0, 0),
+        ("mul a.txt b.txt --device cpu", 0, 0),
+        ("mul a.txt b.txt --device cpu --check 3", 0, 3),
+        ("powm a.txt b.txt a.txt --device cpu --check identity,3", 4, 3),
+        ("add a.txt b.txt --device cpu --check identity", 4, 0),
+        ("sub a.txt a.txt --device cpu --check identity", 4, 0),
+        ("mullo a.txt b.txt --device cpu --check identity", 4, 0),
+        ("sqr a.txt --device cpu --check identity --chunk 3", 4, 0),
+        ("divrem a.txt b.txt --device cpu --check identity", 4, 0),
+        ("gcd a.txt b.txt --device cpu --check identity", 4, 0),
+        ("sqrt a.txt --device cpu --check identity", 4, 0),
+    ] {
+        let ran = warpint(dir.path(), &format!("batch {operation} -o r.txt --json"));
+        assert_eq!(ran.code, Some(0), "{operation}: {ran:?}");
+        let json = ran.json();
+        let found = ["checked-by-identity", "checked", "device-errors"].map(|key| &json[key]);
+        assert_eq!(found, [&checked.into(), &sample.into(), &Value::from(0)], "{operation}");
+    }
+    // 21 has no inverse modulo 35, nor 7 modulo 77: both are shown.
+    let ran = warpint(dir.path(), "batch modinv b.txt a.txt -o i.txt --device sim --json");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert_eq!(ran.json()["checked-by-identity"], 4);
+    let inverses = fs::read_to_string(dir.path().join("i.txt")).unwrap();
+    assert!(inverses.starts_with("4\nnone\nnone\n"), "{inverses}");
+
+    let ran = warpint(dir.path(), "batch mul a.txt b.txt -o r.txt --device sim");
+    assert!(ran.out.ends_with("/s on sim, all checked by identity\n"), "{ran:?}");
+    let line = "batch powm a.txt b.txt a.txt -o r.txt --check identity,1 --seed 3";
+    let ran = warpint(dir.path(), line);
+    let says = ", 4 computed again on the CPU, 1 checked (seed 3)\n";
+    assert!(ran.out.ends_with(says), "{ran:?}");
+    for (check, part) in
+        [("all", "all"), ("0", "0"), ("identity,none", "none"), ("5,identity", "5")]
+    {
+        let ran = warpint(dir.path(), &format!("batch mul a.txt b.txt -o r.txt --check {check}"));
+        assert_eq!(ran.code, Some(2));
+        assert!(
+            ran.err.contains(&format!("'{part}' is no check: give identity, none, a number N")),
+            "{ran:?}"
+        );
+    }
 }

@@ -12,7 +12,7 @@ mod sum;
 pub use gcd::GcdExt;
 pub use modulus::{FixedBase, Modulus, Reduction};
 
-use crate::storage::Storage;
+use crate::storage::{Storage, countable};
 use crate::{Executor, IntegerError, Width, cpu};
 
 /// `count` natural numbers of one [`Width`], in the memory where their executor works.
@@ -178,6 +178,21 @@ impl UintBatch {
     pub fn try_clone(&self) -> Result<Self, IntegerError> {
         let data = self.data.try_clone(&self.executor)?;
         Ok(Self { executor: self.executor.clone(), data, ..*self })
+    }
+
+    /// A copy in another place, or in the same one.
+    ///
+    /// # Errors
+    /// No memory, or what a device reports.
+    pub fn copy_to(&self, executor: &Executor) -> Result<Self, IntegerError> {
+        match (&self.data, executor.device()) {
+            (Storage::Host(limbs), Some(device)) => {
+                countable(self.count)?;
+                let data = Storage::Device(device.upload(limbs)?);
+                Ok(Self { executor: executor.clone(), data, ..*self })
+            }
+            _ => self.try_clone()?.to(executor),
+        }
     }
 
     /// Moves them to another place. From host to host nothing is copied.

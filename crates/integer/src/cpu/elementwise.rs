@@ -41,7 +41,8 @@ pub(crate) fn compare(a: Operand, b: Operand, out: &mut [i8]) {
     });
 }
 
-fn compare_limbs(a: &[u32], b: &[u32]) -> Ordering {
+/// a with b, of any numbers of limbs.
+pub(crate) fn compare_limbs(a: &[u32], b: &[u32]) -> Ordering {
     let common = a.len().min(b.len());
     let ((a, a_top), (b, b_top)) = (a.split_at(common), b.split_at(common));
     let any = |top: &[u32]| top.iter().any(|&limb| limb != 0);

@@ -47,8 +47,8 @@ mod window;
 pub(crate) use divide::{divide, divide_exactly};
 pub(crate) use division::Divider;
 pub(crate) use elementwise::{
-    bit_lengths, bitwise, choose, compare, mul_word, neg, not, reduce, resize, shift_left,
-    shift_right, take,
+    bit_lengths, bitwise, choose, compare, compare_limbs, mul_word, neg, not, reduce, resize,
+    shift_left, shift_right, take,
 };
 pub(crate) use gcd::{gcd, gcd_ext, inverse};
 pub(crate) use multiply::{multiply, square};
@@ -80,7 +80,7 @@ impl<'a> Operand<'a> {
     }
 
     /// The limbs of number i.
-    fn row(&self, i: usize) -> &'a [u32] {
+    pub(crate) fn row(&self, i: usize) -> &'a [u32] {
         let i = if self.broadcast { 0 } else { i };
         &self.limbs[i * self.width..][..self.width]
     }

@@ -1,19 +1,22 @@
 //! Faults made on purpose: what a test meets on an unreliable machine must be noticed, and end in
 //! the right residue or in no residue at all.
 //!
-//! [`run`] is the suite of `warpint selftest --faults`, [`Campaign`] flips bits by the thousand.
+//! [`run`], [`run_on_cpu`] and [`run_on_device`] are the suites of `warpint selftest --faults`, [`Campaign`] flips bits by the thousand.
 //! The [`wrappers`] that make the faults can be built in this module, and with the feature
 //! `wrappers` by tests: the program is built without it, so that none of its tests of Mersenne
 //! numbers can hold one.
 
+mod batch;
 mod binomial;
 mod cases;
 mod collatz;
 mod flips;
 mod kill;
+mod on_device;
 mod saved;
 mod sitting;
 mod starts;
+mod transform;
 #[cfg(feature = "wrappers")]
 pub mod wrappers;
 #[cfg(not(feature = "wrappers"))]
@@ -29,6 +32,7 @@ use crate::sample::Scale;
 use crate::{Summary, name};
 pub use collatz::run_collatz;
 pub use flips::{Campaign, Fate, Flip, Place, Tally, Target};
+pub use on_device::{Sizes, run_on_cpu, run_on_device};
 
 /// What came of one fault on one family.
 #[derive(Debug, Clone, PartialEq, Eq)]

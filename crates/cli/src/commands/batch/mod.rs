@@ -6,6 +6,7 @@ mod digits;
 mod encoding;
 #[cfg(test)]
 mod fuzz;
+mod identities;
 mod lines;
 mod npy;
 mod operand;
@@ -28,10 +29,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use check::Sample;
+use identities::Identities;
 use operand::{Operand, operands};
 use operation::Operation;
 use out::{Out, Output};
-use pipeline::{Job, Ran};
+use pipeline::{Checks, Job, Ran};
 use report::BatchReport;
 use sink::{Begin, Note, Sink};
 use source::Source;
@@ -133,9 +135,11 @@ fn files(
     };
     says.iter().for_each(|line| notice(line));
     let drawn = || RandomState::new().hash_one(0);
-    let seed = args.check.map(|_| args.seed.or(seed).unwrap_or_else(drawn));
+    let check = args.check.unwrap_or_default();
+    let drawn_seed = args.seed.or(seed).unwrap_or_else(drawn);
+    let seed = (check.sample > 0).then_some(drawn_seed);
     sink.set_seed(seed);
-    let mut sample = Sample::new(args.check.unwrap_or(0), count, seed.unwrap_or(0));
+    let mut sample = Sample::new(check.sample, count, drawn_seed);
     for _ in 0..begun.done {
         sample.draw();
     }
@@ -146,7 +150,9 @@ fn files(
         }
     }
     let mut view = View::new(begun.done, count, args.json || args.quiet);
-    let ran = job.run(begun, &mut sink, sample, stop, &mut |news| view.take(news));
+    let asked_for = check.identity.unwrap_or(!job.executor.is_cpu());
+    let checks = Checks { identities: Identities::new(asked_for, drawn_seed), sample };
+    let ran = job.run(begun, &mut sink, checks, stop, &mut |news| view.take(news));
     view.end();
     let Ran { tally, mut times, ended, distrusted } = match ran {
         Ok(ran) => ran,

@@ -12,6 +12,7 @@ use warpint::integer::{Executor, UintBatch};
 use warpint::mersenne::StopToken;
 
 use super::check::{Sample, Written, wrong};
+use super::identities::{Identities, Outcome};
 use super::operation::Operation;
 use super::results::{Form, Results};
 use super::sink::Sink;
@@ -33,12 +34,20 @@ pub(crate) struct Job {
     pub(crate) chunk: u64,
 }
 
+/// How results are checked.
+pub(crate) struct Checks {
+    pub(crate) identities: Identities,
+    pub(crate) sample: Sample,
+}
+
 /// What happens on the way.
 pub(crate) enum News {
     /// So many numbers are done.
     Done(u64),
     /// A number has no result.
     Problem(String),
+    /// The device erred.
+    Warning(String),
 }
 
 /// What was done, in this run and in those that it goes on from.
@@ -49,6 +58,10 @@ pub(crate) struct Tally {
     /// Without a result.
     pub(crate) malformed: u64,
     pub(crate) checked: u64,
+    /// Results that satisfy the identities of their operation.
+    pub(crate) identities: u64,
+    /// Pieces that were computed again because results contradicted their operands.
+    pub(crate) device_errors: u64,
 }
 
 /// How long each stage worked. They work at the same time.
@@ -65,7 +78,8 @@ pub(crate) struct Ran {
     pub(crate) tally: Tally,
     pub(crate) times: Times,
     pub(crate) ended: anyhow::Result<()>,
-    /// A check has failed: nothing that this machine has computed is to be used.
+    /// The check of a sample has failed: of what was computed before, only a sample was checked. After
+    /// the check of all results, what was written before stays of use.
     pub(crate) distrusted: bool,
 }
 
@@ -77,7 +91,7 @@ impl Job {
         &self,
         begun: Tally,
         sink: &mut Sink,
-        sample: Sample,
+        checks: Checks,
         stop: &StopToken,
         news: &mut dyn FnMut(News),
     ) -> anyhow::Result<Ran> {
@@ -89,7 +103,7 @@ impl Job {
             let reader = scope.spawn(move || self.read(begun.done, &to_compute));
             let writer = scope.spawn(move || write(sink, &results));
             let (time, distrusted) = (Duration::ZERO, false);
-            let mut work = Work { job: self, singles, sample, tally: begun, time, distrusted };
+            let mut work = Work { job: self, singles, checks, tally: begun, time, distrusted };
             let computed = work.all(&pieces, &to_write, stop, news);
             drop((pieces, to_write));
             let read = reader.join().unwrap_or_else(|panic| resume_unwind(panic));
@@ -117,7 +131,7 @@ impl Job {
         if !self.is_single(source) {
             return Ok(None);
         }
-        let (number, problems) = source.numbers(&self.executor, &source.open(0)?.next(1)?)?;
+        let (number, problems) = source.numbers(&Executor::cpu(), &source.open(0)?.next(1)?)?;
         match problems.first() {
             Some((_, problem)) => {
                 let line = format!("{}: {problem}", source.name_of(0));
@@ -180,7 +194,7 @@ struct Work<'a> {
     job: &'a Job,
     /// Of each operand: one number for all of the others.
     singles: Vec<Option<Arc<UintBatch>>>,
-    sample: Sample,
+    checks: Checks,
     tally: Tally,
     time: Duration,
     distrusted: bool,
@@ -224,13 +238,17 @@ impl<'a> Work<'a> {
                 numbers.push(Arc::clone(number));
                 continue;
             }
-            let (these, bad) = source.numbers(&job.executor, piece)?;
+            let (these, bad) = source.numbers(&Executor::cpu(), piece)?;
             problems.extend(bad.into_iter().map(|(i, bad)| (i, Some(source), bad.to_string())));
             numbers.push(Arc::new(these));
         }
         let Some(first) = numbers.first() else { return Ok((vec![], vec![])) };
         let of = |i: usize| &**numbers.get(i).unwrap_or(first);
-        let (results, flagged) = job.operation.apply([of(0), of(1), of(2)])?;
+        let operands = [of(0), of(1), of(2)];
+        let identities = &mut self.checks.identities;
+        let outcome =
+            identities.compute(job.operation, &job.executor, operands, job.forms.len())?;
+        let (results, flagged) = self.confirmed(outcome, news)?;
         // What stands for a bad line may have no result either, and is told of already.
         let mut bad: Vec<usize> = problems.iter().map(|&(i, ..)| i).collect();
         bad.sort_unstable();
@@ -256,6 +274,38 @@ impl<'a> Work<'a> {
         Ok((results, none))
     }
 
+    /// Results that do not contradict their operands, and which of them are none.
+    fn confirmed(
+        &mut self,
+        outcome: Outcome,
+        news: &mut dyn FnMut(News),
+    ) -> anyhow::Result<(Vec<UintBatch>, Vec<usize>)> {
+        let name = self.job.operation.name();
+        let device = self.job.executor.device().map_or("cpu", |device| &device.info().id);
+        if let Some(wrong) = outcome.wrong {
+            let number = self.name_of(self.job.counted(), wrong.first);
+            return Err(Finding(format!(
+                "check failed: {name} of {number}: the result contradicts its operands, computed \
+                 twice on {device}"
+            ))
+            .into());
+        }
+        if let Some(erred) = outcome.erred {
+            self.tally.device_errors += 1;
+            let number = self.name_of(self.job.counted(), erred.first);
+            let more = match erred.count - 1 {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            news(News::Warning(format!(
+                "{device} erred: {name} of {number}{more} contradicted the operands; computed \
+                 again, all are right"
+            )));
+        }
+        self.tally.identities += outcome.checked;
+        Ok((outcome.results, outcome.none))
+    }
+
     /// Where number i of a piece stands; where all operands have one number, in none of them.
     fn name_of(&self, source: Option<&Source>, i: usize) -> String {
         let i = self.tally.done + i as u64;
@@ -270,7 +320,7 @@ impl<'a> Work<'a> {
         none: &[usize],
     ) -> anyhow::Result<()> {
         let job = self.job;
-        let drawn: Vec<usize> = (0..count).filter(|_| self.sample.draw()).collect();
+        let drawn: Vec<usize> = (0..count).filter(|_| self.checks.sample.draw()).collect();
         let drawn: Vec<usize> =
             drawn.into_iter().filter(|i| none.binary_search(i).is_err()).collect();
         let found = drawn.par_iter().find_map_first(|&i| {
@@ -289,7 +339,7 @@ impl<'a> Work<'a> {
             None => Ok(()),
             Some((i, wrong)) => {
                 let number = self.name_of(job.counted(), i);
-                let (name, seed) = (job.operation.name(), self.sample.seed);
+                let (name, seed) = (job.operation.name(), self.checks.sample.seed);
                 Err(Finding(format!(
                     "check failed (seed {seed}): {name} of {number}: {wrong}; nothing is written"
                 ))

@@ -50,6 +50,10 @@ pub(crate) struct BatchReport {
     device: String,
     /// Computed once more by slow arithmetic; they agreed.
     checked: u64,
+    /// Compared with their operands modulo 2^61 − 1; of powers, computed again on the CPU.
+    checked_by_identity: u64,
+    /// Times that results contradicted their operands, and were right when computed again.
+    device_errors: u64,
     /// That drew them; `null` without a check.
     seed: Option<u64>,
     #[serde(skip)]
@@ -116,6 +120,8 @@ impl BatchReport {
             numbers_per_second: 0.0,
             device,
             checked: tally.checked,
+            checked_by_identity: tally.identities,
+            device_errors: tally.device_errors,
             seed,
             out,
         }
@@ -166,6 +172,11 @@ impl Display for BatchReport {
             self.numbers_per_second,
             self.device
         )?;
+        match (self.checked_by_identity, self.operation) {
+            (0, _) => {}
+            (n, "powm") => write!(f, ", {n} computed again on the CPU")?,
+            _ => write!(f, ", all checked by identity")?,
+        }
         match self.seed {
             Some(seed) => write!(f, ", {} checked (seed {seed})", self.checked),
             None => Ok(()),

@@ -31,6 +31,7 @@ impl View {
                 let (begun, total, time) = (self.begun, self.total, self.begin.elapsed());
                 self.meter.show(done, total, || progress_line(begun, done, total, time));
             }
+            News::Warning(line) => self.meter.say(&format!("warning: {line}")),
             News::Problem(line) => {
                 self.problems += 1;
                 if self.problems <= MOST_PROBLEMS {

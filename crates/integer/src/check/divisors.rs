@@ -1,0 +1,47 @@
+//! Greatest common divisors.
+
+use super::residue::{add, mul, sub};
+use super::{Numbers, as_many, failing};
+use crate::{Executor, IntegerError, UintBatch};
+
+/// Whether g = gcd(a, b): it divides both, and x·a + y·b = g, so that every common divisor divides it. 0 is
+/// the divisor of a = b = 0 alone.
+///
+/// The witnesses a/g, b/g, x and y are computed by `on`: two exact divisions and the cofactors, which on a device
+/// take some two to four times as long as the divisors themselves.
+///
+/// # Errors
+/// As [`super::sums`], and those of [`UintBatch::gcd_ext`].
+pub fn divisors(
+    a: &UintBatch,
+    b: &UintBatch,
+    g: &UintBatch,
+    on: &Executor,
+) -> Result<Vec<usize>, IntegerError> {
+    let count = g.count();
+    let cpu = Executor::cpu();
+    let (there_a, there_b, there_g) = (a.copy_to(on)?, b.copy_to(on)?, g.copy_to(on)?);
+    let cofactors = there_a.gcd_ext(&there_b)?;
+    let (x_negative, y_negative) = (cofactors.x_negative.to_vec()?, cofactors.y_negative.to_vec()?);
+    let (x, y) = (cofactors.x.to(&cpu)?, cofactors.y.to(&cpu)?);
+    let (a_over_g, b_over_g) =
+        (there_a.div(&there_g)?.0.to(&cpu)?, there_b.div(&there_g)?.0.to(&cpu)?);
+
+    let of = |batch| Numbers::new(batch, count);
+    let (a, b, g) = (of(a)?, of(b)?, of(g)?);
+    let (x, y, a_over_g, b_over_g) = (of(&x)?, of(&y)?, of(&a_over_g)?, of(&b_over_g)?);
+    as_many(&x_negative, count)?;
+    as_many(&y_negative, count)?;
+    Ok(failing(count, |i| {
+        if g.is_zero(i) {
+            return a.is_zero(i) && b.is_zero(i);
+        }
+        let (of_a, of_b, of_g) = (a.residue(i), b.residue(i), g.residue(i));
+        let with_sign = |size, negative| if negative == 0 { size } else { sub(0, size) };
+        let x = with_sign(x.residue(i), x_negative[i]);
+        let y = with_sign(y.residue(i), y_negative[i]);
+        mul(a_over_g.residue(i), of_g) == of_a
+            && mul(b_over_g.residue(i), of_g) == of_b
+            && add(mul(x, of_a), mul(y, of_b)) == of_g
+    }))
+}

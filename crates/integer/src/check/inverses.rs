@@ -1,0 +1,87 @@
+//! Inverses modulo numbers.
+
+use super::residue::{add, mul};
+use super::{Numbers, as_many, failing};
+use crate::cpu::compare_limbs;
+use crate::{Executor, IntegerError, UintBatch, Width};
+
+/// Whether a·x ≡ 1 mod m and x < m, and x = 0 where m = 1; where the flag says that there is no inverse, whether
+/// m = 0 or a number above 1 divides a and m, and x = 0.
+///
+/// The witnesses are computed by `on`: ⌊a·x/m⌋ for all numbers, a product and a quotient; where the flag is set also
+/// g = gcd(a, m), a/g and m/g.
+///
+/// # Errors
+/// As [`super::sums`], and those of [`UintBatch::mul`] and [`UintBatch::gcd`].
+pub fn inverses(
+    a: &UintBatch,
+    m: &UintBatch,
+    x: &UintBatch,
+    none: &[u8],
+    on: &Executor,
+) -> Result<Vec<usize>, IntegerError> {
+    let count = x.count();
+    as_many(none, count)?;
+    let (of_a, of_m) = (Numbers::new(a, count)?, Numbers::new(m, count)?);
+    let of_x = Numbers::new(x, count)?;
+    let product = a.copy_to(on)?.mul(&x.copy_to(on)?)?;
+    let multiples = product.div(&m.copy_to(on)?)?.0.to(&Executor::cpu())?;
+    let multiples = Numbers::new(&multiples, count)?;
+    let without: Vec<usize> = (0..count).filter(|&i| none[i] != 0).collect();
+    let unexplained = if without.is_empty() {
+        vec![]
+    } else {
+        without_common_divisor(&of_a, a.width(), &of_m, m.width(), &without, on)?
+    };
+    Ok(failing(count, |i| {
+        let (m, x) = (of_m.limbs(i), of_x.limbs(i));
+        match none[i] {
+            0 if is_one(m) => of_x.is_zero(i),
+            0 => {
+                let multiple = mul(multiples.residue(i), of_m.residue(i));
+                compare_limbs(x, m).is_lt()
+                    && mul(of_a.residue(i), of_x.residue(i)) == add(multiple, 1)
+            }
+            1 => of_x.is_zero(i) && unexplained.binary_search(&i).is_err(),
+            _ => false,
+        }
+    }))
+}
+
+/// Those of some numbers for which m > 0 and no number above 1 is shown to divide a and m.
+fn without_common_divisor(
+    a: &Numbers<'_>,
+    a_width: Width,
+    m: &Numbers<'_>,
+    m_width: Width,
+    which: &[usize],
+    on: &Executor,
+) -> Result<Vec<usize>, IntegerError> {
+    let cpu = Executor::cpu();
+    let gathered = |numbers: &Numbers<'_>, width| {
+        let limbs = which.iter().flat_map(|&i| numbers.limbs(i)).copied().collect();
+        UintBatch::from_vec(on, width, limbs)
+    };
+    let (a_there, m_there) = (gathered(a, a_width)?, gathered(m, m_width)?);
+    let g_there = a_there.gcd(&m_there)?;
+    let a_over_g = a_there.div(&g_there)?.0.to(&cpu)?;
+    let m_over_g = m_there.div(&g_there)?.0.to(&cpu)?;
+    let g = g_there.to(&cpu)?;
+    let of = |batch| Numbers::new(batch, which.len());
+    let (g, a_over_g, m_over_g) = (of(&g)?, of(&a_over_g)?, of(&m_over_g)?);
+    let failing = failing(which.len(), |j| {
+        let divides =
+            |quotients: &Numbers<'_>, of: u64| mul(quotients.residue(j), g.residue(j)) == of;
+        let i = which[j];
+        m.is_zero(i)
+            || !g.is_zero(j)
+                && !is_one(g.limbs(j))
+                && divides(&a_over_g, a.residue(i))
+                && divides(&m_over_g, m.residue(i))
+    });
+    Ok(failing.into_iter().map(|j| which[j]).collect())
+}
+
+fn is_one(limbs: &[u32]) -> bool {
+    limbs.split_first().is_some_and(|(&lowest, above)| lowest == 1 && super::is_zero(above))
+}

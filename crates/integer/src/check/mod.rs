@@ -1,0 +1,108 @@
+//! Results compared with their operands on the host: evidence that a device computed them.
+//!
+//! Every function takes operands and results in the host's memory and returns the numbers of the results
+//! that fail, in ascending order. Identities are compared modulo M = 2^61 − 1, inequalities and zeros
+//! limb by limb:
+//!
+//! | function | what holds of each result |
+//! |---|---|
+//! | [`sums`] | r + c·2^w ≡ a + b for the carry c |
+//! | [`differences`] | r + b ≡ a + c·2^w for the borrow c |
+//! | [`products`], [`squares`] | r ≡ a·b |
+//! | [`low_products`] | r + h·2^w ≡ a·b, h computed as a witness |
+//! | [`quotients`] | q·d + r ≡ a and r < d; d = 0 where the flag says so |
+//! | [`square_roots`] | s² + r ≡ a and r ≤ 2s |
+//! | [`divisors`] | g·(a/g) ≡ a, g·(b/g) ≡ b, x·a + y·b ≡ g; the quotients, x and y are witnesses |
+//! | [`inverses`] | a·x ≡ 1 + k·m and x < m, k a witness; a common divisor > 1 where the flag says that there is no inverse |
+//! | [`powers`] | r < m, and a random sample computed again on the CPU |
+//!
+//! Over the integers each of these but the last proves the result. Modulo M a wrong result passes with
+//! probability 2^−61 if its error is random. An error c·2^k with 0 < |c| < M never passes: so any number of wrong
+//! bits within 60 consecutive bits is found. This is evidence against faults, not against an adversary, who
+//! can add multiples of M.
+//!
+//! Witnesses are computed from the operands by an executor, which may be the device under suspicion: a wrong
+//! witness makes a right result fail, but no wrong result pass, except by the same probability.
+//!
+//! Cost: a residue reads each limb once, at about four instructions for 64 bits; all cores work on it.
+
+#[cfg(test)]
+mod costs;
+mod divisors;
+mod inverses;
+mod powers;
+mod products;
+mod quotients;
+mod residue;
+mod square_roots;
+mod sums;
+#[cfg(test)]
+mod tests;
+
+use rayon::prelude::*;
+
+pub use divisors::divisors;
+pub use inverses::inverses;
+pub use powers::powers;
+pub use products::{low_products, products, squares};
+pub use quotients::quotients;
+pub use residue::residue;
+pub use square_roots::square_roots;
+pub use sums::{differences, sums};
+
+use crate::cpu::Operand;
+use crate::{IntegerError, UintBatch};
+
+/// A batch in the host's memory, with the residue of its number if there is one for all.
+#[derive(Debug, Clone, Copy)]
+struct Numbers<'a> {
+    rows: Operand<'a>,
+    residue_of_all: Option<u64>,
+}
+
+impl<'a> Numbers<'a> {
+    /// For `count` results.
+    ///
+    /// # Errors
+    /// [`IntegerError::Places`] for a batch on a device, [`IntegerError::Counts`] unless it has as many
+    /// numbers, or one.
+    fn new(batch: &'a UintBatch, count: usize) -> Result<Self, IntegerError> {
+        let limbs = batch.as_limbs().ok_or(IntegerError::Places)?;
+        let single = batch.count() == 1;
+        if batch.count() != count && !single {
+            return Err(IntegerError::Counts { a: count, b: batch.count() });
+        }
+        let rows = Operand::new(limbs, batch.width().limbs(), single);
+        Ok(Self { rows, residue_of_all: single.then(|| residue(rows.row(0))) })
+    }
+
+    fn limbs(&self, i: usize) -> &'a [u32] {
+        self.rows.row(i)
+    }
+
+    fn residue(&self, i: usize) -> u64 {
+        self.residue_of_all.unwrap_or_else(|| residue(self.limbs(i)))
+    }
+
+    fn is_zero(&self, i: usize) -> bool {
+        is_zero(self.limbs(i))
+    }
+}
+
+fn is_zero(limbs: &[u32]) -> bool {
+    limbs.iter().all(|&limb| limb == 0)
+}
+
+/// Refuses flags that are not one for each of `count` results.
+fn as_many(flags: &[u8], count: usize) -> Result<(), IntegerError> {
+    if flags.len() == count {
+        return Ok(());
+    }
+    Err(IntegerError::Counts { a: count, b: flags.len() })
+}
+
+/// The numbers below `count` that are not right.
+fn failing(count: usize, is_right: impl Fn(usize) -> bool + Sync) -> Vec<usize> {
+    // Some hundred numbers are worth another core.
+    (0..count).into_par_iter().with_min_len(64).filter(|&i| !is_right(i)).collect()
+}

@@ -1,0 +1,48 @@
+//! Sums and differences.
+
+use super::residue::{add, mul, power_of_limbs};
+use super::{Numbers, as_many, failing};
+use crate::{IntegerError, UintBatch};
+
+/// Whether r = a + b − c·2^w, w the width of r, for the carries c, which are 0 or 1; without carries c = 0.
+///
+/// # Errors
+/// [`IntegerError::Places`] for batches on a device, [`IntegerError::Counts`] for counts that do not fit.
+pub fn sums(
+    a: &UintBatch,
+    b: &UintBatch,
+    r: &UintBatch,
+    carries: Option<&[u8]>,
+) -> Result<Vec<usize>, IntegerError> {
+    balanced([a, b], r, carries, |[a, b], r, carry| add(a, b) == add(r, carry))
+}
+
+/// Whether r = a − b + c·2^w, w the width of r, for the borrows c, which are 0 or 1; without borrows c = 0.
+///
+/// # Errors
+/// As [`sums`].
+pub fn differences(
+    a: &UintBatch,
+    b: &UintBatch,
+    r: &UintBatch,
+    borrows: Option<&[u8]>,
+) -> Result<Vec<usize>, IntegerError> {
+    balanced([a, b], r, borrows, |[a, b], r, borrow| add(r, b) == add(a, borrow))
+}
+
+fn balanced(
+    [a, b]: [&UintBatch; 2],
+    r: &UintBatch,
+    flags: Option<&[u8]>,
+    holds: impl Fn([u64; 2], u64, u64) -> bool + Sync,
+) -> Result<Vec<usize>, IntegerError> {
+    let count = r.count();
+    let of_flag = power_of_limbs(r.width().limbs());
+    let (a, b, r) = (Numbers::new(a, count)?, Numbers::new(b, count)?, Numbers::new(r, count)?);
+    flags.map_or(Ok(()), |flags| as_many(flags, count))?;
+    Ok(failing(count, |i| {
+        let flag = flags.map_or(0, |flags| flags[i]);
+        let operands = [a.residue(i), b.residue(i)];
+        flag <= 1 && holds(operands, r.residue(i), mul(flag.into(), of_flag))
+    }))
+}

@@ -1,0 +1,294 @@
+//! Devices that go wrong under batches of integers: the identities of `warpint_integer::check` notice.
+
+use rand::RngExt;
+use warpint_device::Device;
+use warpint_integer::{Executor, IntegerError, UintBatch, Width, check};
+
+use super::on_device::{CpuCase, DeviceCase, Fate, Fates, Sizes};
+use super::wrappers::{DeviceFault, FaultyDevice};
+use crate::SEED;
+use crate::sample::{Random, random};
+
+pub(super) const CASES: &[DeviceCase] = &[
+    DeviceCase { name: "a_dead_device", run: a_dead_device },
+    DeviceCase { name: "a_device_that_dies", run: a_device_that_dies },
+    DeviceCase { name: "downloads_of_zeros", run: downloads_of_zeros },
+    DeviceCase { name: "flips_of_downloads", run: flips_of_downloads },
+    DeviceCase { name: "flips_of_buffers", run: flips_of_buffers },
+];
+
+pub(super) const ON_CPU: &[CpuCase] =
+    &[("flips_of_results", flips_of_results), ("results_of_zeros", results_of_zeros)];
+
+/// Every operation that has a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operation {
+    Add,
+    Subtract,
+    Multiply,
+    MultiplyLow,
+    Square,
+    Divide,
+    Gcd,
+    Inverse,
+    SquareRoot,
+    Power,
+}
+
+const OPERATIONS: [Operation; 10] = [
+    Operation::Add,
+    Operation::Subtract,
+    Operation::Multiply,
+    Operation::MultiplyLow,
+    Operation::Square,
+    Operation::Divide,
+    Operation::Gcd,
+    Operation::Inverse,
+    Operation::SquareRoot,
+    Operation::Power,
+];
+
+/// Results on the host.
+struct Results {
+    batches: Vec<UintBatch>,
+    flags: Vec<u8>,
+}
+
+impl Operation {
+    fn results(self, on: &Executor, operands: &[UintBatch; 3]) -> Result<Results, IntegerError> {
+        let [a, b, m] = operands.each_ref().map(|x| x.copy_to(on));
+        let (a, b, m) = (a?, b?, m?);
+        let (batches, flags) = match self {
+            Self::Add => a.add(&b).map(|(r, flags)| (vec![r], Some(flags))),
+            Self::Subtract => a.sub(&b).map(|(r, flags)| (vec![r], Some(flags))),
+            Self::Multiply => a.mul(&b).map(|r| (vec![r], None)),
+            Self::MultiplyLow => a.mul_low(&b).map(|r| (vec![r], None)),
+            Self::Square => a.square().map(|r| (vec![r], None)),
+            Self::Divide => a.div_rem(&b).map(|(q, r, flags)| (vec![q, r], Some(flags))),
+            Self::Gcd => a.gcd(&b).map(|r| (vec![r], None)),
+            Self::Inverse => a.mod_inv(&m).map(|(r, flags)| (vec![r], Some(flags))),
+            Self::SquareRoot => a.sqrt_rem().map(|(s, r)| (vec![s, r], None)),
+            Self::Power => a.pow_mod(&b, &m).map(|(r, flags)| (vec![r], Some(flags))),
+        }?;
+        let flags = flags.map_or(Ok(vec![]), |flags| flags.to_vec())?;
+        let batches = batches.into_iter().map(|batch| batch.to(&Executor::cpu()));
+        Ok(Results { batches: batches.collect::<Result<_, _>>()?, flags })
+    }
+
+    /// The numbers that contradict their operands; of powers, all are computed again.
+    fn failing(
+        self,
+        on: &Executor,
+        [a, b, m]: &[UintBatch; 3],
+        results: &Results,
+    ) -> Result<Vec<usize>, IntegerError> {
+        let Some(first) = results.batches.first() else { return Ok(vec![]) };
+        let second = results.batches.get(1).unwrap_or(first);
+        let flags = &results.flags[..];
+        match self {
+            Self::Add => check::sums(a, b, first, Some(flags)),
+            Self::Subtract => check::differences(a, b, first, Some(flags)),
+            Self::Multiply => check::products(a, b, first),
+            Self::MultiplyLow => check::low_products(a, b, first, on),
+            Self::Square => check::squares(a, first),
+            Self::Divide => check::quotients(a, b, first, second, flags),
+            Self::Gcd => check::divisors(a, b, first, on),
+            Self::Inverse => check::inverses(a, m, first, flags, on),
+            Self::SquareRoot => check::square_roots(a, first, second),
+            Self::Power => {
+                let all: Vec<usize> = (0..first.count()).collect();
+                check::powers([a, b, m], first, flags, &all)
+            }
+        }
+    }
+}
+
+/// Operands on the host, and the right results of one operation.
+struct Trial {
+    operation: Operation,
+    operands: [UintBatch; 3],
+    right: Results,
+    /// Launches and downloads of a sound device, for the results and their check.
+    launches: u64,
+    downloads: u64,
+}
+
+impl Trial {
+    fn new(
+        device: &Device,
+        sizes: &Sizes,
+        rng: &mut Random,
+        operation: Operation,
+    ) -> Result<Self, String> {
+        let operands = explained(operation, operands(rng, sizes.batch))?;
+        let right = explained(operation, operation.results(&Executor::cpu(), &operands))?;
+        let mut trial = Self { operation, operands, right, launches: 0, downloads: 0 };
+        let sound = FaultyDevice::new(device, DeviceFault::Zeros { from: u64::MAX });
+        let failing = explained(operation, trial.on(&sound))?;
+        if failing != Some(vec![]) {
+            return Err(format!("{operation:?}: refused on a sound device: {failing:?}"));
+        }
+        (trial.launches, trial.downloads) = (sound.launches(), sound.downloads());
+        Ok(trial)
+    }
+
+    /// The numbers that fail on a device; `None` if a wrong one passes.
+    fn on(&self, device: &FaultyDevice) -> Result<Option<Vec<usize>>, IntegerError> {
+        let on = Executor::on(device.device().clone());
+        let results = self.operation.results(&on, &self.operands)?;
+        let failing = self.operation.failing(&on, &self.operands, &results)?;
+        let count = results.batches.first().map_or(0, UintBatch::count);
+        let is_right = |i: usize| {
+            let pairs = results.batches.iter().zip(&self.right.batches);
+            let flag = |of: &Results| of.flags.get(i).copied();
+            flag(&results) == flag(&self.right)
+                && pairs.into_iter().all(|(found, right)| row(found, i) == row(right, i))
+        };
+        let passed = (0..count).filter(|i| failing.binary_search(i).is_err());
+        let all_right = passed.into_iter().all(is_right) && count == self.operands[0].count();
+        Ok(all_right.then_some(failing))
+    }
+
+    fn fate(&self, device: &Device, fault: DeviceFault) -> Result<Fate, String> {
+        let faulty = FaultyDevice::new(device, fault);
+        let operation = self.operation;
+        // An error of the device is noticed too.
+        let Ok(failing) = self.on(&faulty) else { return Ok(Fate::Noticed) };
+        let failing =
+            failing.ok_or_else(|| format!("{operation:?}, {fault:?}: a wrong result passed"))?;
+        Ok(match (faulty.strikes(), failing.is_empty()) {
+            (0, _) => Fate::NotMade,
+            (_, true) => Fate::Harmless,
+            (_, false) => Fate::Noticed,
+        })
+    }
+}
+
+fn row(batch: &UintBatch, i: usize) -> Option<&[u32]> {
+    let limbs = batch.width().limbs();
+    batch.as_limbs()?.get(i * limbs..(i + 1) * limbs)
+}
+
+/// Odd numbers with the highest bit set, so that no result is zero.
+fn operand(rng: &mut Random, (count, limbs): (usize, usize)) -> Result<UintBatch, IntegerError> {
+    let mut rows = vec![];
+    for _ in 0..count {
+        let mut row: Vec<u32> = (0..limbs).map(|_| rng.random()).collect();
+        row[0] |= 1;
+        row[limbs - 1] |= 1 << 31;
+        rows.extend(row);
+    }
+    let width = Width::new(u32::try_from(32 * limbs).unwrap_or(u32::MAX))?;
+    UintBatch::from_vec(&Executor::cpu(), width, rows)
+}
+
+fn operands(rng: &mut Random, size: (usize, usize)) -> Result<[UintBatch; 3], IntegerError> {
+    Ok([operand(rng, size)?, operand(rng, size)?, operand(rng, size)?])
+}
+
+fn explained<T>(operation: Operation, result: Result<T, IntegerError>) -> Result<T, String> {
+    result.map_err(|e| format!("{operation:?}: {e}"))
+}
+
+/// Faults of each operation, `count` of them.
+fn fates(
+    device: &Device,
+    sizes: &Sizes,
+    count: u64,
+    fault: impl Fn(&mut Random, &Trial) -> DeviceFault,
+) -> Result<Fates, String> {
+    let mut rng = random(SEED);
+    let mut fates = Fates::default();
+    for operation in OPERATIONS {
+        let trial = Trial::new(device, sizes, &mut rng, operation)?;
+        for _ in 0..count {
+            let fault = fault(&mut rng, &trial);
+            let fate = trial.fate(device, fault)?;
+            fates.add(&format!("{operation:?}, {fault:?}"), fate)?;
+        }
+    }
+    Ok(fates)
+}
+
+/// Launches do nothing, from the first on.
+fn a_dead_device(device: &Device, sizes: &Sizes) -> Result<String, String> {
+    fates(device, sizes, 1, |_, _| DeviceFault::Dead { from: 0 })?.all_noticed()
+}
+
+/// Launches do nothing from some launch on, which may be one of the check.
+fn a_device_that_dies(device: &Device, sizes: &Sizes) -> Result<String, String> {
+    let fault =
+        |rng: &mut Random, of: &Trial| DeviceFault::Dead { from: rng.random_range(0..of.launches) };
+    fates(device, sizes, sizes.flips.min(4), fault)?.counted()
+}
+
+/// All results, flags and witnesses are read as zeros.
+fn downloads_of_zeros(device: &Device, sizes: &Sizes) -> Result<String, String> {
+    fates(device, sizes, 1, |_, _| DeviceFault::Zeros { from: 0 })?.all_noticed()
+}
+
+/// Bits of results, flags and witnesses on their way to the host.
+fn flips_of_downloads(device: &Device, sizes: &Sizes) -> Result<String, String> {
+    let fault = |rng: &mut Random, of: &Trial| DeviceFault::FlippedDownload {
+        download: rng.random_range(0..of.downloads),
+        bit: rng.random(),
+    };
+    fates(device, sizes, sizes.flips, fault)?.counted()
+}
+
+/// Bits of operands, tables and results in the memory of the device.
+fn flips_of_buffers(device: &Device, sizes: &Sizes) -> Result<String, String> {
+    let fault = |rng: &mut Random, of: &Trial| DeviceFault::FlippedMemory {
+        launch: rng.random_range(0..of.launches),
+        bit: rng.random(),
+    };
+    fates(device, sizes, sizes.flips, fault)?.counted()
+}
+
+/// Results of the CPU, changed by `change` in memory, `count` times for each operation: the check must refuse just those
+/// that `change` names.
+fn changed_results(
+    count: u64,
+    change: impl Fn(&mut Random, &mut Results) -> Result<Vec<usize>, IntegerError>,
+) -> Result<String, String> {
+    const SIZE: (usize, usize) = (50, 32);
+    let (mut rng, cpu) = (random(SEED), Executor::cpu());
+    let mut noticed = 0;
+    for operation in OPERATIONS {
+        let operands = explained(operation, operands(&mut rng, SIZE))?;
+        for _ in 0..count {
+            let mut results = explained(operation, operation.results(&cpu, &operands))?;
+            let changed = explained(operation, change(&mut rng, &mut results))?;
+            let failing = explained(operation, operation.failing(&cpu, &operands, &results))?;
+            if failing != changed {
+                return Err(format!("{operation:?}: {changed:?} changed, {failing:?} refused"));
+            }
+            noticed += 1;
+        }
+    }
+    Ok(format!("{noticed} of {noticed} faults noticed"))
+}
+
+/// One bit of a result.
+fn flips_of_results() -> Result<String, String> {
+    changed_results(5, |rng, results| {
+        let which = rng.random_range(0..results.batches.len());
+        let batch = &results.batches[which];
+        let (width, mut limbs) = (batch.width(), batch.to_limbs()?);
+        let at = rng.random_range(0..limbs.len());
+        limbs[at] ^= 1 << rng.random_range(0..32);
+        results.batches[which] = UintBatch::from_vec(&Executor::cpu(), width, limbs)?;
+        Ok(vec![at / width.limbs()])
+    })
+}
+
+/// All results and flags are zero.
+fn results_of_zeros() -> Result<String, String> {
+    changed_results(1, |_, results| {
+        results.flags.fill(0);
+        for batch in &mut results.batches {
+            *batch = UintBatch::zeros(&Executor::cpu(), batch.count(), batch.width())?;
+        }
+        Ok((0..results.batches.first().map_or(0, UintBatch::count)).collect())
+    })
+}

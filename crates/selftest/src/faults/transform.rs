@@ -1,0 +1,266 @@
+//! Devices that go wrong under transforms: the sums at a random point of `warpint_transform::check` notice.
+
+use rand::RngExt;
+use warpint_arith::f50::F50;
+use warpint_arith::field::Field;
+use warpint_arith::gfn::{Gfn, PRIMES};
+use warpint_arith::goldilocks::Goldilocks;
+use warpint_arith::montgomery::known::BN254_SCALAR;
+use warpint_device::Device;
+use warpint_transform::check;
+use warpint_transform::cpu::Transform;
+use warpint_transform::f50::primes;
+use warpint_transform::gpu::f50::Ntt50;
+use warpint_transform::gpu::gfn::GfnFft;
+use warpint_transform::gpu::layout::{element_major, limb_major};
+use warpint_transform::gpu::prime::PrimeFft;
+
+use super::on_device::{CpuCase, DeviceCase, Fate, Fates, Sizes};
+use super::wrappers::{DeviceFault, FaultyDevice};
+use crate::SEED;
+use crate::sample::{Random, random};
+
+pub(super) const CASES: &[DeviceCase] = &[
+    DeviceCase { name: "a_dead_device", run: a_dead_device },
+    DeviceCase { name: "a_device_that_dies", run: a_device_that_dies },
+    DeviceCase { name: "downloads_of_zeros", run: downloads_of_zeros },
+    DeviceCase { name: "flips_of_downloads", run: flips_of_downloads },
+    DeviceCase { name: "flips_of_buffers", run: flips_of_buffers },
+];
+
+pub(super) const ON_CPU: &[CpuCase] = &[("changed_outputs", changed_outputs)];
+
+/// Two transforms of 2^log2 elements at a time.
+const BATCH: usize = 2;
+
+/// What a device computes, and how that is checked.
+#[derive(Debug, Clone, Copy)]
+struct Kind {
+    name: &'static str,
+    run: fn(&Device, u32, u64) -> Result<Verdict, String>,
+}
+
+const KINDS: [Kind; 4] = [
+    Kind { name: "transforms over a prime field", run: prime },
+    Kind { name: "products over a prime field", run: prime_products },
+    Kind { name: "transforms over r^4 + 1", run: gfn },
+    Kind { name: "transforms over a 50-bit prime", run: f50 },
+];
+
+/// What a device returned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    /// It passed the check, and is right.
+    Right,
+    /// It was refused.
+    Refused,
+    /// It passed the check, and is wrong.
+    Wrong,
+}
+
+impl Verdict {
+    fn new<T: PartialEq>(passes: bool, found: &[T], right: &[T]) -> Self {
+        match (passes, found == right) {
+            (false, _) => Self::Refused,
+            (true, true) => Self::Right,
+            (true, false) => Self::Wrong,
+        }
+    }
+}
+
+fn message(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+/// Judges transforms of x; elements that are none have been refused.
+fn judged<F: Field + Clone>(
+    field: &F,
+    log2: u32,
+    x: &[F::Element],
+    found: Option<Vec<F::Element>>,
+    rng: &mut Random,
+) -> Result<Verdict, String> {
+    let Some(found) = found else { return Ok(Verdict::Refused) };
+    // After the device has answered.
+    let r = field.from_u64(rng.random());
+    let passes = check::transforms(field, log2, x, &found, &r).map_err(message)?;
+    let mut right = x.to_vec();
+    let plan = Transform::new(field.clone(), log2).map_err(message)?;
+    plan.forward(&mut right).map_err(message)?;
+    Ok(Verdict::new(passes, &found, &right))
+}
+
+fn drawn<F: Field>(field: &F, count: usize, rng: &mut Random) -> Vec<F::Element> {
+    (0..count).map(|_| field.from_u64(rng.random())).collect()
+}
+
+fn prime(device: &Device, log2: u32, seed: u64) -> Result<Verdict, String> {
+    let mut rng = random(seed);
+    let field = BN254_SCALAR.field().map_err(message)?;
+    let x = drawn(&field, BATCH << log2, &mut rng);
+    let plan = PrimeFft::new(device, &field, log2, BATCH).map_err(message)?;
+    let words: Vec<u64> = x.iter().flat_map(|x| field.integer(x)).collect();
+    let there = device.upload(&limb_major(&words, 4)).map_err(message)?;
+    let mut out = device.alloc(there.len()).map_err(message)?;
+    plan.forward(&there, &mut out).map_err(message)?;
+    let words = element_major(&out.download().map_err(message)?, 4);
+    let (elements, _) = words.as_chunks::<4>();
+    let found = elements.iter().map(|words| field.element(words)).collect();
+    judged(&field, log2, &x, found, &mut rng)
+}
+
+fn prime_products(device: &Device, log2: u32, seed: u64) -> Result<Verdict, String> {
+    let mut rng = random(seed);
+    let field = BN254_SCALAR.field().map_err(message)?;
+    // Nothing wraps.
+    let mut factor = || {
+        let mut factor = drawn(&field, 1 << log2, &mut rng);
+        factor[1 << (log2 - 1)..].fill(field.zero());
+        factor
+    };
+    let (mut a, mut b) = (factor(), factor());
+    let plan = PrimeFft::new(device, &field, log2, 1).map_err(message)?;
+    let upload = |x: &[_]| {
+        let words: Vec<u64> = x.iter().flat_map(|x| field.integer(x)).collect();
+        device.upload(&limb_major(&words, 4)).map_err(message)
+    };
+    let (mut there_a, there_b) = (upload(&a)?, upload(&b)?);
+    plan.convolve(&mut there_a, &there_b).map_err(message)?;
+    let words = element_major(&there_a.download().map_err(message)?, 4);
+    let (elements, _) = words.as_chunks::<4>();
+    let found: Option<Vec<_>> = elements.iter().map(|words| field.element(words)).collect();
+    let Some(found) = found else { return Ok(Verdict::Refused) };
+    let r = field.from_u64(rng.random());
+    let passes = check::product(&field, &a, &b, &found, &r).map_err(message)?;
+    Transform::new(field, log2).map_err(message)?.cyclic(&mut a, &mut b).map_err(message)?;
+    Ok(Verdict::new(passes, &found, &a))
+}
+
+fn gfn(device: &Device, log2: u32, seed: u64) -> Result<Verdict, String> {
+    let mut rng = random(seed);
+    let field = Gfn::<4>::new(PRIMES[1]).map_err(message)?;
+    let x = drawn(&field, BATCH << log2, &mut rng);
+    let plan = GfnFft::new(device, field.form(), log2, BATCH).map_err(message)?;
+    let there = device.upload(&limb_major(x.as_flattened(), 4)).map_err(message)?;
+    let mut out = device.alloc(there.len()).map_err(message)?;
+    plan.forward(&there, &mut out).map_err(message)?;
+    let words = element_major(&out.download().map_err(message)?, 4);
+    let found = words.chunks(4).map(|digits| field.from_digits(digits).ok()).collect();
+    judged(&field, log2, &x, found, &mut rng)
+}
+
+fn f50(device: &Device, log2: u32, seed: u64) -> Result<Verdict, String> {
+    let mut rng = random(seed);
+    let field: F50 = primes(1, log2).map_err(message)?[0];
+    let x = drawn(&field, BATCH << log2, &mut rng);
+    let plan = Ntt50::new(device, &[field], log2, BATCH).map_err(message)?;
+    let mut data = x.clone();
+    data.resize(plan.elements(), 0.0);
+    let there = device.upload(&data).map_err(message)?;
+    plan.forward(&there).map_err(message)?;
+    let mut out = device.alloc(plan.elements()).map_err(message)?;
+    plan.natural(&there, &mut out).map_err(message)?;
+    let words = out.download().map_err(message)?;
+    let p = field.modulus() as f64;
+    let is_element = |x: &f64| (0.0..p).contains(x) && x.fract() == 0.0;
+    let found = words.iter().take(x.len()).map(|x| is_element(x).then_some(*x)).collect();
+    judged(&field, log2, &x, found, &mut rng)
+}
+
+/// Faults of each kind of transform, `count` of them; a fault is drawn from the launches and downloads of a sound
+/// device.
+fn fates(
+    device: &Device,
+    sizes: &Sizes,
+    count: u64,
+    fault: impl Fn(&mut Random, &FaultyDevice) -> DeviceFault,
+) -> Result<Fates, String> {
+    let mut rng = random(SEED);
+    let mut fates = Fates::default();
+    for kind in KINDS {
+        let run = |faulty: &FaultyDevice| (kind.run)(faulty.device(), sizes.log2, SEED);
+        let sound = FaultyDevice::new(device, DeviceFault::Zeros { from: u64::MAX });
+        match run(&sound) {
+            Ok(Verdict::Right) => {}
+            other => return Err(format!("{} on a sound device: {other:?}", kind.name)),
+        }
+        for _ in 0..count {
+            let fault = fault(&mut rng, &sound);
+            let faulty = FaultyDevice::new(device, fault);
+            let fate = match (run(&faulty), faulty.strikes()) {
+                (Ok(Verdict::Wrong), _) => {
+                    return Err(format!("{}, {fault:?}: a wrong result passed", kind.name));
+                }
+                (Ok(_), 0) => Fate::NotMade,
+                (Ok(Verdict::Right), _) => Fate::Harmless,
+                // An error of the device is noticed too.
+                (Ok(Verdict::Refused) | Err(_), _) => Fate::Noticed,
+            };
+            fates.add(&format!("{}, {fault:?}", kind.name), fate)?;
+        }
+    }
+    Ok(fates)
+}
+
+/// Launches do nothing, from the first on.
+fn a_dead_device(device: &Device, sizes: &Sizes) -> Result<String, String> {
+    fates(device, sizes, 1, |_, _| DeviceFault::Dead { from: 0 })?.all_noticed()
+}
+
+/// Launches do nothing from some launch on.
+fn a_device_that_dies(device: &Device, sizes: &Sizes) -> Result<String, String> {
+    let fault = |rng: &mut Random, sound: &FaultyDevice| DeviceFault::Dead {
+        from: rng.random_range(0..sound.launches()),
+    };
+    fates(device, sizes, sizes.flips.min(4), fault)?.all_noticed()
+}
+
+/// Results are read as zeros.
+fn downloads_of_zeros(device: &Device, sizes: &Sizes) -> Result<String, String> {
+    fates(device, sizes, 1, |_, _| DeviceFault::Zeros { from: 0 })?.all_noticed()
+}
+
+/// Bits of outputs on their way to the host.
+fn flips_of_downloads(device: &Device, sizes: &Sizes) -> Result<String, String> {
+    let fault = |rng: &mut Random, sound: &FaultyDevice| DeviceFault::FlippedDownload {
+        download: rng.random_range(0..sound.downloads()),
+        bit: rng.random(),
+    };
+    fates(device, sizes, sizes.flips, fault)?.counted()
+}
+
+/// Bits of inputs, tables and outputs in the memory of the device.
+fn flips_of_buffers(device: &Device, sizes: &Sizes) -> Result<String, String> {
+    let fault = |rng: &mut Random, sound: &FaultyDevice| DeviceFault::FlippedMemory {
+        launch: rng.random_range(0..sound.launches()),
+        bit: rng.random(),
+    };
+    fates(device, sizes, sizes.flips, fault)?.counted()
+}
+
+/// One output of a transform of the CPU has another value.
+fn changed_outputs() -> Result<String, String> {
+    const COUNT: u64 = 20;
+    fn of<F: Field + Clone>(field: &F, log2: u32) -> Result<u64, String> {
+        let mut rng = random(SEED);
+        let x = drawn(field, BATCH << log2, &mut rng);
+        let mut outputs = x.clone();
+        let plan = Transform::new(field.clone(), log2).map_err(message)?;
+        plan.forward(&mut outputs).map_err(message)?;
+        for _ in 0..COUNT {
+            let mut changed = outputs.clone();
+            let at = rng.random_range(0..changed.len());
+            changed[at] = field.add(&changed[at], &field.from_u64(1 << rng.random_range(0..32)));
+            let verdict = judged(field, log2, &x, Some(changed), &mut rng)?;
+            let sound = judged(field, log2, &x, Some(outputs.clone()), &mut rng)?;
+            if (verdict, sound) != (Verdict::Refused, Verdict::Right) {
+                return Err(format!("output {at}: {verdict:?}, and {sound:?} without the change"));
+            }
+        }
+        Ok(COUNT)
+    }
+    let noticed = of(&Goldilocks, 10)?
+        + of(&BN254_SCALAR.field().map_err(message)?, 8)?
+        + of(&Gfn::<4>::new(PRIMES[1]).map_err(message)?, 8)?;
+    Ok(format!("{noticed} of {noticed} faults noticed"))
+}

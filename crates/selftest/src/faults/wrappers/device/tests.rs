@@ -1,0 +1,79 @@
+//! Faults strike where they should, and nothing else changes.
+
+use super::*;
+
+const SOURCE: &str = "
+extern \"C\" __global__ void count(unsigned *x) { x[0] += 1; }";
+
+/// A counter on a device with a fault, and what adds 1 to it: by a launch, or by a graph of two.
+struct Counter {
+    faulty: FaultyDevice,
+    buffer: warpint_device::Buffer<u32>,
+    kernel: warpint_device::Kernel,
+}
+
+const ONE: Launch = Launch { grid: [1; 3], block: [1; 3], shared_bytes: 0 };
+
+impl Counter {
+    fn new(fault: DeviceFault) -> Self {
+        let faulty = FaultyDevice::new(&Device::simulator().unwrap(), fault);
+        let source = Source::new("count.cu", SOURCE, &["count"]);
+        let kernel = faulty.device().program(&source).unwrap().kernel("count", 0).unwrap();
+        let buffer = faulty.device().upload(&[0u32]).unwrap();
+        Self { faulty, buffer, kernel }
+    }
+
+    /// The counter as it is seen after each of five launches, the second and third by a graph.
+    fn seen(&self) -> Vec<u32> {
+        let args = [Arg::from(&self.buffer)];
+        let graph = self.faulty.device().capture(|capture| {
+            capture.launch(&self.kernel, ONE, &args);
+            capture.launch_early(&self.kernel, ONE, &args);
+            Ok(())
+        });
+        let read = || self.buffer.download().unwrap()[0];
+        let launch = || {
+            self.kernel.launch(ONE, &args).unwrap();
+            read()
+        };
+        let first = launch();
+        graph.unwrap().launch().unwrap();
+        let seen = vec![first, read(), launch(), launch()];
+        assert_eq!((self.faulty.launches(), self.faulty.downloads()), (5, 4));
+        seen
+    }
+}
+
+#[test]
+fn each_fault_strikes_where_it_should() {
+    use DeviceFault::{Dead, FlippedDownload, FlippedMemory, Stuck, Zeros};
+    const NEVER: u64 = u64::MAX;
+    for (fault, seen, strikes) in [
+        (Dead { from: 5 }, [1, 3, 4, 5], 0),
+        (Dead { from: 4 }, [1, 3, 4, 4], 1),
+        // A graph is made whole or not at all.
+        (Dead { from: 2 }, [1, 1, 1, 1], 4),
+        (Dead { from: 0 }, [0, 0, 0, 0], 5),
+        (Zeros { from: 0 }, [0, 0, 0, 0], 4),
+        (Zeros { from: 3 }, [1, 3, 4, 0], 1),
+        (Zeros { from: NEVER }, [1, 3, 4, 5], 0),
+        (Stuck { bytes: 4 }, [1, 1, 1, 1], 3),
+        (Stuck { bytes: 3 }, [1, 3, 4, 5], 0),
+        (FlippedDownload { download: 1, bit: 32 + 4 }, [1, 19, 4, 5], 1),
+        (FlippedMemory { launch: 2, bit: 10 }, [1, 1027, 1028, 1029], 1),
+        (FlippedMemory { launch: 3, bit: 1 }, [1, 3, 6, 7], 1),
+        (FlippedMemory { launch: NEVER, bit: 1 }, [1, 3, 4, 5], 0),
+    ] {
+        let counter = Counter::new(fault);
+        assert_eq!(counter.seen(), seen, "{fault:?}");
+        assert_eq!(counter.faulty.strikes(), strikes, "{fault:?}");
+    }
+}
+
+/// Fresh memory of a dead device holds zeros: never the results of what ran there before.
+#[test]
+fn memory_of_a_dead_device_is_zero() {
+    let counter = Counter::new(DeviceFault::Dead { from: 0 });
+    let fresh = counter.faulty.device().alloc::<u64>(3).unwrap();
+    assert_eq!(fresh.download().unwrap(), [0; 3]);
+}

@@ -1,0 +1,271 @@
+//! Transforms and products compared with their operands: evidence that a device computed them.
+//!
+//! With polynomials x(z) = Σ_j x_j·z^j, a transform X has X_i = x(ω^i), and for any r
+//!
+//! Σ_i X_i·r^i = Σ_j x_j·w_j, w_j = Σ_i (r·ω^j)^i = (r^N − 1)/(r·ω^j − 1).
+//!
+//! The difference of both sides is a polynomial of r of degree at most N − 1. So if any output is wrong, the sides
+//! are equal for at most N − 1 points r: for r drawn uniformly from S elements after the device has answered a wrong
+//! transform passes with probability (N − 1)/S at most, whatever the error is (Schwartz 1980; Freivalds 1977 for
+//! products of matrices). S = 2^64 by [`Field::from_u64`] of a random integer in fields of more elements.
+//!
+//! A cyclic convolution is checked by its three transforms, or by [`product`] if nothing wraps.
+
+use rayon::prelude::*;
+use warpint_arith::field::Field;
+
+/// Why there is nothing to be checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoCheck {
+    /// The field has no such root of unity.
+    #[error("the field has no root of unity of order 2^{0}: there is no such transform")]
+    Root(u32),
+    /// It is not a whole number of transforms.
+    #[error("{len} elements are no batch of transforms of {n}: give a multiple of {n} elements")]
+    Batch {
+        /// Elements given.
+        len: usize,
+        /// Elements of a transform.
+        n: usize,
+    },
+    /// Inputs and outputs differ in length.
+    #[error("{inputs} elements have no transforms of {outputs} elements")]
+    Lengths {
+        /// Elements of the inputs.
+        inputs: usize,
+        /// Elements of the outputs.
+        outputs: usize,
+    },
+    /// A product has more elements than its factors give.
+    #[error("factors of {a} and {b} elements have no product of {c} elements")]
+    Product {
+        /// Elements of a.
+        a: usize,
+        /// Elements of b.
+        b: usize,
+        /// Elements of the product.
+        c: usize,
+    },
+}
+
+/// Elements of one task of rayon's, which has an inversion of its own.
+const RUN: usize = 1 << 10;
+
+/// Whether X_i = Σ_j x_j·ω^(ij) for all i < N = 2^log2 of each transform of a batch, by one sum at the point r: true
+/// for right outputs; true for wrong ones with probability (B·N − 1)/S at most, for a batch of B transforms and r
+/// drawn from S elements.
+///
+/// `x` and `outputs` are in natural order, transform after transform. An inverse transform is checked with its
+/// outputs as `x`.
+///
+/// Cost: about 2 products for each element of the batch, and 5N. A transform has N·log2(N)/2.
+///
+/// # Errors
+/// [`NoCheck`] for lengths that do not fit, or a field without such roots.
+pub fn transforms<F: Field>(
+    field: &F,
+    log2: u32,
+    x: &[F::Element],
+    outputs: &[F::Element],
+    r: &F::Element,
+) -> Result<bool, NoCheck> {
+    let root = field.root_of_unity(log2).ok_or(NoCheck::Root(log2))?;
+    let n = 1usize.checked_shl(log2).ok_or(NoCheck::Root(log2))?;
+    if x.len() != outputs.len() {
+        return Err(NoCheck::Lengths { inputs: x.len(), outputs: outputs.len() });
+    }
+    if !x.len().is_multiple_of(n) {
+        return Err(NoCheck::Batch { len: x.len(), n });
+    }
+    // Transform b counts r^(b·N).
+    let of_transform = field.pow(r, &[n as u64]);
+    let inputs = |j: usize| {
+        let column = (j..x.len()).step_by(n).rev();
+        column.fold(field.zero(), |sum, at| field.add(&field.mul(&sum, &of_transform), &x[at]))
+    };
+    let above = field.sub(&of_transform, &field.one());
+    let partial = |first: usize| {
+        let count = RUN.min(n - first);
+        let mut point = field.mul(r, &field.pow(&root, &[first as u64]));
+        let mut denominators = Vec::with_capacity(count);
+        for _ in 0..count {
+            denominators.push(field.sub(&point, &field.one()));
+            point = field.mul(&point, &root);
+        }
+        let inverses = inverses(field, &denominators);
+        let terms = inverses.iter().enumerate().map(|(j, inverse)| {
+            // At r = ω^(−j) the sum of N ones.
+            let weight = match inverse {
+                Some(inverse) => field.mul(&above, inverse),
+                None => field.from_u64(n as u64),
+            };
+            field.mul(&weight, &inputs(first + j))
+        });
+        terms.fold(field.zero(), |sum, term| field.add(&sum, &term))
+    };
+    let expected = (0..n.div_ceil(RUN))
+        .into_par_iter()
+        .map(|run| partial(run * RUN))
+        .reduce(|| field.zero(), |a, b| field.add(&a, &b));
+    Ok(evaluate(field, outputs, r) == expected)
+}
+
+/// Whether c(z) = a(z)·b(z), by their values at the point r: true for right products; true for wrong ones with
+/// probability (c.len() − 1)/S at most, for r drawn from S elements. The product has no more elements than
+/// a.len() + b.len() − 1, or zeros above.
+///
+/// A cyclic convolution of N elements is such a product if the factors have no more than N + 1 elements
+/// together that are not zero above.
+///
+/// Cost: a product for each element of a, b and c.
+///
+/// # Errors
+/// [`NoCheck::Product`] if c is too short for the product.
+pub fn product<F: Field>(
+    field: &F,
+    a: &[F::Element],
+    b: &[F::Element],
+    c: &[F::Element],
+    r: &F::Element,
+) -> Result<bool, NoCheck> {
+    let used = |x: &[F::Element]| x.iter().rposition(|x| *x != field.zero()).map_or(0, |i| i + 1);
+    if (used(a) + used(b)).saturating_sub(1) > c.len() && used(a) > 0 && used(b) > 0 {
+        return Err(NoCheck::Product { a: used(a), b: used(b), c: c.len() });
+    }
+    let [a, b, c] = [a, b, c].map(|x| evaluate(field, x, r));
+    Ok(field.mul(&a, &b) == c)
+}
+
+/// Σ_j x_j·r^j, by runs of Horner's rule.
+fn evaluate<F: Field>(field: &F, x: &[F::Element], r: &F::Element) -> F::Element {
+    let runs: Vec<F::Element> =
+        x.par_chunks(RUN).map(|run| crate::definition::evaluate(field, run, r)).collect();
+    crate::definition::evaluate(field, &runs, &field.pow(r, &[RUN as u64]))
+}
+
+/// 1/x of each, `None` of 0, by one inversion (Montgomery 1987): three products each.
+fn inverses<F: Field>(field: &F, x: &[F::Element]) -> Vec<Option<F::Element>> {
+    let zero = field.zero();
+    let mut product = field.one();
+    let before: Vec<F::Element> = x
+        .iter()
+        .map(|x| {
+            let next = if *x == zero { product.clone() } else { field.mul(&product, x) };
+            std::mem::replace(&mut product, next)
+        })
+        .collect();
+    // A product of elements that are not 0.
+    let mut rest = field.inverse(&product).unwrap_or(zero.clone());
+    let pairs = x.iter().zip(before).rev();
+    let mut all: Vec<Option<F::Element>> = pairs
+        .map(|(x, before)| {
+            (*x != zero).then(|| {
+                let inverse = field.mul(&rest, &before);
+                rest = field.mul(&rest, x);
+                inverse
+            })
+        })
+        .collect();
+    all.reverse();
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+    use warpint_arith::goldilocks::Goldilocks;
+    use warpint_arith::montgomery::known::BN254_SCALAR;
+
+    use super::*;
+    use crate::cpu::Transform;
+    use crate::definition;
+
+    fn drawn<F: Field>(field: &F, rng: &mut ChaCha8Rng, count: usize) -> Vec<F::Element> {
+        (0..count).map(|_| field.from_u64(rng.random())).collect()
+    }
+
+    fn transforms_of<F: Field + Clone>(field: &F, log2: u32, batch: usize, seed: u64) {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let x = drawn(field, &mut rng, batch << log2);
+        let mut outputs = x.clone();
+        let root = field.root_of_unity(log2).unwrap();
+        if log2 < 8 {
+            let all = x.chunks(1 << log2).flat_map(|x| definition::transform(field, x, &root));
+            outputs = all.collect();
+        } else {
+            Transform::new(field.clone(), log2).unwrap().forward(&mut outputs).unwrap();
+        }
+        let check = |x: &[F::Element], outputs: &[F::Element], r: &F::Element| {
+            transforms(field, log2, x, outputs, r).unwrap()
+        };
+        for _ in 0..3 {
+            let r = field.from_u64(rng.random());
+            assert!(check(&x, &outputs, &r), "seed {seed}");
+            let at = rng.random_range(0..outputs.len());
+            for of_inputs in [false, true] {
+                let (mut x, mut outputs) = (x.clone(), outputs.clone());
+                let changed = if of_inputs { &mut x[at] } else { &mut outputs[at] };
+                *changed = field.add(changed, &field.one());
+                assert!(!check(&x, &outputs, &r), "element {at}, seed {seed}");
+            }
+            // Two outputs in the place of each other.
+            if outputs.len() > 1 {
+                let mut swapped = outputs.clone();
+                swapped.swap(at, (at + 1) % outputs.len());
+                assert!(!check(&x, &swapped, &r), "{at} and the next one, seed {seed}");
+            }
+        }
+        // Points at which a sum of N ones stands, and 0.
+        for r in [field.zero(), field.one(), field.inverse(&root).unwrap(), root] {
+            assert!(check(&x, &outputs, &r), "seed {seed}");
+        }
+        let zeros = vec![field.zero(); x.len()];
+        assert!(!check(&x, &zeros, &field.from_u64(rng.random())));
+    }
+
+    #[test]
+    fn transforms_pass_and_changed_ones_fail() {
+        let seed = rand::rng().random();
+        println!("seed {seed}");
+        for (log2, batch) in [(0, 1), (0, 5), (1, 1), (3, 1), (5, 7), (11, 1), (12, 3)] {
+            transforms_of(&Goldilocks, log2, batch, seed);
+            transforms_of(&BN254_SCALAR.field().unwrap(), log2, batch, seed);
+        }
+    }
+
+    #[test]
+    fn products_pass_and_changed_ones_fail() {
+        let field = Goldilocks;
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        let (mut a, mut b) = (drawn(&field, &mut rng, 64), drawn(&field, &mut rng, 64));
+        a[30..].fill(0);
+        b[35..].fill(0);
+        let mut c = definition::convolve(&field, &a, &b);
+        let r = field.from_u64(rng.random());
+        assert!(product(&field, &a, &b, &c, &r).unwrap());
+        for i in 0..64 {
+            c[i] = field.add(&c[i], &1);
+            assert!(!product(&field, &a, &b, &c, &r).unwrap(), "element {i}");
+            c[i] = field.sub(&c[i], &1);
+        }
+        // One that wraps, and nothing at all.
+        b[35] = 1;
+        let refused = product(&field, &a, &b, &c, &r);
+        assert_eq!(refused, Err(NoCheck::Product { a: 30, b: 36, c: 64 }));
+        assert_eq!(product(&field, &[], &b, &[], &r), Ok(true));
+    }
+
+    #[test]
+    fn lengths_that_do_not_fit_are_refused() {
+        let field = Goldilocks;
+        let check = |x: usize, outputs: usize, log2| {
+            transforms(&field, log2, &vec![0; x], &vec![0; outputs], &7)
+        };
+        assert_eq!(check(8, 8, 3), Ok(true));
+        assert_eq!(check(8, 4, 2), Err(NoCheck::Lengths { inputs: 8, outputs: 4 }));
+        assert_eq!(check(6, 6, 2), Err(NoCheck::Batch { len: 6, n: 4 }));
+        assert_eq!(check(0, 0, 33), Err(NoCheck::Root(33)));
+        assert_eq!(check(0, 0, 2), Ok(true));
+    }
+}
