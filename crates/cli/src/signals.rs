@@ -1,6 +1,7 @@
 //! Requests to stop: Ctrl-C, SIGTERM and SIGHUP, and the end that they bring about.
 
 use std::io::Write;
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::{Duration, Instant};
@@ -76,8 +77,21 @@ pub(crate) fn end_as_asked(exit: Exit) {
     }
 }
 
+/// The signal that asked this process to stop.
+#[cfg(unix)]
+pub(crate) fn asked_by() -> Option<rustix::process::Signal> {
+    rustix::process::Signal::from_named_raw(FIRST.load(Ordering::SeqCst))
+}
+
+/// Whether a process ended by a signal that asks to stop.
+pub(crate) fn is_request(status: ExitStatus) -> bool {
+    platform::is_request(status)
+}
+
 #[cfg(unix)]
 mod platform {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::ExitStatus;
     use std::thread;
 
     use anyhow::Context;
@@ -87,10 +101,16 @@ mod platform {
 
     use crate::exit::Exit;
 
+    const REQUESTS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+
+    pub(super) fn is_request(status: ExitStatus) -> bool {
+        status.signal().is_some_and(|signal| REQUESTS.contains(&signal))
+    }
+
     /// Calls `act` with the number of each signal, in a thread of its own.
     pub(super) fn on_request(mut act: impl FnMut(i32) + Send + 'static) -> anyhow::Result<()> {
-        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
-            .context("cannot put the signal handler in place")?;
+        let mut signals =
+            Signals::new(REQUESTS).context("cannot put the signal handler in place")?;
         thread::Builder::new()
             .name("signals".into())
             .spawn(move || signals.forever().for_each(&mut act))
@@ -108,7 +128,13 @@ mod platform {
 
 #[cfg(not(unix))]
 mod platform {
+    use std::process::ExitStatus;
+
     use crate::exit::Exit;
+
+    pub(super) fn is_request(_: ExitStatus) -> bool {
+        false
+    }
 
     /// Calls `act` at each Ctrl-C, in a thread of its own.
     pub(super) fn on_request(mut act: impl FnMut(i32) + Send + 'static) -> anyhow::Result<()> {

@@ -109,6 +109,30 @@ impl StoredResult {
     }
 }
 
+/// A finished certification.
+pub(crate) struct StoredCertification {
+    pub(crate) path: PathBuf,
+    /// That of its [`TestKind`], which depends on the start residue.
+    pub(crate) slug: String,
+    pub(crate) squarings: u64,
+}
+
+/// All finished certifications of a number, whose checkpoints are in `dir`. What is not sound is
+/// left out.
+pub(crate) fn certifications(dir: &Path) -> Vec<StoredCertification> {
+    let folder = Folder::not_linked(dir);
+    let of = |path: PathBuf| {
+        let slug = path.file_name()?.to_str()?.strip_suffix("-result.json")?.to_owned();
+        if !slug.starts_with("cert-") {
+            return None;
+        }
+        let squarings = parse(&read(&path).ok()?).ok()?.iterations();
+        Some(StoredCertification { path, slug, squarings })
+    };
+    let entries = folder.list().unwrap_or_default().into_iter();
+    entries.filter_map(|entry| of(folder.file(entry.name))).collect()
+}
+
 /// At most as many bytes as no report has.
 fn read(path: &Path) -> Result<Vec<u8>, FileError> {
     const MOST: u64 = 1 << 20;

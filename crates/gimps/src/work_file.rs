@@ -16,7 +16,8 @@ const MOST_BYTES: u64 = 16 << 20;
 /// How long a file of additions must stay as it is before it is taken.
 const SETTLED: Duration = Duration::from_millis(100);
 
-/// The file `worktodo.txt` of a directory, and `worktodo.add` beside it.
+/// The file `worktodo.txt` of a directory, and `worktodo.add` beside it; or the same of one
+/// worker: see [`WorkFile::of_worker`].
 ///
 /// Other programs replace the file by renaming, append to it, and lock it by
 /// `worktodo.txt.lck`, which every change here does too. A change writes a new
@@ -112,6 +113,14 @@ impl WorkFile {
     pub fn stopped_by(mut self, stop: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         self.stop = Stop(Box::new(stop));
         self
+    }
+
+    /// The list of worker N alone, `worktodo-N.txt`, as PRPLL has it, with `worktodo-N.add` beside
+    /// it. Touches nothing.
+    #[must_use]
+    pub fn of_worker(dir: &Path, worker: u32, patience: Duration) -> Self {
+        let path = dir.join(format!("worktodo-{worker}.txt"));
+        Self { path, ..Self::new(dir, patience) }
     }
 
     /// Its path.

@@ -27,6 +27,7 @@ prop_compose! {
         proof in proptest::option::of((8u32..12, "[0-9a-f]{32}")),
     ) -> ResultLine {
         let proof = proof.map(|(power, md5)| ProofInfo::version_2(power, md5));
+        let shift_count = Some(shift_count);
         ResultLine { aid, user, computer, known_factors, shift_count, proof, ..ResultLine::prp(p, status, res64, res2048, n, gerbicz) }
     }
 }
@@ -40,8 +41,20 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    fn factor()(p in 2u32..1 << 31, factor in "[1-9][0-9]{1,30}", user in proptest::option::of(".*")) -> ResultLine {
+        ResultLine { user, ..ResultLine::factor(p, factor) }
+    }
+}
+
+prop_compose! {
+    fn twice()(line in ll()) -> ResultLine {
+        ResultLine { engines: vec!["fp64".into(), "goldilocks".into()], ..line }
+    }
+}
+
 fn line() -> impl Strategy<Value = ResultLine> {
-    prop_oneof![ll(), prp(), cert()]
+    prop_oneof![ll(), prp(), cert(), factor(), twice()]
 }
 
 proptest! {
@@ -105,6 +118,17 @@ fn fields_are_those_of_gimps() {
     let mut line = ResultLine::ll(67, Status::Composite, "0000000000000ABC".into(), 4);
     line.timestamp = "2026-01-02 03:04:05".into();
     let expected = r#"{"status":"C","exponent":67,"worktype":"LL","res64":"0000000000000ABC","error-code":"00000000","fft-length":4,"shift-count":0,"program":{"name":"warpint","version":"VERSION"},"timestamp":"2026-01-02 03:04:05"}"#
+        .replace("VERSION", VERSION);
+    assert_eq!(serde_json::to_string(&line).unwrap(), expected);
+    line.engines = vec!["fp64".into(), "goldilocks".into()];
+    let both = r#""engines":["fp64","goldilocks"],"fft-length""#;
+    let expected = expected.replace(r#""fft-length""#, both);
+    assert_eq!(serde_json::to_string(&line).unwrap(), expected);
+
+    // A factor is all that its line claims: no range, and no residue.
+    let mut line = ResultLine::factor(29, "233".into());
+    line.timestamp = "2026-01-02 03:04:05".into();
+    let expected = r#"{"status":"F","exponent":29,"worktype":"TF","factors":["233"],"program":{"name":"warpint","version":"VERSION"},"timestamp":"2026-01-02 03:04:05"}"#
         .replace("VERSION", VERSION);
     assert_eq!(serde_json::to_string(&line).unwrap(), expected);
 

@@ -44,6 +44,24 @@ fn lines_have_numbers_and_a_missing_file_has_none() {
 }
 
 #[test]
+fn a_worker_has_a_list_of_its_own() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("worktodo.txt"), "Test=7\n").unwrap();
+    fs::write(dir.path().join("worktodo-3.add"), "Test=9689\n").unwrap();
+    let mut own = WorkFile::of_worker(dir.path(), 3, IN_TIME);
+    assert_eq!(own.read().unwrap(), []);
+    assert_eq!(own.merge_added().unwrap(), 1);
+    own.append(&[b"Test=61"]).unwrap();
+    assert!(own.remove_line(b"Test=9689").unwrap());
+    let text = |name| fs::read_to_string(dir.path().join(name)).unwrap();
+    assert_eq!(
+        (text("worktodo-3.txt").as_str(), text("worktodo.txt").as_str()),
+        ("Test=61\n", "Test=7\n")
+    );
+    assert_eq!(names(dir.path()), ["worktodo-3.txt", "worktodo.txt"]);
+}
+
+#[test]
 fn the_first_of_equal_lines_goes_and_the_rest_stays() {
     let dir = tempfile::tempdir().unwrap();
     let mut file = written(dir.path(), "a\r\nTest=7\n\u{ff}\nTest=7\r\nTest=77\nTest=7");

@@ -1,5 +1,6 @@
 //! `collatz verify` and `collatz merge`: their grammar and help.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -103,7 +104,7 @@ pub(super) fn method() -> impl TypedValueParser<Value = MethodChoice> {
         .map(|name| MethodChoice(Method::ALL.into_iter().find(|method| method.name() == name)))
 }
 
-/// Where units are verified.
+/// Where to compute, with all GPUs as a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Places {
     /// On all GPUs.
@@ -120,6 +121,15 @@ impl FromStr for Places {
             return Ok(Self::All);
         }
         text.parse().map(Self::One).map_err(|unknown| format!("{unknown}, all"))
+    }
+}
+
+impl fmt::Display for Places {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => f.write_str("all"),
+            Self::One(device) => device.fmt(f),
+        }
     }
 }
 

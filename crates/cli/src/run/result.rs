@@ -1,19 +1,28 @@
 //! The result of a test: found again, kept, printed and recorded, and what it lets go.
 
+use std::fmt::Display;
+use std::fs;
+
 use anyhow::Context;
+use serde::Serialize;
 use warpint::gimps;
 use warpint::mersenne::checkpoint::CheckpointStore;
 use warpint::mersenne::proof::ResidueFolder;
 use warpint::mersenne::{Event, TestKind};
 
 use super::Job;
+use crate::no_result::FactorReport;
 use crate::progress;
 use crate::proofs::is_want_of_room;
 use crate::report::{self, TestReport};
 use crate::stored::{Loaded, StoredResult};
 
 /// The result of this test, if it was finished before.
-pub(super) fn load(stored: &StoredResult, job: &Job) -> anyhow::Result<Option<TestReport>> {
+pub(super) fn load(
+    stored: &StoredResult,
+    store: &mut CheckpointStore,
+    job: &Job,
+) -> anyhow::Result<Option<TestReport>> {
     let (p, path) = (job.spec.exponent, stored.path().display());
     match stored.load()? {
         Loaded::Nothing => Ok(None),
@@ -30,12 +39,16 @@ pub(super) fn load(stored: &StoredResult, job: &Job) -> anyhow::Result<Option<Te
                 job.say(|| format!("M{p}: finished before, the result is from {path}"));
                 return Ok(Some(*report));
             }
-            if order.double_check {
-                job.say(|| {
-                    format!(
-                        "M{p}: the result in {path} is no double-check of itself, testing again"
-                    )
-                });
+            let refused = match job.spec.kind {
+                _ if order.double_check => Some("no double-check of itself"),
+                // Whoever gives out a certification wants it computed.
+                TestKind::Cert(_) => Some("that of another assignment"),
+                TestKind::Prp | TestKind::Ll(_) => None,
+            };
+            if let Some(refused) = refused {
+                job.say(|| format!("M{p}: the result in {path} is {refused}, testing again"));
+                // Its last state would be taken for the end of this test.
+                clear_leftovers(&report, store, job);
                 return Ok(None);
             }
             job.say(|| format!("M{p}: finished before without this assignment, from {path}"));
@@ -101,7 +114,7 @@ fn remove_residues(job: &Job) -> anyhow::Result<()> {
 
 /// Prints a result. An assignment that is recorded is done even if nobody
 /// listens: that is told and no more.
-pub(super) fn print(report: &TestReport, job: &Job) -> anyhow::Result<()> {
+pub(super) fn print(report: &(impl Display + Serialize), job: &Job) -> anyhow::Result<()> {
     let printed = report::print(report, job.json);
     let Some(watch) = job.watch() else { return printed };
     watch.log(&report.to_string());
@@ -142,6 +155,21 @@ pub(super) fn record(
             Err(anyhow::Error::new(e).context(line))
         }
     }
+}
+
+/// Prints a factor that makes the test needless, and records it.
+pub(super) fn finish_by_factor(factor: &FactorReport, job: &Job) -> anyhow::Result<()> {
+    let printed = print(factor, job);
+    if job.results.is_none() {
+        fs::create_dir_all(job.dir)
+            .with_context(|| format!("cannot make the directory {}", job.dir.display()))?;
+    }
+    gimps::append_result(
+        job.results_file(&job.results_path(job.credit())),
+        &factor.result_line(job.credit()),
+    )
+    .context("the factor is printed, but not recorded")?;
+    printed
 }
 
 /// Removes what the finished test left if it was killed right behind its result: its last state

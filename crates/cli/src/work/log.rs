@@ -20,7 +20,7 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    pub(crate) fn new(dir: &Path, worker: u32) -> Self {
+    pub(crate) fn new(dir: &Path, worker: Option<u32>) -> Self {
         Self { path: super::numbered(dir, "warpint", worker, "log"), failing: false }
     }
 
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn lines_have_a_time_and_a_place_and_are_one_line() {
         let dir = tempfile::tempdir().unwrap();
-        let mut log = Log::new(dir.path(), 2);
+        let mut log = Log::new(dir.path(), Some(2));
         log.line("cpu M7", "a\nb");
         log.line("cpu M7", "c");
         let text = fs::read_to_string(dir.path().join("warpint-2.log")).unwrap();
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn a_long_log_makes_way_and_three_older_ones_stay() {
         let dir = tempfile::tempdir().unwrap();
-        let mut log = Log::new(dir.path(), 0);
+        let mut log = Log::new(dir.path(), None);
         let long = "x".repeat(600_000);
         for n in 0..6 {
             log.line("cpu M7", &format!("{n}{long}"));
@@ -108,7 +108,7 @@ mod tests {
     fn a_log_that_cannot_be_written_stops_nothing() {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("warpint.log")).unwrap();
-        let mut log = Log::new(dir.path(), 0);
+        let mut log = Log::new(dir.path(), None);
         log.line("cpu M7", "a");
         assert!(log.failing);
         fs::remove_dir(dir.path().join("warpint.log")).unwrap();

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use warpint::device::Telemetry;
 use warpint_files::{FileError, Folder};
 
 /// A status file has less; more is not read.
@@ -36,6 +37,8 @@ pub(crate) enum State {
     Testing,
     /// The test is done, and its proof is being built.
     Proving,
+    /// No work is left, and it waits for some.
+    Waiting,
     /// There was no work left.
     Finished,
     /// By the user; the same command goes on.
@@ -79,6 +82,9 @@ pub(crate) struct TestStatus {
     pub(crate) verified: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) round_off: Option<RoundOffStatus>,
+    /// What the sensors of the device said last; absent where it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sensors: Option<Telemetry>,
     /// Errors overcome in this sitting.
     pub(crate) errors: ErrorStatus,
 }

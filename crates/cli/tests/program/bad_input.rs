@@ -91,7 +91,15 @@ fn misuse_shows_the_usage_and_help_is_no_error() {
         let ran = warpint(dir.path(), line);
         assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{line}");
     }
-    assert!(warpint(dir.path(), "prp --help").out.contains("warpint prp 216091"));
+    for (command, own, other) in
+        [("prp", "warpint prp ", "warpint ll "), ("ll", "warpint ll ", "warpint prp ")]
+    {
+        let help = warpint(dir.path(), &format!("{command} --help")).out;
+        assert!(help.contains(own) && !help.contains(other), "{help}");
+    }
+    let help = warpint(dir.path(), "--help").out;
+    let first = help.lines().next().unwrap();
+    assert!(first.contains("integers") && !first.contains("Mersenne"), "{first}");
 }
 
 #[test]

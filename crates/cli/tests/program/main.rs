@@ -15,6 +15,8 @@ mod bench_batch;
 #[cfg(test)]
 mod bench_bigprime;
 #[cfg(test)]
+mod certs;
+#[cfg(test)]
 mod checked;
 #[cfg(test)]
 mod collatz;
@@ -51,3 +53,6 @@ mod tune_batch;
 mod tune_collatz;
 #[cfg(test)]
 mod work;
+#[cfg(unix)]
+#[cfg(test)]
+mod workers;

@@ -71,6 +71,28 @@ fn a_small_factor_ends_it() {
     // 2351 = 2·25·47 + 1.
     assert_eq!(warpint(dir.path(), "prp 47 --tf-limit 24 --json").json()["status"], "C");
     assert_eq!(warpint(dir.path(), "ll 47 --tf-limit 25 --json").json()["status"], "F");
+
+    // Each is recorded, and once.
+    assert_eq!(warpint(dir.path(), "ll 11").code, Some(0));
+    let recorded = lines(&dir.path().join("warpint-work/results.txt"));
+    let facts: Vec<_> = recorded
+        .iter()
+        .map(|r| format!("{} {} {} {}", r["worktype"], r["exponent"], r["status"], r["factors"]))
+        .collect();
+    let expected = [
+        r#""TF" 11 "F" ["23"]"#,
+        r#""TF" 43 "F" ["431"]"#,
+        r#""PRP-3" 47 "C" null"#,
+        r#""TF" 47 "F" ["2351"]"#,
+    ];
+    assert_eq!(facts, expected);
+    let ran = warpint(dir.path(), "prp 23 --results here.txt --dir none");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(lines(&dir.path().join("here.txt"))[0]["factors"], serde_json::json!(["47"]));
+    assert!(!dir.path().join("none").exists());
+    let ran = warpint(dir.path(), "prp 23 --results no/where.txt --dir none");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.out.contains("47") && ran.err.contains("printed, but not recorded"), "{ran:?}");
 }
 
 #[test]

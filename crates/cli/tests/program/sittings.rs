@@ -1,7 +1,7 @@
 //! Tests that are stopped, killed, damaged or starved of disk, and go on to the
 //! same residue.
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -128,16 +128,20 @@ fn each_request_to_stop_saves_and_ends_the_process_by_its_own_signal() {
     }
 }
 
+/// A pipe that is full: whoever writes to it waits for a reader.
+fn full_pipe() -> (PipeReader, PipeWriter) {
+    const CAPACITY: usize = 65_536;
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    let filling = std::thread::spawn(move || writer.write_all(&[b'\n'; CAPACITY]).map(|()| writer));
+    wait_until("a full pipe", || filling.is_finished());
+    (reader, filling.join().unwrap().unwrap())
+}
+
 #[test]
 fn a_second_request_ends_it_at_once_and_by_the_signal() {
     let dir = tempfile::tempdir().unwrap();
-    // A full pipe that nobody reads: after the first request the test is saved, and its line waits
-    // for a reader.
-    let (_reader, mut writer) = std::io::pipe().unwrap();
-    let full = writer.try_clone().unwrap();
-    let writing = std::thread::spawn(move || writer.write_all(&[b'\n'; 65_536]).map(|()| writer));
-    wait_until("a full pipe", || writing.is_finished());
-    let _writer = writing.join().unwrap().unwrap();
+    // After the first request the test is saved, and its line waits for a reader.
+    let (_reader, full) = full_pipe();
     let p = P.to_string();
     let args = ["ll", &p, "--no-tf", "--json", "--checkpoint-interval", "0.05"];
     let mut child = command(dir.path(), args).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
@@ -149,6 +153,30 @@ fn a_second_request_ends_it_at_once_and_by_the_signal() {
     wait_until("the end", || child.try_wait().unwrap().is_some());
     let ran = end(child);
     assert!(ran.ended_by("INT"), "{ran:?}");
+}
+
+#[test]
+fn a_test_that_ends_in_spite_of_a_request_is_recorded_and_ends_by_the_signal() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut reader, full) = full_pipe();
+    let mut child = command(dir.path(), ["ll", "1279", "--no-tf", "-q"])
+        .stdout(full)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The result is kept, and is being printed.
+    let kept = dir.path().join("warpint-work/M1279/ll-result.json");
+    wait_until("the result", || kept.exists());
+    signal(&child, "INT");
+    std::thread::sleep(Duration::from_millis(100));
+    assert!(child.try_wait().unwrap().is_none(), "it waits for its line");
+    let mut out = String::new();
+    reader.read_to_string(&mut out).unwrap();
+    assert!(out.ends_with("no errors\n") && out.contains("M1279 is prime"), "{}", out.trim());
+    let ran = end(child);
+    assert!(ran.ended_by("INT"), "{ran:?}");
+    let recorded = fs::read_to_string(dir.path().join("warpint-work/results.txt")).unwrap();
+    assert_eq!(recorded.lines().count(), 1);
 }
 
 #[test]

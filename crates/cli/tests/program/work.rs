@@ -89,6 +89,41 @@ fn an_assignment_that_cannot_be_done_is_told_of_and_the_others_are() {
 }
 
 #[test]
+fn a_factor_ends_a_line_of_which_nobody_has_searched_any() {
+    let dir = tempfile::tempdir().unwrap();
+    // The short form of PRPLL's help; those that a server gives out have been searched.
+    let lines = format!("PRP=2207\nTest=11\nPRP={AID},2207\nPRP=1,2,2207,-1,70,0\nPRP=1279\n");
+    let ran = work(dir.path(), &lines, " --user somebody --no-proof");
+    assert_eq!((ran.code, left(dir.path()).as_str()), (Some(0), ""), "{ran:?}");
+    // 123593 = 2·28·2207 + 1.
+    assert!(ran.out.contains("M2207 is composite: it has the factor 123593 = 2·28·2207 + 1\n"));
+    let found = results(dir.path(), "results.txt");
+    let facts: Vec<_> = found
+        .iter()
+        .map(|r| format!("{} {} {}", r["worktype"], r["exponent"], r["status"]))
+        .collect();
+    assert_eq!(
+        facts,
+        [
+            r#""TF" 2207 "F""#,
+            r#""TF" 11 "F""#,
+            r#""PRP-3" 2207 "C""#,
+            r#""PRP-3" 2207 "C""#,
+            r#""PRP-3" 1279 "P""#
+        ]
+    );
+    assert_eq!(
+        (&found[0]["factors"][0], &found[0]["user"]),
+        (&"123593".into(), &"somebody".into())
+    );
+    assert!(found[0].get("res64").is_none() && found[0].get("bitlo").is_none());
+    // As after a crash between the result and the removal of its line.
+    let ran = work(dir.path(), "PRP=2207\n", " --user somebody");
+    assert_eq!((ran.code, left(dir.path()).as_str()), (Some(0), ""), "{ran:?}");
+    assert_eq!(results(dir.path(), "results.txt").len(), 5);
+}
+
+#[test]
 fn an_engine_that_does_not_take_the_exponent_fails_only_there() {
     let dir = tempfile::tempdir().unwrap();
     let ran = work(dir.path(), "Test=1279\nTest=61\n", " --engine word");

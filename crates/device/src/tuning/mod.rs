@@ -159,6 +159,17 @@ impl TuningStore {
         Ok(Warned { value, warning })
     }
 
+    /// Tries whether timings can be stored: makes the folder if it is not there, and a file there,
+    /// which is removed again.
+    ///
+    /// # Errors
+    /// The file cannot be read or written.
+    pub fn check(&self) -> Result<(), TuningError> {
+        drop(self.read()?);
+        // A file that is begun and dropped is removed.
+        self.folder.begin(FILE).map(drop).map_err(|e| self.error("write", e))
+    }
+
     /// Stores a timing, in place of the one that the key had. Entries of other
     /// keys stay. A corrupt file is set aside, with a warning.
     ///
