@@ -32,6 +32,7 @@ pub(crate) use collatz_runs::{MergeArgs, MethodChoice, Places, VerifyArgs};
 pub(crate) use machine::{
     SelftestArgs, StressArgs, Tune, TuneArgs, TuneBatchArgs, TuneCollatzArgs, Tuned,
 };
+pub(crate) use natural::large_natural;
 use proof::proof_power;
 pub(crate) use proof::{Proof, ProofVerifyArgs};
 use test::{LL_EXAMPLES, PRP_EXAMPLES};
@@ -118,10 +119,10 @@ pub(crate) enum Command {
     Status(StatusArgs),
     /// Add, multiply, divide … the numbers of files, number by number.
     ///
-    /// A file has a number a line, decimal or hexadecimal, or is a NumPy array or raw bytes. Results
-    /// go to OUT in the order of the numbers. Where there is none, for want of a number, since a < b, for a
-    /// divisor or modulus 0, or for want of an inverse, that is told, OUT has the line `none` or zeros, and the
-    /// exit code is 2.
+    /// An operand is a file, a pipe or a number. A file has a number a line, decimal or hexadecimal,
+    /// or is a NumPy array or raw bytes. Results go to OUT in the order of the numbers. If an item
+    /// has no result (malformed input, a < b, zero divisor, no inverse), OUT contains `none` or
+    /// zeros, and the exit code is 2. A run that was stopped goes on with the same command.
     #[command(after_help = batch::BATCH_EXAMPLES)]
     Batch {
         #[command(subcommand)]

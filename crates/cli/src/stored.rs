@@ -121,6 +121,7 @@ pub(crate) struct StoredCertification {
 /// left out.
 pub(crate) fn certifications(dir: &Path) -> Vec<StoredCertification> {
     let folder = Folder::not_linked(dir);
+    let Ok(entries) = folder.list() else { return vec![] };
     let of = |path: PathBuf| {
         let slug = path.file_name()?.to_str()?.strip_suffix("-result.json")?.to_owned();
         if !slug.starts_with("cert-") {
@@ -129,8 +130,7 @@ pub(crate) fn certifications(dir: &Path) -> Vec<StoredCertification> {
         let squarings = parse(&read(&path).ok()?).ok()?.iterations();
         Some(StoredCertification { path, slug, squarings })
     };
-    let entries = folder.list().unwrap_or_default().into_iter();
-    entries.filter_map(|entry| of(folder.file(entry.name))).collect()
+    entries.into_iter().filter_map(|entry| of(folder.file(entry.name))).collect()
 }
 
 /// At most as many bytes as no report has.

@@ -53,6 +53,11 @@ impl WholeFile {
         Ok(this)
     }
 
+    /// Where links from its path lead.
+    pub(crate) fn place(&self) -> &Path {
+        &self.place
+    }
+
     /// Whether both are in the same place.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let folder = |file: &Self| fs::canonicalize(folder_of(&file.place)).ok();

@@ -29,6 +29,20 @@ struct Pattern {
     }
 };
 
+// Of numbers given up in a list of ends, which are 16 bits each.
+const unsigned short GIVEN_UP = 0xffff;
+
+// The sum of a warp's values, in all lanes.
+DEVICE u32 warp_sum(u32 value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#pragma unroll
+    for (u32 apart = 1; apart < 32; apart *= 2) value += __shfl_xor_sync(0xffffffffu, value, apart);
+    return value;
+#else
+    return __reduce_add_sync(0xffffffffu, value);
+#endif
+}
+
 // Numbers below 2^128, the lowest word first.
 struct Long {
     u32 w[4];

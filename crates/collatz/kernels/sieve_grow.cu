@@ -1,11 +1,12 @@
 // The children of nodes of one level, k: a thread has one node. Nodes are 32 bytes: the lowest 96 bits of `low`, odd
-// steps and pattern (odd | run << 8 | evens << 10); then T^k(low) in 128 bits.
+// steps and pattern (odd | run << 8 | evens << 10); then T^k(low) in 128 bits. Odd steps are below 128, whatever the
+// memory holds: that many powers of 3 there are.
 //
 //   THREADS   of a block, a multiple of 32
 #include "sieve.cuh"
 
 DEVICE bool grow(uint4 low_part, Long path, u32 k, u32 bit, Long power, Limits limits, uint4& low_out, Long& path_out) {
-    u32 odd = low_part.w & 255;
+    u32 odd = low_part.w & 127;
     Pattern pattern = {low_part.w >> 8 & 3, low_part.w >> 10};
     if (bit) path = add(path, power);
     u32 mask = bit << (k & 31);
@@ -40,7 +41,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         Long paths[2];
         if (i < total) {
             uint4 low_part = nodes[2 * (u64)i];
-            Long path = join(nodes[2 * (u64)i + 1]), power = join(powers[low_part.w & 255]);
+            Long path = join(nodes[2 * (u64)i + 1]), power = join(powers[low_part.w & 127]);
             lives[0] = grow(low_part, path, k, 0, power, limits, lows[0], paths[0]);
             lives[1] = grow(low_part, path, k, 1, power, limits, lows[1], paths[1]);
         }

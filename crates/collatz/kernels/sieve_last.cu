@@ -2,6 +2,9 @@
 // after the other their 1,024 numbers are sieved, a word a lane, and those left wait in shared memory until there are 32 to
 // walk, one a lane. Numbers that no rule kills in all stages are listed.
 //
+// What the nodes taken together add is their tally, of which the host may recompute any: tallies[i], of the nodes from
+// start + 32·i on, is {numbers walked, odd steps of those killed, numbers listed, mark}. The same sums of all are in `sums`.
+//
 //   THREADS   of a block, a multiple of 32
 //   BLOCKS    of a multiprocessor
 //   STEP      bits of a step of the walk
@@ -30,6 +33,8 @@ struct Shared {
     Node nodes[WARPS][32];
     u32 steps[1 << STEP];
     u32 mod_9[9 * 32];
+    // By warp: numbers walked, odd steps of those killed.
+    u64 sums[WARPS][2];
     unsigned short waiting[WARPS][WAITING];
 };
 
@@ -56,12 +61,13 @@ DEVICE void step(u32 (&x)[3], u32 m, u32 c) {
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     sieve_last(const uint4* nodes, const u32* count, u32* taken, const u32* vectors, const uint4* powers,
                const u32* inverses, const u32* steps, const u32* mod_9, const u32* least, u32 top_0, u32 top_1, u32 top_2,
-               u64* listed, u32* list_count, u32 list_length, u64* sums) {
+               u64* listed, u32* list_count, u32 list_length, u64* sums, uint4* tallies, u32 start, u32 mark) {
     DYNAMIC_SHARED(unsigned char, bytes);
     Shared& shared = *(Shared*)bytes;
     for (u32 i = threadIdx.x; i < 1u << STEP; i += THREADS) shared.steps[i] = steps[i];
     for (u32 i = threadIdx.x; i < 9 * 32; i += THREADS) shared.mod_9[i] = mod_9[i];
     if (threadIdx.x < 16) shared.rises[threadIdx.x] = powers[threadIdx.x].x;
+    if (threadIdx.x % 32 < 2) shared.sums[threadIdx.x / 32][threadIdx.x % 32] = 0;
     __syncthreads();
     u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, below = (1u << lane) - 1;
     Node* group = shared.nodes[warp];
@@ -70,9 +76,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     u32 total = *count, leasts[STAGES];
 #pragma unroll
     for (u32 i = 0; i < STAGES; i++) leasts[i] = 4 * least[i];
-    u64 walked = 0, sum = 0;
     // Of the nodes at hand.
-    u32 walked_here = 0, sum_here = 0;
+    u32 walked_here = 0, sum_here = 0, long_here = 0;
     u32 place = 0, places = 0;
     bool full = false;
 
@@ -106,6 +111,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         });
         u32 vote = __ballot_sync(ALL, alive);
         u32 long_ones = __popc(vote);
+        long_here += long_ones;
         if (long_ones > places && !full) {
             // The places that are left stay empty.
             for (u32 i = lane; i < places; i += 32) listed[place + i] = NOBODY;
@@ -131,7 +137,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         __syncwarp();
         if (lane < have) {
             uint4 low_part = nodes[2 * (u64)(first + lane)], path = nodes[2 * (u64)(first + lane) + 1];
-            odd = low_part.w & 255;
+            odd = low_part.w & 127;
             uint4 p = powers[odd];
             // path + top·3^odd mod 2^96.
             u64 t = (u64)p.x * top_0 + path.x;
@@ -191,19 +197,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
             __syncwarp();
         }
         if (waits) walk(first, 0, waits);
-        walked += walked_here;
-        sum += sum_here / 4;
-        walked_here = sum_here = 0;
+        walked_here = warp_sum(walked_here);
+        sum_here = warp_sum(sum_here / 4);
+        if (lane == 0) {
+            tallies[(first - start) / 32] = make_uint4(walked_here, sum_here, long_here, mark);
+            shared.sums[warp][0] += walked_here;
+            shared.sums[warp][1] += sum_here;
+        }
+        walked_here = sum_here = long_here = 0;
         __syncwarp();
     }
     for (u32 i = lane; i < places && !full; i += 32) listed[place + i] = NOBODY;
-#pragma unroll
-    for (u32 apart = 16; apart; apart /= 2) {
-        walked += __shfl_down_sync(ALL, walked, apart);
-        sum += __shfl_down_sync(ALL, sum, apart);
-    }
-    if (lane == 0) {
-        atomicAdd(&sums[0], walked);
-        atomicAdd(&sums[1], sum);
-    }
+    if (lane < 2) atomicAdd(&sums[lane], shared.sums[warp][lane]);
 }

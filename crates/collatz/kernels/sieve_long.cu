@@ -1,9 +1,11 @@
-// Long numbers, walked exactly in 128 bits until a value at the end of a step is below the number. A thread walks number by
-// number. `tall` lists those with a value, at the start or the end of a step, of at least `threshold`; `given_up` those that
-// outgrow 128 bits or take more than `most` steps of the walk. Both lists have their count before their entries, which are
-// two words of 64 bits; what does not fit is counted only. sums[0] is the sum of odd steps of the others.
+// Long numbers of `count` nodes, walked exactly in 128 bits until a value at the end of a step is below the number. A thread
+// walks number by number. Places without a number, whose nodes are beyond those that there are, are left out. `tall` lists
+// those with a value, at the start or the end of a step, of at least `threshold`; `given_up` those that outgrow 128 bits or
+// take more than `most` steps of the walk. Both lists have their count before their entries, which are two words of 64 bits;
+// what does not fit is counted only. sums[0] is the sum of odd steps of the others, sums[1] how many numbers there were,
+// sums[2] the sum of odd steps once more; ends[i] are the odd steps of the number in place i, or GIVEN_UP.
 //
-//   THREADS   of a block
+//   THREADS   of a block, a multiple of 32
 //   STEP      bits of a step of the walk
 //   POWERS    powers of 3 that there may be
 #include "sieve.cuh"
@@ -18,9 +20,9 @@ DEVICE void list(u64* to, u32 length, Long n) {
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-    sieve_long(const uint4* nodes, const u64* listed, u32 from, u32 until, const uint4* powers, const u32* steps, u32 level,
+    sieve_long(const uint4* nodes, u32 count, const u64* listed, u32 from, u32 until, const uint4* powers, const u32* steps, u32 level,
                u32 top_0, u32 top_1, u32 top_2, u32 top_3, u32 threshold_0, u32 threshold_1, u32 threshold_2, u32 threshold_3,
-               u32 most, u64* tall, u32 tall_length, u64* given_up, u32 given_up_length, u64* sums) {
+               u32 most, u64* tall, u32 tall_length, u64* given_up, u32 given_up_length, u64* sums, unsigned short* ends) {
     DYNAMIC_SHARED(uint4, powers_here);
     u32* table = (u32*)(powers_here + POWERS);
     for (u32 i = threadIdx.x; i < POWERS; i += THREADS) powers_here[i] = powers[i];
@@ -28,19 +30,20 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     __syncthreads();
     Long threshold = {{threshold_0, threshold_1, threshold_2, threshold_3}};
     u64 sum = 0;
+    u32 numbers = 0;
     // The entry after the next and the next node are on their way while a number is walked.
     u32 i = from + blockIdx.x * THREADS + threadIdx.x, stride = gridDim.x * THREADS;
     u64 entry = i < until ? listed[i] : NOBODY, next = i + stride < until ? listed[i + stride] : NOBODY;
     uint4 low_part = make_uint4(0, 0, 0, 0), path = low_part;
-    if (entry != NOBODY) low_part = nodes[2 * (entry >> 10)], path = nodes[2 * (entry >> 10) + 1];
+    if (entry >> 10 < count) low_part = nodes[2 * (entry >> 10)], path = nodes[2 * (entry >> 10) + 1];
     for (; i < until; i += stride) {
         u64 this_entry = entry;
         uint4 this_low = low_part, this_path = path;
         entry = next;
-        if (entry != NOBODY) low_part = nodes[2 * (entry >> 10)], path = nodes[2 * (entry >> 10) + 1];
+        if (entry >> 10 < count) low_part = nodes[2 * (entry >> 10)], path = nodes[2 * (entry >> 10) + 1];
         next = i + 2 * (u64)stride < until ? listed[i + 2 * stride] : NOBODY;
-        if (this_entry == NOBODY) continue;
-        u32 odd = this_low.w & 255;
+        if (this_entry >> 10 >= count) continue;
+        u32 odd = this_low.w & 127;
         // t = top + a; n = low + t·2^level; x = path + t·3^odd, below 2^128.
         Long t = add({{top_0, top_1, top_2, top_3}}, {{(u32)this_entry & 1023, 0, 0, 0}});
         Long power = join(powers_here[odd]), x = join(this_path);
@@ -76,6 +79,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
                 break;
             }
         }
+        numbers++;
+        ends[i] = lost ? GIVEN_UP : (unsigned short)odd;
         if (lost) {
             list(given_up, given_up_length, n);
         } else {
@@ -83,5 +88,12 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             if (is_tall) list(tall, tall_length, n);
         }
     }
-    if (sum) atomicAdd(sums, sum);
+    numbers = warp_sum(numbers);
+#pragma unroll
+    for (u32 apart = 16; apart; apart /= 2) sum += __shfl_down_sync(0xffffffffu, sum, apart);
+    if (threadIdx.x % 32 == 0 && numbers) {
+        atomicAdd(&sums[0], sum);
+        atomicAdd(&sums[1], (u64)numbers);
+        atomicAdd(&sums[2], sum);
+    }
 }

@@ -114,11 +114,14 @@ DEVICE void advance(Number& start, Number& value, Number power) {
 // In: entries (2^d, then 4·3^0 … 4·3^15), powers 3^0 … 3^40. The values h are first … first + highs − 1; of residue
 // i/chunks the item i has those from i % chunks·item_highs on.
 // state: the next item; how many starts are left to the host; steps of all numbers. `over` has room for
-// `capacity` such starts, WORDS words each; those beyond that are only counted.
+// `capacity` such starts, WORDS words each; those beyond that are only counted. tallies[i]: the steps of item i.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     table_walk(u64* state, u32* over, u32 capacity, const u64* residues, const u32* entries, const u64* powers,
-               u64 first_lower, u64 first_upper, u64 highs, u32 item_highs, u32 chunks, u32 items) {
+               u64 first_lower, u64 first_upper, u64 highs, u32 item_highs, u32 chunks, u32 items, u32* tallies) {
     DYNAMIC_SHARED(u32, table);
+    // Of this thread: its item, and its steps before that. They are seldom used, and registers are few.
+    u32* mine = table + SIZE + 16 + threadIdx.x;
+    mine[0] = ~0u;
     for (u32 i = threadIdx.x; i < SIZE + 16; i += THREADS) table[i] = entries[i];
     __syncthreads();
     Number n, start, value, power;
@@ -153,8 +156,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
             limit = steps + MOST_STEPS + 64 * left;
         }
         if (left == 0) {
+            if (mine[0] != ~0u) tallies[mine[0]] = steps - mine[THREADS];
             u64 item = atomicAdd(&state[0], 1ull);
             if (item >= items) break;
+            mine[0] = (u32)item;
+            mine[THREADS] = steps;
             u64 residue = (u32)item / chunks;
             u64 offset = (u64)((u32)item % chunks) * item_highs;
             u64 packed = residues[2 * residue];

@@ -37,7 +37,7 @@ pub enum CollatzError {
     },
     /// A class of more low bits than the sieve.
     #[error(
-        "the table method has no way for a class of {low_bits} low bits with a sieve of {sieve_bits}: give fewer low bits or a larger sieve, which has at most 37, or take another method"
+        "the table method cannot verify a class of {low_bits} low bits with a sieve of {sieve_bits} bits: use fewer low bits, a larger sieve (at most 37 bits) or another method"
     )]
     LowBits {
         /// Those of the class.
@@ -68,11 +68,33 @@ pub enum CollatzError {
     },
     /// A path that does not come to 1.
     #[error(
-        "the path of {n} does not reach 1 in some millions of steps: look at it alone, it would be a counter-example"
+        "the path of {n} does not reach 1 within some millions of steps: it may be a counter-example; follow it with collatz path"
     )]
     NoEnd {
         /// Its start.
         n: u128,
+    },
+    /// No seed for challenges.
+    #[error("the operating system gives no random numbers: {reason}")]
+    Randomness {
+        /// What it says.
+        reason: String,
+    },
+    /// A result that is not what the host computes: a fault of the device, of memory or of a core.
+    #[error(
+        "{place} gave a wrong result for {region}: {what} is {found}, it must be {expected}; nothing of it is kept"
+    )]
+    Refuted {
+        /// Who computed it.
+        place: String,
+        /// Of which numbers.
+        region: String,
+        /// What is wrong.
+        what: String,
+        /// As it was reported.
+        found: Box<str>,
+        /// As the host has it.
+        expected: Box<str>,
     },
     /// The device failed, or lacks memory.
     #[error(transparent)]

@@ -4,15 +4,18 @@
 //! * [`Plain`]: the slow, obvious method, the oracle of the others;
 //! * [`sieve`]: numbers grown from their low bits, whole subtrees left out;
 //! * [`table`]: some bits at a time by tables, residues that come down left out;
+//! * [`evidence`]: that the work was done;
 //! * [`runs`]: verification in units of work, their files, and what these cover together;
 //! * [`delay`]: the delays of all numbers of a range, and records;
 //! * [`path`]: the exact path of one number of any size to 1;
 //! * [`walk`]: one number step by step, exactly, until it is below its start;
 //! * [`descent`]: when low bits alone show that a number comes below its start.
 
+mod decimal;
 pub mod delay;
 pub mod descent;
 mod error;
+pub mod evidence;
 pub mod gpu;
 pub mod path;
 mod plain;

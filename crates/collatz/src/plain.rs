@@ -2,6 +2,8 @@
 
 use rayon::prelude::*;
 
+use crate::evidence::asked::{Asked, split, within};
+use crate::evidence::{Items, secret};
 use crate::walk::Walker;
 use crate::{CollatzError, Highest, Method, Region, Verified, Verifier, Watch};
 
@@ -10,7 +12,14 @@ use crate::{CollatzError, Highest, Method, Region, Verified, Verifier, Watch};
 pub struct Plain {
     /// How.
     pub walker: Walker,
+    /// Of the challenges: drawn anew for each region, if it is not said.
+    pub seed: Option<u64>,
+    /// Numbers of a challenge; 2^12 if it is not said.
+    pub every: Option<u64>,
 }
+
+/// A challenge takes about as long as 64 other numbers.
+const NUMBERS_OF_A_CHALLENGE: u64 = 1 << 12;
 
 /// Numbers between two looks at the watch.
 const CHUNK: u128 = 1 << 16;
@@ -52,6 +61,14 @@ impl Verifier for Plain {
         watch: &dyn Watch,
     ) -> Result<Option<Verified>, CollatzError> {
         let (numbers, this) = (region.numbers(), &*self);
+        let seed = match self.seed {
+            Some(seed) => seed,
+            None => secret()?,
+        };
+        let every = self.every.unwrap_or(NUMBERS_OF_A_CHALLENGE);
+        let items = Items::Plain { region: *region, walker: self.walker.clone() };
+        let asked = Asked::new(self.place(), *region, items, seed, every);
+        let challenged = asked.indices();
         let chunks = u64::try_from(numbers.div_ceil(CHUNK)).unwrap_or(u64::MAX);
         let sum = |mut a: Verified, b: Verified| {
             a.add(b);
@@ -63,12 +80,24 @@ impl Verifier for Plain {
             }
             let first = u128::from(chunk) * CHUNK;
             let last = numbers.min(first + CHUNK);
-            let numbers = (first..last).filter_map(|index| region.nth(index));
-            let all = numbers.map(|n| this.one(n)).fold(all, sum);
+            let here = within(&challenged, first..last);
+            let all = split(first..last, here).into_iter().fold(all, |all, (part, challenges)| {
+                let numbers = part.clone().filter_map(|index| region.nth(index));
+                let found = numbers.map(|n| this.one(n)).fold(Verified::default(), sum);
+                if challenges > 0 {
+                    let shares = part.filter_map(|index| asked.items().share(index));
+                    let expected = shares.map(|share| share.checksum).sum();
+                    asked.compare("a sum of steps", challenges, found.checksum, expected);
+                }
+                sum(all, found)
+            });
             watch.done(last - first);
             Some(all)
         });
-        Ok(verified.try_reduce(Verified::default, |a, b| Some(sum(a, b))))
+        let verified = verified.try_reduce(Verified::default, |a, b| Some(sum(a, b)));
+        let Some(mut verified) = verified else { return Ok(None) };
+        verified.evidence = Some(asked.end(&verified)?);
+        Ok(Some(verified))
     }
 }
 
@@ -83,14 +112,17 @@ mod tests {
         let verified = Plain::default().verify(&region, &Unwatched).unwrap().unwrap();
         assert_eq!((verified.numbers, verified.walked), (100_000, 100_000));
         assert!(verified.unresolved.is_empty());
-        // The path record 77,671 of the published lists: 1,570,824,736 in steps of 3n + 1.
+        // A path record of the published lists.
         let highest = verified.highest.unwrap();
-        assert_eq!((highest.start, highest.value), (77_671, 785_412_368u32.into()));
+        assert_eq!((highest.start, highest.value), (77_671, 1_570_824_736u32.into()));
     }
 
     #[test]
     fn a_trap_is_found() {
-        let mut plain = Plain { walker: Walker { trap: Some(4616u32.into()), limit: 1000 } };
+        let mut plain = Plain {
+            walker: Walker { trap: Some(4616u32.into()), limit: 1000 },
+            ..Plain::default()
+        };
         let region = Region::interval(20, 30).unwrap();
         let verified = plain.verify(&region, &Unwatched).unwrap().unwrap();
         assert_eq!(verified.unresolved, [27]);

@@ -2,6 +2,7 @@
 
 use num_bigint::BigUint;
 
+use crate::evidence::Evidence;
 use crate::{CollatzError, Region};
 
 /// How numbers are verified.
@@ -33,7 +34,7 @@ impl Method {
 /// The largest value of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Highest {
-    /// The value, in steps of T.
+    /// The value: a number of the path under n/2 and 3n + 1, as in the published lists (27 rises to 9,232).
     pub value: BigUint,
     /// The number whose path it is on; the smallest if there are several.
     pub start: u128,
@@ -71,11 +72,14 @@ pub struct Verified {
     pub highest: Option<Highest>,
     /// Numbers that did not come below their start within the walk's limit of steps, ascending.
     pub unresolved: Vec<u128>,
+    /// That the work on the region was done, as far as random parts of it show; nothing for sums of several regions.
+    pub evidence: Option<Evidence>,
 }
 
 impl Verified {
     /// What is known of both of two regions without common numbers.
     pub fn add(&mut self, other: Self) {
+        self.evidence = None;
         self.numbers += other.numbers;
         self.walked += other.walked;
         self.checksum = self.checksum.wrapping_add(other.checksum);

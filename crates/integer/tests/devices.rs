@@ -127,7 +127,9 @@ fn sums_over_several_warps_are_those_of_the_cpu_in_any_order_of_threads() {
     let (limbs, count) = (1030u32, 6u32);
     let a = |i: u32, j: u32| 0x9e37_79b9_u32.wrapping_mul(i * limbs + j + 1).rotate_left(j % 32);
     // a + b is all ones; 1 more in every other number makes it 2^w.
-    let b = |i: u32, j: u32| if j == 0 && i % 2 == 0 { a(i, 0).wrapping_neg() } else { !a(i, j) };
+    let b = |i: u32, j: u32| {
+        if j == 0 && i.is_multiple_of(2) { a(i, 0).wrapping_neg() } else { !a(i, j) }
+    };
     let batch = |on: &Executor, value: &dyn Fn(u32, u32) -> u32| {
         let rows = (0..count).flat_map(|i| (0..limbs).map(move |j| (i, j)));
         let values: Vec<u32> = rows.map(|(i, j)| value(i, j)).collect();

@@ -1,7 +1,8 @@
 //! `warpint selftest --faults [FILTER] [--device …]`
 
 use anyhow::Context;
-use warpint::mersenne::PlanRequest;
+use warpint::mersenne::engine::places::device_on;
+use warpint::mersenne::{DeviceChoice, PlanRequest};
 use warpint_selftest::faults::{self, FaultReport};
 
 use super::selftest::{Case, Tally, families};
@@ -18,8 +19,15 @@ pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
     let program = std::env::current_exe().context("cannot find this program's own file")?;
     let mut tally = Tally::new(args);
     let filter = args.filter.as_deref();
-    faults::run(&families, Some(&program), filter, &mut |fault| tally.take(fault.into()));
-    tally.conclude(args)
+    let mut take = |fault: &FaultReport| tally.take(fault.into());
+    if matches!(device, DeviceChoice::Auto | DeviceChoice::Cpu) {
+        faults::run_collatz(None, filter, &mut take);
+    }
+    if let DeviceChoice::On(id) = request.device {
+        faults::run_collatz(Some(&device_on(id)?), filter, &mut take);
+    }
+    faults::run(&families, Some(&program), filter, &mut take);
+    tally.conclude(args, false)
 }
 
 impl From<&FaultReport> for Case {

@@ -113,7 +113,7 @@ pub(crate) fn run(args: &TuneArgs) -> anyhow::Result<Exit> {
             tuned.stopped = true;
             break;
         }
-        if ended_early && !args.quiet {
+        if ended_early && timed < plans.len() && !args.quiet {
             let (p, seconds) = (plans.first().map(Plan::exponent), args.budget.as_secs_f64());
             let p = p.map_or_else(String::new, |p| format!("M{p}: "));
             let all = plans.len();

@@ -68,12 +68,11 @@ pub(crate) fn run(args: &WorkArgs) -> anyhow::Result<Exit> {
         list.read()?;
     }
     let signals = Signals::install()?;
-    let lists = lists.into_iter().map(|list| {
-        let stop = signals.leave_at_once().clone();
-        list.stopped_by(move || stop.is_stopped())
-    });
+    let stop = signals.leave_at_once().clone();
+    let stopped = move || stop.is_stopped();
+    let lists = lists.into_iter().map(|list| list.stopped_by(stopped.clone())).collect();
     let _claim = claim_worker(dir, args.worker.unwrap_or(0))?;
-    let mut worker = Worker::new(args, request, lists.collect());
+    let mut worker = Worker::new(args, request, lists);
     worker.watch.log("begins");
     let ended = worker.all(&signals);
     let state = match &ended {

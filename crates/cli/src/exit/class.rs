@@ -292,6 +292,7 @@ impl Classed for CollatzError {
             | Self::DelayOfZero
             | Self::DelayTooLarge { .. } => Some(BadInput),
             Self::NoEnd { .. } => Some(Negative),
+            Self::Randomness { .. } | Self::Refuted { .. } => Some(Failed),
             Self::Device(e) => e.class(),
         }
     }

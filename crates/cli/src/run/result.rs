@@ -164,11 +164,9 @@ pub(super) fn finish_by_factor(factor: &FactorReport, job: &Job) -> anyhow::Resu
         fs::create_dir_all(job.dir)
             .with_context(|| format!("cannot make the directory {}", job.dir.display()))?;
     }
-    gimps::append_result(
-        job.results_file(&job.results_path(job.credit())),
-        &factor.result_line(job.credit()),
-    )
-    .context("the factor is printed, but not recorded")?;
+    let path = job.results_path(job.credit());
+    gimps::append_result(job.results_file(&path), &factor.result_line(job.credit()))
+        .context("the factor is printed, but not recorded")?;
     printed
 }
 

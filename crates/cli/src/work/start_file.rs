@@ -1,12 +1,13 @@
 //! `M<p>.cert`: the residue that a certification begins with.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use warpint::gimps::{Assignment, LONGEST_LINE, Line, Work};
 use warpint::mersenne::{Certification, Residue, TestKind};
-use warpint_files::{FileError, Folder};
+use warpint_files::{FileError, given};
 
 use super::Claim;
 use crate::exit::BadRequest;
@@ -33,16 +34,16 @@ impl StartFile {
     pub(crate) fn read(&self) -> anyhow::Result<Residue> {
         let Self { path, p, .. } = self;
         let size = Residue::byte_len(*p) as u64;
-        let bytes = match Folder::of(path).and_then(|(folder, name)| folder.read(name, size)) {
+        let context = || {
+            let path = path.display();
+            format!("cannot read {path}, the residue that the certification begins with")
+        };
+        let bytes = match given::read(path, size) {
+            Ok(bytes) => bytes,
             Err(e @ (FileError::NotAFile { .. } | FileError::TooLarge { .. })) => {
                 return Err(BadRequest(e.to_string()).into());
             }
-            read => read.map_err(|e| e.in_message_of(path)).with_context(|| {
-                format!(
-                    "cannot read {}, the residue that the certification begins with",
-                    path.display()
-                )
-            })?,
+            Err(e) => return Err(e.in_message_of(path)).with_context(context),
         };
         Residue::from_le_bytes(*p, &bytes)
             .map_err(|e| BadRequest(format!("{}: {e}", path.display())).into())
@@ -51,11 +52,11 @@ impl StartFile {
     /// Removes the file if it holds the residue that this certification began with. One that is
     /// gone, or holds another by now, is left as it is.
     pub(crate) fn remove(&self, kind: TestKind) -> anyhow::Result<()> {
-        if !self.begins(kind) {
+        if !self.path.is_file() || !self.begins(kind) {
             return Ok(());
         }
-        match Folder::of(&self.path).and_then(|(folder, name)| folder.remove(name)) {
-            Err(e) if !e.is_missing() => Err(e.in_message_of(&self.path)).with_context(|| {
+        match fs::remove_file(&self.path) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e).with_context(|| {
                 format!("cannot remove {}, which is of no more use", self.path.display())
             }),
             _ => Ok(()),
@@ -130,7 +131,7 @@ impl StartFile {
 fn asks_for_cert(list: &Path, p: u32) -> bool {
     /// A larger file is no list.
     const MOST_BYTES: u64 = 16 << 20;
-    let read = Folder::of(list).and_then(|(folder, name)| folder.read(name, MOST_BYTES));
+    let Ok(bytes) = given::read(list, MOST_BYTES) else { return true };
     let of_p = |line: &[u8]| {
         line.len() <= LONGEST_LINE
             && matches!(
@@ -138,13 +139,11 @@ fn asks_for_cert(list: &Path, p: u32) -> bool {
                 Line::Work(Assignment { work: Work::Cert { exponent, .. }, .. }) if exponent == p
             )
     };
-    read.map_or(true, |bytes| bytes.split(|&b| b == b'\n').any(of_p))
+    bytes.split(|&b| b == b'\n').any(of_p)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
-
     use super::*;
     use crate::report::TestReport;
     use crate::stored::StoredResult;
@@ -189,7 +188,7 @@ mod tests {
 
     fn touch(path: &Path, seconds_from_now: u64) {
         let at = SystemTime::now() + Duration::from_secs(seconds_from_now);
-        File::options().write(true).open(path).unwrap().set_modified(at).unwrap();
+        fs::File::options().write(true).open(path).unwrap().set_modified(at).unwrap();
     }
 
     fn cleared(dir: &Path) -> usize {

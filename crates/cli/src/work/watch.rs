@@ -362,13 +362,14 @@ mod tests {
             }
         }
         let dir = tempfile::tempdir().unwrap();
-        let watch = Watch::new(dir.path(), 0);
+        let watch = Watch::new(dir.path(), None);
         let credit = Credit {
             assignment: "PRP 127".into(),
             aid: None,
             user: None,
             computer: None,
             worker: 0,
+            numbered: false,
         };
         watch.begin(127, TestKind::Prp, &credit);
         let sensors = || WorkerStatus::all(dir.path()).unwrap().0.remove(0).test.unwrap().sensors;

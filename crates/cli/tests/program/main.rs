@@ -7,6 +7,11 @@ mod batch;
 #[cfg(test)]
 mod batch_division;
 #[cfg(test)]
+mod batch_io;
+#[cfg(unix)]
+#[cfg(test)]
+mod batch_resume;
+#[cfg(test)]
 mod batch_trouble;
 #[cfg(test)]
 mod bench;
@@ -20,6 +25,8 @@ mod certs;
 mod checked;
 #[cfg(test)]
 mod collatz;
+#[cfg(test)]
+mod collatz_merge;
 #[cfg(test)]
 mod collatz_runs;
 #[cfg(test)]

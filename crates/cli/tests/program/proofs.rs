@@ -61,10 +61,10 @@ fn a_wrong_proof_ends_with_1() {
 fn a_proof_is_refused_with_its_reason() {
     let dir = tempfile::tempdir().unwrap();
     let refused = |last: &[u8], code: &str, reason: &str| {
-        // The last residue comes first, 127 bytes of it; the header has 60.
+        // The last residue comes first, 127 bytes of it; the header has 53.
         write(dir.path(), 1009, |bytes| {
-            bytes[60..187].fill(0);
-            bytes[60..60 + last.len()].copy_from_slice(last);
+            bytes[53..180].fill(0);
+            bytes[53..53 + last.len()].copy_from_slice(last);
         });
         let ran = verify(dir.path(), "");
         assert_eq!((ran.code, ran.err.as_str()), (Some(1), ""), "{ran:?}");

@@ -1,16 +1,21 @@
 //! The recursive sieve on a device: nodes are grown level by level in the device's memory, some at a time, and those of the
 //! last level are walked.
 
+mod challenge;
 mod chunk;
 mod kernels;
 mod stages;
+mod strike;
+
+use std::sync::Arc;
 
 use num_bigint::BigUint;
 use warpint_device::{Buffer, Device, DeviceError, Source};
 
 pub use kernels::Blocks;
-use kernels::Kernels;
+use kernels::{Kernels, LastLevel};
 use stages::{Stage, Stages};
+pub use strike::{Memory, Strike};
 
 use crate::sieve::{Engine, Looking, Piece, Shape, Tables, Tally, Tree, pieces, vector_word};
 use crate::walk::Walker;
@@ -29,6 +34,9 @@ pub struct GpuSieve {
     nodes: usize,
     /// Steps of the walk after which the host takes a number over.
     most_steps: u32,
+    /// Nodes of a challenge.
+    every: u64,
+    strike: Option<Arc<dyn Strike>>,
     kernels: Option<Kernels>,
     vectors: Option<Vectors>,
     space: Option<Space>,
@@ -46,12 +54,27 @@ struct Vectors {
 struct Space {
     /// Between levels.
     scratch: [Buffer<NodeWords>; 2],
-    /// Of the last level.
-    last: Buffer<NodeWords>,
+    last: LastMemory,
     /// The nodes of stages that are not in use.
     spare: Vec<Buffer<NodeWords>>,
-    /// Long numbers.
+}
+
+/// Memory of the last level.
+#[derive(Debug)]
+struct LastMemory {
+    nodes: Buffer<NodeWords>,
+    /// Places of long numbers, and the ends of these.
     listed: Buffer<u64>,
+    ends: Buffer<u16>,
+    /// Of 32 nodes each.
+    tallies: Buffer<[u32; 4]>,
+}
+
+impl LastMemory {
+    fn lent(&self) -> LastLevel<'_> {
+        let Self { nodes, listed, ends, tallies } = self;
+        LastLevel { nodes, listed, tallies, ends }
+    }
 }
 
 impl Space {
@@ -65,6 +88,10 @@ impl Space {
 const LEVELS_OF_A_CHUNK: u32 = 10;
 /// Long numbers of a node of the last level, about six on the average.
 const LONG_OF_A_NODE: usize = 10;
+/// A challenge takes about as long as 2^17 other nodes.
+const NODES_OF_A_CHALLENGE: u64 = 1 << 23;
+/// Ends of long numbers are 16 bits, one of which is for those given up.
+const MOST_ODD_STEPS: u32 = 0xff00;
 
 impl GpuSieve {
     /// A device; nothing is compiled yet.
@@ -72,7 +99,7 @@ impl GpuSieve {
     pub fn new(device: &Device, walker: Walker) -> Self {
         let memory = device.info().memory;
         // Eight stages, two buffers between levels, the last one, and the list of long numbers: a quarter of the memory.
-        let each = (11 * size_of::<NodeWords>() + LONG_OF_A_NODE * 8) as u64;
+        let each = (11 * size_of::<NodeWords>() + LONG_OF_A_NODE * (8 + 2) + 1) as u64;
         let nodes = (memory / 4 / each).clamp(1 << 12, 1 << 24);
         Self {
             device: device.clone(),
@@ -80,6 +107,8 @@ impl GpuSieve {
             blocks: Blocks::new(device.info().shared_memory_per_block),
             nodes: 1 << nodes.ilog2(),
             most_steps: 4096,
+            every: NODES_OF_A_CHALLENGE,
+            strike: None,
             kernels: None,
             vectors: None,
             space: None,
@@ -104,6 +133,18 @@ impl GpuSieve {
         Self { most_steps, ..self }
     }
 
+    /// With one challenge for so many nodes.
+    #[must_use]
+    pub fn with_nodes_of_a_challenge(self, nodes: u64) -> Self {
+        Self { every: nodes, ..self }
+    }
+
+    /// Test hook: with faults of the device's memory.
+    #[must_use]
+    pub fn with_strike(self, strike: Arc<dyn Strike>) -> Self {
+        Self { strike: Some(strike), ..self }
+    }
+
     fn kernels(&mut self, tree: &Tree) -> Result<Kernels, DeviceError> {
         let looking = (tree.step().bits(), tree.look().bits(), tree.classes());
         if let Some(kernels) = self.kernels.as_ref().filter(|kernels| kernels.of == looking) {
@@ -122,9 +163,13 @@ impl GpuSieve {
             LONG_OF_A_NODE * nodes + self.blocks.list_reserve(device.info().multiprocessors);
         Ok(Space {
             scratch: [device.alloc(nodes)?, device.alloc(nodes)?],
-            last: device.alloc(nodes)?,
+            last: LastMemory {
+                nodes: device.alloc(nodes)?,
+                listed: device.alloc(places)?,
+                ends: device.alloc(places)?,
+                tallies: challenge::tallies(device, nodes)?,
+            },
             spare: vec![],
-            listed: device.alloc(places)?,
         })
     }
 
@@ -150,7 +195,11 @@ impl GpuSieve {
             kernels.look(to, &limits, &powers, tree.least() + class, of_one)?;
         }
         self.device.synchronize()?;
-        self.vectors = Some(Vectors { key, words });
+        let mut vectors = Vectors { key, words };
+        if let Some(strike) = &self.strike {
+            strike.strike(Memory::Vectors(&mut vectors.words))?;
+        }
+        self.vectors = Some(vectors);
         Ok(())
     }
 }
@@ -195,9 +244,14 @@ impl GpuSieve {
 }
 
 impl Engine for GpuSieve {
+    fn nodes_of_a_challenge(&self) -> u64 {
+        self.every
+    }
+
     fn tree(
         &mut self,
         tree: &Tree,
+        challenges: &[u128],
         highest: Option<&BigUint>,
         watch: &dyn Watch,
     ) -> Result<Option<Tally>, CollatzError> {
@@ -205,7 +259,7 @@ impl Engine for GpuSieve {
         let tables = Tables::new(tree);
         self.vectors(tree, &kernels, &tables)?;
         let mut space = self.space()?;
-        let ended = self.grow(tree, &kernels, &tables, &mut space, highest, watch);
+        let ended = self.grow(tree, challenges, (&kernels, &tables), &mut space, highest, watch);
         if ended.is_ok() {
             self.space = Some(space);
         }
@@ -227,26 +281,26 @@ impl GpuSieve {
     fn grow(
         &self,
         tree: &Tree,
-        kernels: &Kernels,
-        tables: &Tables,
+        challenges: &[u128],
+        (kernels, tables): (&Kernels, &Tables),
         space: &mut Space,
         highest: Option<&BigUint>,
         watch: &dyn Watch,
     ) -> Result<Option<Tally>, CollatzError> {
         let Some(vectors) = &self.vectors else { return Ok(None) };
-        let mut chunks = chunk::Chunks::new(
-            &self.device,
-            tree,
+        let place = chunk::Place {
+            device: &self.device,
             kernels,
-            tables,
-            &vectors.words,
-            &self.walker,
-            highest,
-        )?;
-        chunks.most_steps = if self.walker.trap.is_some() { 0 } else { self.most_steps };
+            walker: &self.walker,
+            strike: self.strike.as_deref(),
+        };
+        let mut chunks = chunk::Chunks::new(place, tree, tables, &vectors.words, highest)?;
+        let most = MOST_ODD_STEPS / tree.step().bits();
+        chunks.most_steps = if self.walker.trap.is_some() { 0 } else { self.most_steps.min(most) };
         let root = self.device.upload(&[tree.root_words()])?;
         let mut stages = Stages::new(tree.numbers());
-        stages.push(Stage::new(root, tree.root_level(), 1, 1.0));
+        let challenged = challenges.iter().map(|&low| (0, low)).collect();
+        stages.push(Stage::new(root, tree.root_level(), 1, 1.0).challenged(challenged));
         while let Some(stage) = stages.top() {
             if stage.is_done() {
                 space.keep(stages.pop(), self.nodes);
@@ -257,11 +311,13 @@ impl GpuSieve {
             }
             let levels = LEVELS_OF_A_CHUNK.min(tree.level() - stage.level);
             let (first, count, share) = stage.take(self.nodes >> levels);
+            let challenged = stage.below(first, count);
             let more = (self.nodes / count).ilog2().min(tree.level() - stage.level);
             let (from, level, to) = (stage.address(first), stage.level, stage.level + more);
             if to == tree.level() {
-                let grown = chunks.grow(from, count, level..to, &space.scratch, &space.last)?;
-                chunks.walk(&space.last, grown, &space.listed)?;
+                let nodes = &space.last.nodes;
+                let grown = chunks.grow(from, count, level..to, &space.scratch, nodes)?;
+                chunks.walk(&mut space.last, grown, challenged)?;
                 watch.done(stages.done(share));
             } else {
                 let buffer = self.stage_buffer(space)?;
@@ -269,11 +325,12 @@ impl GpuSieve {
                 if grown == 0 {
                     watch.done(stages.done(share));
                 }
-                stages.push(Stage::new(buffer, to, grown, share));
+                let below = chunks.examiner.find_all(&buffer, &(0..grown), to, &challenged)?;
+                stages.push(Stage::new(buffer, to, grown, share).challenged(below));
             }
         }
         watch.done(stages.rest());
-        Ok(Some(chunks.end()))
+        chunks.end().map(Some)
     }
 
     fn stage_buffer(&self, space: &mut Space) -> Result<Buffer<NodeWords>, DeviceError> {

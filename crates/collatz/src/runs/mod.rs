@@ -7,6 +7,8 @@
 //! * [`sample`]: the checksum that every method must agree on;
 //! * [`Merged`]: what the files of several directories cover together.
 //!
+//! Each unit has [evidence](crate::evidence) that its work was done, which [`crate::evidence::Evidence::check`] repeats.
+//!
 //! # What "verified" means
 //!
 //! A method shows of each number of a region that its path comes below its start, or that a smaller number has
@@ -20,6 +22,7 @@
 //!   known number takes. It may be a counter-example: it is told, kept in its unit's file, and told again by
 //!   every later run and merge. All else is then proven of the paths that do not meet its path.
 
+mod check;
 mod folder;
 mod layout;
 mod merge;
@@ -28,8 +31,9 @@ mod run;
 pub mod sample;
 mod unit;
 
+pub use check::Flaw;
 pub use folder::{Folder, FolderError};
 pub use layout::{Layout, LayoutError};
-pub use merge::{Disagreement, Merged, Missing, Unusable};
+pub use merge::{Audit, AuditOutcome, Disagreement, Files, Merged, Missing, Overlap, Rejected};
 pub use run::{Event, Outcome, Run, Selection, SelectionError};
 pub use unit::{HighestText, RegionText, Unit, UnitError};

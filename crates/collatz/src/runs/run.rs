@@ -64,7 +64,7 @@ enum End {
 impl Run<'_> {
     /// Does the units that are not done, each verifier in a thread of its own, until there are none; waits for
     /// those that other processes do, and takes them over if these die; looks at the other files in the
-    /// directory, which may have unresolved numbers. A unit whose device fails stays undone,
+    /// directory, which may have unresolved numbers. A unit whose device fails, or returns a wrong result, stays undone,
     /// and that device gets no more; other devices go on. If a file cannot be written or the directory cannot be
     /// used, the run ends early. What is finished is kept in any case, and the same run does the rest.
     ///
@@ -190,8 +190,9 @@ impl Shared<'_> {
             Ok(None) => return Ok(End::Stopped),
             Err(error) => {
                 self.fail(unit, verifier, error.to_string());
-                let retires = matches!(error, CollatzError::Device(_));
-                return Ok(if retires { End::Retired } else { End::Settled });
+                let is_unsound =
+                    matches!(error, CollatzError::Device(_) | CollatzError::Refuted { .. });
+                return Ok(if is_unsound { End::Retired } else { End::Settled });
             }
         };
         let numbers = verified.numbers;

@@ -17,15 +17,13 @@ use num_bigint::BigUint;
 use rayon::prelude::*;
 
 use crate::Region;
+use crate::evidence::draw::{GAMMA, mix};
 
 /// Raised when the definition changes.
 pub const VERSION: u32 = 1;
 
 /// At most so many numbers are walked.
 pub(super) const NUMBERS: u128 = 1 << 20;
-
-/// Steps of SplitMix64's state.
-const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Numbers that a thread does at a time.
 const CHUNK: u64 = 1 << 12;
@@ -106,13 +104,6 @@ impl<'a> Choice<'a> {
         let word = |j: u64| u128::from(mix(self.seed.wrapping_add(j.wrapping_mul(GAMMA))));
         self.region.nth((word(2 * i) << 64 | word(2 * i + 1)) % self.count)
     }
-}
-
-fn mix(state: u64) -> u64 {
-    let z = state.wrapping_add(GAMMA);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 /// 3^k for k ≤ 80, below 2^127.

@@ -3,21 +3,20 @@
 //! A file is one line of JSON, `{"sha256":"<64 hexadecimal digits>","unit":{…}}`; the digest is that of the
 //! unit's text as it stands there. Numbers that may exceed 2^53 are strings of decimal digits.
 
-mod decimal;
-
 use num_bigint::BigUint;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::evidence::Evidence;
 use crate::runs::Layout;
 use crate::runs::sample::{self, Sample};
-use crate::{Method, Region, Verified, Verifier};
+use crate::{Method, Region, Verified, Verifier, decimal};
 
 /// What the files of this program say they are.
 const FORMAT: &str = "warpint-collatz-unit";
 
-/// Raised when older programs cannot read it.
-const FORMAT_VERSION: u32 = 1;
+/// Raised when older programs cannot read it: units of version 1 have no evidence.
+const FORMAT_VERSION: u32 = 2;
 
 /// A unit that was verified.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -71,6 +70,9 @@ pub struct Unit {
     /// Numbers that did not come below their start within the limit of steps, ascending.
     #[serde(with = "decimal::list")]
     pub unresolved: Vec<u128>,
+    /// That the work was done; units of format version 1 lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    evidence: Option<Evidence>,
     /// Computing time.
     pub seconds: f64,
     /// When it was done: `2026-11-22T19:44:54Z`.
@@ -115,7 +117,7 @@ impl From<Region> for RegionText {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HighestText {
-    /// In steps of T.
+    /// As in [`Highest`](crate::Highest).
     #[serde(with = "decimal")]
     pub value: BigUint,
     /// The number whose path it is on.
@@ -195,6 +197,7 @@ impl Unit {
             sample_numbers: sample.numbers,
             sample_odd_steps: sample.odd_steps,
             unresolved,
+            evidence: verified.evidence,
             seconds,
             finished: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         }
@@ -226,16 +229,34 @@ impl Unit {
         if head.format != FORMAT {
             return Err(UnitError::Form);
         }
-        if head.format_version != FORMAT_VERSION {
+        if !(1..=FORMAT_VERSION).contains(&head.format_version) {
             return Err(UnitError::Later { program: head.program });
         }
-        let unit: Self = serde_json::from_str(unit).map_err(|_| UnitError::Form)?;
+        let mut unit: Self = serde_json::from_str(unit).map_err(|_| UnitError::Form)?;
+        if unit.format_version == 1 {
+            if unit.evidence.is_some() {
+                return Err(UnitError::Form);
+            }
+            unit.convert_version_1();
+        }
         let is_known = Method::ALL.iter().any(|method| method.name() == unit.method);
         if !is_known || unit.sample_version > sample::VERSION {
             return Err(UnitError::Later { program: unit.program });
         }
         unit.check()?;
         Ok(unit)
+    }
+
+    /// Version 1 has highest values in steps of T. Such a value m that is not the start follows an even step from 2m, or an
+    /// odd one that goes by 2m under 3n + 1. If m is the largest of a region, so is 2m; and if it is the start itself, no
+    /// number of the region takes an odd step but 1.
+    fn convert_version_1(&mut self) {
+        self.format_version = FORMAT_VERSION;
+        if let Some(highest) = self.highest.as_mut()
+            && highest.value != BigUint::from(highest.start)
+        {
+            highest.value <<= 1u32;
+        }
     }
 
     /// Whether it makes sense.
@@ -270,10 +291,23 @@ impl Unit {
                 "its sample has another count of numbers, or is of no known version",
             ));
         }
+        if u128::from(self.walked) > self.numbers {
+            return Err(wrong("it has more numbers walked than numbers"));
+        }
+        // Every odd number but 1 takes an odd step at once, and no other number takes any.
+        if self.unresolved.is_empty() && (self.sample_odd_steps > 0) != has_odd(&region) {
+            return Err(wrong("its numbers cannot have such a sample"));
+        }
         if !self.seconds.is_finite() || self.seconds < 0.0 {
             return Err(wrong("its computing time is none"));
         }
         Ok(())
+    }
+
+    /// That its work was done, if the unit says it; [`Evidence::check`] recomputes it.
+    #[must_use]
+    pub fn evidence(&self) -> Option<&Evidence> {
+        self.evidence.as_ref()
     }
 
     /// Its range and how that is cut.
@@ -326,6 +360,12 @@ impl Unit {
             None
         }
     }
+}
+
+/// Whether a region has odd numbers besides 1: then its first four have one. The sample of a larger interval has some as
+/// well: it is a million numbers at random.
+fn has_odd(region: &Region) -> bool {
+    (0..4).filter_map(|index| region.nth(index)).any(|n| n > 1 && n % 2 == 1)
 }
 
 fn sha256(text: &str) -> String {

@@ -14,7 +14,8 @@ use super::node::Node;
 use super::rules::Limits;
 use super::steps::Steps;
 use super::tree::Tree;
-use super::{Engine, Looking, Tally};
+use super::{Answer, Engine, Looking, Tally};
+use crate::evidence::Share;
 use crate::walk::Walker;
 use crate::{CollatzError, Watch};
 
@@ -23,9 +24,14 @@ use crate::{CollatzError, Watch};
 pub struct CpuSieve {
     /// For long numbers.
     pub walker: Walker,
+    /// Nodes of a challenge; [`NODES_OF_A_CHALLENGE`] if it is not said.
+    every: Option<u64>,
     /// The last vectors made, by their tree's level, rules and steps.
     vectors: HashMap<String, Arc<Vectors>>,
 }
+
+/// A challenge takes as long as about 25 other nodes.
+const NODES_OF_A_CHALLENGE: u64 = 1 << 11;
 
 /// So many nodes are grown before the cores share them.
 const SHARED: usize = 1 << 14;
@@ -37,6 +43,12 @@ impl CpuSieve {
     #[must_use]
     pub fn with_walker(walker: Walker) -> Self {
         Self { walker, ..Self::default() }
+    }
+
+    /// With one challenge for so many nodes.
+    #[must_use]
+    pub fn with_nodes_of_a_challenge(self, nodes: u64) -> Self {
+        Self { every: Some(nodes), ..self }
     }
 
     fn vectors(&mut self, tree: &Tree) -> Arc<Vectors> {
@@ -53,9 +65,14 @@ impl Engine for CpuSieve {
         Looking::new(MOST_LOOKING).unwrap_or(Looking::LEAST)
     }
 
+    fn nodes_of_a_challenge(&self) -> u64 {
+        self.every.unwrap_or(NODES_OF_A_CHALLENGE)
+    }
+
     fn tree(
         &mut self,
         tree: &Tree,
+        challenges: &[u128],
         highest: Option<&BigUint>,
         watch: &dyn Watch,
     ) -> Result<Option<Tally>, CollatzError> {
@@ -85,6 +102,11 @@ impl Engine for CpuSieve {
             steps: &steps,
             tallest: &tallest,
         };
+        // Those below each of the nodes that the cores share.
+        let mut wanted: HashMap<u128, Vec<u128>> = HashMap::new();
+        for &low in challenges {
+            wanted.entry(low & ((1 << level) - 1)).or_default().push(low);
+        }
         // The numbers of the tree, spread evenly over the nodes that the cores share.
         let (numbers, count) = (tree.numbers(), nodes.len() as u128);
         let stopped = AtomicBool::new(false);
@@ -93,7 +115,8 @@ impl Engine for CpuSieve {
             if watch.is_stopped() {
                 stopped.store(true, Ordering::Relaxed);
             } else {
-                walk.grow(node, level, &mut tally);
+                let wanted = wanted.get(&node.low).map_or(&[][..], |lows| lows);
+                walk.grow(node, level, wanted, &mut tally);
                 let until = |i: usize| {
                     (numbers / count) * i as u128 + (numbers % count) * i as u128 / count
                 };
@@ -132,15 +155,23 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// All numbers of a node at a level.
-    fn grow(&self, node: &Node, level: u32, tally: &mut Tally) {
+    /// All numbers of a node at a level; the part of some nodes of the last level is told.
+    fn grow(&self, node: &Node, level: u32, wanted: &[u128], tally: &mut Tally) {
         if level == self.tree.level {
-            return self.last(node, tally);
+            tally.nodes += 1;
+            let before = Share { walked: tally.walked, checksum: tally.checksum };
+            self.last(node, tally);
+            if wanted.contains(&node.low) {
+                let walked = tally.walked - before.walked;
+                let checksum = tally.checksum.wrapping_sub(before.checksum);
+                tally.answers.push(Answer { low: node.low, share: Share { walked, checksum } });
+            }
+            return;
         }
         for bit in [0, 1] {
             let power = self.powers[node.odd as usize];
             if let Some(child) = node.child(level, bit, power, &self.limits[level as usize]) {
-                self.grow(&child, level + 1, tally);
+                self.grow(&child, level + 1, wanted, tally);
             }
         }
     }

@@ -1,29 +1,39 @@
 #![doc = include_str!("sieve.md")]
 
+mod challenged;
 mod cpu;
 mod last;
 mod long;
 mod look;
 mod node;
+mod parameters;
 mod pieces;
 mod rules;
 mod steps;
 mod tables;
 mod tree;
 
+use std::sync::Arc;
+
 use num_bigint::BigUint;
 
+use challenged::Challenged;
 pub use cpu::CpuSieve;
-use last::LAST;
-pub(crate) use last::powers;
+pub(crate) use last::{LAST, class_count, powers};
 pub(crate) use long::{Long, Tallest};
 pub use look::Looking;
 pub(crate) use look::vector_word;
+pub(crate) use node::Node;
+pub(crate) use parameters::parse;
 pub(crate) use pieces::{Piece, pieces};
 pub use rules::Rules;
+pub(crate) use rules::{Limits, Pattern};
+pub(crate) use steps::{kill, kill_of, stages};
 pub(crate) use tables::Tables;
 pub use tree::Tree;
 
+use crate::evidence::recurrence::Counts;
+use crate::evidence::{NODES, Share, SieveItems, secret};
 use crate::walk::Walker;
 use crate::{CollatzError, Highest, Method, Plain, Region, Verified, Verifier, Watch};
 
@@ -65,6 +75,8 @@ impl Step {
 /// What the walks of a tree add up to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tally {
+    /// Nodes of the last level.
+    pub nodes: u128,
     /// Numbers walked.
     pub walked: u64,
     /// The sum of odd steps until their ends.
@@ -73,27 +85,43 @@ pub struct Tally {
     pub highest: Option<Highest>,
     /// Those that did not come down.
     pub unresolved: Vec<u128>,
+    /// Of the challenged nodes, in any order.
+    pub answers: Vec<Answer>,
 }
 
 impl Tally {
     pub(crate) fn add(&mut self, other: Self) {
+        self.nodes += other.nodes;
         self.walked += other.walked;
         self.checksum = self.checksum.wrapping_add(other.checksum);
         self.highest = Highest::of(self.highest.take(), other.highest);
         self.unresolved.extend(other.unresolved);
+        self.answers.extend(other.answers);
     }
+}
+
+/// What the walks of a challenged node add.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answer {
+    /// The node's low bits.
+    pub low: u128,
+    /// Its part of `walked` and `checksum`.
+    pub share: Share,
 }
 
 /// A place that verifies trees.
 pub trait Engine: Send {
     /// Walks all numbers of a tree that its rules leave; nothing if the watch stopped it. `highest` is the
-    /// highest value known from other trees, which need not be told again.
+    /// highest value known from other trees, which need not be told again. `challenges` are the low bits of nodes of the
+    /// last level, each perhaps several times, whose part must be told; a device must not know of them before it has
+    /// walked their numbers.
     ///
     /// # Errors
-    /// The device fails, or lacks memory.
+    /// The device fails, lacks memory, or contradicts the host.
     fn tree(
         &mut self,
         tree: &Tree,
+        challenges: &[u128],
         highest: Option<&BigUint>,
         watch: &dyn Watch,
     ) -> Result<Option<Tally>, CollatzError>;
@@ -101,8 +129,35 @@ pub trait Engine: Send {
     /// The most steps that its vectors look ahead.
     fn most_looking(&self) -> Looking;
 
+    /// One node of so many is challenged, on the average: then the challenges cost little.
+    fn nodes_of_a_challenge(&self) -> u64;
+
     /// Its place: `cpu`, `cuda:0`.
     fn place(&self) -> String;
+}
+
+impl<E: Engine + ?Sized> Engine for Box<E> {
+    fn tree(
+        &mut self,
+        tree: &Tree,
+        challenges: &[u128],
+        highest: Option<&BigUint>,
+        watch: &dyn Watch,
+    ) -> Result<Option<Tally>, CollatzError> {
+        (**self).tree(tree, challenges, highest, watch)
+    }
+
+    fn most_looking(&self) -> Looking {
+        (**self).most_looking()
+    }
+
+    fn nodes_of_a_challenge(&self) -> u64 {
+        (**self).nodes_of_a_challenge()
+    }
+
+    fn place(&self) -> String {
+        (**self).place()
+    }
 }
 
 /// The recursive sieve at a place.
@@ -112,14 +167,23 @@ pub struct Sieve<E> {
     pub engine: E,
     /// How.
     pub shape: Shape,
-    /// For numbers that no sieve is for.
+    /// For numbers that no sieve is for, and for challenges; the engine's walker must be the same.
     pub walker: Walker,
+    /// Of the challenges: drawn anew for each region, if it is not said.
+    pub seed: Option<u64>,
+    /// What regions leave for those after them.
+    pub kept: Kept,
 }
+
+/// Counts of the nodes of the last tree, which other trees of the same level share.
+#[derive(Debug, Clone, Default)]
+pub struct Kept(Option<Arc<Counts>>);
 
 impl<E: Engine> Sieve<E> {
     /// With all rules.
     pub fn new(engine: E) -> Self {
-        Self { engine, shape: Shape::default(), walker: Walker::default() }
+        let (shape, walker) = (Shape::default(), Walker::default());
+        Self { engine, shape, walker, seed: None, kept: Kept::default() }
     }
 }
 
@@ -133,15 +197,7 @@ impl<E: Engine> Verifier for Sieve<E> {
     }
 
     fn parameters(&self) -> String {
-        let look = match self.shape.look {
-            Some(look) => look.bits().to_string(),
-            None => format!("auto{}", self.engine.most_looking().bits()),
-        };
-        format!(
-            "last={LAST},look={look},step={},rules={}",
-            self.shape.step.bits(),
-            self.shape.rules
-        )
+        parameters::text(self.shape, self.engine.most_looking())
     }
 
     fn place(&self) -> String {
@@ -159,6 +215,7 @@ impl<E: Engine> Verifier for Sieve<E> {
     ) -> Result<Option<Verified>, CollatzError> {
         let mut verified = Verified { numbers: region.numbers(), ..Verified::default() };
         let pieces = pieces(region, self.shape, self.engine.most_looking())?;
+        let mut challenged = self.challenged(region, &pieces)?;
         let counts = |piece: &Piece| !matches!(piece, Piece::Plain { counted: false, .. });
         if !pieces.iter().any(counts) {
             watch.done(verified.numbers);
@@ -166,18 +223,23 @@ impl<E: Engine> Verifier for Sieve<E> {
         for piece in pieces {
             let part = match piece {
                 Piece::Tree(tree) => {
+                    let lows = challenged.next();
                     let known = verified.highest.as_ref().map(|highest| &highest.value);
-                    let tally = self.engine.tree(&tree, known, watch)?;
+                    let tally = self.engine.tree(&tree, &lows, known, watch)?;
+                    if let Some(tally) = &tally {
+                        challenged.check(tally)?;
+                    }
                     tally.map(|tally| Verified {
                         numbers: 0,
                         walked: tally.walked,
                         checksum: tally.checksum,
                         highest: tally.highest,
                         unresolved: tally.unresolved,
+                        evidence: None,
                     })
                 }
                 Piece::Plain { region, counted } => {
-                    let mut plain = Plain { walker: self.walker.clone() };
+                    let mut plain = Plain { walker: self.walker.clone(), ..Plain::default() };
                     let quiet = Quiet { watch, counted };
                     let part = plain.verify(&region, &quiet)?;
                     // Those of a tree are its numbers already.
@@ -194,7 +256,26 @@ impl<E: Engine> Verifier for Sieve<E> {
             verified.add(part);
         }
         verified.unresolved.dedup();
+        verified.evidence = Some(challenged.end());
         Ok(Some(verified))
+    }
+}
+
+impl<E: Engine> Sieve<E> {
+    /// The challenges of a region.
+    fn challenged(
+        &mut self,
+        region: &Region,
+        pieces: &[Piece],
+    ) -> Result<Challenged, CollatzError> {
+        let items = SieveItems::of(pieces, &self.walker, self.kept.0.take());
+        self.kept = Kept(items.counts());
+        let seed = match self.seed {
+            Some(seed) => seed,
+            None => secret()?,
+        };
+        let every = self.engine.nodes_of_a_challenge().min(NODES);
+        Ok(Challenged::new(self.place(), *region, items, seed, every))
     }
 }
 

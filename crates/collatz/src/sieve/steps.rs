@@ -42,11 +42,8 @@ impl Steps {
         let least: Vec<u32> =
             (0..stages).map(|stage| crate::descent::min_odd(tree.level + stage * step)).collect();
         let word = |residue: u32| {
-            let of = |limits: &Vec<Limits>| threshold(residue.into(), limits);
-            let kills =
-                limits.iter().zip(&least).map(|(limits, &least)| of(limits).2 - least as i32);
-            let kill = kills.min().unwrap_or(0).clamp(0, 15) as u32;
-            let (value, odd, _) = of(&limits[0]);
+            let kill = kill(residue.into(), &limits, &least);
+            let (value, odd, _) = threshold(residue.into(), &limits[0]);
             (value as u32) << 10 | kill << 6 | odd << 2
         };
         Self { step, words: (0..1 << step).map(word).collect(), least }
@@ -68,6 +65,16 @@ impl Steps {
         }
         None
     }
+}
+
+/// The kill of a residue, with the limits of the steps of each stage and the least odd steps at its begin: v at most, so
+/// that a number with fewer than m + v odd steps before it is killed at whichever stage; 0 to 15.
+pub(crate) fn kill(residue: u128, limits: &[Vec<Limits>], least: &[u32]) -> u32 {
+    let kills = limits
+        .iter()
+        .zip(least)
+        .map(|(limits, &least)| threshold(residue, limits).2 - least as i32);
+    kills.min().unwrap_or(0).clamp(0, 15) as u32
 }
 
 /// T^step of a word's residue.

@@ -23,8 +23,9 @@ pub(crate) struct Tables {
 
 impl Tables {
     pub(crate) fn new(tree: &Tree) -> Self {
-        // No number of the tables has more odd steps, not even those of the last vector.
-        let most = (tree.level + 32).max(96);
+        // No number of the tables has more odd steps, not even those of the last vector. The kernels take odd steps modulo
+        // this.
+        let most = 128;
         let word = |x: u128, i: u32| (x >> (32 * i)) as u32;
         let words = |x: u128| [0, 1, 2, 3].map(|i| word(x, i));
         let three = |limits: &Limits| [limits.descent, limits.run, limits.preimage];

@@ -28,6 +28,13 @@ impl Tree {
         1 << (self.level + LAST - self.root_level)
     }
 
+    /// Which numbers these are, for messages.
+    pub(crate) fn described(&self) -> String {
+        let (bits, first) = (self.level + LAST, self.top >> LAST);
+        let Self { root, root_level, .. } = self;
+        format!("{} mod 2^{root_level} in [{first}·2^{bits}, {}·2^{bits})", root.low, first + 1)
+    }
+
     pub(crate) fn root_level(&self) -> u32 {
         self.root_level
     }

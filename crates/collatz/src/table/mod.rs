@@ -24,9 +24,10 @@
 //! **Highest.** The values between the ends of table steps are not seen. But with all step ends of a path below
 //! 2^w, w = 32·words − 2, its values are below 2^(w + d/2): j steps after a step's begin x ≤ 2^w·(3/2)^j, as
 //! T(x) + 1 ≤ 3/2·(x + 1), and x ≤ 2^w·2^(d − j) from the end; for j = d/log2(3) both are 2^(w + 0.37·d) or a bit less.
-//! Paths that overflow are walked exactly. So their highest value is that of all if it is 2^(w + d/2) or more, and
-//! only then it is said. Without blocks all paths are exact.
+//! Paths that overflow are walked exactly. So their highest value of T is that of all if it is 2^(w + d/2) or more,
+//! and only then it is reported, as 3x + 1, which is twice that. Without blocks all paths are exact.
 
+mod challenged;
 mod cover;
 mod residues;
 mod tables;
@@ -35,16 +36,21 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use num_bigint::BigUint;
 use rayon::prelude::*;
 
+pub(crate) use challenged::{Challenged, OfPart};
 pub(crate) use cover::{Blocks, Class, Cover, Part, width};
 pub use residues::{LEAST_SIEVE_BITS, MOST_SIEVE_BITS, Residue, descendants, sieve_size};
 pub(crate) use tables::powers;
 pub use tables::{LEAST_TABLE_BITS, MOST_TABLE_BITS, Tables};
+pub(crate) use walk::{LOW_BITS, MOST_STEPS};
 
+use crate::evidence::asked::{split, within};
 use crate::walk::Walker;
 use crate::{CollatzError, Highest, Method, Region, Verified, Verifier, Watch};
 
@@ -74,8 +80,15 @@ pub struct TableOptions {
 pub struct TableMethod {
     pub(crate) options: TableOptions,
     pub(crate) tables: Tables,
+    /// Of the challenges: drawn anew for each region, if it is not said.
+    pub(crate) seed: Option<u64>,
+    /// Numbers of a challenge.
+    pub(crate) every: Option<u64>,
     powers: [u64; 41],
 }
+
+/// A challenge takes as long as about 2,000 other numbers.
+const NUMBERS_OF_A_CHALLENGE: u64 = 1 << 17;
 
 /// Bits of the tables of CPUs: they fit the first cache.
 const TABLE_BITS: u32 = 12;
@@ -102,6 +115,26 @@ pub(crate) fn bounded(
     }
 }
 
+impl TableOptions {
+    /// The options of a text as [`TableMethod`] has it for its parameters; nothing if it is none.
+    pub(crate) fn parse(parameters: &str) -> Option<Self> {
+        let values = parameters.split(',').map(|part| part.split_once('=').map(|(_, value)| value));
+        let [s, d, words] = values.collect::<Option<Vec<_>>>()?.try_into().ok()?;
+        let bits = |text: &str| match text {
+            "auto" => Some(None),
+            text => text.parse().ok().map(Some),
+        };
+        let options = Self {
+            sieve_bits: bits(s)?,
+            table_bits: bits(d)?,
+            words: bits(words)?,
+            walker: Walker::default(),
+        };
+        let method = TableMethod::new(options.clone()).ok()?;
+        (method.described() == parameters).then_some(options)
+    }
+}
+
 impl TableMethod {
     /// With these options.
     ///
@@ -116,7 +149,14 @@ impl TableMethod {
         }
         let bits = options.table_bits.unwrap_or(TABLE_BITS);
         let bits = bounded("the bits of a table", bits, LEAST_TABLE_BITS, MOST_TABLE_BITS)?;
-        Ok(Self { options, tables: Tables::new(bits), powers: powers() })
+        let tables = Tables::new(bits);
+        Ok(Self { options, tables, seed: None, every: None, powers: powers() })
+    }
+
+    /// With challenges drawn from a seed, one for so many numbers.
+    #[must_use]
+    pub fn with_challenges(self, seed: u64, numbers: u64) -> Self {
+        Self { seed: Some(seed), every: Some(numbers), ..self }
     }
 
     /// What is done how.
@@ -132,36 +172,65 @@ impl TableMethod {
     }
 
     /// A part of a region; nothing if the watch stopped it.
-    pub(crate) fn part(&self, cover: &Cover, part: &Part, watch: &dyn Watch) -> Option<Verified> {
-        match *part {
-            Part::Plain { from, to } => self.plain(cover.class, from, to, watch),
-            Part::Blocks(blocks) => self.blocks(cover, blocks, watch),
+    pub(crate) fn part(
+        &self,
+        cover: &Cover,
+        index: usize,
+        challenged: &Challenged,
+        watch: &dyn Watch,
+    ) -> Option<Verified> {
+        match cover.parts[index] {
+            Part::Plain { from, to } => {
+                self.plain((cover.class, from, to), challenged, challenged.of(index), watch)
+            }
+            Part::Blocks(blocks) => {
+                self.blocks(cover, blocks, challenged, challenged.of(index), watch)
+            }
         }
     }
 
     /// Numbers one by one.
-    fn plain(&self, class: Class, from: u128, to: u128, watch: &dyn Watch) -> Option<Verified> {
+    fn plain(
+        &self,
+        (class, from, to): (Class, u128, u128),
+        challenged: &Challenged,
+        here: &OfPart,
+        watch: &dyn Watch,
+    ) -> Option<Verified> {
         let numbers = class.count(from, to);
         let chunks = u64::try_from(numbers.div_ceil(CHUNK)).unwrap_or(u64::MAX);
-        let one = |mut all: Verified, chunk: u64| {
+        let some = |part: Range<u128>| {
+            let numbers = (part.end - part.start) as u64;
+            let mut some = Verified { walked: numbers, ..Verified::default() };
+            for n in part.map(|index| class.nth(from, index)) {
+                match self.options.walker.descend(n) {
+                    Some(descent) => {
+                        some.checksum = some.checksum.wrapping_add(descent.steps);
+                        keep(&mut some.highest, Highest { value: descent.highest, start: n });
+                    }
+                    None => some.unresolved.push(n),
+                }
+            }
+            some.numbers = numbers.into();
+            some
+        };
+        let one = |all: Verified, chunk: u64| {
             if watch.is_stopped() {
                 return None;
             }
             let first = u128::from(chunk) * CHUNK;
             let last = numbers.min(first + CHUNK);
-            let mut highest = all.highest.take();
-            for n in (first..last).map(|index| class.nth(from, index)) {
-                match self.options.walker.descend(n) {
-                    Some(descent) => {
-                        all.checksum = all.checksum.wrapping_add(descent.steps);
-                        keep(&mut highest, Highest { value: descent.highest, start: n });
-                    }
-                    None => all.unresolved.push(n),
+            let parts = split(first..last, within(&here.plain, first..last));
+            let all = parts.into_iter().fold(all, |all, (part, challenges)| {
+                let found = some(part.clone());
+                if challenges > 0 {
+                    let steps = part.map(|index| challenged.plain_steps(class.nth(from, index)));
+                    let what = "a sum of steps";
+                    challenged.asked.compare(what, challenges, found.checksum, steps.sum());
                 }
-            }
-            let numbers = last - first;
-            all.add(Verified { numbers, walked: numbers as u64, highest, ..Verified::default() });
-            watch.done(numbers);
+                sum(all, found)
+            });
+            watch.done(last - first);
             Some(all)
         };
         let verified = (0..chunks).into_par_iter().try_fold(Verified::default, one);
@@ -169,26 +238,56 @@ impl TableMethod {
     }
 
     /// Blocks by the sieve.
-    fn blocks(&self, cover: &Cover, blocks: Blocks, watch: &dyn Watch) -> Option<Verified> {
+    fn blocks(
+        &self,
+        cover: &Cover,
+        blocks: Blocks,
+        challenged: &Challenged,
+        here: &OfPart,
+        watch: &dyn Watch,
+    ) -> Option<Verified> {
         let numbers = cover.numbers(&Part::Blocks(blocks));
         let nodes = self.nodes(cover, blocks.bits);
         let chunks = blocks.count.div_ceil(HIGHS);
         let tasks = u64::try_from(nodes.residues.len() as u128 * chunks).unwrap_or(u64::MAX);
         let shares = Shares::new(numbers, tasks);
+        // By node and chunk.
+        let mut asked: HashMap<(u64, u128), Vec<(u64, u128)>> = HashMap::new();
+        for (residue, high) in &here.blocks {
+            let key = (residue.low & ((1 << nodes.bits) - 1), (high - blocks.first) / HIGHS);
+            asked.entry(key).or_default().push((residue.low, *high));
+        }
         let task = |mut all: Verified, task: u64| {
             if watch.is_stopped() {
                 return None;
             }
             let task = u128::from(task);
             let node = nodes.residues[(task / chunks) as usize];
-            let first = task % chunks * HIGHS;
-            let count = HIGHS.min(blocks.count - first) as u64;
+            let first = blocks.first + task % chunks * HIGHS;
+            let count = HIGHS.min(blocks.first + blocks.count - first) as u64;
+            let here = asked.get(&(node.low, task % chunks));
             let mut over = vec![];
             node.grow(nodes.bits, blocks.bits, &self.powers, &mut |residue| {
-                let from = (blocks.first + first, count);
-                let steps = self.walk(residue, blocks.bits, from, blocks.words, &mut over);
+                let mut walk = |highs: (u128, u64)| {
+                    let steps = self.walk(residue, blocks.bits, highs, blocks.words, &mut over);
+                    all.checksum = all.checksum.wrapping_add(steps);
+                    steps
+                };
                 all.walked += count;
-                all.checksum = all.checksum.wrapping_add(steps);
+                let Some(here) = here else {
+                    walk((first, count));
+                    return;
+                };
+                let of_residue = here.iter().filter(|(low, _)| *low == residue.low);
+                let mut highs: Vec<u128> = of_residue.map(|&(_, high)| high).collect();
+                highs.sort_unstable();
+                for (part, challenges) in split(first..first + u128::from(count), &highs) {
+                    let steps = walk((part.start, (part.end - part.start) as u64));
+                    if challenges > 0 {
+                        let slow = part.map(|h| challenged.table_steps(&residue, h, blocks)).sum();
+                        challenged.asked.compare("a sum of steps", challenges, steps, slow);
+                    }
+                }
             });
             all.add(self.finish(&over));
             watch.done(shares.next());
@@ -229,7 +328,7 @@ impl TableMethod {
     pub(crate) fn settle(&self, cover: &Cover, verified: &mut Verified) {
         let has_blocks = cover.parts.iter().any(|part| matches!(part, Part::Blocks(_)));
         let bits = width(cover.words) + self.tables.bits().div_ceil(2);
-        let least = BigUint::from(1u32) << bits;
+        let least = BigUint::from(2u32) << bits;
         verified.highest.take_if(|highest| has_blocks && highest.value < least);
     }
 }
@@ -261,14 +360,17 @@ impl Verifier for TableMethod {
         watch: &dyn Watch,
     ) -> Result<Option<Verified>, CollatzError> {
         let cover = self.cover(region)?;
+        let every = self.every.unwrap_or(NUMBERS_OF_A_CHALLENGE);
+        let challenged = Challenged::new(self, self.place(), region, &cover, every)?;
         let mut verified = Verified::default();
-        for part in &cover.parts {
-            match self.part(&cover, part, watch) {
+        for part in 0..cover.parts.len() {
+            match self.part(&cover, part, &challenged, watch) {
                 Some(more) => verified.add(more),
                 None => return Ok(None),
             }
         }
         self.settle(&cover, &mut verified);
+        verified.evidence = Some(challenged.end(&verified)?);
         Ok(Some(verified))
     }
 }

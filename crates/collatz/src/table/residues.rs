@@ -41,7 +41,7 @@ impl Residue {
 
     /// Of low and low + 2^k one is odd at step k and stays mandatory, the other is even.
     #[inline]
-    fn children(self, k: u32, powers: &[u64; 41], mut each: impl FnMut(Self)) {
+    pub(crate) fn children(self, k: u32, powers: &[u64; 41], mut each: impl FnMut(Self)) {
         let Self { low, value, odd } = self;
         // At k = 0 the value is that of the residue 0.
         let (other_low, other) = (low + (1 << k), value + powers[odd as usize]);

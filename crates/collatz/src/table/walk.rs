@@ -7,7 +7,7 @@ pub(crate) const MOST_STEPS: u64 = 10_000;
 
 /// Low bits that do not count when numbers of three words and more are compared: devices have numbers four times
 /// as large, and leave out their lowest word.
-const LOW_BITS: u32 = 30;
+pub(crate) const LOW_BITS: u32 = 30;
 
 impl TableMethod {
     /// Walks residue + h·2^bits for `highs.1` values h from `highs.0` on, and returns the sum of their table

@@ -166,8 +166,8 @@ impl TuningStore {
     /// The file cannot be read or written.
     pub fn check(&self) -> Result<(), TuningError> {
         drop(self.read()?);
-        // A file that is begun and dropped is removed.
-        self.folder.begin(FILE).map(drop).map_err(|e| self.error("write", e))
+        let made = self.folder.make().and_then(|_| self.folder.begin(FILE));
+        made.map(drop).map_err(|e| self.error("write", e))
     }
 
     /// Stores a timing, in place of the one that the key had. Entries of other

@@ -8,6 +8,7 @@
 
 mod binomial;
 mod cases;
+mod collatz;
 mod flips;
 mod kill;
 mod saved;
@@ -26,6 +27,7 @@ use warpint_mersenne::{EngineFamily, Exponent};
 
 use crate::sample::Scale;
 use crate::{Summary, name};
+pub use collatz::run_collatz;
 pub use flips::{Campaign, Fate, Flip, Place, Tally, Target};
 
 /// What came of one fault on one family.

@@ -5,8 +5,12 @@ use std::ops::Range;
 use num_bigint::BigUint;
 use warpint_device::{Buffer, Device, DeviceError};
 
-use super::NodeWords;
-use super::kernels::{Kernels, LastTables, LongCall};
+use super::challenge::{Examiner, Work, refuted, takes};
+use super::kernels::{Kernels, LastLevel, LastTables, LongCall};
+use super::strike::{Memory, Strike};
+use super::{LastMemory, NodeWords};
+use crate::CollatzError;
+use crate::evidence::recurrence;
 use crate::sieve::{Long, Tables, Tallest, Tally, Tree};
 use crate::walk::Walker;
 
@@ -22,6 +26,7 @@ const LEVELS: usize = 32;
 /// What all chunks of a tree share, and what they add up to.
 #[derive(Debug)]
 pub(super) struct Chunks<'a> {
+    device: &'a Device,
     tree: &'a Tree,
     kernels: &'a Kernels,
     tables: &'a Tables,
@@ -36,17 +41,31 @@ pub(super) struct Chunks<'a> {
     least: Buffer<u32>,
     /// Nodes of each level; the next node, and the places of the list of long numbers.
     counters: Buffer<u32>,
-    /// Numbers walked and the sum of their odd steps.
+    /// Of the walks: numbers and odd steps of those killed; of the tallies: the same, long numbers, tallies.
     sums: Buffer<u64>,
-    /// The sum of odd steps of long numbers, the list of tall ones and of those given up.
+    /// The sum of odd steps of long numbers and their count, the list of tall ones and of those given up.
     long: Buffer<u64>,
     tallest: Tallest,
     tally: Tally,
+    pub examiner: Examiner<'a>,
+    strike: Option<&'a dyn Strike>,
+    /// Nodes grown so far, of each level from the root's on.
+    grown: Vec<u128>,
+    /// Of the last launch.
+    mark: u32,
+    /// Numbers of the last launch that the host finished.
+    given_up: Vec<u128>,
 }
+
+/// Sums of walks, of tallies.
+const SUMS: usize = 6;
+/// Sums of long numbers.
+const LONG_SUMS: usize = 3;
 
 /// What `sieve_long.cu` found in a range of its list.
 struct Found {
     sum: u64,
+    numbers: u64,
     tall: Listed,
     given_up: Listed,
 }
@@ -72,17 +91,28 @@ impl Listed {
     }
 }
 
+/// Who works, and who looks on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub device: &'a Device,
+    pub kernels: &'a Kernels,
+    pub walker: &'a Walker,
+    pub strike: Option<&'a dyn Strike>,
+}
+
 impl<'a> Chunks<'a> {
     pub(super) fn new(
-        device: &Device,
+        place: Place<'a>,
         tree: &'a Tree,
-        kernels: &'a Kernels,
         tables: &'a Tables,
         vectors: &'a Buffer<u32>,
-        walker: &'a Walker,
         highest: Option<&BigUint>,
     ) -> Result<Self, DeviceError> {
+        let Place { device, kernels, walker, strike } = place;
+        let mut grown = vec![0; (tree.level() - tree.root_level()) as usize + 1];
+        grown[0] = 1;
         Ok(Self {
+            device,
             tree,
             kernels,
             tables,
@@ -95,11 +125,29 @@ impl<'a> Chunks<'a> {
             mod_9: device.upload(&tables.mod_9)?,
             least: device.upload(&tables.steps.least)?,
             counters: device.alloc(LEVELS + 2)?,
-            sums: device.alloc(2)?,
-            long: device.alloc(1 + 2 * LIST_WORDS)?,
+            sums: device.alloc(SUMS)?,
+            long: device.alloc(LONG_SUMS + 2 * LIST_WORDS)?,
             tallest: Tallest::new(tree.step().bits(), highest),
             tally: Tally::default(),
+            examiner: Examiner::new(device, tree, kernels, tables, walker),
+            strike,
+            grown,
+            mark: 0,
+            given_up: vec![],
         })
+    }
+
+    fn refuted(
+        &self,
+        what: impl Into<String>,
+        found: impl ToString,
+        expected: impl ToString,
+    ) -> CollatzError {
+        refuted(self.device, self.tree, what, found, expected)
+    }
+
+    fn struck(&self, memory: Memory<'_>) -> Result<(), DeviceError> {
+        self.strike.map_or(Ok(()), |strike| strike.strike(memory))
     }
 
     /// The address of a counter.
@@ -122,82 +170,143 @@ impl<'a> Chunks<'a> {
         levels: Range<u32>,
         scratch: &[Buffer<NodeWords>; 2],
         to: &Buffer<NodeWords>,
-    ) -> Result<usize, DeviceError> {
+    ) -> Result<usize, CollatzError> {
         self.count_from(count, 0)?;
         let steps = levels.len();
-        for (i, level) in levels.enumerate() {
+        for (i, level) in levels.clone().enumerate() {
             let source = if i == 0 { from } else { scratch[(i - 1) % 2].address() };
             let target = if i + 1 == steps { to.address() } else { scratch[i % 2].address() };
             let places = [source, self.counter(i), target, self.counter(i + 1)];
             let limits = self.tables.grow[level as usize];
             self.kernels.grow(places, &self.powers, level, limits, count << i)?;
         }
-        Ok(self
-            .counters
-            .download_part(steps..steps + 1)?
-            .first()
-            .map_or(0, |&count| count as usize))
+        if let Some(strike) = self.strike {
+            strike.strike(Memory::Counters(&mut self.counters))?;
+        }
+        let mut last = count;
+        for (level, found) in levels.zip(self.counters.download_part(1..steps + 1)?) {
+            let found = found as usize;
+            if found > 2 * last {
+                let what = format!("the count of nodes of level {}", level + 1);
+                return Err(self.refuted(what, found, format!("at most {}", 2 * last)));
+            }
+            self.grown[(level + 1 - self.tree.root_level()) as usize] += found as u128;
+            last = found;
+        }
+        Ok(last)
     }
 
-    /// Walks the numbers of `count` nodes of the last level.
+    /// Walks the numbers of `count` nodes of the last level, and does those challenged among them again.
     pub(super) fn walk(
         &mut self,
-        nodes: &Buffer<NodeWords>,
+        memory: &mut LastMemory,
         count: usize,
-        listed: &Buffer<u64>,
-    ) -> Result<(), DeviceError> {
+        mut challenged: Vec<u128>,
+    ) -> Result<(), CollatzError> {
+        self.struck(Memory::Nodes(&mut memory.nodes, count))?;
         let mut ranges: Vec<_> = std::iter::once(0..count).collect();
         while let Some(range) = ranges.pop() {
             if range.is_empty() {
                 continue;
             }
-            self.count_from(range.end, range.start)?;
-            self.sums.clear()?;
-            let tables = LastTables {
-                vectors: self.vectors,
-                powers: &self.powers,
-                inverses: &self.inverses,
-                steps: &self.steps,
-                mod_9: &self.mod_9,
-                least: &self.least,
-                top: self.tree.top(),
-            };
-            let counters = [self.counter(0), self.counter(LEVELS), self.counter(LEVELS + 1)];
-            let sums = self.sums.address();
-            self.kernels.last(nodes, counters, &tables, listed, sums, range.len())?;
-            let places = self.counters.download_part(LEVELS + 1..LEVELS + 2)?;
-            // Warps ask for no more places when the list is full, so the count is far below 2^32.
-            let places = places.first().map_or(0, |&places| places as usize);
-            if places > listed.len() {
+            let Some(places) = self.launch(memory, &range)? else {
                 // Some are not listed: the same again, half of it at a time.
                 let middle = range.start + range.len() / 2;
                 ranges.extend([middle..range.end, range.start..middle]);
                 continue;
+            };
+            let long = self.sums(range.len())?;
+            self.struck(Memory::Listed(&mut memory.listed, places))?;
+            self.given_up.clear();
+            let walked = self.long(memory, places)?;
+            if walked != long {
+                return Err(self.refuted("the count of long numbers walked", walked, long));
             }
-            let sums = self.sums.download()?;
-            self.tally.walked += sums.first().copied().unwrap_or(0);
-            let sum = sums.get(1).copied().unwrap_or(0);
-            self.tally.checksum = self.tally.checksum.wrapping_add(sum);
-            self.long(nodes, listed, places)?;
+            if challenged.is_empty() {
+                continue;
+            }
+            let (memory, mark) = (memory.lent(), self.mark);
+            let work = Work { memory, range, mark, places, given_up: &self.given_up };
+            let answers = self.examiner.examine(&work, &mut challenged)?;
+            self.tally.answers.extend(answers);
         }
-        Ok(())
+        match challenged.first() {
+            Some(&low) => Err(self.examiner.missing(self.tree.level(), low)),
+            None => Ok(()),
+        }
     }
 
-    /// Walks the long numbers in so many places of the list.
-    fn long(
+    /// Walks the numbers of some nodes: how many places of the list there are; nothing if the list is too short.
+    fn launch(
         &mut self,
-        nodes: &Buffer<NodeWords>,
-        listed: &Buffer<u64>,
-        places: usize,
-    ) -> Result<(), DeviceError> {
+        memory: &mut LastMemory,
+        range: &Range<usize>,
+    ) -> Result<Option<usize>, CollatzError> {
+        self.count_from(range.end, range.start)?;
+        self.sums.clear()?;
+        self.mark = self.mark.wrapping_add(1);
+        let tables = LastTables {
+            vectors: self.vectors,
+            powers: &self.powers,
+            inverses: &self.inverses,
+            steps: &self.steps,
+            mod_9: &self.mod_9,
+            least: &self.least,
+            top: self.tree.top(),
+        };
+        let counters = [self.counter(0), self.counter(LEVELS), self.counter(LEVELS + 1)];
+        let sums = self.sums.address();
+        self.kernels.last(&memory.lent(), counters, &tables, sums, range, self.mark)?;
+        self.struck(Memory::Tallies(&mut memory.tallies, takes(range.len())))?;
+        let of_tallies = sums + (2 * size_of::<u64>()) as u64;
+        self.kernels.sum(&memory.tallies, takes(range.len()), self.mark, of_tallies)?;
+        if let Some(strike) = self.strike {
+            strike.strike(Memory::Places(&mut self.counters))?;
+        }
+        let places = self.counters.download_part(LEVELS + 1..LEVELS + 2)?;
+        // Warps ask for no more places when the list is full, so the count is far below 2^32.
+        let places = places.first().map_or(0, |&places| places as usize);
+        let fits = places <= memory.listed.len();
+        if !fits && range.len() == 1 {
+            let most = memory.listed.len();
+            return Err(self.refuted("the count of long numbers of a node", places, most));
+        }
+        Ok(fits.then_some(places))
+    }
+
+    /// Adds the sums of the last launch; how many long numbers its tallies have.
+    fn sums(&mut self, nodes: usize) -> Result<u64, CollatzError> {
+        if let Some(strike) = self.strike {
+            strike.strike(Memory::Sums(&mut self.sums))?;
+        }
+        let sums = <[u64; SUMS]>::try_from(self.sums.download()?).unwrap_or_default();
+        let [walked, killed, of_tallies, killed_of_tallies, long, tallies] = sums;
+        let pairs = [
+            ("the count of numbers walked", walked, of_tallies),
+            ("the sum of odd steps", killed, killed_of_tallies),
+            ("the count of tallies", tallies, takes(nodes) as u64),
+        ];
+        for (what, found, expected) in pairs {
+            if found != expected {
+                return Err(self.refuted(what, found, expected));
+            }
+        }
+        self.tally.walked = self.tally.walked.wrapping_add(walked);
+        self.tally.checksum = self.tally.checksum.wrapping_add(killed);
+        Ok(long)
+    }
+
+    /// Walks the long numbers in so many places of the list; how many there are.
+    fn long(&mut self, memory: &mut LastMemory, places: usize) -> Result<u64, CollatzError> {
         // A first look at few, as all are tall while the highest value is not known.
         let first = if self.tallest.threshold() == 0 { places.min(FIRST) } else { places } as u32;
         let mut ranges = vec![first..places as u32, 0..first];
+        let mut numbers = 0;
         while let Some(range) = ranges.pop() {
             if range.is_empty() {
                 continue;
             }
-            let found = self.find(nodes, listed, range.clone())?;
+            let found = self.find(memory.lent(), range.clone())?;
             let threshold = self.tallest.threshold();
             for &n in &found.tall.numbers {
                 self.tallest.take(n, self.tree.level(), self.walker);
@@ -214,25 +323,22 @@ impl<'a> Chunks<'a> {
                 ranges.extend([middle..range.end, range.start..middle]);
                 continue;
             }
+            numbers += found.numbers;
             self.tally.checksum = self.tally.checksum.wrapping_add(found.sum);
-            for n in found.given_up.numbers {
+            for &n in &found.given_up.numbers {
                 self.finish(n);
             }
+            self.given_up.extend(found.given_up.numbers);
         }
-        Ok(())
+        self.struck(Memory::Ends(&mut memory.ends, places))?;
+        Ok(numbers)
     }
 
-    fn find(
-        &mut self,
-        nodes: &Buffer<NodeWords>,
-        listed: &Buffer<u64>,
-        range: Range<u32>,
-    ) -> Result<Found, DeviceError> {
+    fn find(&mut self, memory: LastLevel<'_>, range: Range<u32>) -> Result<Found, CollatzError> {
         self.long.clear()?;
         let address = |word: usize| self.long.address() + (word * size_of::<u64>()) as u64;
         self.kernels.long(&LongCall {
-            nodes,
-            listed,
+            memory,
             range,
             powers: &self.powers,
             steps: &self.steps,
@@ -240,13 +346,20 @@ impl<'a> Chunks<'a> {
             top: self.tree.top(),
             threshold: self.tallest.threshold(),
             most: self.most_steps,
-            tall: (address(1), LIST as u32),
-            given_up: (address(1 + LIST_WORDS), LIST as u32),
-            sum: address(0),
+            tall: (address(LONG_SUMS), LIST as u32),
+            given_up: (address(LONG_SUMS + LIST_WORDS), LIST as u32),
+            sums: address(0),
         })?;
+        if let Some(strike) = self.strike {
+            strike.strike(Memory::Long(&mut self.long))?;
+        }
         let words = self.long.download()?;
-        let (tall, given_up) = words[1..].split_at(LIST_WORDS);
-        Ok(Found { sum: words[0], tall: Listed::of(tall), given_up: Listed::of(given_up) })
+        if words[0] != words[2] {
+            return Err(self.refuted("the sum of odd steps of long numbers", words[0], words[2]));
+        }
+        let (tall, given_up) = words[LONG_SUMS..].split_at(LIST_WORDS);
+        let (tall, given_up) = (Listed::of(tall), Listed::of(given_up));
+        Ok(Found { sum: words[0], numbers: words[1], tall, given_up })
     }
 
     /// Walks a number that the device gave up.
@@ -262,10 +375,19 @@ impl<'a> Chunks<'a> {
         }
     }
 
-    /// What all walks add up to.
-    pub(super) fn end(mut self) -> Tally {
+    /// What all walks add up to, if each level had all its nodes.
+    pub(super) fn end(mut self) -> Result<Tally, CollatzError> {
+        let expected = recurrence::levels(self.tree);
+        for ((level, found), expected) in (self.tree.root_level()..).zip(&self.grown).zip(expected)
+        {
+            if *found != expected {
+                let what = format!("the count of nodes of level {level}");
+                return Err(self.refuted(what, found, expected));
+            }
+        }
+        self.tally.nodes = self.grown.last().copied().unwrap_or(0);
         self.tally.highest = self.tallest.end();
         self.tally.unresolved.sort_unstable();
-        self.tally
+        Ok(self.tally)
     }
 }

@@ -1,5 +1,7 @@
 //! The kernels of the sieve, and how they are launched.
 
+use std::ops::Range;
+
 use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source, common};
 
 /// Threads of blocks.
@@ -47,6 +49,9 @@ pub(super) struct Kernels {
     look: Kernel,
     last: Kernel,
     long: Kernel,
+    find: Kernel,
+    sum: Kernel,
+    ends: Kernel,
     last_bytes: u32,
     long_bytes: u32,
 }
@@ -54,7 +59,7 @@ pub(super) struct Kernels {
 /// Bytes of shared memory of a block of `sieve_last.cu`.
 fn last_bytes(threads: u32, step: u32) -> u32 {
     let warps = threads / 32;
-    4 * (1 << step) + 4 * 16 + 4 * 9 * 32 + warps * (32 * 32 + 2 * (1024 + 32))
+    4 * (1 << step) + 4 * 16 + 4 * 9 * 32 + warps * (32 * 32 + 2 * 8 + 2 * (1024 + 32))
 }
 
 /// Bytes of shared memory of a block of `sieve_long.cu`.
@@ -62,32 +67,37 @@ fn long_bytes(step: u32) -> u32 {
     4 * (1 << step) + 16 * POWERS
 }
 
-fn source(name: &'static str, text: &'static str, kernel: &'static str, threads: u32) -> Source {
-    Source::new(name, text, &[kernel])
+fn source(
+    name: &'static str,
+    text: &'static str,
+    kernels: &[&'static str],
+    threads: u32,
+) -> Source {
+    Source::new(name, text, kernels)
         .headers(common::HEADERS)
         .header("sieve.cuh", include_str!("../../../kernels/sieve.cuh"))
         .define("THREADS", threads)
 }
 
-fn sources(blocks: Blocks, (step, look, classes): (u32, u32, u32)) -> [Source; 4] {
+fn sources(blocks: Blocks, (step, look, classes): (u32, u32, u32)) -> [Source; 5] {
     [
         source(
             "sieve_grow.cu",
             include_str!("../../../kernels/sieve_grow.cu"),
-            "sieve_grow",
+            &["sieve_grow"],
             blocks.grow,
         ),
         source(
             "sieve_look.cu",
             include_str!("../../../kernels/sieve_look.cu"),
-            "sieve_look",
+            &["sieve_look"],
             blocks.grow,
         )
         .define("LOOK", look),
         source(
             "sieve_last.cu",
             include_str!("../../../kernels/sieve_last.cu"),
-            "sieve_last",
+            &["sieve_last"],
             blocks.last,
         )
         .define("BLOCKS", blocks.last_blocks)
@@ -97,11 +107,17 @@ fn sources(blocks: Blocks, (step, look, classes): (u32, u32, u32)) -> [Source; 4
         source(
             "sieve_long.cu",
             include_str!("../../../kernels/sieve_long.cu"),
-            "sieve_long",
+            &["sieve_long"],
             blocks.long,
         )
         .define("STEP", step)
         .define("POWERS", POWERS),
+        source(
+            "sieve_challenge.cu",
+            include_str!("../../../kernels/sieve_challenge.cu"),
+            &["sieve_find", "sieve_sum", "sieve_ends"],
+            blocks.grow,
+        ),
     ]
 }
 
@@ -137,19 +153,30 @@ pub(super) struct LastTables<'a> {
 /// What `sieve_long.cu` is told.
 #[derive(Debug)]
 pub(super) struct LongCall<'a> {
-    pub nodes: &'a Buffer<[u32; 8]>,
-    pub listed: &'a Buffer<u64>,
-    pub range: std::ops::Range<u32>,
+    pub memory: LastLevel<'a>,
+    pub range: Range<u32>,
     pub powers: &'a Buffer<[u32; 4]>,
     pub steps: &'a Buffer<u32>,
     pub level: u32,
     pub top: u128,
     pub threshold: u128,
     pub most: u32,
-    /// The list of tall numbers, that of numbers given up, the sum: addresses; the first two with lengths.
+    /// The list of tall numbers, that of numbers given up, both sums: addresses; the first two with lengths.
     pub tall: (u64, u32),
     pub given_up: (u64, u32),
-    pub sum: u64,
+    pub sums: u64,
+}
+
+/// What the walks of the last level read and write.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LastLevel<'a> {
+    pub nodes: &'a Buffer<[u32; 8]>,
+    /// Places of long numbers.
+    pub listed: &'a Buffer<u64>,
+    /// Of 32 nodes in a row each.
+    pub tallies: &'a Buffer<[u32; 4]>,
+    /// Of the long numbers, by place.
+    pub ends: &'a Buffer<u16>,
 }
 
 impl Kernels {
@@ -159,21 +186,28 @@ impl Kernels {
         of: (u32, u32, u32),
     ) -> Result<Self, DeviceError> {
         let programs = device.programs(&sources(blocks, of))?;
-        let (last_bytes, long_bytes) = (last_bytes(blocks.last, of.0), long_bytes(of.0));
-        let shared = [0, 0, last_bytes, long_bytes];
-        let names = ["sieve_grow", "sieve_look", "sieve_last", "sieve_long"];
-        let mut kernels = vec![];
-        for ((program, name), bytes) in programs.iter().zip(names).zip(shared) {
-            kernels.push(program.kernel(name, bytes)?);
-        }
-        let Ok([grow, look, last, long]) = <[Kernel; 4]>::try_from(kernels) else {
+        let [grow, look, last, long, challenge] = &programs[..] else {
             return Err(DeviceError::Failed {
                 what: "loading the sieve".into(),
-                message: "not four kernels".into(),
+                message: "not five programs".into(),
             });
         };
+        let (last_bytes, long_bytes) = (last_bytes(blocks.last, of.0), long_bytes(of.0));
         let multiprocessors = device.info().multiprocessors.max(1);
-        Ok(Self { of, blocks, multiprocessors, grow, look, last, long, last_bytes, long_bytes })
+        Ok(Self {
+            of,
+            blocks,
+            multiprocessors,
+            grow: grow.kernel("sieve_grow", 0)?,
+            look: look.kernel("sieve_look", 0)?,
+            last: last.kernel("sieve_last", last_bytes)?,
+            long: long.kernel("sieve_long", long_bytes)?,
+            find: challenge.kernel("sieve_find", 0)?,
+            sum: challenge.kernel("sieve_sum", 0)?,
+            ends: challenge.kernel("sieve_ends", 0)?,
+            last_bytes,
+            long_bytes,
+        })
     }
 
     /// The children of nodes, of which there are as many as `count` says.
@@ -215,20 +249,20 @@ impl Kernels {
         self.look.launch(Launch::linear(blocks, self.blocks.grow), &args)
     }
 
-    /// Walks the numbers of nodes.
+    /// Walks the numbers of some nodes.
     pub(super) fn last(
         &self,
-        nodes: &Buffer<[u32; 8]>,
+        memory: &LastLevel<'_>,
         [count, taken, list_count]: [u64; 3],
         tables: &LastTables<'_>,
-        listed: &Buffer<u64>,
         sums: u64,
-        most: usize,
+        range: &Range<usize>,
+        mark: u32,
     ) -> Result<(), DeviceError> {
-        let blocks = most.div_ceil(self.blocks.last as usize).max(1);
+        let blocks = range.len().div_ceil(self.blocks.last as usize).max(1);
         let blocks = (blocks as u32).min(OF_A_MULTIPROCESSOR * self.multiprocessors);
         let mut args = vec![
-            nodes.into(),
+            memory.nodes.into(),
             Arg::Pointer(count),
             Arg::Pointer(taken),
             tables.vectors.into(),
@@ -240,10 +274,13 @@ impl Kernels {
         ];
         args.extend(words(tables.top, 3));
         args.extend([
-            listed.into(),
+            memory.listed.into(),
             Arg::Pointer(list_count),
-            Arg::U32(listed.len() as u32),
+            Arg::U32(memory.listed.len() as u32),
             Arg::Pointer(sums),
+            memory.tallies.into(),
+            Arg::U32(range.start as u32),
+            Arg::U32(mark),
         ]);
         self.last.launch(Launch::linear(blocks, self.blocks.last).shared(self.last_bytes), &args)
     }
@@ -254,8 +291,9 @@ impl Kernels {
         let blocks = call.range.len().div_ceil(threads as usize) as u32;
         let blocks = blocks.clamp(1, OF_A_MULTIPROCESSOR * self.multiprocessors);
         let mut args = vec![
-            call.nodes.into(),
-            call.listed.into(),
+            call.memory.nodes.into(),
+            Arg::U32(call.memory.nodes.len() as u32),
+            call.memory.listed.into(),
             Arg::U32(call.range.start),
             Arg::U32(call.range.end),
             call.powers.into(),
@@ -270,8 +308,66 @@ impl Kernels {
             Arg::U32(call.tall.1),
             Arg::Pointer(call.given_up.0),
             Arg::U32(call.given_up.1),
-            Arg::Pointer(call.sum),
+            Arg::Pointer(call.sums),
+            call.memory.ends.into(),
         ]);
         self.long.launch(Launch::linear(blocks, threads).shared(self.long_bytes), &args)
+    }
+
+    /// Threads that look at so many entries of a list, some each.
+    fn scan(&self, entries: usize) -> Launch {
+        let blocks = entries.div_ceil(self.blocks.grow as usize).max(1) as u64;
+        let most = u64::from(OF_A_MULTIPROCESSOR * self.multiprocessors);
+        Launch::linear(blocks.min(most) as u32, self.blocks.grow)
+    }
+
+    /// Adds tallies with a mark to four sums.
+    pub(super) fn sum(
+        &self,
+        tallies: &Buffer<[u32; 4]>,
+        count: usize,
+        mark: u32,
+        sums: u64,
+    ) -> Result<(), DeviceError> {
+        let args = [tallies.into(), Arg::U32(count as u32), Arg::U32(mark), Arg::Pointer(sums)];
+        self.sum.launch(self.scan(count), &args)
+    }
+
+    /// Where nodes with these keys, which ascend, stand.
+    pub(super) fn find(
+        &self,
+        nodes: &Buffer<[u32; 8]>,
+        range: &Range<usize>,
+        keys: &Buffer<[u32; 4]>,
+        found: &Buffer<u32>,
+    ) -> Result<(), DeviceError> {
+        let args = [
+            nodes.into(),
+            Arg::U32(range.start as u32),
+            Arg::U32(range.end as u32),
+            keys.into(),
+            Arg::U32(keys.len() as u32),
+            found.into(),
+        ];
+        self.find.launch(self.scan(range.len()), &args)
+    }
+
+    /// The ends of the long numbers of 32 nodes from one on.
+    pub(super) fn ends(
+        &self,
+        memory: &LastLevel<'_>,
+        places: usize,
+        first: usize,
+        found: &Buffer<u64>,
+    ) -> Result<(), DeviceError> {
+        let args = [
+            memory.listed.into(),
+            memory.ends.into(),
+            Arg::U32(places as u32),
+            Arg::U32(first as u32),
+            found.into(),
+            Arg::U32((found.len() / 2) as u32),
+        ];
+        self.ends.launch(self.scan(places), &args)
     }
 }

@@ -13,11 +13,26 @@ pub(super) struct Stage {
     next: usize,
     /// Of the tree, all of these nodes together.
     share: f64,
+    /// The places of nodes that have challenged ones below them, and the low bits of these; ascending.
+    challenged: Vec<(usize, u128)>,
 }
 
 impl Stage {
     pub(super) fn new(nodes: Buffer<NodeWords>, level: u32, count: usize, share: f64) -> Self {
-        Self { nodes, level, count, next: 0, share }
+        Self { nodes, level, count, next: 0, share, challenged: vec![] }
+    }
+
+    /// With the places of nodes that have challenged ones below them.
+    pub(super) fn challenged(self, mut challenged: Vec<(usize, u128)>) -> Self {
+        challenged.sort_unstable();
+        Self { challenged, ..self }
+    }
+
+    /// The challenged nodes below some of its nodes.
+    pub(super) fn below(&self, first: usize, count: usize) -> Vec<u128> {
+        let from = self.challenged.partition_point(|&(place, _)| place < first);
+        let to = self.challenged.partition_point(|&(place, _)| place < first + count);
+        self.challenged[from..to].iter().map(|&(_, low)| low).collect()
     }
 
     pub(super) fn is_done(&self) -> bool {

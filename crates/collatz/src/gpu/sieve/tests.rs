@@ -1,5 +1,7 @@
 //! The kernels on the simulator against the CPU.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use warpint_device::Device;
 
 use super::*;
@@ -14,9 +16,20 @@ fn shape(look: u32, step: u32, rules: Rules) -> Shape {
     Shape { rules, look: Looking::new(look), step: Step::new(step).unwrap() }
 }
 
+/// The same challenges on both.
+const SEED: u64 = 20_261_123;
+
+fn on_cpu() -> CpuSieve {
+    CpuSieve::default().with_nodes_of_a_challenge(EVERY)
+}
+
+/// Some tens of challenges in trees of some hundreds of nodes.
+const EVERY: u64 = 16;
+
 /// On the simulator, with small buffers.
 fn on_simulator(walker: Walker) -> GpuSieve {
-    GpuSieve::new(&Device::simulator().unwrap(), walker).with_blocks(blocks()).with_nodes(1 << 10)
+    let engine = GpuSieve::new(&Device::simulator().unwrap(), walker);
+    engine.with_blocks(blocks()).with_nodes(1 << 10).with_nodes_of_a_challenge(EVERY)
 }
 
 #[test]
@@ -33,8 +46,9 @@ fn trees_are_walked_as_on_the_cpu() {
         ),
     ];
     for (region, shape) in cases {
-        let mut cpu = Sieve { shape, ..Sieve::new(CpuSieve::default()) };
-        let mut device = Sieve { shape, ..Sieve::new(on_simulator(Walker::default())) };
+        let mut cpu = Sieve { shape, seed: Some(SEED), ..Sieve::new(on_cpu()) };
+        let mut device =
+            Sieve { shape, seed: Some(SEED), ..Sieve::new(on_simulator(Walker::default())) };
         let expected = cpu.verify(&region, &Unwatched).unwrap().unwrap();
         let found = device.verify(&region, &Unwatched).unwrap().unwrap();
         assert_eq!(found, expected, "{region}");
@@ -61,8 +75,9 @@ fn far_and_deep_trees_are_walked_as_on_the_cpu() {
     ];
     for (region, step) in cases {
         let shape = shape(11, step, Rules::default());
-        let mut cpu = Sieve { shape, ..Sieve::new(CpuSieve::default()) };
-        let mut device = Sieve { shape, ..Sieve::new(on_simulator(Walker::default())) };
+        let mut cpu = Sieve { shape, seed: Some(SEED), ..Sieve::new(on_cpu()) };
+        let mut device =
+            Sieve { shape, seed: Some(SEED), ..Sieve::new(on_simulator(Walker::default())) };
         let expected = cpu.verify(&region, &Unwatched).unwrap().unwrap();
         let found = device.verify(&region, &Unwatched).unwrap().unwrap();
         assert_eq!(found, expected, "{region}");
@@ -84,9 +99,9 @@ fn a_tree_with_all_its_parts_is_walked_as_on_the_cpu() {
             })
             .unwrap();
         tree.top = top << 10;
-        let expected = CpuSieve::default().tree(&tree, None, &Unwatched).unwrap().unwrap();
+        let expected = CpuSieve::default().tree(&tree, &[], None, &Unwatched).unwrap().unwrap();
         let mut device = on_simulator(Walker::default());
-        let found = device.tree(&tree, None, &Unwatched).unwrap().unwrap();
+        let found = device.tree(&tree, &[], None, &Unwatched).unwrap().unwrap();
         assert_eq!(found, expected, "{low_bits} {top}");
     }
 }
@@ -95,11 +110,11 @@ fn a_tree_with_all_its_parts_is_walked_as_on_the_cpu() {
 fn what_the_device_gives_up_is_finished() {
     let region = Region::interval(1 << 20, 1 << 21).unwrap();
     let shape = shape(12, 8, Rules::default());
-    let mut cpu = Sieve { shape, ..Sieve::new(CpuSieve::default()) };
+    let mut cpu = Sieve { shape, seed: Some(SEED), ..Sieve::new(on_cpu()) };
     let expected = cpu.verify(&region, &Unwatched).unwrap().unwrap();
     for most in [0, 1, 14] {
         let engine = on_simulator(Walker::default()).with_most_steps(most);
-        let mut device = Sieve { shape, ..Sieve::new(engine) };
+        let mut device = Sieve { shape, seed: Some(SEED), ..Sieve::new(engine) };
         assert_eq!(device.verify(&region, &Unwatched).unwrap().unwrap(), expected, "{most}");
     }
 }
@@ -112,4 +127,57 @@ fn a_trap_is_found() {
     let mut device = Sieve { shape, walker: trap.clone(), ..Sieve::new(on_simulator(trap)) };
     let verified = device.verify(&region, &Unwatched).unwrap().unwrap();
     assert_eq!(verified.unresolved, [63_728_127]);
+}
+
+/// A list of long numbers that seems too short at first.
+#[derive(Debug, Default)]
+struct Short(AtomicU32);
+
+impl Strike for Short {
+    fn strike(&self, memory: Memory<'_>) -> Result<(), DeviceError> {
+        let Memory::Places(counters) = memory else { return Ok(()) };
+        // For all nodes, for half of them, and so on to fewer than 32.
+        if self.0.fetch_add(1, Ordering::Relaxed) > 3 {
+            return Ok(());
+        }
+        let mut counts = counters.download()?;
+        if let Some(places) = counts.last_mut() {
+            *places = u32::MAX / 2;
+        }
+        counters.upload(&counts)
+    }
+}
+
+#[test]
+fn challenges_are_answered_in_halves_too() {
+    let region = Region::interval(1 << 22, 1 << 23).unwrap();
+    let shape = shape(12, 8, Rules::default());
+    let cpu = CpuSieve::default().with_nodes_of_a_challenge(1);
+    let mut cpu = Sieve { shape, seed: Some(SEED), ..Sieve::new(cpu) };
+    let expected = cpu.verify(&region, &Unwatched).unwrap().unwrap();
+    let short = Arc::new(Short::default());
+    let engine = on_simulator(Walker::default()).with_nodes_of_a_challenge(1);
+    let engine = engine.with_strike(short.clone());
+    let mut device = Sieve { shape, seed: Some(SEED), ..Sieve::new(engine) };
+    assert_eq!(device.verify(&region, &Unwatched).unwrap().unwrap(), expected);
+    assert!(short.0.load(Ordering::Relaxed) == 9);
+    assert_eq!(u128::from(expected.evidence.unwrap().challenges), expected.evidence.unwrap().items);
+}
+
+#[test]
+fn trees_of_few_nodes_answer_challenges() {
+    // All of them are in one tally.
+    let mut nodes = vec![];
+    for low_bits in 6..12 {
+        let region = Region::class(low_bits + 16, low_bits, (1 << low_bits) - 5).unwrap();
+        let shape = shape(12, 8, Rules::default());
+        let cpu = CpuSieve::default().with_nodes_of_a_challenge(1);
+        let mut cpu = Sieve { shape, seed: Some(SEED), ..Sieve::new(cpu) };
+        let expected = cpu.verify(&region, &Unwatched).unwrap().unwrap();
+        let engine = on_simulator(Walker::default()).with_nodes_of_a_challenge(1);
+        let mut device = Sieve { shape, seed: Some(SEED), ..Sieve::new(engine) };
+        assert_eq!(device.verify(&region, &Unwatched).unwrap().unwrap(), expected);
+        nodes.push(expected.evidence.unwrap().items);
+    }
+    assert!(nodes.iter().any(|&n| n > 0 && n < 10), "{nodes:?}");
 }

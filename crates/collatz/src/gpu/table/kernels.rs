@@ -13,6 +13,9 @@ pub(super) const LEAST_TABLE_BITS: u32 = 8;
 /// Threads of a block that grows residues.
 pub(super) const GROW_THREADS: u32 = 256;
 
+/// Threads of a block that walks, at most.
+const MOST_THREADS: u32 = 1024;
+
 /// What a multiprocessor keeps of its shared memory for itself, of each block.
 const RESERVED: u32 = 1 << 10;
 
@@ -27,9 +30,9 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// Bytes of shared memory of a block: entries, and 16 powers.
-    pub(super) fn shared_bytes(table_bits: u32) -> u32 {
-        4 * ((1 << table_bits) + 16)
+    /// Bytes of shared memory of a block: entries, 16 powers, and two words of each thread.
+    pub(super) fn shared_bytes(table_bits: u32, threads: u32) -> u32 {
+        4 * ((1 << table_bits) + 16 + 2 * threads)
     }
 
     pub(super) fn source(self) -> Source {
@@ -53,6 +56,16 @@ pub(super) fn grow_source() -> Source {
         .define("THREADS", GROW_THREADS)
 }
 
+pub(super) fn challenge_source() -> Source {
+    Source::new(
+        "table_challenge.cu",
+        include_str!("../../../kernels/table_challenge.cu"),
+        &["table_find", "table_sum"],
+    )
+    .headers(common::HEADERS)
+    .define("THREADS", GROW_THREADS)
+}
+
 /// The kernels as they ship.
 pub(crate) fn sources(shared_memory: u32) -> Vec<Source> {
     let table_bits = largest_table(shared_memory).min(TABLE_BITS);
@@ -60,20 +73,20 @@ pub(crate) fn sources(shared_memory: u32) -> Vec<Source> {
     let walk =
         |(words, sieve_bits)| Walk { table_bits, threads, blocks, words, sieve_bits }.source();
     let walks = [(2, 22), (2, 30), (3, 21), (3, 29), (3, 37), (4, 37)].into_iter().map(walk);
-    std::iter::once(grow_source()).chain(walks).collect()
+    [grow_source(), challenge_source()].into_iter().chain(walks).collect()
 }
 
 /// Most bits of a table that a block has room for.
 pub(super) fn largest_table(shared_memory: u32) -> u32 {
-    let fits = |&bits: &u32| Walk::shared_bytes(bits) <= shared_memory;
+    let fits = |&bits: &u32| Walk::shared_bytes(bits, MOST_THREADS) <= shared_memory;
     (LEAST_TABLE_BITS..=MOST_TABLE_BITS).rev().find(fits).unwrap_or(LEAST_TABLE_BITS)
 }
 
 /// Threads of a block, and blocks of a multiprocessor with so much shared memory.
 pub(super) fn shape(table_bits: u32, shared_memory: u32) -> (u32, u32) {
-    match shared_memory / (Walk::shared_bytes(table_bits) + RESERVED) {
-        0 | 1 => (1024, 1),
-        blocks => (512, blocks.min(3)),
+    match shared_memory / (Walk::shared_bytes(table_bits, MOST_THREADS / 2) + RESERVED) {
+        0 | 1 => (MOST_THREADS, 1),
+        blocks => (MOST_THREADS / 2, blocks.min(3)),
     }
 }
 

@@ -1,14 +1,16 @@
 //! The table method on a device: which launches, and what becomes of the numbers that they leave.
 
+mod challenge;
 mod kernels;
+mod launches;
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
 
 use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch};
 
+use self::challenge::{Asked, Examiner};
 use self::kernels::{
     GROW_THREADS, LEAST_TABLE_BITS, TABLE_BITS, Walk, entries, grow_source, largest_table, shape,
 };
@@ -16,22 +18,16 @@ use self::kernels::{
 pub(super) use self::kernels::sources;
 use crate::descent::min_odd;
 use crate::table::{
-    Blocks, Cover, GROWN, LEAST_SIEVE_BITS, MOST_SIEVE_BITS, MOST_WORDS, Nodes, Part, Residue,
-    TableMethod, TableOptions, bounded, descendants, powers,
+    Blocks, Challenged, Cover, GROWN, LEAST_SIEVE_BITS, MOST_SIEVE_BITS, MOST_WORDS, Nodes, Part,
+    Residue, TableMethod, TableOptions, bounded, descendants, powers,
 };
 use crate::{CollatzError, Method, Region, Verified, Verifier, Watch};
 
 /// Where a packed residue has its f.
 const ODD_SHIFT: u32 = 40;
 
-/// Most values h of an item: lanes that begin together end within some percent of each other.
-const ITEM: u64 = 1 << 12;
-
-/// Items for each thread, if there are numbers enough.
-const ITEMS: u64 = 16;
-
-/// A launch shall take so long.
-const LAUNCH: [Duration; 2] = [Duration::from_millis(60), Duration::from_millis(200)];
+/// A challenge takes about as long as 10^7 numbers.
+const NUMBERS_OF_A_CHALLENGE: u64 = 1 << 29;
 
 /// How much [`DeviceTable`] does at once, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +78,7 @@ pub struct DeviceTable {
     counts: Buffer<u64>,
     state: Buffer<u64>,
     over: Buffer<u32>,
+    examiner: Examiner,
 }
 
 impl DeviceTable {
@@ -130,12 +127,19 @@ impl DeviceTable {
             powers: device.upload(&powers())?,
             lists: [list()?, list()?],
             counts: device.alloc(GROWN as usize + 1)?,
-            state: device.alloc(3)?,
+            state: device.alloc(4)?,
+            examiner: Examiner::new(device, limits.residues)?,
             over: device.alloc(MOST_WORDS as usize * limits.left)?,
             device: device.clone(),
             limits,
             cpu,
         })
+    }
+
+    /// With challenges drawn from a seed, one for so many numbers.
+    #[must_use]
+    pub fn with_challenges(self, seed: u64, numbers: u64) -> Self {
+        Self { cpu: self.cpu.with_challenges(seed, numbers), ..self }
     }
 
     fn walk_kernel(&mut self, words: u32, sieve_bits: u32) -> Result<Kernel, DeviceError> {
@@ -144,7 +148,7 @@ impl DeviceTable {
         }
         let (table_bits, threads, blocks) = (self.cpu.tables.bits(), self.threads, self.blocks);
         let source = Walk { table_bits, threads, blocks, words, sieve_bits }.source();
-        let bytes = Walk::shared_bytes(table_bits);
+        let bytes = Walk::shared_bytes(table_bits, threads);
         let kernel = self.device.program(&source)?.kernel("table_walk", bytes)?;
         self.walks.insert((words, sieve_bits), kernel.clone());
         Ok(kernel)
@@ -153,17 +157,20 @@ impl DeviceTable {
     fn part(
         &mut self,
         cover: &Cover,
-        part: &Part,
+        index: usize,
+        challenged: &Challenged,
         watch: &dyn Watch,
     ) -> Result<Option<Verified>, CollatzError> {
+        let part = &cover.parts[index];
         let numbers = cover.numbers(part);
         match *part {
             Part::Blocks(blocks)
                 if numbers >= self.limits.numbers && self.cpu.options.walker.trap.is_none() =>
             {
-                self.blocks(cover, blocks, numbers, watch)
+                let asked = challenged.of(index).blocks.clone();
+                self.blocks(cover, blocks, (challenged, asked), watch)
             }
-            _ => Ok(self.cpu.part(cover, part, watch)),
+            _ => Ok(self.cpu.part(cover, index, challenged, watch)),
         }
     }
 
@@ -171,9 +178,10 @@ impl DeviceTable {
         &mut self,
         cover: &Cover,
         blocks: Blocks,
-        numbers: u128,
+        (challenged, asked): (&Challenged, Asked),
         watch: &dyn Watch,
     ) -> Result<Option<Verified>, CollatzError> {
+        let numbers = cover.numbers(&Part::Blocks(blocks));
         let nodes = self.cpu.nodes(cover, blocks.bits);
         let all = nodes.residues.len();
         let mut verified = Verified { numbers, ..Verified::default() };
@@ -183,12 +191,21 @@ impl DeviceTable {
         }
         let packed = self.packed(&nodes)?;
         let share = |done: usize| portion(numbers, done as u128, all as u128);
+        let mask = (1 << nodes.bits) - 1;
+        let mut by_node: HashMap<u64, Asked> = HashMap::new();
+        for (residue, high) in asked {
+            by_node.entry(residue.low & mask).or_default().push((residue, high));
+        }
         let mut first = 0;
         while first < all {
             let (some, count) = self.some(&nodes, first, blocks.bits);
             let list = self.grown(&packed, (first, some), count, nodes.bits, blocks.bits)?;
             let numbers = share(first + some) - share(first);
-            match self.walk_list(list, count, blocks, numbers, watch)? {
+            let lows = nodes.residues[first..first + some].iter().map(|node| node.low);
+            let asked = lows.filter_map(|low| by_node.remove(&low)).flatten().collect();
+            let walk =
+                self.walk_list((list, count), blocks, numbers, (challenged, asked), watch)?;
+            match walk {
                 Some(more) => verified.add(more),
                 None => return Ok(None),
             }
@@ -273,119 +290,6 @@ impl DeviceTable {
         let packed: Vec<u64> = nodes.residues.iter().flat_map(|&residue| pack(residue)).collect();
         self.device.upload(&packed)
     }
-
-    /// Walks the numbers of a list of residues, in launches.
-    fn walk_list(
-        &mut self,
-        list: u64,
-        count: u64,
-        blocks: Blocks,
-        numbers: u128,
-        watch: &dyn Watch,
-    ) -> Result<Option<Verified>, CollatzError> {
-        let mut verified = Verified::default();
-        if count == 0 {
-            watch.done(numbers);
-            return Ok(Some(verified));
-        }
-        let kernel = self.walk_kernel(blocks.words, blocks.bits)?;
-        let work = u128::from(count) * blocks.count;
-        let (mut done, mut left) = (0, vec![]);
-        // Some residues with some values h, and those that come after them.
-        let mut open = vec![((0, count), (0, blocks.count))];
-        while let Some(((residue, residues), (high, highs))) = open.pop() {
-            if watch.is_stopped() {
-                return Ok(None);
-            }
-            let some = residues.min(self.budget);
-            if some < residues {
-                open.push(((residue + some, residues - some), (high, highs)));
-            }
-            let few = highs.min(u128::from(self.budget / some)).max(1);
-            if few < highs {
-                open.push(((residue, some), (high + few, highs - few)));
-            }
-            let begun = Instant::now();
-            let first = (list + 16 * residue, blocks.first + high);
-            self.launch(&kernel, first, (some, few as u64))?;
-            // Meanwhile the host finishes what the launch before left.
-            verified.add(self.cpu.finish(&left));
-            let Some((steps, starts)) = self.launched(blocks.words)? else {
-                // Too many were left: those of fewer numbers fit.
-                left.clear();
-                self.budget = (self.budget / 2).max(self.limits.left as u64);
-                open.push(((residue, some), (high, few)));
-                continue;
-            };
-            left = starts;
-            let walked = some * few as u64;
-            verified.add(Verified { walked, checksum: steps, ..Verified::default() });
-            self.adapt(begun.elapsed(), walked);
-            let before = portion(numbers, done, work);
-            done += u128::from(walked);
-            watch.done(portion(numbers, done, work) - before);
-        }
-        verified.add(self.cpu.finish(&left));
-        Ok(Some(verified))
-    }
-
-    /// Makes the next launch longer or shorter.
-    fn adapt(&mut self, took: Duration, numbers: u64) {
-        if took > LAUNCH[1] {
-            self.budget = (self.budget / 2).max(self.limits.left as u64);
-        } else if took < LAUNCH[0] && numbers > self.budget / 2 {
-            self.budget = (self.budget * 2).min(1 << 40);
-        }
-    }
-
-    /// Some residues from an address on, with some values h from one on. Nothing waits for the device.
-    fn launch(
-        &mut self,
-        kernel: &Kernel,
-        (list, high): (u64, u128),
-        (residues, highs): (u64, u64),
-    ) -> Result<(), DeviceError> {
-        let grid = self.device.info().multiprocessors * self.blocks;
-        let threads = u64::from(grid) * u64::from(self.threads);
-        // Items are counted in 32 bits.
-        let fewest = (residues * highs).div_ceil(1 << 31);
-        let item = (residues * highs / (ITEMS * threads)).clamp(32, ITEM).max(fewest).min(highs);
-        let chunks = highs.div_ceil(item);
-        self.state.upload(&[0; 3])?;
-        let args = [
-            (&self.state).into(),
-            (&self.over).into(),
-            Arg::U32(self.limits.left as u32),
-            Arg::Pointer(list),
-            (&self.entries).into(),
-            (&self.powers).into(),
-            Arg::U64(high as u64),
-            Arg::U64((high >> 64) as u64),
-            Arg::U64(highs),
-            Arg::U32(item as u32),
-            Arg::U32(chunks as u32),
-            Arg::U32((residues * chunks) as u32),
-        ];
-        let shared = Walk::shared_bytes(self.cpu.tables.bits());
-        kernel.launch(Launch::linear(grid, self.threads).shared(shared), &args)
-    }
-
-    /// Of the last launch, the steps of all numbers and the starts that it left; nothing if those are more than there
-    /// is room for.
-    fn launched(&self, words: u32) -> Result<Option<(u64, Vec<u128>)>, DeviceError> {
-        let state = self.state.download()?;
-        let (left, steps) = (state[1], state[2]);
-        if left > self.limits.left as u64 {
-            return Ok(None);
-        }
-        let words = words as usize;
-        let over = self.over.download_part(0..left as usize * words)?;
-        // Four times the starts.
-        let start = |words: &[u32]| {
-            words.iter().rev().fold(0u128, |start, &word| start << 32 | u128::from(word)) >> 2
-        };
-        Ok(Some((steps, over.chunks(words).map(start).collect())))
-    }
 }
 
 impl Verifier for DeviceTable {
@@ -415,14 +319,17 @@ impl Verifier for DeviceTable {
         watch: &dyn Watch,
     ) -> Result<Option<Verified>, CollatzError> {
         let cover = self.cpu.cover(region)?;
+        let every = self.cpu.every.unwrap_or(NUMBERS_OF_A_CHALLENGE);
+        let challenged = Challenged::new(&self.cpu, self.place(), region, &cover, every)?;
         let mut verified = Verified::default();
-        for part in &cover.parts {
-            match self.part(&cover, part, watch)? {
+        for part in 0..cover.parts.len() {
+            match self.part(&cover, part, &challenged, watch)? {
                 Some(more) => verified.add(more),
                 None => return Ok(None),
             }
         }
         self.cpu.settle(&cover, &mut verified);
+        verified.evidence = Some(challenged.end(&verified)?);
         Ok(Some(verified))
     }
 }

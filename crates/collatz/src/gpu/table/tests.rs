@@ -1,5 +1,7 @@
 //! The kernels on the simulator, against the same method on the CPU.
 
+use std::time::Instant;
+
 use super::*;
 use crate::Unwatched;
 use crate::walk::Walker;
@@ -12,12 +14,16 @@ fn device(options: TableOptions, limits: TableLimits) -> DeviceTable {
     DeviceTable::with_limits(&Device::simulator().unwrap(), options, limits).unwrap()
 }
 
+/// The same challenges on both, some tens.
+const SEED: u64 = 20_261_123;
+const EVERY: u64 = 1 << 8;
+
 /// All parts on the device, in several lists and launches.
 const FEW: TableLimits = TableLimits { residues: 1 << 13, left: 1 << 10, numbers: 0 };
 
 fn check(options: TableOptions, limits: TableLimits, regions: &[Region]) -> Vec<Verified> {
-    let mut device = device(options.clone(), limits);
-    let mut cpu = TableMethod::new(options).unwrap();
+    let mut device = device(options.clone(), limits).with_challenges(SEED, EVERY);
+    let mut cpu = TableMethod::new(options).unwrap().with_challenges(SEED, EVERY);
     let both = regions.iter().map(|region| {
         let found = device.verify(region, &Unwatched).unwrap().unwrap();
         assert_eq!(Some(&found), cpu.verify(region, &Unwatched).unwrap().as_ref(), "{region}");
@@ -75,7 +81,8 @@ fn lists_without_room_are_grown_in_parts() {
 
 #[test]
 fn a_trap_is_found() {
-    let trap = Some(Walker::default().descend((1 << 22) + 255).unwrap().highest);
+    // The largest value of T.
+    let trap = Some(Walker::default().descend((1 << 22) + 255).unwrap().highest >> 1u32);
     let walker = Walker { trap, ..Walker::default() };
     let options = TableOptions { walker, ..options(8, 8, None) };
     let found = check(options, FEW, &[interval(1 << 22, 1 << 9)]);
@@ -204,4 +211,29 @@ fn speed() {
             begun.elapsed()
         );
     }
+}
+
+/// The device has a wrong entry, by which numbers come down too early or too late; or its list of residues one twice.
+#[test]
+fn faults_of_the_devices_tables_are_refused() {
+    let region = interval(1 << 40, 1 << 14);
+    let refuted = |change: &dyn Fn(&mut DeviceTable)| {
+        let mut device = device(options(8, 8, None), FEW).with_challenges(SEED, 1 << 4);
+        change(&mut device);
+        let error = device.verify(&region, &Unwatched).unwrap_err();
+        assert!(matches!(error, CollatzError::Refuted { .. }), "{error}");
+        error.to_string()
+    };
+    let said = refuted(&|device| {
+        let mut wrong = device.entries.download().unwrap();
+        wrong[..256].iter_mut().for_each(|entry| *entry &= 63);
+        device.entries.upload(&wrong).unwrap();
+    });
+    assert!(said.contains("the steps of an item is"), "{said}");
+    // Powers of 3 that are one: no growth.
+    let said = refuted(&|device| {
+        let powers = vec![1; device.powers.len()];
+        device.powers.upload(&powers).unwrap();
+    });
+    assert!(said.contains("it must be"), "{said}");
 }

@@ -3,10 +3,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 
+use num_bigint::BigUint;
 use warpint_device::DeviceError;
 
 use super::*;
 use crate::runs::unit::tests::plain_unit;
+use crate::sieve::{Engine, Looking, Sieve, Tally, Tree};
 use crate::walk::Walker;
 use crate::{Method, Plain, Region, Unwatched, Verified};
 
@@ -151,7 +153,7 @@ fn a_damaged_file_is_set_aside_and_its_unit_done_again() {
     let path = folder.place(&layout, 5);
     let text = fs::read_to_string(&path).unwrap();
     let unit = text.split_once("\"unit\":").unwrap().1.strip_suffix("}\n").unwrap();
-    let unit = unit.replace("\"format-version\":1", "\"format-version\":2");
+    let unit = unit.replace("\"format-version\":2", "\"format-version\":3");
     use sha2::{Digest, Sha256};
     let digest: String = Sha256::digest(&unit).iter().map(|b| format!("{b:02x}")).collect();
     let later = format!("{{\"sha256\":\"{digest}\",\"unit\":{unit}}}\n");
@@ -230,7 +232,9 @@ fn a_unit_that_is_done_twice_is_compared() {
 fn a_counter_example_is_told_and_never_forgotten() {
     let (dir, layout) = (tempfile::tempdir().unwrap(), whole());
     let walker = Walker { trap: Some(4616u32.into()), limit: 1000 };
-    let trapped = || -> Vec<Box<dyn Verifier>> { vec![Box::new(Plain { walker: walker.clone() })] };
+    let trapped = || -> Vec<Box<dyn Verifier>> {
+        vec![Box::new(Plain { walker: walker.clone(), ..Plain::default() })]
+    };
     let (first, events) = go(&layout, dir.path(), trapped(), &Unwatched);
     // 27 runs into 4616, as do others; 27 ≡ 11 mod 16.
     assert!(first.unresolved.contains(&27) && !first.is_good() && first.complete);
@@ -274,6 +278,48 @@ fn a_failing_device_leaves_its_unit_undone_and_others_go_on() {
     assert_eq!((rest.done, rest.before, rest.complete), (1, 15, true));
 }
 
+/// An engine that returns nothing for any tree.
+struct Dead;
+
+impl Engine for Dead {
+    fn tree(
+        &mut self,
+        _: &Tree,
+        _: &[u128],
+        _: Option<&BigUint>,
+        _: &dyn Watch,
+    ) -> Result<Option<Tally>, CollatzError> {
+        Ok(Some(Tally::default()))
+    }
+
+    fn most_looking(&self) -> Looking {
+        Looking::new(24).unwrap()
+    }
+
+    fn nodes_of_a_challenge(&self) -> u64 {
+        1 << 22
+    }
+
+    fn place(&self) -> String {
+        "dead".into()
+    }
+}
+
+#[test]
+fn a_dead_device_verifies_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let layout = Layout::new(1 << 70, (1 << 70) + (1 << 44), 40).unwrap();
+    let dead: Vec<Box<dyn Verifier>> = vec![Box::new(Sieve::new(Dead))];
+    let (outcome, events) = go(&layout, dir.path(), dead, &Unwatched);
+    // It gets no second unit.
+    assert_eq!((outcome.done, outcome.failed, outcome.complete), (0, vec![0], false));
+    assert!(events.iter().any(|event| matches!(
+        event,
+        Event::Failed { place, reason, .. } if place == "dead" && reason.contains("the number of nodes is 0, it must be")
+    )));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
 #[test]
 fn a_region_that_a_method_refuses_is_no_end() {
     let (dir, layout) = (tempfile::tempdir().unwrap(), whole());
@@ -292,7 +338,7 @@ fn what_cannot_be_written_ends_the_run_and_is_told() {
     let gone = units.clone();
     let walker = Walker { trap: Some(4616u32.into()), limit: 1000 };
     let mut done = 0;
-    let vanishing = With(Plain { walker }, move |_: &_| {
+    let vanishing = With(Plain { walker, ..Plain::default() }, move |_: &_| {
         done += 1;
         if done == 12 {
             fs::remove_dir_all(&gone).unwrap();

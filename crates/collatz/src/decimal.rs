@@ -6,11 +6,11 @@ use std::str::FromStr;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serializer};
 
-pub(super) fn serialize<T: Display, S: Serializer>(n: &T, to: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn serialize<T: Display, S: Serializer>(n: &T, to: S) -> Result<S::Ok, S::Error> {
     to.collect_str(n)
 }
 
-pub(super) fn deserialize<'de, T: FromStr, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
+pub(crate) fn deserialize<'de, T: FromStr, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
     parse(&String::deserialize(from)?)
 }
 
@@ -21,19 +21,14 @@ fn parse<T: FromStr, E: Error>(text: &str) -> Result<T, E> {
 }
 
 /// Lists of them.
-pub(super) mod list {
+pub(crate) mod list {
     use serde::{Deserialize, Deserializer, Serializer};
 
-    pub(in crate::runs::unit) fn serialize<S: Serializer>(
-        numbers: &[u128],
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(numbers: &[u128], to: S) -> Result<S::Ok, S::Error> {
         to.collect_seq(numbers.iter().map(ToString::to_string))
     }
 
-    pub(in crate::runs::unit) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Vec<u128>, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u128>, D::Error> {
         Vec::<String>::deserialize(from)?.iter().map(|text| super::parse(text)).collect()
     }
 }

@@ -1,0 +1,134 @@
+//! Challenges of methods that walk number by number.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::{Evidence, Items, Plan, Share};
+use crate::{CollatzError, Region, Verified};
+
+/// Numbers in a row whose part is fixed together, and recomputed if one of them is challenged.
+pub(crate) const GROUP: u128 = 64;
+
+/// The challenges of a region, and what became of them.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    place: String,
+    region: Region,
+    items: Items,
+    plan: Plan,
+    answered: AtomicU64,
+    /// The first.
+    failure: Mutex<Option<CollatzError>>,
+}
+
+impl Asked {
+    /// One challenge for about `every` numbers.
+    pub(crate) fn new(place: String, region: Region, items: Items, seed: u64, every: u64) -> Self {
+        let plan = Plan::new(seed, items.count(), every);
+        let failure = Mutex::new(None);
+        Self { place, region, items, plan, answered: AtomicU64::new(0), failure }
+    }
+
+    pub(crate) fn items(&self) -> &Items {
+        &self.items
+    }
+
+    /// The challenged items, ascending; some perhaps several times.
+    pub(crate) fn indices(&self) -> Vec<u128> {
+        let mut indices: Vec<u128> = self.plan.indices().collect();
+        indices.sort_unstable();
+        indices
+    }
+
+    /// Compares the checksum of some numbers, among them those of so many challenges, with that of the slow rules.
+    pub(crate) fn compare(&self, what: &str, challenges: usize, found: u64, expected: u64) {
+        self.answered.fetch_add(challenges as u64, Ordering::Relaxed);
+        if found != expected {
+            self.fail(self.refuted(what, found, expected));
+        }
+    }
+
+    fn fail(&self, error: CollatzError) {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.get_or_insert(error);
+    }
+
+    pub(crate) fn refuted(
+        &self,
+        what: &str,
+        found: impl ToString,
+        expected: impl ToString,
+    ) -> CollatzError {
+        CollatzError::Refuted {
+            place: self.place.clone(),
+            region: self.region.to_string(),
+            what: what.into(),
+            found: found.to_string().into(),
+            expected: expected.to_string().into(),
+        }
+    }
+
+    /// The evidence, if all challenges were answered and as many numbers were walked as there are.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub(crate) fn end(self, verified: &Verified) -> Result<Evidence, CollatzError> {
+        if let Some(error) = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            return Err(error);
+        }
+        let Plan { seed, items, challenges } = self.plan;
+        if u128::from(verified.walked) != items {
+            return Err(self.refuted("the count of numbers walked", verified.walked, items));
+        }
+        let answered = self.answered.load(Ordering::Relaxed);
+        if answered != challenges {
+            return Err(self.refuted("the count of challenges met", answered, challenges));
+        }
+        let mut found = Share::default();
+        self.plan.indices().filter_map(|i| self.items.share(i)).for_each(|share| found.add(share));
+        Ok(Evidence::new(seed, items, challenges, found))
+    }
+}
+
+/// A range in parts, in order: groups of at most [`GROUP`] that have challenged indices, each with how many, and what is
+/// between. Groups begin at `range.start` + a multiple of [`GROUP`]; indices are sorted.
+pub(crate) fn split(range: Range<u128>, challenged: &[u128]) -> Vec<(Range<u128>, usize)> {
+    let (mut parts, mut at, mut rest) = (vec![], range.start, challenged);
+    while let Some(&index) = rest.first() {
+        let first = range.start + (index - range.start) / GROUP * GROUP;
+        let end = range.end.min(first + GROUP);
+        if at < first {
+            parts.push((at..first, 0));
+        }
+        let count = rest.partition_point(|&index| index < end);
+        parts.push((first..end, count));
+        (at, rest) = (end, &rest[count..]);
+    }
+    if at < range.end {
+        parts.push((at..range.end, 0));
+    }
+    parts
+}
+
+/// Those of ascending numbers that are in a range.
+pub(crate) fn within(numbers: &[u128], range: Range<u128>) -> &[u128] {
+    let from = numbers.partition_point(|&n| n < range.start);
+    let to = numbers.partition_point(|&n| n < range.end);
+    &numbers[from..to.max(from)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_split_around_challenges() {
+        assert_eq!(split(5..5, &[]), []);
+        assert_eq!(split(5..300, &[]), [(5..300, 0)]);
+        let parts = [(5..69, 1), (69..133, 0), (133..197, 3), (197..261, 0), (261..300, 1)];
+        assert_eq!(split(5..300, &[5, 133, 133, 196, 299]), parts);
+        assert_eq!(within(&[1, 3, 3, 7], 3..7), [3, 3]);
+        assert_eq!(within(&[1, 3, 3, 7], 4..4), []);
+    }
+}

@@ -1,0 +1,178 @@
+//! The items of a region, as a method takes it.
+
+use std::sync::Arc;
+
+use super::Share;
+use super::nodes::SlowNodes;
+use super::recurrence::Counts;
+use super::tables::TableItems;
+use crate::sieve::{Looking, Node, Piece, Shape, Tree, pieces};
+use crate::table::{TableMethod, TableOptions};
+use crate::walk::Walker;
+use crate::{CollatzError, Method, Plain, Region, Unwatched, Verified, Verifier};
+
+/// The items of a region.
+#[derive(Debug, Clone)]
+pub(crate) enum Items {
+    /// Nodes of the last level of the sieve's trees.
+    Sieve(SieveItems),
+    /// Numbers that the table method walks.
+    Table(Box<TableItems>),
+    /// All numbers.
+    Plain {
+        /// Which.
+        region: Region,
+        /// How.
+        walker: Walker,
+    },
+}
+
+impl Items {
+    /// Those of a method of this program; nothing if it has no such method, version or parameters.
+    pub(super) fn of(
+        method: &str,
+        version: u32,
+        parameters: &str,
+        region: &Region,
+    ) -> Option<Result<Self, CollatzError>> {
+        let method = Method::ALL.into_iter().find(|known| known.name() == method)?;
+        let walker = Walker::default();
+        match (method, version) {
+            (Method::Plain, 1) if parameters == "none" => {
+                Some(Ok(Self::Plain { region: *region, walker }))
+            }
+            (Method::Table, 1) => {
+                let method = TableMethod::new(TableOptions::parse(parameters)?).ok()?;
+                let items = TableItems::new(&method, region);
+                Some(items.map(|items| Self::Table(Box::new(items))))
+            }
+            (Method::Sieve, 1) => {
+                let (shape, most) = crate::sieve::parse(parameters)?;
+                Some(SieveItems::new(region, shape, most, &walker).map(Self::Sieve))
+            }
+            _ => None,
+        }
+    }
+
+    /// How many.
+    pub(crate) fn count(&self) -> u128 {
+        match self {
+            Self::Sieve(items) => items.count(),
+            Self::Table(items) => items.count(),
+            Self::Plain { region, .. } => region.numbers(),
+        }
+    }
+
+    /// Whether each item is one number that is walked.
+    pub(super) fn are_numbers(&self) -> bool {
+        !matches!(self, Self::Sieve(_))
+    }
+
+    /// What item `index` adds, computed by the slow rules.
+    pub(crate) fn share(&self, index: u128) -> Option<Share> {
+        match self {
+            Self::Sieve(items) => {
+                let (tree, node) = items.node(index)?;
+                Some(SlowNodes::new(tree, &items.walker).walks(&node).share())
+            }
+            Self::Table(items) => items.item(index).map(|item| items.share(&item)),
+            Self::Plain { region, walker } => {
+                let checksum = super::numbers::steps(region.nth(index)?, walker).unwrap_or(0);
+                Some(Share { walked: 1, checksum })
+            }
+        }
+    }
+
+    /// What all numbers add that belong to no item.
+    pub(super) fn besides(&self) -> Result<Share, CollatzError> {
+        match self {
+            Self::Sieve(items) => items.besides(),
+            Self::Table(_) | Self::Plain { .. } => Ok(Share::default()),
+        }
+    }
+}
+
+/// The nodes of the last level of a region's trees, which ascend.
+#[derive(Debug, Clone)]
+pub(crate) struct SieveItems {
+    trees: Vec<(Tree, Arc<Counts>)>,
+    /// What is walked one by one besides; counted or not.
+    plain: Vec<(Region, bool)>,
+    walker: Walker,
+}
+
+impl SieveItems {
+    fn new(
+        region: &Region,
+        shape: Shape,
+        most: Looking,
+        walker: &Walker,
+    ) -> Result<Self, CollatzError> {
+        Ok(Self::of(&pieces(region, shape, most)?, walker, None))
+    }
+
+    /// Those of the parts of a region, with counts that may suit.
+    pub(crate) fn of(pieces: &[Piece], walker: &Walker, known: Option<Arc<Counts>>) -> Self {
+        let mut items = Self { trees: vec![], plain: vec![], walker: walker.clone() };
+        let mut known = known;
+        for piece in pieces {
+            match piece {
+                Piece::Tree(tree) => {
+                    let suiting = known.take().filter(|counts| counts.suits(tree));
+                    let counts = suiting.unwrap_or_else(|| Arc::new(Counts::of(tree)));
+                    known = Some(counts.clone());
+                    items.trees.push((tree.clone(), counts));
+                }
+                &Piece::Plain { region, counted } => items.plain.push((region, counted)),
+            }
+        }
+        items
+    }
+
+    /// The trees with the nodes of their last levels.
+    pub(crate) fn trees(&self) -> impl Iterator<Item = (&Tree, u128)> {
+        self.trees.iter().map(|(tree, counts)| (tree, counts.below(&tree.root, tree.root_level)))
+    }
+
+    pub(crate) fn walker(&self) -> &Walker {
+        &self.walker
+    }
+
+    /// Counts for other regions.
+    pub(crate) fn counts(&self) -> Option<Arc<Counts>> {
+        self.trees.last().map(|(_, counts)| counts.clone())
+    }
+
+    pub(crate) fn count(&self) -> u128 {
+        self.trees().map(|(_, nodes)| nodes).sum()
+    }
+
+    /// The number of the tree that has a node, and the node.
+    pub(crate) fn place(&self, mut index: u128) -> Option<(usize, Node)> {
+        for (i, (tree, counts)) in self.trees.iter().enumerate() {
+            let here = counts.below(&tree.root, tree.root_level);
+            if index < here {
+                return counts.node(tree, index).map(|node| (i, node));
+            }
+            index -= here;
+        }
+        None
+    }
+
+    fn node(&self, index: u128) -> Option<(&Tree, Node)> {
+        let (tree, node) = self.place(index)?;
+        self.trees.get(tree).map(|(tree, _)| (tree, node))
+    }
+
+    fn besides(&self) -> Result<Share, CollatzError> {
+        let mut share = Share::default();
+        for (region, counted) in &self.plain {
+            let mut plain = Plain { walker: self.walker.clone(), ..Plain::default() };
+            let Some(Verified { walked, checksum, .. }) = plain.verify(region, &Unwatched)? else {
+                continue;
+            };
+            share.add(Share { walked: if *counted { walked } else { 0 }, checksum });
+        }
+        Ok(share)
+    }
+}

@@ -1,0 +1,219 @@
+//! What the walks of a node add up to, by the rules number by number: no vector, no table of steps, no table of
+//! residues modulo 9; the table of steps at most for its kills.
+
+use num_bigint::BigUint;
+
+use super::Share;
+use crate::descent::min_odd;
+use crate::sieve::{LAST, Limits, Node, Pattern, Tree, class_count, kill, kill_of, stages};
+use crate::walk::{Walker, big_step, step};
+
+/// Of a tree, the limits of the rules.
+#[derive(Debug, Clone)]
+pub(crate) struct SlowNodes<'a> {
+    tree: &'a Tree,
+    walker: &'a Walker,
+    /// Of the steps that the vectors look ahead.
+    ahead: Vec<Limits>,
+    /// Of the steps of each stage of the walk, and the least number of odd steps at its begin.
+    stages: Vec<Vec<Limits>>,
+    least: Vec<u32>,
+    /// The table of a step, whose kills take a third of the time that the rules take.
+    steps: Option<&'a [u32]>,
+}
+
+/// The numbers of a node that are walked.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct NodeWalks {
+    /// How many.
+    pub walked: u64,
+    /// Odd steps of those that a rule kills in the stages.
+    pub killed_odd: u64,
+    /// The others, which of the 1,024 they are, with the odd steps until their ends; without them if they are unresolved.
+    pub long: Vec<(u32, Option<u64>)>,
+}
+
+impl NodeWalks {
+    /// Numbers walked and the sum of odd steps.
+    pub(crate) fn share(&self) -> Share {
+        let long = self.long.iter().filter_map(|&(_, odd)| odd);
+        let checksum = long.fold(self.killed_odd, u64::wrapping_add);
+        Share { walked: self.walked, checksum }
+    }
+}
+
+impl<'a> SlowNodes<'a> {
+    pub(crate) fn new(tree: &'a Tree, walker: &'a Walker) -> Self {
+        let bits = tree.step.bits();
+        let begins = (0..stages(bits)).map(|stage| stage * bits);
+        Self {
+            tree,
+            walker,
+            ahead: tree.limits(0, tree.look.bits()),
+            stages: begins.clone().map(|begin| tree.limits(begin, bits)).collect(),
+            least: begins.map(|begin| min_odd(tree.level + begin)).collect(),
+            steps: None,
+        }
+    }
+
+    /// With the kills of a table: for many nodes, one of which is done without it.
+    pub(crate) fn with_steps(self, steps: &'a [u32]) -> Self {
+        Self { steps: Some(steps), ..self }
+    }
+
+    /// The node of the last level with these low bits, by the rules step by step; nothing if a rule kills it, or if it is no
+    /// node of the tree.
+    pub(crate) fn node(&self, low: u128) -> Option<Node> {
+        let Tree { root, root_level, level, rules, .. } = *self.tree;
+        let is_below = low >> level == 0 && (low ^ root.low) & ((1 << root_level) - 1) == 0;
+        if !is_below {
+            return None;
+        }
+        let (mut node, mut path) = (Node { low, ..Node::ROOT }, BigUint::from(low));
+        for k in 0..level {
+            let limits = Limits::of(k, rules);
+            let is_odd = path.bit(0);
+            node.pattern = if is_odd {
+                node.pattern.odd(node.odd, &limits)
+            } else {
+                node.pattern.even(node.odd, &limits)?
+            };
+            node.odd += u32::from(is_odd);
+            path = big_step(&path);
+        }
+        node.path = u128::try_from(path).ok()?;
+        Some(node)
+    }
+
+    /// All numbers of a node of the last level.
+    pub(crate) fn walks(&self, node: &Node) -> NodeWalks {
+        let mut walks = NodeWalks::default();
+        let power = 3u128.wrapping_pow(node.odd);
+        let class = node.odd.wrapping_sub(min_odd(self.tree.level));
+        let is_looked_at = class < class_count(self.tree.level, self.tree.look.bits());
+        for a in 0..1 << LAST {
+            let n = self.tree.number(node.low, a);
+            if self.tree.rules.mod_9 && matches!(n % 9, 2 | 4 | 5 | 8) {
+                continue;
+            }
+            // T^K(n), below 2^126.
+            let x = node.path + (self.tree.top + u128::from(a)) * power;
+            if is_looked_at && !lives(x, node.odd, &self.ahead) {
+                continue;
+            }
+            walks.walked += 1;
+            match self.killed(x, node.odd) {
+                Some(odd) => walks.killed_odd += u64::from(odd),
+                None => walks.long.push((a, self.end(n, x, node.odd))),
+            }
+        }
+        walks
+    }
+
+    /// The odd steps at the begin of the stage in which a rule kills a number.
+    fn killed(&self, mut x: u128, mut odd: u32) -> Option<u32> {
+        let (bits, look) = (self.tree.step.bits(), self.tree.look.bits());
+        for (stage, &least) in (1..).zip(&self.least) {
+            let residue = x & ((1 << bits) - 1);
+            let kill = || match self.steps {
+                Some(words) => kill_of(words[residue as usize]),
+                None => kill(residue, &self.stages, &self.least),
+            };
+            if stage * bits > look && odd < least + kill() {
+                return Some(odd);
+            }
+            for _ in 0..bits {
+                odd += (x & 1) as u32;
+                // Mod 2^128 at first, one bit fewer after each of at most 96 steps.
+                x = if x & 1 == 1 { x.wrapping_add((x >> 1) + 1) } else { x >> 1 };
+            }
+        }
+        None
+    }
+
+    /// The odd steps until the first end of a step of the walk where the value is below n.
+    fn end(&self, n: u128, x: u128, odd: u32) -> Option<u64> {
+        if self.walker.trap.is_some() {
+            self.walker.descend(n)?;
+        }
+        let bits = self.tree.step.bits();
+        let (mut value, mut odd, mut steps) = (Value::Short(x), u64::from(odd), 0);
+        while !value.is_below(n) {
+            if steps >= self.walker.limit {
+                return None;
+            }
+            for _ in 0..bits {
+                odd += u64::from(value.is_odd());
+                value = value.step();
+            }
+            steps += u64::from(bits);
+        }
+        Some(odd)
+    }
+}
+
+/// Whether no rule kills a number in the steps of these limits, the steps before not being known.
+fn lives(mut x: u128, mut odd: u32, limits: &[Limits]) -> bool {
+    let mut pattern = Pattern::UNKNOWN;
+    for limits in limits {
+        if x & 1 == 1 {
+            pattern = pattern.odd(odd, limits);
+            odd += 1;
+            x = x.wrapping_add((x >> 1) + 1);
+        } else {
+            match pattern.even(odd, limits) {
+                Some(living) => pattern = living,
+                None => return false,
+            }
+            x >>= 1;
+        }
+    }
+    true
+}
+
+/// A value of a path, of any size.
+#[derive(Debug, Clone)]
+pub(super) enum Value {
+    Short(u128),
+    Long(BigUint),
+}
+
+impl Value {
+    pub(super) fn is_odd(&self) -> bool {
+        match self {
+            Self::Short(x) => x & 1 == 1,
+            Self::Long(x) => x.bit(0),
+        }
+    }
+
+    pub(super) fn is_below(&self, n: u128) -> bool {
+        match self {
+            Self::Short(x) => *x < n,
+            Self::Long(x) => *x < n.into(),
+        }
+    }
+
+    /// ⌊value/2^bits⌋ if that is below 2^128.
+    pub(super) fn above(&self, bits: u32) -> Option<u128> {
+        match self {
+            Self::Short(x) => Some(x >> bits),
+            Self::Long(x) => u128::try_from(x >> bits).ok(),
+        }
+    }
+
+    pub(super) fn step(self) -> Self {
+        match self {
+            Self::Short(x) => match step(x) {
+                Some(x) => Self::Short(x),
+                None => Self::Long(big_step(&x.into())),
+            },
+            Self::Long(x) => {
+                let next = big_step(&x);
+                match u128::try_from(&next) {
+                    Ok(short) => Self::Short(short),
+                    Err(_) => Self::Long(next),
+                }
+            }
+        }
+    }
+}

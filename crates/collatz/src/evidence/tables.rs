@@ -1,0 +1,136 @@
+//! The numbers that the table method walks: how many, which, and how many table steps each takes.
+
+use super::Share;
+use super::nodes::Value;
+use crate::table::{Blocks, Cover, LOW_BITS, MOST_STEPS, Part, Residue, TableMethod, descendants};
+use crate::table::{powers, width};
+use crate::walk::Walker;
+use crate::{CollatzError, Region};
+
+/// A region as the table method takes it.
+#[derive(Debug, Clone)]
+pub(crate) struct TableItems {
+    cover: Cover,
+    table_bits: u32,
+    walker: Walker,
+    root: Option<Residue>,
+    powers: [u64; 41],
+}
+
+/// A number that is walked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TableItem {
+    /// One by one, by the steps of T.
+    Plain { n: u128 },
+    /// residue + high·2^bits.
+    OfBlocks { blocks: Blocks, residue: Residue, high: u128 },
+}
+
+impl TableItems {
+    pub(crate) fn new(method: &TableMethod, region: &Region) -> Result<Self, CollatzError> {
+        let (cover, powers) = (method.cover(region)?, powers());
+        Ok(Self {
+            root: cover.root(&powers),
+            cover,
+            table_bits: method.tables.bits(),
+            walker: method.options.walker.clone(),
+            powers,
+        })
+    }
+
+    /// Mandatory residues modulo 2^bits of the region's class.
+    fn residues(&self, bits: u32) -> u128 {
+        let count = |root: Residue| descendants(self.cover.class.bits, bits)[root.odd as usize];
+        self.root.map_or(0, count).into()
+    }
+
+    fn of_part(&self, part: &Part) -> u128 {
+        match *part {
+            Part::Plain { from, to } => self.cover.class.count(from, to),
+            Part::Blocks(blocks) => self.residues(blocks.bits) * blocks.count,
+        }
+    }
+
+    /// How many numbers are walked.
+    pub(crate) fn count(&self) -> u128 {
+        self.cover.parts.iter().map(|part| self.of_part(part)).sum()
+    }
+
+    /// Number `index`, from 0: by parts, which ascend; in a plain part ascending; in blocks by residues, those of a child
+    /// whose last step was even before those of its sibling, and for each residue by its multiples of 2^bits.
+    pub(crate) fn item(&self, index: u128) -> Option<TableItem> {
+        self.place(index).map(|(.., item)| item)
+    }
+
+    /// The number of its part, its index in that part, and the item.
+    pub(crate) fn place(&self, mut index: u128) -> Option<(usize, u128, TableItem)> {
+        for (i, part) in self.cover.parts.iter().enumerate() {
+            let here = self.of_part(part);
+            if index < here {
+                let item = match *part {
+                    Part::Plain { from, .. } => {
+                        TableItem::Plain { n: self.cover.class.nth(from, index) }
+                    }
+                    Part::Blocks(blocks) => {
+                        let residue = self.residue(blocks.bits, index / blocks.count)?;
+                        let high = blocks.first + index % blocks.count;
+                        TableItem::OfBlocks { blocks, residue, high }
+                    }
+                };
+                return Some((i, index, item));
+            }
+            index -= here;
+        }
+        None
+    }
+
+    fn residue(&self, bits: u32, mut index: u128) -> Option<Residue> {
+        let mut residue = self.root?;
+        for k in self.cover.class.bits..bits {
+            let below = descendants(k + 1, bits);
+            let mut chosen = None;
+            residue.children(k, &self.powers, |child| {
+                let here = u128::from(below[child.odd as usize]);
+                if chosen.is_none() {
+                    if index < here {
+                        chosen = Some(child);
+                    } else {
+                        index -= here;
+                    }
+                }
+            });
+            residue = chosen?;
+        }
+        (index == 0).then_some(residue)
+    }
+
+    /// What the walk of a number adds, step by step.
+    pub(crate) fn share(&self, item: &TableItem) -> Share {
+        let checksum = match *item {
+            TableItem::Plain { n } => super::numbers::steps(n, &self.walker).unwrap_or(0),
+            TableItem::OfBlocks { blocks, residue, high } => {
+                self.walk(u128::from(residue.low) + (high << blocks.bits), blocks).0
+            }
+        };
+        Share { walked: 1, checksum }
+    }
+
+    /// The table steps of a number of blocks, up to and with the one that ends below it or with a value that does not fit the
+    /// words, and whether it is left to the walker: the latter, or too many steps.
+    pub(crate) fn walk(&self, n: u128, blocks: Blocks) -> (u64, bool) {
+        let without = if blocks.words >= 3 { LOW_BITS } else { 0 };
+        let width = width(blocks.words);
+        let steps = |value: Value, count: u32| (0..count).fold(value, |value, _| value.step());
+        let mut value = steps(Value::Short(n), blocks.bits);
+        for taken in 1..=MOST_STEPS {
+            value = steps(value, self.table_bits);
+            if value.above(width) != Some(0) {
+                return (taken, true);
+            }
+            if value.above(without).is_some_and(|value| value < n >> without) {
+                return (taken, false);
+            }
+        }
+        (MOST_STEPS, true)
+    }
+}

@@ -1,0 +1,151 @@
+//! Challenges: items of a launch that the host does again.
+//!
+//! An item is a residue and some values h in a row; `table_walk.cu` writes down the steps of each. After the launch the host
+//! looks for a challenged residue in the device's list, and walks all numbers of the item that has the challenged h. Cost: a look at
+//! the list, 16 bytes an entry, three small launches or copies, some 40 µs, and at most 2^12 numbers on the host, most times.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+
+use rayon::prelude::*;
+use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch};
+
+use super::kernels::{GROW_THREADS, challenge_source};
+use super::pack;
+use crate::CollatzError;
+use crate::table::{Blocks, Challenged, Residue};
+
+/// The kernels of challenges, and the memory of tallies.
+#[derive(Debug)]
+pub(super) struct Examiner {
+    device: Device,
+    find: Kernel,
+    sum: Kernel,
+    /// Steps by item.
+    pub(super) tallies: Buffer<u32>,
+}
+
+/// A launch, after it has ended.
+#[derive(Debug)]
+pub(super) struct Launched<'a> {
+    pub blocks: Blocks,
+    /// Of the list of residues.
+    pub list: u64,
+    pub residues: u64,
+    pub highs: Range<u128>,
+    /// Values h of an item, and items of a residue.
+    pub item: u64,
+    pub chunks: u64,
+    /// Starts that it left to the host.
+    pub left: &'a [u128],
+}
+
+/// Challenges of a list: residue and h.
+pub(super) type Asked = Vec<(Residue, u128)>;
+
+impl Examiner {
+    pub(super) fn new(device: &Device, residues: usize) -> Result<Self, DeviceError> {
+        let program = device.program(&challenge_source())?;
+        Ok(Self {
+            device: device.clone(),
+            find: program.kernel("table_find", 0)?,
+            sum: program.kernel("table_sum", 0)?,
+            tallies: device.alloc(4 * residues)?,
+        })
+    }
+
+    fn launch(&self, kernel: &Kernel, entries: u64, args: &[Arg]) -> Result<(), DeviceError> {
+        let most = u64::from(8 * self.device.info().multiprocessors.max(1));
+        let blocks = entries.div_ceil(GROW_THREADS.into()).clamp(1, most);
+        kernel.launch(Launch::linear(blocks as u32, GROW_THREADS), args)
+    }
+
+    /// Adds the tallies of so many items to a sum.
+    pub(super) fn add(&self, items: u64, sum: u64) -> Result<(), DeviceError> {
+        let args = [(&self.tallies).into(), Arg::U32(items as u32), Arg::Pointer(sum)];
+        self.launch(&self.sum, items, &args)
+    }
+
+    /// Where residues stand in the list of a launch.
+    fn find(
+        &self,
+        challenged: &Challenged,
+        launched: &Launched<'_>,
+        residues: &[Residue],
+    ) -> Result<HashMap<u64, usize>, CollatzError> {
+        let keys: BTreeSet<u64> = residues.iter().map(|&residue| pack(residue)[0]).collect();
+        let keys: Vec<u64> = keys.into_iter().collect();
+        let uploaded = self.device.upload(&keys)?;
+        let mut found = self.device.alloc::<u32>(2 * keys.len())?;
+        found.clear()?;
+        let args = [
+            Arg::Pointer(launched.list),
+            Arg::U32(launched.residues as u32),
+            (&uploaded).into(),
+            Arg::U32(keys.len() as u32),
+            (&found).into(),
+        ];
+        self.launch(&self.find, launched.residues, &args)?;
+        let mut places = HashMap::new();
+        for (key, place) in keys.iter().zip(found.download()?.chunks_exact(2)) {
+            if place[1] > 1 {
+                let what = format!("the count of residues {key:x}");
+                return Err(challenged.asked.refuted(&what, place[1], 1));
+            }
+            if place[1] == 1 {
+                places.insert(*key, place[0] as usize);
+            }
+        }
+        Ok(places)
+    }
+
+    /// Does the items of a launch again that have challenged numbers, and takes these out of those asked.
+    pub(super) fn examine(
+        &self,
+        challenged: &Challenged,
+        launched: &Launched<'_>,
+        asked: &mut Asked,
+    ) -> Result<(), CollatzError> {
+        let (here, mut rest): (Asked, Asked) =
+            asked.drain(..).partition(|(_, high)| launched.highs.contains(high));
+        if here.is_empty() {
+            *asked = rest;
+            return Ok(());
+        }
+        let residues: Vec<Residue> = here.iter().map(|&(residue, _)| residue).collect();
+        let places = self.find(challenged, launched, &residues)?;
+        let mut items: HashMap<(usize, u64), (Residue, usize)> = HashMap::new();
+        for (residue, high) in here {
+            match places.get(&pack(residue)[0]) {
+                Some(&place) => {
+                    let chunk = ((high - launched.highs.start) / u128::from(launched.item)) as u64;
+                    items.entry((place, chunk)).or_insert((residue, 0)).1 += 1;
+                }
+                None => rest.push((residue, high)),
+            }
+        }
+        *asked = rest;
+        let left: HashSet<u128> = launched.left.iter().copied().collect();
+        for ((place, chunk), (residue, challenges)) in items {
+            let index = place * launched.chunks as usize + chunk as usize;
+            let tally = self.tallies.download_part(index..index + 1)?;
+            let first = launched.highs.start + u128::from(chunk * launched.item);
+            let end = launched.highs.end.min(first + u128::from(launched.item));
+            let blocks = launched.blocks;
+            let walks = (0..(end - first) as u64).into_par_iter().map(|i| {
+                let n = u128::from(residue.low) + ((first + u128::from(i)) << blocks.bits);
+                let (steps, is_left) = challenged.walk(n, blocks);
+                (steps, (is_left && !left.contains(&n)).then_some(n))
+            });
+            let (steps, lost) = walks.reduce(|| (0, None), |a, b| (a.0 + b.0, a.1.or(b.1)));
+            if let Some(n) = lost {
+                let what = format!("the walk of {n}");
+                return Err(challenged.asked.refuted(&what, "ended", "left to the host"));
+            }
+            let tally = tally.first().copied().unwrap_or(0);
+            let what = "the steps of an item";
+            challenged.asked.compare(what, challenges, tally.into(), steps);
+        }
+        Ok(())
+    }
+}

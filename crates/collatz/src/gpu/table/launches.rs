@@ -1,0 +1,158 @@
+//! The launches that walk the numbers of a list of residues.
+
+use std::time::{Duration, Instant};
+
+use warpint_device::{Arg, DeviceError, Kernel, Launch};
+
+use super::challenge::{Asked, Launched};
+use super::kernels::Walk;
+use super::{DeviceTable, portion};
+use crate::table::{Blocks, Challenged};
+use crate::{CollatzError, Verified, Watch};
+
+/// Most values h of an item: lanes that begin together end within some percent of each other.
+const ITEM: u64 = 1 << 12;
+
+/// Items for each thread, if there are numbers enough.
+const ITEMS: u64 = 16;
+
+/// A launch shall take so long.
+const LAUNCH: [Duration; 2] = [Duration::from_millis(60), Duration::from_millis(200)];
+
+impl DeviceTable {
+    /// Walks the numbers of a list of residues, in launches.
+    pub(super) fn walk_list(
+        &mut self,
+        (list, count): (u64, u64),
+        blocks: Blocks,
+        numbers: u128,
+        (challenged, mut asked): (&Challenged, Asked),
+        watch: &dyn Watch,
+    ) -> Result<Option<Verified>, CollatzError> {
+        let mut verified = Verified::default();
+        if count == 0 {
+            watch.done(numbers);
+            return Ok(Some(verified));
+        }
+        let kernel = self.walk_kernel(blocks.words, blocks.bits)?;
+        let work = u128::from(count) * blocks.count;
+        let (mut done, mut left) = (0, vec![]);
+        // Some residues with some values h, and those that come after them.
+        let mut open = vec![((0, count), (0, blocks.count))];
+        while let Some(((residue, residues), (high, highs))) = open.pop() {
+            if watch.is_stopped() {
+                return Ok(None);
+            }
+            let some = residues.min(self.budget);
+            if some < residues {
+                open.push(((residue + some, residues - some), (high, highs)));
+            }
+            let few = highs.min(u128::from(self.budget / some)).max(1);
+            if few < highs {
+                open.push(((residue, some), (high + few, highs - few)));
+            }
+            let begun = Instant::now();
+            let from = blocks.first + high;
+            let list = list + 16 * residue;
+            let (item, chunks) = self.launch(&kernel, (list, from), (some, few as u64))?;
+            // Meanwhile the host finishes what the launch before left.
+            verified.add(self.cpu.finish(&left));
+            let Some((steps, tallies, starts)) = self.launched(blocks.words)? else {
+                // Too many were left: those of fewer numbers fit.
+                left.clear();
+                self.budget = (self.budget / 2).max(self.limits.left as u64);
+                open.push(((residue, some), (high, few)));
+                continue;
+            };
+            left = starts;
+            if steps != tallies {
+                return Err(challenged.asked.refuted("a sum of steps", steps, tallies));
+            }
+            let walked = some * few as u64;
+            // Each number takes one at least.
+            if steps < walked {
+                return Err(challenged.asked.refuted("a sum of steps", steps, walked));
+            }
+            self.adapt(begun.elapsed(), walked);
+            let highs = from..from + few;
+            let (residues, left) = (some, &left[..]);
+            let launched = Launched { blocks, list, residues, highs, item, chunks, left };
+            self.examiner.examine(challenged, &launched, &mut asked)?;
+            verified.add(Verified { walked, checksum: steps, ..Verified::default() });
+            let before = portion(numbers, done, work);
+            done += u128::from(walked);
+            watch.done(portion(numbers, done, work) - before);
+        }
+        verified.add(self.cpu.finish(&left));
+        match asked.first() {
+            Some((residue, _)) => {
+                let what = format!("the residue {} mod 2^{}", residue.low, blocks.bits);
+                Err(challenged.asked.refuted(&what, "missing", "one of the list"))
+            }
+            None => Ok(Some(verified)),
+        }
+    }
+
+    /// Makes the next launch longer or shorter.
+    fn adapt(&mut self, took: Duration, numbers: u64) {
+        if took > LAUNCH[1] {
+            self.budget = (self.budget / 2).max(self.limits.left as u64);
+        } else if took < LAUNCH[0] && numbers > self.budget / 2 {
+            self.budget = (self.budget * 2).min(1 << 40);
+        }
+    }
+
+    /// Some residues from an address on, with some values h from one on: the values h of an item, and items of a residue.
+    /// Nothing waits for the device.
+    fn launch(
+        &mut self,
+        kernel: &Kernel,
+        (list, high): (u64, u128),
+        (residues, highs): (u64, u64),
+    ) -> Result<(u64, u64), DeviceError> {
+        let grid = self.device.info().multiprocessors * self.blocks;
+        let threads = u64::from(grid) * u64::from(self.threads);
+        // There is room for so many tallies, four of each residue at least.
+        let fewest = highs.div_ceil(self.examiner.tallies.len() as u64 / residues);
+        let item = (residues * highs / (ITEMS * threads)).clamp(32, ITEM).max(fewest).min(highs);
+        let chunks = highs.div_ceil(item);
+        self.state.upload(&[0; 4])?;
+        let args = [
+            (&self.state).into(),
+            (&self.over).into(),
+            Arg::U32(self.limits.left as u32),
+            Arg::Pointer(list),
+            (&self.entries).into(),
+            (&self.powers).into(),
+            Arg::U64(high as u64),
+            Arg::U64((high >> 64) as u64),
+            Arg::U64(highs),
+            Arg::U32(item as u32),
+            Arg::U32(chunks as u32),
+            Arg::U32((residues * chunks) as u32),
+            (&self.examiner.tallies).into(),
+        ];
+        let shared = Walk::shared_bytes(self.cpu.tables.bits(), self.threads);
+        kernel.launch(Launch::linear(grid, self.threads).shared(shared), &args)?;
+        let sum = self.state.address() + 3 * size_of::<u64>() as u64;
+        self.examiner.add(residues * chunks, sum)?;
+        Ok((item, chunks))
+    }
+
+    /// Of the last launch, the steps of all numbers, their sum by tallies, and the starts that it left; nothing if those are
+    /// more than there is room for.
+    fn launched(&self, words: u32) -> Result<Option<(u64, u64, Vec<u128>)>, DeviceError> {
+        let state = self.state.download()?;
+        let (left, steps, tallies) = (state[1], state[2], state[3]);
+        if left > self.limits.left as u64 {
+            return Ok(None);
+        }
+        let words = words as usize;
+        let over = self.over.download_part(0..left as usize * words)?;
+        // Four times the starts.
+        let start = |words: &[u32]| {
+            words.iter().rev().fold(0u128, |start, &word| start << 32 | u128::from(word)) >> 2
+        };
+        Ok(Some((steps, tallies, over.chunks(words).map(start).collect())))
+    }
+}

@@ -1,0 +1,79 @@
+//! The challenges of a region, by its parts.
+
+use super::{Blocks, Cover, Residue, TableMethod};
+use crate::evidence::asked::Asked;
+use crate::evidence::tables::{TableItem, TableItems};
+use crate::evidence::{Evidence, Items, NUMBERS, secret};
+use crate::{CollatzError, Region, Verified};
+
+/// The challenges of a region.
+#[derive(Debug)]
+pub(crate) struct Challenged {
+    pub(crate) asked: Asked,
+    items: TableItems,
+    parts: Vec<OfPart>,
+}
+
+/// Those of a part, ascending; some perhaps several times.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OfPart {
+    /// By their index in a plain part.
+    pub(crate) plain: Vec<u128>,
+    /// By residue and multiple of 2^bits in blocks.
+    pub(crate) blocks: Vec<(Residue, u128)>,
+}
+
+impl Challenged {
+    /// One challenge for about `every` numbers, drawn from a seed or from a new one.
+    pub(crate) fn new(
+        method: &TableMethod,
+        place: String,
+        region: &Region,
+        cover: &Cover,
+        every: u64,
+    ) -> Result<Self, CollatzError> {
+        let seed = match method.seed {
+            Some(seed) => seed,
+            None => secret()?,
+        };
+        let items = TableItems::new(method, region)?;
+        let every = every.min(NUMBERS);
+        let asked = Asked::new(place, *region, Items::Table(Box::new(items.clone())), seed, every);
+        let mut parts = vec![OfPart::default(); cover.parts.len()];
+        for index in asked.indices() {
+            let Some((part, index, item)) = items.place(index) else { continue };
+            match item {
+                TableItem::Plain { .. } => parts[part].plain.push(index),
+                TableItem::OfBlocks { residue, high, .. } => {
+                    parts[part].blocks.push((residue, high));
+                }
+            }
+        }
+        Ok(Self { asked, items, parts })
+    }
+
+    /// Those of a part.
+    pub(crate) fn of(&self, part: usize) -> &OfPart {
+        &self.parts[part]
+    }
+
+    /// The steps of T of a number of a plain part, by the slow rules.
+    pub(crate) fn plain_steps(&self, n: u128) -> u64 {
+        self.items.share(&TableItem::Plain { n }).checksum
+    }
+
+    /// The table steps of a number of blocks, by the slow rules.
+    pub(crate) fn table_steps(&self, residue: &Residue, high: u128, blocks: Blocks) -> u64 {
+        self.walk(u128::from(residue.low) + (high << blocks.bits), blocks).0
+    }
+
+    /// The same, and whether the number is left to the walker.
+    pub(crate) fn walk(&self, n: u128, blocks: Blocks) -> (u64, bool) {
+        self.items.walk(n, blocks)
+    }
+
+    /// The evidence, if all challenges were answered.
+    pub(crate) fn end(self, verified: &Verified) -> Result<Evidence, CollatzError> {
+        self.asked.end(verified)
+    }
+}
