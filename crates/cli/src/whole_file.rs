@@ -78,7 +78,7 @@ impl WholeFile {
             // Who could read that can read this. Not every file system knows.
             drop(file.file().set_permissions(replaced.permissions()));
         }
-        Ok(Unfinished { file, path: self.path.clone(), place: self.place.clone() })
+        Ok(Unfinished { file: Box::new(file), path: self.path.clone(), place: self.place.clone() })
     }
 
     fn begun(&self) -> Result<warpint_files::Unfinished, FileError> {
@@ -89,7 +89,7 @@ impl WholeFile {
 
 /// A file that is not yet in its place; it is gone unless [`Self::finish`] puts it there.
 pub(crate) struct Unfinished {
-    file: warpint_files::Unfinished,
+    file: Box<warpint_files::Unfinished>,
     path: PathBuf,
     place: PathBuf,
 }
