@@ -194,12 +194,10 @@ impl Sample {
     /// Whether totals are what all items give, or near what some lead to.
     fn bounds(&self, items: &Items, total: Share) -> Result<(), EvidenceError> {
         let besides = items.besides()?;
-        let pairs: [(_, u64, u64, fn(&Share) -> u64); 2] = [
-            (WALKED, total.walked, besides.walked, |share| share.walked),
-            (CHECKSUM, total.checksum, besides.checksum, |share| share.checksum),
-        ];
-        for (what, found, besides, of) in pairs {
-            let values = self.shares.iter().map(of);
+        let of = |what, share: &Share| if what == WALKED { share.walked } else { share.checksum };
+        for what in [WALKED, CHECKSUM] {
+            let (found, besides) = (of(what, &total), of(what, &besides));
+            let values = self.shares.iter().map(|share| of(what, share));
             let (least, most) = if self.is_all {
                 let sum = values.fold(besides, u64::wrapping_add);
                 (sum.into(), sum.into())
