@@ -18,8 +18,9 @@ mod work;
 use clap::{Parser, Subcommand};
 use warpint::mersenne::{DeviceChoice, DeviceId};
 
+use crate::exit::CODES;
 pub(crate) use arithmetic::EngineName;
-use arithmetic::{DeviceArgs, engine_parser};
+use arithmetic::engine_parser;
 pub(crate) use batch::{Batch, BatchArgs, Bits, Format, PairArgs, RootArgs};
 pub(crate) use bench::{Bench, BenchArgs, BenchChecksArgs, BenchDeviceArgs, BenchJacobiArgs};
 pub(crate) use bench_batch::{BenchBatchArgs, Methods, Operation};
@@ -28,16 +29,22 @@ pub(crate) use collatz::Collatz;
 pub(crate) use collatz_bench::CollatzBenchArgs;
 pub(crate) use collatz_delays::{DelayArgs, PathArgs};
 pub(crate) use collatz_runs::{MergeArgs, MethodChoice, Places, VerifyArgs};
-pub(crate) use machine::{StressArgs, Tune, TuneArgs, TuneBatchArgs, TuneCollatzArgs, Tuned};
+pub(crate) use machine::{
+    SelftestArgs, StressArgs, Tune, TuneArgs, TuneBatchArgs, TuneCollatzArgs, Tuned,
+};
+pub(crate) use natural::large_natural;
 use proof::proof_power;
 pub(crate) use proof::{Proof, ProofVerifyArgs};
-use test::TEST_EXAMPLES;
-pub(crate) use test::{Start, TestArgs};
+use test::{LL_EXAMPLES, PRP_EXAMPLES};
+pub(crate) use test::{Start, TF_LIMIT, TestArgs};
 pub(crate) use work::{StatusArgs, WorkArgs};
 
-/// Exact arithmetic on large integers: primality tests of Mersenne numbers 2^P − 1.
+/// Exact arithmetic on large integers, on GPUs and CPUs.
+///
+/// Tests of Mersenne numbers 2^P − 1 (PRP, Lucas–Lehmer, GIMPS assignments), batches of integers,
+/// verification of the Collatz conjecture, transforms over big prime fields.
 #[derive(Debug, Parser)]
-#[command(name = "warpint", version, after_help = EXAMPLES)]
+#[command(name = "warpint", version, after_help = EXAMPLES.to_owned() + CODES)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -49,44 +56,48 @@ Examples:
   warpint ll 44497              is 2^44497 − 1 prime?
   warpint work                  do the assignments of warpint-work/worktodo.txt
   warpint batch mul A B -o OUT  multiply the numbers of two files, pair by pair
+  warpint collatz path 27       steps and maximum of the path of 27
   warpint bench mersenne        time a squaring for exponents of several sizes
 
-A test that was stopped, by Ctrl-C or by a power cut, goes on with the same command.
+A test that was stopped, by Ctrl-C or by a power cut, resumes with the same command.
 
-Exit codes: 0 done (prime or composite), 2 bad input, 3 stopped by the user, 1 anything else.";
+";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Test 2^P − 1 by Fermat's test to base 3, guarded by Gerbicz–Li checks.
+    /// Test whether 2^P − 1 is a probable prime, by Fermat's test to base 3.
     ///
-    /// Finds composite or probable prime. An error of the hardware is noticed and repaired.
-    #[command(after_help = TEST_EXAMPLES)]
+    /// The answer is `composite` or `probable prime`. Gerbicz–Li checks detect errors of the hardware;
+    /// the test repairs them and goes on.
+    #[command(after_help = PRP_EXAMPLES)]
     Prp {
         #[command(flatten)]
         test: TestArgs,
 
-        /// Known factors of 2^P − 1, separated by commas: tests whether what they leave is a
-        /// probable prime (residue type 5).
+        /// Known factors of 2^P − 1, separated by commas. The test is then of the cofactor (residue
+        /// type 5).
         #[arg(long, value_name = "FACTORS", value_delimiter = ',')]
         factors: Vec<String>,
 
-        /// Make a proof that the test was done, of this power [default: as GIMPS wants it], in
-        /// DIR/proof. The residues for it, whose size is told, stay below DIR meanwhile.
+        /// Make a proof of the test, of this power [default: the power that GIMPS uses]. The proof
+        /// goes to DIR/proof. Its residues are kept in DIR/M<P>/proof until then; their size is
+        /// printed at the start.
         #[arg(long, value_name = "POWER", num_args = 0..=1, require_equals = true, value_parser = proof_power, conflicts_with = "iterations")]
         proof: Option<Option<u32>>,
     },
-    /// Prove 2^P − 1 prime or composite by Lucas–Lehmer.
+    /// Prove 2^P − 1 prime or composite by the Lucas–Lehmer test.
     ///
-    /// The result of a start other than 4 is kept beside its checkpoints but not appended to the
-    /// results file, whose readers take every LL residue for that of 4.
-    #[command(after_help = TEST_EXAMPLES)]
+    /// The result of a start other than 4 is stored beside its checkpoints, but not appended to the
+    /// results file: programs that read this file assume start 4.
+    #[command(after_help = LL_EXAMPLES)]
     Ll {
         /// The first term of the sequence: 4, 10 or 2/3.
         #[arg(long, value_enum, default_value_t, value_name = "S0", hide_possible_values = true)]
         start: Start,
 
-        /// Compute everything with this engine too, stretch by stretch, and compare: takes the time
-        /// of both, and finds every error of one of them. It must be another one than the test's.
+        /// Compute everything with a second engine too, and compare both every 20 s or so. This
+        /// takes the time of both, and detects every error that only one of them makes. The second
+        /// engine must differ from that of the test.
         #[arg(long, value_name = "ENGINE", value_parser = engine_parser(), hide_possible_values = true)]
         verify_with: Option<EngineName>,
 
@@ -95,21 +106,23 @@ pub(crate) enum Command {
     },
     /// Do GIMPS assignments: the lines of DIR/worktodo.txt, one after the other.
     ///
-    /// PRP, PRPDC, Test, DoubleCheck and Cert of Mersenne numbers, PRP also of cofactors and with
-    /// proofs. A result is appended to
-    /// DIR/results.txt, then its line removed; other lines stay as they are. No factors are looked
-    /// for, and nothing is sent anywhere. Exit code 1 if an assignment failed; the others are done.
+    /// Assignments are PRP, PRPDC, Test, DoubleCheck and Cert of Mersenne numbers; PRP also of
+    /// cofactors and with proofs. Certifications come first. A result is appended to
+    /// DIR/results.txt, then its line is removed. Other lines stay as they are. Small factors are
+    /// looked for only where a line says nothing of earlier factoring. Nothing is sent anywhere. If
+    /// an assignment fails, the others are done, and the exit code is that of the gravest failure: 2
+    /// for bad input, 4 for a failure of the machine.
     #[command(after_help = work::WORK_EXAMPLES)]
     Work(WorkArgs),
-    /// Say what the workers of a directory do, and how many assignments are left.
+    /// Show what the workers of a directory do, and how many assignments are left.
     #[command(after_help = "Examples:\n  warpint status\n  warpint status gimps --json")]
     Status(StatusArgs),
     /// Add, multiply, divide … the numbers of files, number by number.
     ///
-    /// A file has a number a line, decimal or hexadecimal, or is a NumPy array or raw bytes. Results
-    /// go to OUT in the order of the numbers. Where there is none, for want of a number, since a < b, for a
-    /// divisor or modulus 0, or for want of an inverse, that is told, OUT has the line `none` or zeros, and the
-    /// exit code is 2.
+    /// An operand is a file, a pipe or a number. A file has a number a line, decimal or hexadecimal,
+    /// or is a NumPy array or raw bytes. Results go to OUT in the order of the numbers. If an item
+    /// has no result (malformed input, a < b, zero divisor, no inverse), OUT contains `none` or
+    /// zeros, and the exit code is 2. A run that was stopped goes on with the same command.
     #[command(after_help = batch::BATCH_EXAMPLES)]
     Batch {
         #[command(subcommand)]
@@ -132,45 +145,39 @@ pub(crate) enum Command {
     },
     /// Find the fastest transforms on this machine and store their times.
     ///
-    /// Times every engine of the device at every length worth trying and in every variant. Tests
-    /// choose by the stored times from then on, which hold for all exponents that need the same
-    /// lengths; without them a test begins with a short measurement. `tune batch` is for batches of
-    /// integers, `tune collatz` for the Collatz conjecture.
+    /// Times the engines of the device at every length worth trying, in several variants. Later tests
+    /// choose engine, length and variant by the stored times; a time holds for all exponents that
+    /// need the same length. Without stored times a test begins with a short measurement. Ctrl-C
+    /// stops and keeps what was measured. `tune batch` is for batches of integers, `tune collatz` for
+    /// the Collatz conjecture.
     #[command(
-        after_help = "Examples:\n  warpint tune\n  warpint tune 82589933 136279841 --device cuda\n  warpint tune batch\n  warpint tune collatz"
+        after_help = "Examples:\n  warpint tune\n  warpint tune 82589933 136279841 --device cuda\n  warpint tune 82589933 --device cuda --budget 300\n  warpint tune batch\n  warpint tune collatz"
     )]
     Tune(TuneArgs),
-    /// Keep a GPU or CPU busy with squarings whose results are checked.
+    /// Keep a GPU or CPU busy with squarings whose results are checked, until Ctrl-C.
     ///
-    /// Powers of 3 under Gerbicz–Li checks at several transform lengths, each begun again from
-    /// time to time and compared with its first run. Exit code 1 if anything is ever wrong.
+    /// Powers of 3 under Gerbicz–Li checks at several transform lengths. The sequence of each length
+    /// is repeated from the start again and again, and its results are compared with the first run.
+    /// On a GPU with NVML the progress shows temperature, clock, power and what throttles the clock;
+    /// the tally has their ranges. Exit code 1 if any result is wrong.
     #[command(
         after_help = "Examples:\n  warpint stress\n  warpint stress --device cuda:1 --time 3600 --json"
     )]
     Stress(StressArgs),
-    /// Check the arithmetic of this program on this machine; about a minute, and some more on a GPU
-    /// while its kernels are compiled for the first time.
+    /// Check the arithmetic of this program on this machine.
     ///
-    /// Every engine against slow, obvious oracles and known answers; with --device auto those of the
-    /// CPU and of a GPU, if there is one. Exit code 1 if a case fails.
+    /// Compares every engine and every kind of batch and transform with slow, simple algorithms and
+    /// with known answers. With --device auto this covers the CPU (about 15 s) and a GPU, if there is
+    /// one. On a GPU the quick cases of every suite take at most 90 s when no kernel is compiled yet;
+    /// --thorough runs all cases in about 11 minutes. Exit code 1 if a case fails.
     #[command(
-        after_help = "Examples:\n  warpint selftest\n  warpint selftest fp64::\n  warpint selftest --device cuda\n  warpint selftest --faults"
+        after_help = "Examples:\n  warpint selftest\n  warpint selftest fp64::\n  warpint selftest --device cuda\n  warpint selftest --device cuda --thorough batch\n  warpint selftest --faults"
     )]
-    Selftest {
-        /// Only the cases whose family::case contains this text.
-        #[arg(value_name = "FILTER")]
-        filter: Option<String>,
-        /// Instead, make faults on purpose in tests whose answers are known, about a minute on the
-        /// CPU: flipped bits, failing devices, full disks, kills. Each must be noticed and do no harm.
-        #[arg(long)]
-        faults: bool,
-        #[command(flatten)]
-        device: DeviceArgs,
-    },
+    Selftest(SelftestArgs),
     /// List the GPUs, and what is missing to use them.
     ///
-    /// Memory, compute capability, driver and run-time compiler (NVRTC) of each, and whether it
-    /// computes in FP64 at full rate, measured in a second. That there is none is no error.
+    /// Shows memory, compute capability, driver, run-time compiler (NVRTC) and sensors of each GPU,
+    /// and measures in a second whether it computes in FP64 at full rate. No GPU is no error.
     #[command(after_help = "Examples:\n  warpint devices\n  warpint devices --json")]
     Devices {
         /// Print one JSON object.

@@ -1,34 +1,49 @@
 //! Exit codes, and errors as one line.
 
+mod class;
+mod pipe;
+
 use std::fmt;
+use std::io;
 use std::process::ExitCode;
 
-use warpint::device::DeviceError;
-use warpint::gimps::{ProofFileError, ResultsError, WorkFileError};
-use warpint::mersenne::proof::ProofError;
-use warpint::mersenne::{ExponentError, FactorError, PlanError, TestError};
+pub(crate) use class::of as class_of;
 
-/// What the program tells the shell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What the program tells the shell: one table for all commands ([`CODES`]).
+///
+/// In the order of their gravity: of several failures the gravest is the exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
     /// The work is done; prime or composite.
     Done,
-    /// Anything that is none of the others: a directory or file that cannot be
-    /// used, a directory in use by another process, unreliable hardware.
-    Failed,
-    /// What was asked for makes no sense.
-    BadInput,
-    /// Stopped by the user before the end.
+    /// Stopped by the user before the end. Where a signal asked for that, the process ends by the
+    /// signal instead: see [`crate::signals`].
     Stopped,
+    /// What was asked for makes no sense, or its output cannot be used.
+    BadInput,
+    /// The disk, the device or the memory failed.
+    Failed,
+    /// The work is done, and something is wrong with what was looked at.
+    Negative,
 }
+
+/// The table of `warpint --help`.
+pub(crate) const CODES: &str = "\
+Exit codes:
+  0  done: prime or composite, checked and right
+  1  a negative finding: a proof is wrong, a check or a selftest failed, merged units have gaps
+  2  bad input, or an output that cannot be used: no such file, not permitted, in use
+  3  stopped before the end; a signal ends the process itself: 130 in a shell after Ctrl-C
+  4  failure of the disk, the device or the memory: disk full, I/O error, unreliable hardware";
 
 impl Exit {
     pub(crate) fn code(self) -> u8 {
         match self {
             Self::Done => 0,
-            Self::Failed => 1,
+            Self::Negative => 1,
             Self::BadInput => 2,
             Self::Stopped => 3,
+            Self::Failed => 4,
         }
     }
 }
@@ -51,38 +66,39 @@ impl fmt::Display for BadRequest {
 
 impl std::error::Error for BadRequest {}
 
-/// Prints `error: …`, one line, and picks the exit code.
+/// A check that failed, in one line: the program did what was asked for, and found an error.
+#[derive(Debug)]
+pub(crate) struct Finding(pub(crate) String);
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Finding {}
+
+/// Standard output takes nothing more.
+#[derive(Debug)]
+pub(crate) struct OutputError(pub(crate) io::Error);
+
+impl fmt::Display for OutputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot write to standard output: {}", self.0)
+    }
+}
+
+impl std::error::Error for OutputError {}
+
+/// Prints `error: …`, one line, and picks the exit code. If the reader of standard output has gone,
+/// the process ends without a word, as other filters do.
 pub(crate) fn report(error: &anyhow::Error) -> Exit {
+    let of_output = error.chain().find_map(|cause| cause.downcast_ref::<OutputError>());
+    if of_output.is_some_and(|e| e.0.kind() == io::ErrorKind::BrokenPipe) {
+        pipe::end();
+    }
     crate::report::notice(&format!("error: {}", one_line(error)));
-    let asked_too_much = error.chain().any(|cause| {
-        cause.is::<BadRequest>()
-            || cause.is::<ExponentError>()
-            || cause.is::<FactorError>()
-            || cause.is::<PlanError>()
-            || matches!(cause.downcast_ref(), Some(TestError::PastTarget { .. }))
-            || matches!(
-                cause.downcast_ref(),
-                Some(DeviceError::NoDevice(_) | DeviceError::NoCompiler(_))
-            )
-            || matches!(cause.downcast_ref(), Some(ResultsError::NotAFile { .. }))
-            || matches!(cause.downcast_ref(), Some(WorkFileError::NotAFile { .. }))
-            || matches!(
-                cause.downcast_ref(),
-                Some(ProofFileError::NotAFile { .. } | ProofFileError::Format { .. })
-            )
-            || matches!(
-                cause.downcast_ref(),
-                Some(
-                    ProofError::Power { .. }
-                        | ProofError::Exponent(_)
-                        | ProofError::Factor(_)
-                        | ProofError::Bytes { .. }
-                )
-            )
-    });
-    // A plan that fails in mid-run (`TestError::Plan`, which hides the
-    // `PlanError` from the chain) is no fault of the request.
-    if asked_too_much { Exit::BadInput } else { Exit::Failed }
+    class_of(error)
 }
 
 /// The error and its causes, each once: some messages already quote their cause.
@@ -102,7 +118,6 @@ pub(crate) fn one_line(error: &anyhow::Error) -> String {
 mod tests {
     use super::*;
     use anyhow::anyhow;
-    use warpint::mersenne::Exponent;
 
     #[test]
     fn causes_are_said_once() {
@@ -116,16 +131,21 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_request_is_told_from_a_failure() {
-        let no_length = PlanError::NoLength { engine: "fp64", exponent: 7 };
-        let past = TestError::PastTarget { found: 2, wanted: 1 };
-        assert_eq!(report(&Exponent::new(4).unwrap_err().into()), Exit::BadInput);
-        assert_eq!(report(&no_length.clone().into()), Exit::BadInput);
-        assert_eq!(report(&past.into()), Exit::BadInput);
-        let folder = ResultsError::NotAFile { path: "folder".into(), what: "a directory" };
-        assert_eq!(report(&folder.into()), Exit::BadInput);
-        assert_eq!(report(&BadRequest("no".into()).into()), Exit::BadInput);
-        assert_eq!(report(&TestError::Plan(no_length).into()), Exit::Failed);
-        assert_eq!(report(&anyhow!("disk on fire")), Exit::Failed);
+    fn the_table_names_every_code_once() {
+        let exits = [Exit::Done, Exit::Negative, Exit::BadInput, Exit::Stopped, Exit::Failed];
+        let lines: Vec<&str> = CODES.lines().skip(1).collect();
+        assert_eq!(lines.len(), exits.len());
+        for (i, (exit, line)) in exits.iter().zip(lines).enumerate() {
+            assert_eq!(usize::from(exit.code()), i);
+            assert!(line.starts_with(&format!("  {i}  ")), "{line}");
+            assert!(line.chars().count() < 100, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_negative_finding_is_the_gravest() {
+        let mut exits = [Exit::Negative, Exit::Failed, Exit::BadInput, Exit::Stopped, Exit::Done];
+        exits.sort_unstable();
+        assert_eq!(exits.map(Exit::code), [0, 3, 2, 4, 1]);
     }
 }

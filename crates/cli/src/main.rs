@@ -6,6 +6,7 @@ mod exit;
 #[cfg(test)]
 mod fuzz;
 mod lengths;
+mod limits;
 mod meter;
 mod misuse;
 mod no_result;
@@ -14,8 +15,10 @@ mod proof_view;
 mod proofs;
 mod report;
 mod run;
+mod sensors;
 mod signals;
 mod stored;
+mod threads;
 mod units;
 mod whole_file;
 mod work;
@@ -25,9 +28,11 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
+    limits::bear_the_file_size();
     let exit = match args::Cli::try_parse() {
         Ok(cli) => commands::run(cli.command).unwrap_or_else(|e| exit::report(&e)),
         Err(e) => misuse::report(&e),
     };
+    signals::end_as_asked(exit);
     exit.into()
 }

@@ -3,12 +3,20 @@
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
+use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::report::notice;
 
 /// Without a terminal, a line this often.
 const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// The columns of a bar, the longest that has room beside the text; without the brackets and the
+/// blank behind them.
+const BARS: [usize; 2] = [24, 8];
+
+/// The columns of a terminal that does not say.
+const USUAL_WIDTH: usize = 80;
 
 /// A bar on a terminal, lines elsewhere; lines begin with what the work is called.
 pub(crate) struct Meter {
@@ -23,20 +31,27 @@ impl Meter {
     /// `name` is empty or ends in a space. Silent, it still [`say`](Self::say)s.
     pub(crate) fn new(name: String, silent: bool) -> Self {
         let bar = (!silent && io::stderr().is_terminal()).then(|| {
-            let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr());
-            let style = ProgressStyle::with_template("[{bar:24}] {msg}");
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            // The line is rendered here: indicatif's own bars do not shorten the text beside them.
+            let style = ProgressStyle::with_template("{msg}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar
         });
         Self { name, bar, silent, last_line: Instant::now() }
     }
 
-    /// Shows how far it is, if it is time to.
-    pub(crate) fn show(&mut self, done: u64, total: u64, line: impl FnOnce() -> String) {
+    /// Shows how far it is, if it is time to; of work without an end `total` is `None`. Where a line
+    /// is too long for the terminal, the parts behind its commas are left out, the last one first.
+    pub(crate) fn show(
+        &mut self,
+        done: u64,
+        total: impl Into<Option<u64>>,
+        line: impl FnOnce() -> String,
+    ) {
         if let Some(bar) = &self.bar {
-            bar.set_length(total);
-            bar.set_position(done);
-            bar.set_message(line());
+            let size = Term::stderr().size_checked();
+            let width = size.map_or(USUAL_WIDTH, |(_, columns)| columns.into());
+            bar.set_message(rendered(done, total.into(), &line(), width));
         } else if !self.silent && self.last_line.elapsed() >= LINE_EVERY {
             notice(&format!("{}{}", self.name, line()));
             self.last_line = Instant::now();
@@ -46,9 +61,14 @@ impl Meter {
     /// A line that must be read.
     pub(crate) fn say(&self, line: &str) {
         let line = format!("{}{line}", self.name);
+        self.suspend(|| notice(&line));
+    }
+
+    /// Does something that prints, with the bar out of its way.
+    pub(crate) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
         match &self.bar {
-            Some(bar) => bar.suspend(|| notice(&line)),
-            None => notice(&line),
+            Some(bar) => bar.suspend(print),
+            None => print(),
         }
     }
 
@@ -58,6 +78,34 @@ impl Meter {
             bar.finish_and_clear();
         }
     }
+}
+
+/// A bar and a text in less than `width` columns: the last one stays empty, where some terminals
+/// wrap. The bar is as long as the whole text leaves it room, or is not there.
+fn rendered(done: u64, total: Option<u64>, line: &str, width: usize) -> String {
+    let room = width.saturating_sub(1);
+    let length = line.chars().count();
+    let bar = BARS.into_iter().find(|columns| columns + 3 + length <= room);
+    match (bar, total) {
+        (Some(columns), Some(total)) => {
+            let share = done as f64 / total.max(1) as f64;
+            let filled = ((columns as f64 * share) as usize).min(columns);
+            format!("[{}{}] {line}", "█".repeat(filled), "░".repeat(columns - filled))
+        }
+        _ => shortened(line, room),
+    }
+}
+
+/// As many parts of a text as there is room for; of the first what fits.
+fn shortened(line: &str, room: usize) -> String {
+    let mut rest = line;
+    while rest.chars().count() > room {
+        match rest.rsplit_once(", ") {
+            Some((before, _)) => rest = before,
+            None => return rest.chars().take(room).collect(),
+        }
+    }
+    rest.to_owned()
 }
 
 #[cfg(test)]
@@ -85,5 +133,33 @@ mod tests {
             }
             assert_eq!(made, expected, "{silent} {age:?}");
         }
+    }
+
+    #[test]
+    fn a_line_fits_into_every_width() {
+        let line = "100000 of 216091 (46.28 %), 162.3 µs/it, ETA 0:18, round-off max 0.1250 Z 57";
+        for (width, expected) in [
+            (120, format!("[███████████░░░░░░░░░░░░░] {line}")),
+            (90, format!("[███░░░░░] {line}")),
+            (80, line.to_owned()),
+            (60, "100000 of 216091 (46.28 %), 162.3 µs/it, ETA 0:18".into()),
+            (40, "100000 of 216091 (46.28 %), 162.3 µs/it".into()),
+            (10, "100000 of".into()),
+            (1, String::new()),
+            (0, String::new()),
+        ] {
+            assert_eq!(rendered(100_000, Some(216_091), line, width), expected, "{width}");
+        }
+        for width in 0..200 {
+            for total in [None, Some(0), Some(7), Some(u64::MAX)] {
+                let shown = rendered(9, total, line, width).chars().count();
+                assert!(shown < width.max(1), "{shown} columns of {width}");
+            }
+        }
+    }
+
+    #[test]
+    fn work_without_an_end_has_no_bar() {
+        assert_eq!(rendered(5, None, "5 laps", 80), "5 laps");
     }
 }

@@ -1,22 +1,31 @@
 //! What is said of a command line that makes no sense.
 
 use std::error::Error;
+use std::io::{self, Write};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::exit::Exit;
+use crate::exit::{self, Exit, OutputError};
 use crate::report;
 
 /// Prints what clap found wrong, or the help that was asked for. A bad value
 /// is one line in our own words; a misuse of the grammar is left to clap.
 pub(crate) fn report(error: &clap::Error) -> Exit {
     let args: Vec<_> = std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect();
-    match bad_value(error).or_else(|| detached_power(error, &args)) {
-        Some(line) => report::notice(&line),
+    let printed = match bad_value(error).or_else(|| detached_power(error, &args)) {
+        Some(line) => {
+            report::notice(&line);
+            Ok(())
+        }
+        // The end of a help without a newline waits in a buffer.
+        None => error.print().and_then(|()| io::stdout().flush()),
+    };
+    match printed {
         // Where even this cannot be printed, the exit code still tells.
-        None => drop(error.print()),
+        _ if error.use_stderr() => Exit::BadInput,
+        Ok(()) => Exit::Done,
+        Err(e) => exit::report(&OutputError(e).into()),
     }
-    if error.use_stderr() { Exit::BadInput } else { Exit::Done }
 }
 
 fn bad_value(error: &clap::Error) -> Option<String> {

@@ -3,8 +3,10 @@
 use std::fmt::{self, Display};
 
 use serde::Serialize;
-use warpint::gimps::{self, Program};
+use warpint::gimps::{self, Program, ResultLine};
 use warpint::mersenne::TestKind;
+
+use crate::report::Credit;
 
 /// A test that trial factoring made needless.
 #[derive(Debug, Serialize)]
@@ -12,6 +14,8 @@ pub(crate) struct FactorReport {
     /// `F`.
     status: &'static str,
     exponent: u32,
+    /// `TF`.
+    worktype: &'static str,
     /// Decimal digits: a factor need not fit into a JSON number.
     factors: [String; 1],
     program: Program,
@@ -26,10 +30,23 @@ impl FactorReport {
         Self {
             status: "F",
             exponent,
+            worktype: "TF",
             factors: [factor.to_string()],
             program: Program::warpint(),
             timestamp: gimps::utc_now(),
             factor,
+        }
+    }
+
+    /// The line for the results file.
+    pub(crate) fn result_line(&self, credit: Option<&Credit>) -> ResultLine {
+        let [factor] = &self.factors;
+        ResultLine {
+            timestamp: self.timestamp.clone(),
+            aid: credit.and_then(|c| c.aid.clone()),
+            user: credit.and_then(|c| c.user.clone()),
+            computer: credit.and_then(|c| c.computer.clone()),
+            ..ResultLine::factor(self.exponent, factor.clone())
         }
     }
 }

@@ -79,9 +79,17 @@ pub(crate) struct Credit {
     pub(crate) computer: Option<String>,
     /// The number of the worker, in whose file the result is.
     pub(crate) worker: u32,
+    /// Whether that file has the number in its name even if it is 0.
+    #[serde(default)]
+    pub(crate) numbered: bool,
 }
 
 impl Credit {
+    /// The number in the name of the results file, if there is one.
+    pub(crate) fn results_number(&self) -> Option<u32> {
+        (self.numbered || self.worker > 0).then_some(self.worker)
+    }
+
     /// Whether both are of one assignment.
     fn is_for(&self, other: &Self) -> bool {
         (&self.assignment, &self.aid) == (&other.assignment, &other.aid)
@@ -231,6 +239,11 @@ impl TestReport {
         self.shift_count
     }
 
+    /// The squarings that were done.
+    pub(crate) fn iterations(&self) -> u64 {
+        self.iterations
+    }
+
     pub(crate) fn has_proof(&self) -> bool {
         self.proof.is_some()
     }
@@ -276,14 +289,16 @@ impl TestReport {
         };
         let credit = self.credit.as_ref();
         let of_cofactor = !self.known_factors.is_empty();
+        let both = self.engine.iter().chain(&self.second_engine);
         Some(ResultLine {
+            engines: if self.second_engine.is_some() { both.cloned().collect() } else { vec![] },
             residue_type: if of_cofactor { Some(5) } else { line.residue_type },
             known_factors: self.known_factors.clone(),
             proof: self.proof.clone(),
             aid: credit.and_then(|c| c.aid.clone()),
             user: credit.and_then(|c| c.user.clone()),
             computer: credit.and_then(|c| c.computer.clone()),
-            shift_count: self.shift_count,
+            shift_count: Some(self.shift_count),
             program: self.program.clone(),
             timestamp: self.timestamp.clone(),
             ..line

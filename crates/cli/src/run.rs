@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use warpint::gimps;
+use warpint::gimps::{self, ResultsFile};
 use warpint::mersenne::checkpoint::CheckpointStore;
 use warpint::mersenne::{
     Event, Finished, Keeper, Plan, PlanRequest, RunOptions, StopToken, TestKind, TestSpec,
@@ -26,8 +26,8 @@ use crate::stored::StoredResult;
 use crate::units;
 use crate::work::{self, Watch};
 use place::two_plans;
-pub(crate) use place::{exponents_for, settle, settle_for_any};
-use result::{clear_leftovers, finish, load, print, record, try_results};
+pub(crate) use place::{all_gpus, exponents_for, settle, settle_for_any};
+use result::{clear_leftovers, finish, finish_by_factor, load, print, record, try_results};
 
 /// Above this exponent it takes seconds to choose a transform length.
 const SLOW_TO_PLAN: u32 = 10_000_000;
@@ -69,7 +69,15 @@ impl Job<'_> {
     fn results_path(&self, credit: Option<&Credit>) -> PathBuf {
         match self.results {
             Some(path) => path.to_owned(),
-            None => work::results_path(self.dir, credit.map_or(0, |c| c.worker)),
+            None => work::results_path(self.dir, credit.and_then(Credit::results_number)),
+        }
+    }
+
+    /// That of the directory is the program's own; another one is named by the user.
+    fn results_file<'p>(&self, path: &'p Path) -> ResultsFile<'p> {
+        match self.results {
+            Some(_) => ResultsFile::Given(path),
+            None => ResultsFile::Own(path),
         }
     }
 
@@ -133,9 +141,9 @@ pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
     // A request that no plan can meet is refused before anything is touched.
     let request = settle(&job.request, exponent)?;
     Plan::new(exponent, &request).map_err(|e| lengths::explain(e, &request))?;
-    gimps::check_results_path(&job.results_path(job.credit()))?;
+    gimps::check_results_path(job.results_file(&job.results_path(job.credit())))?;
     if let Some(factor) = small_factor(job) {
-        report::print(&FactorReport::new(p, factor), job.json)?;
+        finish_by_factor(&FactorReport::new(p, factor), job)?;
         return Ok(Exit::Done);
     }
 
@@ -161,7 +169,7 @@ pub(crate) fn run(job: &Job, signals: &Signals) -> anyhow::Result<Exit> {
         stored.forget()?;
     }
     let whole = job.spec.iterations.is_none_or(|k| k >= kind.iterations(p));
-    if whole && let Some(finished) = load(&stored, job)? {
+    if whole && let Some(finished) = load(&stored, &mut store, job)? {
         let printed = print(&finished, job);
         record(&finished, &stored, job)?;
         clear_leftovers(&finished, &mut store, job);

@@ -1,22 +1,30 @@
-//! Ctrl-C, SIGTERM and SIGHUP.
+//! Requests to stop: Ctrl-C, SIGTERM and SIGHUP, and the end that they bring about.
 
+use std::io::Write;
+use std::process::ExitStatus;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
 use warpint::mersenne::StopToken;
 
 use crate::exit::Exit;
 
-/// A request so soon after the first is the same one: `timeout`, for one, tells a process and then
-/// its whole group.
+/// A second signal so soon after the first belongs to the same request: `timeout`, for one,
+/// signals a process and then its whole group.
 const ONE_REQUEST: Duration = Duration::from_millis(500);
 
-/// What a request to stop does: at first it ends the program at once, for
-/// there is nothing to lose; once [`Signals::save_first`] was called, the first
-/// request asks the test to save and return, and only a second one, half a second
-/// later or more, ends the program at once. Either way the exit code is that of
-/// [`Exit::Stopped`].
+/// The first signal of this process, 0 before it.
+static FIRST: AtomicI32 = AtomicI32::new(0);
+
+/// What a request to stop does. At first it ends the program at once, for there is nothing to
+/// save. After [`Signals::save_first`] the first request asks the command to save and return, and
+/// a second one, half a second later or more, ends the program at once.
+///
+/// Either way the process is ended by the signal itself ([`end_as_asked`]), as if it had not
+/// caught it: a shell that runs a loop sees that, and ends the loop too. See
+/// <https://www.cons.org/cracauer/sigint.html>. Where there are no signals (Windows), the exit
+/// code is that of [`Exit::Stopped`].
 pub(crate) struct Signals {
     stop: StopToken,
     saves: Arc<AtomicBool>,
@@ -28,12 +36,14 @@ impl Signals {
         let signals = Self { stop: StopToken::new(), saves: Arc::default() };
         let (stop, saves) = (signals.stop.clone(), Arc::clone(&signals.saves));
         let mut first: Option<Instant> = None;
-        ctrlc::set_handler(move || {
+        platform::on_request(move |signal| {
             let again = first.is_some_and(|first| first.elapsed() >= ONE_REQUEST);
             if !saves.load(Ordering::SeqCst) || again {
-                std::process::exit(i32::from(Exit::Stopped.code()));
+                platform::end_by(signal);
             }
             first.get_or_insert_with(Instant::now);
+            // Before the token: whoever sees that finds the signal.
+            let _ = FIRST.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst);
             stop.stop();
         })?;
         Ok(signals)
@@ -50,5 +60,89 @@ impl Signals {
     pub(crate) fn save_first(&self) -> &StopToken {
         self.saves.store(true, Ordering::SeqCst);
         &self.stop
+    }
+}
+
+/// Ends the process by the signal that asked it to stop, if there was one. The last call of
+/// `main`, when all files are closed.
+///
+/// Work that was done in spite of the request ([`Exit::Done`]) ends in the same way: the request
+/// was for the loop around the program too. A finding, an error or bad input keeps its exit code.
+pub(crate) fn end_as_asked(exit: Exit) {
+    let signal = FIRST.load(Ordering::SeqCst);
+    if signal != 0 && matches!(exit, Exit::Done | Exit::Stopped) {
+        // No code of the standard library runs after this that would do it.
+        let _ = std::io::stdout().flush();
+        platform::end_by(signal);
+    }
+}
+
+/// The signal that asked this process to stop.
+#[cfg(unix)]
+pub(crate) fn asked_by() -> Option<rustix::process::Signal> {
+    rustix::process::Signal::from_named_raw(FIRST.load(Ordering::SeqCst))
+}
+
+/// Whether a process ended by a signal that asks to stop.
+pub(crate) fn is_request(status: ExitStatus) -> bool {
+    platform::is_request(status)
+}
+
+#[cfg(unix)]
+mod platform {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::ExitStatus;
+    use std::thread;
+
+    use anyhow::Context;
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::iterator::Signals;
+    use signal_hook::low_level::emulate_default_handler;
+
+    use crate::exit::Exit;
+
+    const REQUESTS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+
+    pub(super) fn is_request(status: ExitStatus) -> bool {
+        status.signal().is_some_and(|signal| REQUESTS.contains(&signal))
+    }
+
+    /// Calls `act` with the number of each signal, in a thread of its own.
+    pub(super) fn on_request(mut act: impl FnMut(i32) + Send + 'static) -> anyhow::Result<()> {
+        let mut signals =
+            Signals::new(REQUESTS).context("cannot put the signal handler in place")?;
+        thread::Builder::new()
+            .name("signals".into())
+            .spawn(move || signals.forever().for_each(&mut act))
+            .context("cannot start the thread that waits for signals")?;
+        Ok(())
+    }
+
+    /// Restores the default action of a signal, which is to end the process, and raises it.
+    pub(super) fn end_by(signal: i32) -> ! {
+        let _ = emulate_default_handler(signal);
+        // Not reached: the system knows all three.
+        std::process::exit(i32::from(Exit::Stopped.code()));
+    }
+}
+
+#[cfg(not(unix))]
+mod platform {
+    use std::process::ExitStatus;
+
+    use crate::exit::Exit;
+
+    pub(super) fn is_request(_: ExitStatus) -> bool {
+        false
+    }
+
+    /// Calls `act` at each Ctrl-C, in a thread of its own.
+    pub(super) fn on_request(mut act: impl FnMut(i32) + Send + 'static) -> anyhow::Result<()> {
+        // No signal: the process ends by its exit code.
+        Ok(ctrlc::set_handler(move || act(0))?)
+    }
+
+    pub(super) fn end_by(_: i32) -> ! {
+        std::process::exit(i32::from(Exit::Stopped.code()));
     }
 }

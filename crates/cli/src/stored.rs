@@ -3,13 +3,14 @@
 //! It is written before the results file and before the checkpoints go, so
 //! that at every instant one of them holds what the test has found.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::ffi::OsStr;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use sha2::{Digest, Sha256};
 use warpint::mersenne::{TestKind, TestSpec};
+use warpint_files::{FileError, Folder};
 
 use crate::report::TestReport;
 
@@ -57,8 +58,14 @@ impl StoredResult {
     pub(crate) fn load(&self) -> anyhow::Result<Loaded> {
         let bytes = match read(&self.path) {
             Ok(bytes) => bytes,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Loaded::Nothing),
-            Err(e) => anyhow::bail!("cannot read {}: {e}", self.path.display()),
+            Err(e) if e.is_missing() => return Ok(Loaded::Nothing),
+            Err(FileError::TooLarge { .. }) => {
+                return self.set_aside("it is larger than any result");
+            }
+            Err(e) => {
+                let e = e.in_message_of(&self.path);
+                return Err(e).with_context(|| format!("cannot read {}", self.path.display()));
+            }
         };
         match parse(&bytes) {
             Ok(report) if report.is_of(self.kind, self.exponent, &self.known_factors) => {
@@ -71,11 +78,10 @@ impl StoredResult {
 
     fn set_aside(&self, reason: &str) -> anyhow::Result<Loaded> {
         let aside = self.path.with_extension("json.bad");
-        fs::rename(&self.path, &aside).map_err(|e| {
-            anyhow::anyhow!(
-                "{} is not sound ({reason}) and cannot be set aside: {e}",
-                self.path.display()
-            )
+        let (folder, name) = place(&self.path)?;
+        let renamed = folder.rename(name, aside.file_name().unwrap_or_default());
+        renamed.map_err(io::Error::from).with_context(|| {
+            format!("{} is not sound ({reason}) and cannot be set aside", self.path.display())
         })?;
         Ok(Loaded::Bad { aside, reason: reason.into() })
     }
@@ -87,44 +93,56 @@ impl StoredResult {
     pub(crate) fn keep(&self, report: &TestReport) -> anyhow::Result<()> {
         let result = serde_json::to_string(report)?;
         let text = format!("{{\"sha256\":\"{}\",\"result\":{result}}}\n", sha256(&result));
-        write_anew(&self.path, text.as_bytes())
+        place(&self.path)
+            .and_then(|(folder, name)| folder.replace(name, &[text.as_bytes()]))
+            .map_err(|e| e.in_message_of(&self.path))
             .with_context(|| format!("cannot write {}", self.path.display()))
     }
 
     /// Forgets it, if it is there.
     pub(crate) fn forget(&self) -> anyhow::Result<()> {
-        match fs::remove_file(&self.path) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => {
-                anyhow::bail!("cannot remove {}: {e}", self.path.display())
-            }
+        match place(&self.path).and_then(|(folder, name)| folder.remove(name)) {
+            Err(e) if !e.is_missing() => Err(e.in_message_of(&self.path))
+                .with_context(|| format!("cannot remove {}", self.path.display())),
             _ => Ok(()),
         }
     }
 }
 
-/// At most as many bytes as no report has.
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    const MOST: u64 = 1 << 20;
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("it is not a file"));
-    }
-    let mut bytes = Vec::new();
-    File::open(path)?.take(MOST).read_to_end(&mut bytes)?;
-    Ok(bytes)
+/// A finished certification.
+pub(crate) struct StoredCertification {
+    pub(crate) path: PathBuf,
+    /// That of its [`TestKind`], which depends on the start residue.
+    pub(crate) slug: String,
+    pub(crate) squarings: u64,
 }
 
-fn write_anew(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let new = path.with_extension("json.new");
-    let mut file = File::create(&new)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    drop(file);
-    fs::rename(&new, path)?;
-    // The rename is on disk once the directory is; not every file system can say so.
-    if let Some(dir) = path.parent() {
-        let _ = File::open(dir).and_then(|d| d.sync_all());
-    }
-    Ok(())
+/// All finished certifications of a number, whose checkpoints are in `dir`. What is not sound is
+/// left out.
+pub(crate) fn certifications(dir: &Path) -> Vec<StoredCertification> {
+    let folder = Folder::not_linked(dir);
+    let Ok(entries) = folder.list() else { return vec![] };
+    let of = |path: PathBuf| {
+        let slug = path.file_name()?.to_str()?.strip_suffix("-result.json")?.to_owned();
+        if !slug.starts_with("cert-") {
+            return None;
+        }
+        let squarings = parse(&read(&path).ok()?).ok()?.iterations();
+        Some(StoredCertification { path, slug, squarings })
+    };
+    entries.into_iter().filter_map(|entry| of(folder.file(entry.name))).collect()
+}
+
+/// At most as many bytes as no report has.
+fn read(path: &Path) -> Result<Vec<u8>, FileError> {
+    const MOST: u64 = 1 << 20;
+    place(path).and_then(|(folder, name)| folder.read(name, MOST))
+}
+
+/// The directory of a test, which is no link, and the name in it.
+fn place(path: &Path) -> Result<(Folder, &OsStr), FileError> {
+    let (_, name) = Folder::of(path)?;
+    Ok((Folder::not_linked(path.parent().unwrap_or(path)), name))
 }
 
 fn parse(bytes: &[u8]) -> Result<TestReport, &'static str> {
@@ -145,6 +163,8 @@ pub(crate) fn sha256(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use warpint::mersenne::Exponent;
 
@@ -176,6 +196,37 @@ mod tests {
         let foreign = of(dir.path(), 3);
         fs::write(foreign.path(), &sound).unwrap();
         assert!(matches!(foreign.load().unwrap(), Loaded::Bad { .. }));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_in_place_of_a_result_is_refused_and_never_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (report, outside) = (TestReport::of_m2(TestKind::Prp), dir.path().join("outside"));
+        fs::create_dir(dir.path().join("M2")).unwrap();
+        let stored = of(&dir.path().join("M2"), 2);
+        stored.keep(&report).unwrap();
+        fs::rename(stored.path(), &outside).unwrap();
+        let sound = fs::read(&outside).unwrap();
+        for (what, says) in
+            [("../outside", "a symbolic link"), ("/dev/zero", "a symbolic link"), ("", "a FIFO")]
+        {
+            if what.is_empty() {
+                let made = std::process::Command::new("mkfifo").arg(stored.path()).status();
+                assert!(made.unwrap().success());
+            } else {
+                std::os::unix::fs::symlink(what, stored.path()).unwrap();
+            }
+            let error = format!("{:#}", stored.load().err().unwrap());
+            assert!(error.ends_with(&format!("it is {says}, not a regular file")), "{error}");
+            // A new result takes the place.
+            stored.keep(&report).unwrap();
+            assert!(matches!(stored.load().unwrap(), Loaded::Sound(_)));
+            stored.forget().unwrap();
+        }
+        assert_eq!(fs::read(&outside).unwrap(), sound);
+        fs::File::create(stored.path()).unwrap().set_len(3 << 30).unwrap();
+        assert!(matches!(stored.load().unwrap(), Loaded::Bad { .. }));
     }
 
     #[test]

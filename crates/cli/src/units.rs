@@ -86,6 +86,11 @@ pub(crate) fn memory(bytes: u64) -> String {
     }
 }
 
+/// How large a file is: `17 bytes`, or as [`memory`].
+pub(crate) fn bytes(bytes: u64) -> String {
+    if bytes < 1 << 10 { count(bytes, "byte") } else { memory(bytes) }
+}
+
 /// `1 thread`, `2 threads`.
 pub(crate) fn count(n: impl Into<u64>, thing: &str) -> String {
     match n.into() {
@@ -141,6 +146,7 @@ mod tests {
     fn memory_is_in_binary_units() {
         assert_eq!(memory(341_700), "333.7 KiB");
         assert_eq!(memory(512 << 20), "512.0 MiB");
+        assert_eq!([bytes(1), bytes(1023), bytes(1024)], ["1 byte", "1023 bytes", "1.0 KiB"]);
         assert_eq!(memory(150_121_545_728), "139.8 GiB");
     }
 

@@ -1,9 +1,10 @@
 //! A file that holds what came of long work: looked at before it, written after it.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::fs::{self, OpenOptions};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{io, process};
+
+use warpint_files::{FileError, Folder};
 
 use crate::exit::BadRequest;
 
@@ -45,11 +46,16 @@ impl WholeFile {
             // To replace a file takes no leave to change it, but ought to.
             Ok(_) => drop(OpenOptions::new().append(true).open(path).map_err(|e| refused(&e))?),
         }
+        // To begin would make it.
+        fs::metadata(folder_of(&place)).map_err(|e| refused(&e))?;
         let this = Self { path: path.to_owned(), place };
-        let aside = this.aside();
-        let made = OpenOptions::new().write(true).create_new(true).open(&aside);
-        made.and_then(|_| fs::remove_file(&aside)).map_err(|e| refused(&e))?;
+        this.begun().map_err(|e| refused(&e.in_message_of(&this.place)))?;
         Ok(this)
+    }
+
+    /// Where links from its path lead.
+    pub(crate) fn place(&self) -> &Path {
+        &self.place
     }
 
     /// Whether both are in the same place.
@@ -67,57 +73,41 @@ impl WholeFile {
 
     /// Begins to write piece by piece, beside its place.
     pub(crate) fn begin(&self) -> anyhow::Result<Unfinished> {
-        let aside = self.aside();
-        let file = File::create(&aside).map_err(|e| unwritten(&self.path, &e))?;
+        let file = self.begun().map_err(|e| unwritten(&self.path, e.in_message_of(&self.place)))?;
         if let Ok(replaced) = fs::metadata(&self.place) {
             // Who could read that can read this. Not every file system knows.
-            drop(file.set_permissions(replaced.permissions()));
+            drop(file.file().set_permissions(replaced.permissions()));
         }
-        let (path, place) = (self.path.clone(), self.place.clone());
-        Ok(Unfinished { file, aside, path, place, done: false })
+        Ok(Unfinished { file, path: self.path.clone(), place: self.place.clone() })
     }
 
-    /// Beside the place, a name that no other process uses.
-    fn aside(&self) -> PathBuf {
-        let mut name = self.place.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{}.tmp", process::id()));
-        self.place.with_file_name(name)
+    fn begun(&self) -> Result<warpint_files::Unfinished, FileError> {
+        let (folder, name) = Folder::of(&self.place)?;
+        folder.begin(name)
     }
 }
 
 /// A file that is not yet in its place; it is gone unless [`Self::finish`] puts it there.
 pub(crate) struct Unfinished {
-    file: File,
-    aside: PathBuf,
+    file: warpint_files::Unfinished,
     path: PathBuf,
     place: PathBuf,
-    done: bool,
 }
 
 impl Unfinished {
     /// Writes the next bytes, straight to the file.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
-        self.file.write_all(bytes).map_err(|e| unwritten(&self.path, &e))
+        self.file.write(bytes).map_err(|e| unwritten(&self.path, e.in_message_of(&self.place)))
     }
 
     /// Moves it to its place once it is on the disk: whoever looks finds it whole.
-    pub(crate) fn finish(mut self) -> anyhow::Result<()> {
-        let moved = self.file.sync_all().and_then(|()| fs::rename(&self.aside, &self.place));
-        self.done = moved.is_ok();
-        moved.map_err(|e| unwritten(&self.path, &e))
+    pub(crate) fn finish(self) -> anyhow::Result<()> {
+        self.file.finish().map_err(|e| unwritten(&self.path, e.in_message_of(&self.place)))
     }
 }
 
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        if !self.done {
-            drop(fs::remove_file(&self.aside));
-        }
-    }
-}
-
-fn unwritten(path: &Path, error: &io::Error) -> anyhow::Error {
-    anyhow::anyhow!("cannot write {}: {error}", path.display())
+fn unwritten(path: &Path, error: io::Error) -> anyhow::Error {
+    anyhow::Error::new(error).context(format!("cannot write {}", path.display()))
 }
 
 /// The folder that a path is in.

@@ -37,7 +37,7 @@ pub enum CollatzError {
     },
     /// A class of more low bits than the sieve.
     #[error(
-        "the table method has no way for a class of {low_bits} low bits with a sieve of {sieve_bits}: give fewer low bits or a larger sieve, which has at most 37, or take another method"
+        "the table method cannot verify a class of {low_bits} low bits with a sieve of {sieve_bits} bits: use fewer low bits, a larger sieve (at most 37 bits) or another method"
     )]
     LowBits {
         /// Those of the class.
@@ -68,7 +68,7 @@ pub enum CollatzError {
     },
     /// A path that does not come to 1.
     #[error(
-        "the path of {n} does not reach 1 in some millions of steps: look at it alone, it would be a counter-example"
+        "the path of {n} does not reach 1 within some millions of steps: it may be a counter-example; follow it with collatz path"
     )]
     NoEnd {
         /// Its start.

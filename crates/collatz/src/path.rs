@@ -12,13 +12,21 @@
 //! b_i, by their powers of two or of three. If a > every c_i, then b_i > b_k implies T^i(n) − T^k(n) ≥ a −
 //! c_k > 0: the i of the largest b_i has the highest value of the pass, and only that one is computed, and only
 //! if a·b_i can exceed what was seen so far.
+//!
+//! Numbers of 2^13 bits and more take thousands of steps at once, with products of long numbers: see `path/blocks.rs`.
+
+mod blocks;
+#[cfg(test)]
+mod tests;
 
 use std::cmp::Ordering;
 
 use num_bigint::BigUint;
+use warpint_arith::limbs::{Karatsuba, Multiplier};
 
 use crate::Watch;
 use crate::walk::big_step;
+use blocks::{Blocks, ONE, Trace};
 
 /// The path of a number to 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,28 +49,54 @@ impl Path {
     }
 }
 
-/// The path of n ≥ 1, or nothing if n = 0, whose path never reaches 1, or if the watch stopped it.
-///
-/// The watch is told of the bits by which the number has become shorter. Cost: one pass over the number for
-/// some 50 steps of T; a random number of b bits takes about 4.8·b of them.
+/// [`path_by`] with Karatsuba's products.
 #[must_use]
 pub fn path(n: &BigUint, watch: &dyn Watch) -> Option<Path> {
-    let mut walk = Walk::new(n)?;
-    let mut told = n.bits();
-    while walk.limbs.len() >= LONG {
+    path_by(n, &Karatsuba, watch)
+}
+
+/// The path of n ≥ 1. Nothing if n = 0, whose path never reaches 1, or if the watch stopped it.
+///
+/// The watch is told the bits by which the number has become shorter. Cost for a random number of b bits, whose
+/// path takes about 4.8·b steps of T: O(M(b)·log b), M(b) for a product of b bits; below 2^13 bits one pass over the
+/// number for some 50 steps.
+#[must_use]
+pub fn path_by(n: &BigUint, multiplier: &dyn Multiplier, watch: &dyn Watch) -> Option<Path> {
+    path_with(n, Blocks { multiplier, leaf: LEAF, watch }, LONG)
+}
+
+/// The same with blocks for numbers of at least so many limbs, 4 or more.
+fn path_with(n: &BigUint, blocks: Blocks, long: usize) -> Option<Path> {
+    let (watch, mut walk) = (blocks.watch, Walk::new(n)?);
+    let mut told = Told { bits: n.bits(), watch };
+    walk.blocks(&blocks, long, &mut told)?;
+    while walk.limbs.len() >= SHORT {
         if watch.is_stopped() {
             return None;
         }
         walk.pass();
-        let bits = bits(&walk.limbs);
-        if bits < told {
-            watch.done(u128::from(told - bits));
-            told = bits;
-        }
+        told.of(&walk.limbs);
     }
     let path = walk.finish(watch)?;
-    watch.done(u128::from(told));
+    watch.done(u128::from(told.bits));
     Some(path)
+}
+
+/// What the watch has not been told yet.
+struct Told<'a> {
+    /// The fewest bits so far.
+    bits: u64,
+    watch: &'a dyn Watch,
+}
+
+impl Told<'_> {
+    fn of(&mut self, limbs: &[u64]) {
+        let bits = bits(limbs);
+        if bits < self.bits {
+            self.watch.done(u128::from(self.bits - bits));
+            self.bits = bits;
+        }
+    }
 }
 
 /// The same, step by step: the oracle.
@@ -90,7 +124,13 @@ pub fn plain_path(n: &BigUint) -> Option<Path> {
 }
 
 /// Limbs from which on several steps are done at once: a ≥ 2^128 then, which is above all c_i < b_i for j = 64.
-const LONG: usize = 4;
+const SHORT: usize = 4;
+
+/// Limbs from which on blocks are faster than passes.
+const LONG: usize = 128;
+
+/// Limbs of a block that passes do.
+const LEAF: usize = 32;
 
 /// A number on its path.
 struct Walk<'a> {
@@ -152,7 +192,40 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// As many steps as one pass does, for a number of at least [`LONG`] limbs.
+    /// Blocks of half the number's limbs, while it has at least `long`; nothing if the watch stopped it.
+    fn blocks(&mut self, blocks: &Blocks, long: usize, told: &mut Told) -> Option<()> {
+        let mut trace = Trace::default();
+        // The number before the block with the top, and the steps up to it.
+        let mut before_top = (vec![], 0);
+        while self.limbs.len() >= long {
+            // All numbers of the block are at least 2^(64·half − 1).
+            let half = self.limbs.len() / 2;
+            if !trace.holds_for(64 * half as u64, self.start.bits()) {
+                break;
+            }
+            let (steps, top) = (trace.steps, trace.top);
+            let image = blocks.image(&self.limbs[..half], &mut trace)?;
+            let next = image.of_number(&self.limbs[half..], blocks.multiplier);
+            let before = std::mem::replace(&mut self.limbs, next);
+            if trace.top != top {
+                before_top = (before, steps);
+            }
+            told.of(&self.limbs);
+        }
+        (self.path.even_steps, self.path.odd_steps) = (trace.steps, trace.odd);
+        self.path.glide = trace.glide;
+        match trace.top {
+            Some((rise, steps)) if rise > -ONE => {
+                let (before, done) = before_top;
+                let top = after(before, steps - done, blocks)?;
+                self.rise(top);
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    /// As many steps as one pass does, for a number of at least [`SHORT`] limbs.
     fn pass(&mut self) {
         let next = outlook(self.limbs[0], 64);
         // 2^(a − 1) ≤ ⌊n/2^64⌋ < 2^a, so a value a·b_i + c_i has a + bits(b_i) bits or one less.
@@ -229,6 +302,19 @@ impl<'a> Walk<'a> {
     }
 }
 
+/// T^steps of a number of at least `steps` bits.
+fn after(number: Vec<u64>, steps: u64, blocks: &Blocks) -> Option<Vec<u64>> {
+    let (low, above) = number.split_at((steps / 64) as usize);
+    let mut x = blocks.image(low, &mut Trace::default())?.of_number(above, blocks.multiplier);
+    let mut left = (steps % 64) as u32;
+    while left > 0 && !x.is_empty() {
+        let next = outlook(x[0], left);
+        advance(&mut x, next.steps, next.power, next.rest);
+        left -= next.steps;
+    }
+    Some(x)
+}
+
 fn bits_of(x: u128) -> u64 {
     u64::from(128 - x.leading_zeros())
 }
@@ -263,78 +349,4 @@ fn compare(x: &[u64], y: &[u64]) -> Ordering {
 
 fn number(x: &[u64]) -> BigUint {
     BigUint::new(x.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Unwatched;
-    use proptest::prelude::*;
-
-    fn check(n: &BigUint) {
-        assert_eq!(path(n, &Unwatched), plain_path(n), "{n}");
-    }
-
-    #[test]
-    fn known_paths() {
-        // Twenty-seven takes 41 odd and 70 even steps; it is below itself after 96 (59 + 37).
-        let path = path(&27u32.into(), &Unwatched).unwrap();
-        assert_eq!((path.odd_steps, path.even_steps, path.delay()), (41, 70, 111));
-        assert_eq!((path.maximum, path.glide), (9232u32.into(), Some(96)));
-    }
-
-    #[test]
-    fn corners() {
-        assert_eq!(super::path(&BigUint::ZERO, &Unwatched), None);
-        for n in 1u32..2000 {
-            check(&n.into());
-        }
-        let two = BigUint::from(2u32);
-        for bits in [63, 64, 65, 191, 192, 193, 255, 256, 257, 320, 600, 1000] {
-            let power = two.pow(bits);
-            for n in [
-                power.clone() - 1u32,
-                power.clone(),
-                power.clone() + 1u32,
-                power.clone() * 3u32,
-                (power.clone() - 1u32) / 3u32,
-                (power.clone() << 70) - 1u32,
-                (power << 1u32) / 3u32,
-            ] {
-                check(&n);
-            }
-        }
-    }
-
-    #[test]
-    fn a_stopped_path_is_none() {
-        struct Stopped;
-        impl Watch for Stopped {
-            fn is_stopped(&self) -> bool {
-                true
-            }
-            fn done(&self, _numbers: u128) {}
-        }
-        assert_eq!(path(&(BigUint::from(1u32) << 1000u32), &Stopped), None);
-    }
-
-    #[test]
-    fn a_hundred_thousand_bits_take_no_time() {
-        // The first 100,000 steps of T of 2^k − 1 are odd: it rises to 2·(3^k − 1), as 2·(T^(k−1) of it).
-        let k = 100_000;
-        let path = path(&((BigUint::from(1u32) << k) - 1u32), &Unwatched).unwrap();
-        assert!(path.maximum >= (BigUint::from(3u32).pow(k) - 1u32) * 2u32);
-        assert!(path.odd_steps > u64::from(k) && path.glide.is_some());
-    }
-
-    proptest! {
-        #[test]
-        fn passes_are_single_steps(
-            limbs in prop::collection::vec(
-                prop_oneof![any::<u32>(), Just(0), Just(u32::MAX)], 1..40)
-        ) {
-            let n = BigUint::new(limbs) + 1u32;
-            prop_assert_eq!(path(&n, &Unwatched), plain_path(&n));
-        }
-    }
 }

@@ -22,7 +22,7 @@ pub struct Descent {
     pub steps: u64,
     /// Odd ones among them.
     pub odd_steps: u64,
-    /// The largest value, the start included.
+    /// The largest number of the path under n/2 and 3n + 1, the start included: an odd step of T from x goes by 3x + 1.
     pub highest: BigUint,
 }
 
@@ -52,34 +52,39 @@ impl Walker {
             return Some(descent);
         }
         let trap = self.trap.as_ref().map(|trap| u128::try_from(trap).ok());
-        let (mut x, mut highest) = (n, n);
+        // Of the results of odd steps: one half of the number before.
+        let (mut x, mut highest) = (n, 0);
+        let path_highest = |highest: BigUint| start.clone().max(highest << 1u32);
         loop {
             if descent.steps == self.limit || trap == Some(Some(x)) {
                 return None;
             }
             let Some(next) = step(x) else { break };
             descent.steps += 1;
-            descent.odd_steps += (x & 1) as u64;
+            if x & 1 == 1 {
+                descent.odd_steps += 1;
+                highest = highest.max(next);
+            }
             x = next;
-            highest = highest.max(x);
             if x < n {
-                descent.highest = highest.into();
+                descent.highest = path_highest(highest.into());
                 return Some(descent);
             }
         }
-        descent.highest = highest.into();
-        let mut x = BigUint::from(x);
+        let (mut x, mut highest) = (BigUint::from(x), BigUint::from(highest));
         loop {
             if descent.steps == self.limit || self.trap.as_ref() == Some(&x) {
                 return None;
             }
             descent.steps += 1;
-            descent.odd_steps += u64::from(x.bit(0));
+            let odd = x.bit(0);
             x = big_step(&x);
-            if x > descent.highest {
-                descent.highest.clone_from(&x);
+            if odd {
+                descent.odd_steps += 1;
+                highest = highest.max(x.clone());
             }
             if x < start {
+                descent.highest = path_highest(highest);
                 return Some(descent);
             }
         }
@@ -100,17 +105,35 @@ mod tests {
 
     #[test]
     fn twenty_seven_comes_down_after_59_steps() {
-        // 27 is below itself for the first time at 23, after 37 odd and 59 steps in all; 4616 = 9232/2.
+        // 27 is below itself for the first time at 23, after 37 odd and 59 steps in all.
         let descent = Walker::default().descend(27).unwrap();
         assert_eq!((descent.steps, descent.odd_steps), (59, 37));
-        assert_eq!(descent.highest, 4616u32.into());
+        assert_eq!(descent.highest, 9232u32.into());
+    }
+
+    #[test]
+    fn the_highest_is_that_of_the_path_under_3n_plus_1() {
+        let three_n_plus_one = |n: u128| {
+            let (mut x, start) = (BigUint::from(n), BigUint::from(n));
+            let mut highest = x.clone();
+            while n > 1 && x >= start {
+                x = if x.bit(0) { x * 3u32 + 1u32 } else { x >> 1u32 };
+                highest = highest.max(x.clone());
+            }
+            highest
+        };
+        // 2^85 − 1 and 3·2^126 + 3 are beyond 128 bits soon.
+        let large = [(1 << 85) - 1, (3 << 126) + 3, u128::MAX, u128::MAX - 1];
+        for n in (0..20_000).chain(large) {
+            assert_eq!(Walker::default().descend(n).unwrap().highest, three_n_plus_one(n), "{n}");
+        }
     }
 
     #[test]
     fn beyond_128_bits_is_exact() {
-        // 2^120 − 1 rises to 3^120 − 1.
+        // 2^120 − 1 rises to 2·(3^120 − 1).
         let descent = Walker::default().descend((1 << 120) - 1).unwrap();
-        assert!(descent.highest >= BigUint::from(3u32).pow(120) - 1u32);
+        assert!(descent.highest >= (BigUint::from(3u32).pow(120) - 1u32) << 1u32);
     }
 
     #[test]

@@ -1,25 +1,23 @@
 //! Compiled kernels on disk, so that a kernel is compiled once on a machine.
 //!
-//! An entry is a file named after the SHA-256 of all that goes into the code.
+//! An entry is a file named after the SHA-256 of all that goes into the code, its
+//! key: a line that says what it is, the SHA-256 of that line, the key and the code,
+//! and the code. An entry that was renamed to another key is refused.
 //! It is written under a name of its own and then renamed, so that processes
 //! and threads may build the same entry at a time: each reads a whole file or
 //! none. A cache that cannot be read or written costs time and nothing else.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::process;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime};
+use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
+use warpint_files::{FileError, Folder};
 
 use crate::Source;
 
-const MAGIC: &[u8] = b"warpint cubin 1\n";
+const MAGIC: &[u8] = b"warpint cubin 2\n";
 const DIGEST: usize = 32;
-/// Files that a killed process left half-written are removed when so old.
-const STALE: Duration = Duration::from_secs(3600);
+/// More bytes than the kernels of any source have: 256 MiB.
+const MOST_BYTES: u64 = 256 << 20;
 
 /// What code depends on, as the name of its file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -53,13 +51,13 @@ impl CubinKey {
 /// The folder of compiled kernels; `None` where there is no place for one.
 #[derive(Debug, Clone)]
 pub(crate) struct CubinCache {
-    folder: Option<PathBuf>,
+    folder: Option<Folder>,
 }
 
 impl CubinCache {
     /// In `folder`, which is made when the first entry is stored.
     pub(crate) fn new(folder: Option<PathBuf>) -> Self {
-        Self { folder }
+        Self { folder: folder.map(Folder::at) }
     }
 
     /// The code of that key, from the disk if a whole entry is there, else
@@ -81,57 +79,42 @@ impl CubinCache {
     }
 
     fn read(&self, key: &CubinKey) -> Option<Vec<u8>> {
-        let file = fs::read(path(self.folder.as_deref()?, key)).ok()?;
-        let (digest, code) = file.strip_prefix(MAGIC)?.split_at_checked(DIGEST)?;
-        (Sha256::digest(code).as_slice() == digest).then(|| code.to_vec())
+        let file = self.folder.as_ref()?.read(name(key), MOST_BYTES).ok()?;
+        let (found, code) = file.strip_prefix(MAGIC)?.split_at_checked(DIGEST)?;
+        (digest(key, code) == found).then(|| code.to_vec())
     }
 }
 
-fn path(folder: &Path, key: &CubinKey) -> PathBuf {
-    folder.join(format!("{}.cubin", key.0))
+fn name(key: &CubinKey) -> String {
+    format!("{}.cubin", key.0)
 }
 
-fn store(folder: &Path, key: &CubinKey, code: &[u8]) -> io::Result<()> {
-    static FILES: AtomicU64 = AtomicU64::new(0);
-    fs::create_dir_all(folder)?;
-    remove_stale(folder);
-    let number = FILES.fetch_add(1, Ordering::Relaxed);
-    let unfinished = folder.join(format!("{}.{}.{number}.tmp", key.0, process::id()));
-    let written =
-        write(&unfinished, code).and_then(|()| fs::rename(&unfinished, path(folder, key)));
-    if written.is_err() {
-        let _ = fs::remove_file(&unfinished);
-    }
-    written
+/// All keys have the same length.
+fn digest(key: &CubinKey, code: &[u8]) -> [u8; DIGEST] {
+    let hasher = Sha256::new().chain_update(MAGIC).chain_update(&key.0);
+    hasher.chain_update(code).finalize().into()
 }
 
-fn write(path: &Path, code: &[u8]) -> io::Result<()> {
-    // Not synced: a file cut short by a power cut fails its checksum.
-    let mut file = File::create(path)?;
-    file.write_all(MAGIC)?;
-    file.write_all(&Sha256::digest(code))?;
-    file.write_all(code)
-}
-
-fn remove_stale(folder: &Path) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
-        let unfinished = path.extension().is_some_and(|e| e == "tmp");
-        if unfinished && age(&path).is_some_and(|age| age > STALE) {
-            let _ = fs::remove_file(path);
-        }
-    }
-}
-
-fn age(path: &Path) -> Option<Duration> {
-    SystemTime::now().duration_since(fs::metadata(path).ok()?.modified().ok()?).ok()
+fn store(folder: &Folder, key: &CubinKey, code: &[u8]) -> Result<(), FileError> {
+    folder.clear_away(|name| name.ends_with(".cubin"));
+    let mut entry = folder.begin(name(key))?;
+    [MAGIC, &digest(key, code), code].into_iter().try_for_each(|part| entry.write(part))?;
+    // Not brought to disk: a file cut short by a power cut fails its digest.
+    entry.finish_unsynced()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::cell::Cell;
+    use std::path::Path;
     use std::sync::Barrier;
+    use std::{fs, io};
+
+    use super::*;
+
+    fn path(folder: &Path, key: &CubinKey) -> PathBuf {
+        folder.join(name(key))
+    }
 
     fn source() -> Source {
         Source::new("k.cu", "text", &["k"]).header("h.cuh", "header")
@@ -276,13 +259,54 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_process_left_is_removed_later() {
+    fn what_a_killed_process_left_is_removed_and_foreign_files_stay() {
         let dir = tempfile::tempdir().unwrap();
-        let (old, new) = (dir.path().join("a.1.0.tmp"), dir.path().join("b.2.0.tmp"));
-        fs::write(&new, "half").unwrap();
-        let file = File::create(&old).unwrap();
-        file.set_modified(SystemTime::now() - 2 * STALE).unwrap();
+        let left = format!("{}.a0Z9zz.tmp", name(&key()));
+        for name in [&left, "notes.a0Z9zz.tmp"] {
+            fs::write(dir.path().join(name), "half").unwrap();
+        }
         get(&CubinCache::new(Some(dir.path().to_owned())), b"code");
-        assert_eq!((old.exists(), new.exists()), (false, true));
+        let mut expected = [name(&key()), "notes.a0Z9zz.tmp".into()];
+        let mut found = names(dir.path());
+        expected.sort();
+        found.sort();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn an_entry_that_was_renamed_to_another_key_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = CubinCache::new(Some(dir.path().to_owned()));
+        get(&cache, b"code");
+        let other = CubinKey::new(&source(), &["--gpu-architecture=sm_80".into()], "NVRTC 13.0");
+        fs::rename(path(dir.path(), &key()), path(dir.path(), &other)).unwrap();
+        assert_eq!(cache.read(&other), None);
+        let built = cache.get_or_build(&other, || Ok::<_, ()>(b"another".to_vec()));
+        assert_eq!(built.unwrap(), b"another");
+        assert_eq!(cache.read(&other).unwrap(), b"another");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_in_place_of_an_entry_is_replaced_and_never_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("cache");
+        let cache = CubinCache::new(Some(folder.clone()));
+        get(&cache, b"code");
+        let (place, outside) = (path(&folder, &key()), dir.path().join("outside"));
+        fs::rename(&place, &outside).unwrap();
+        let sound = fs::read(&outside).unwrap();
+        let fifo = |at: &Path| std::process::Command::new("mkfifo").arg(at).status().unwrap();
+        for what in ["link", "endless", "fifo"] {
+            match what {
+                "link" => std::os::unix::fs::symlink(&outside, &place).unwrap(),
+                "endless" => std::os::unix::fs::symlink("/dev/zero", &place).unwrap(),
+                _ => assert!(fifo(&place).success()),
+            }
+            assert_eq!(get(&cache, b"other"), (b"other".to_vec(), 1), "{what}");
+            assert_eq!(get(&cache, b""), (b"other".to_vec(), 0), "{what}");
+            fs::remove_file(&place).unwrap();
+        }
+        assert_eq!(fs::read(&outside).unwrap(), sound);
     }
 }

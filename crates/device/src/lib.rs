@@ -28,6 +28,7 @@ mod rates;
 #[cfg(feature = "sim")]
 pub mod sim;
 mod source;
+mod telemetry;
 mod tuning;
 
 pub use buffer::Buffer;
@@ -41,4 +42,5 @@ pub use rates::{
     CopyRate, Effort, InRegisters, MeasuredTransforms, Rates, copies, own_sources, rates,
 };
 pub use source::Source;
+pub use telemetry::{Sensors, Telemetry, sensors};
 pub use tuning::{Tuning, TuningError, TuningKey, TuningStore, Warned};

@@ -21,6 +21,8 @@ pub use lock_file::{LockError, LockFile};
 pub use proof_file::{ProofFile, ProofFileError, ProofFormatError, SavedProof, check_proof_folder};
 pub use refusal::{Foreign, Malformed};
 pub use result_line::{ErrorTally, Program, ProofInfo, ResultLine, Status, utc_now};
-pub use results::{Appended, ResultsError, append_result, check_results_path, try_results_file};
+pub use results::{
+    Appended, ResultsError, ResultsFile, append_result, check_results_path, try_results_file,
+};
 pub use work_file::{NumberedLine, WorkFile, WorkFileError};
 pub use worktodo::{Assignment, LONGEST_LINE, Line, Work};

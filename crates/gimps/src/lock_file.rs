@@ -3,12 +3,14 @@
 #[cfg(test)]
 mod tests;
 
-use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
+
+use warpint_files::{FileError, Folder};
 
 /// Between two looks at a lock that somebody holds.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -34,7 +36,7 @@ const TRIES: usize = 10;
 /// A file system without hard links gets the lock by O_EXCL, and its id after.
 #[derive(Debug)]
 pub struct LockFile {
-    path: PathBuf,
+    place: Place,
     file: File,
     taken_over: Option<u32>,
 }
@@ -63,30 +65,67 @@ pub enum LockError {
         /// Why.
         source: io::Error,
     },
+    /// A stop was requested while somebody else held it.
+    #[error("stopped while waiting for the lock {}", path.display())]
+    Stopped {
+        /// The lock.
+        path: PathBuf,
+    },
+}
+
+/// The lock's directory, its name there, and its path.
+#[derive(Debug)]
+struct Place {
+    folder: Folder,
+    name: OsString,
+    path: PathBuf,
+}
+
+impl Place {
+    /// That of the lock of a file.
+    fn of(file: &Path) -> Result<Self, FileError> {
+        let (folder, name) = Folder::of(file)?;
+        let mut name = name.to_owned();
+        name.push(".lck");
+        Ok(Self { path: folder.file(&name), folder, name })
+    }
 }
 
 impl LockFile {
-    /// Takes the lock of `file`, waiting at most `patience` for it.
-    pub fn take(file: &Path, patience: Duration) -> Result<Self, LockError> {
-        let mut path = file.as_os_str().to_owned();
-        path.push(".lck");
-        let path = PathBuf::from(path);
+    /// Takes the lock of `file`, waiting at most `patience` for it. `stop` is asked every 20 ms: once
+    /// it says so, the wait ends.
+    ///
+    /// Whatever has the lock's name is a lock, as for all programs that make it with O_EXCL; what is
+    /// no regular file is not opened.
+    pub fn take(
+        file: &Path,
+        patience: Duration,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Self, LockError> {
+        let place = Place::of(file)
+            .map_err(|e| LockError::Make { path: file.to_owned(), source: e.into() })?;
         let begin = Instant::now();
         loop {
-            match make_linked(&path).unwrap_or_else(|| make_at_once(&path)) {
+            match make_linked(&place).unwrap_or_else(|| make_at_once(&place)) {
                 Ok(file) => {
-                    clear_away(&path, &file);
-                    return Ok(Self { path, file, taken_over: None });
+                    clear_away(&place, &file);
+                    return Ok(Self { place, file, taken_over: None });
                 }
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(source) => return Err(LockError::Make { path, source }),
+                Err(e) => {
+                    let source = e.in_message_of(&place.path);
+                    return Err(LockError::Make { path: place.path, source });
+                }
             }
-            if let Some((file, holder)) = take_over(&path) {
-                clear_away(&path, &file);
-                return Ok(Self { path, file, taken_over: Some(holder) });
+            if let Some((file, holder)) = take_over(&place) {
+                clear_away(&place, &file);
+                return Ok(Self { place, file, taken_over: Some(holder) });
+            }
+            if stop() {
+                return Err(LockError::Stopped { path: place.path });
             }
             if begin.elapsed() >= patience {
-                return Err(held(path));
+                return Err(held(&place));
             }
             std::thread::sleep(LOOK_EVERY);
         }
@@ -101,25 +140,26 @@ impl LockFile {
     /// The lock's file.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.place.path
     }
 }
 
 impl Drop for LockFile {
     fn drop(&mut self) {
+        let Place { folder, name, .. } = &self.place;
         // Not if a person has removed it and it is now another's.
-        if is_at(&self.file, &self.path).unwrap_or(true) {
-            let _ = fs::remove_file(&self.path);
+        if folder.is_at(&self.file, name) {
+            let _ = folder.remove(name);
         }
     }
 }
 
 /// Makes the lock with its id in it, under a private name first; `None` where that
 /// cannot be done.
-fn make_linked(path: &Path) -> Option<io::Result<File>> {
+fn make_linked(Place { folder, name, .. }: &Place) -> Option<Result<File, FileError>> {
     for _ in 0..TRIES {
-        let private = private_name(path);
-        let mut file = match create(&private) {
+        let private = private_name(name);
+        let mut file = match folder.create_new(&private) {
             Ok(file) => file,
             // Left by a killed process that had our id.
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
@@ -129,14 +169,14 @@ fn make_linked(path: &Path) -> Option<io::Result<File>> {
         let locked = !matches!(file.try_lock(), Err(TryLockError::WouldBlock));
         let linked = locked.then(|| {
             let _ = write_own_id(&mut file);
-            fs::hard_link(&private, path)
+            folder.link(&private, name)
         });
-        let _ = fs::remove_file(&private);
+        let _ = folder.remove(&private);
         match linked {
             None => {}
             Some(Ok(())) => return Some(Ok(file)),
             Some(Err(e)) if e.kind() == io::ErrorKind::AlreadyExists => return Some(Err(e)),
-            Some(Err(e)) if e.kind() == io::ErrorKind::NotFound => {}
+            Some(Err(e)) if e.is_missing() => {}
             Some(Err(_)) => return None,
         }
     }
@@ -144,8 +184,8 @@ fn make_linked(path: &Path) -> Option<io::Result<File>> {
 }
 
 /// Makes the lock by O_EXCL, and its id after.
-fn make_at_once(path: &Path) -> io::Result<File> {
-    let mut file = create(path)?;
+fn make_at_once(Place { folder, name, .. }: &Place) -> Result<File, FileError> {
+    let mut file = folder.create_new(name)?;
     // Where the system has no such locks, nobody can take this one over; and one
     // without an id locks as well.
     let _ = file.try_lock();
@@ -153,57 +193,42 @@ fn make_at_once(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-fn create(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).open(path)
-}
-
 /// `FILE.lck.<process>-<n>`, another one each time.
-fn private_name(path: &Path) -> PathBuf {
+fn private_name(lock: &OsStr) -> OsString {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let n = NEXT.fetch_add(1, Ordering::Relaxed);
-    let mut name = path.as_os_str().to_owned();
+    let mut name = lock.to_owned();
     name.push(format!(".{}-{n}", std::process::id()));
-    name.into()
+    name
 }
 
 /// Whether a file's name is a private one of this lock.
-fn is_private_name(name: &OsStr, lock: &Path) -> bool {
+fn is_private_name(name: &OsStr, lock: &OsStr) -> bool {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let numbers = || {
-        let lock = lock.file_name()?.to_str()?;
-        name.to_str()?.strip_prefix(lock)?.strip_prefix('.')?.split_once('-')
+        let rest = name.to_str()?.strip_prefix(lock.to_str()?)?;
+        rest.strip_prefix('.')?.split_once('-')
     };
     numbers().is_some_and(|(process, n)| number(process) && number(n))
 }
 
 /// Removes the private names that killed processes have left of a lock, by who holds it.
-fn clear_away(path: &Path, lock: &File) {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        if !is_private_name(&entry.file_name(), path) {
+fn clear_away(Place { folder, name, .. }: &Place, lock: &File) {
+    for entry in folder.list().unwrap_or_default() {
+        let private = &entry.name;
+        if !entry.is_file || !is_private_name(private, name) {
             continue;
         }
-        let private = entry.path();
         // A second name of the lock that was taken over, or a file whose maker is gone. One that
         // is alive and loses its name so makes another.
-        let left_behind = is_at(lock, &private) == Some(true)
-            || open_regular(&private, true).is_some_and(|file| {
-                file.try_lock().is_ok() && is_at(&file, &private).unwrap_or(true)
-            });
+        let left_behind = cfg!(unix) && folder.is_at(lock, private)
+            || folder
+                .open_to_change(private)
+                .is_ok_and(|file| file.try_lock().is_ok() && folder.is_at(&file, private));
         if left_behind {
-            let _ = fs::remove_file(private);
+            let _ = folder.remove(private);
         }
     }
-}
-
-/// Opens what is a regular file: another, as a FIFO, might wait for somebody.
-fn open_regular(path: &Path, to_write: bool) -> Option<File> {
-    fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-    OpenOptions::new().read(true).write(to_write).open(path).ok()
 }
 
 /// Always as many bytes: written over another id it leaves nothing of that, and
@@ -221,45 +246,28 @@ fn own_id(file: &File) -> Option<u32> {
 }
 
 /// The lock that a killed process of this program has left behind.
-fn take_over(path: &Path) -> Option<(File, u32)> {
-    let mut file = open_regular(path, true)?;
+fn take_over(Place { folder, name, .. }: &Place) -> Option<(File, u32)> {
+    let mut file = folder.open_to_change(name).ok()?;
     let holder = own_id(&file)?;
     file.try_lock().ok()?;
-    // Meanwhile its holder, or who took it over, may have removed it.
-    if !is_at(&file, path)? {
+    // Meanwhile its holder, or who took it over, may have removed it; only Unix can tell.
+    if !cfg!(unix) || !folder.is_at(&file, name) {
         return None;
     }
     let _ = write_own_id(&mut file);
     Some((file, holder))
 }
 
-/// Whether this file is the one at the path; `None` where that cannot be told.
-fn is_at(file: &File, path: &Path) -> Option<bool> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        let Ok(there) = fs::symlink_metadata(path) else { return Some(false) };
-        let here = file.metadata().ok()?;
-        Some((here.dev(), here.ino()) == (there.dev(), there.ino()))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = (file, path);
-        None
-    }
-}
-
-fn held(path: PathBuf) -> LockError {
-    let age = fs::metadata(&path)
+fn held(Place { folder, name, path }: &Place) -> LockError {
+    let age = fs::symlink_metadata(path)
         .and_then(|m| m.modified())
         .ok()
         .and_then(|t| t.elapsed().ok())
         .unwrap_or_default();
-    let id = open_regular(&path, false).and_then(|file| own_id(&file));
+    let id = folder.open(name).ok().and_then(|file| own_id(&file));
     let holder = id.map_or_else(
         || format!("another program ({})", path.display()),
         |pid| format!("process {pid} ({})", path.display()),
     );
-    let path = path.with_extension("");
-    LockError::Held { path, holder, age }
+    LockError::Held { path: path.with_extension(""), holder, age }
 }

@@ -5,10 +5,11 @@
 mod header;
 
 use std::fs::{self, File};
-use std::io::{self, Cursor, Read, Write};
+use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use md5::{Digest, Md5};
+use warpint_files::{FileError, Folder, given};
 
 pub use header::ProofFormatError;
 use header::{Header, LIMIT, MOST_HEADER, MOST_POWER, is_number};
@@ -115,23 +116,33 @@ impl ProofFile {
         Ok(file)
     }
 
-    /// Reads a file whole; it must be in memory, (n + 1)·⌈p/8⌉ bytes. Nothing is allocated by what
+    /// Reads a file whole, links followed; it must be in memory, (n + 1)·⌈p/8⌉ bytes. Nothing is allocated by what
     /// the header says before the size of the file has been found to agree with it.
     pub fn read(path: &Path) -> Result<(Self, SavedProof), ProofFileError> {
+        Self::read_opened(path, given::open(path))
+    }
+
+    /// Reads a file of a folder, in which no link is followed.
+    fn read_own(folder: &Folder, name: &str) -> Result<(Self, SavedProof), ProofFileError> {
+        Self::read_opened(&folder.file(name), folder.open(name))
+    }
+
+    fn read_opened(
+        path: &Path,
+        opened: Result<File, FileError>,
+    ) -> Result<(Self, SavedProof), ProofFileError> {
         let path_buf = || path.to_owned();
         let not_a_file = |what| Err(ProofFileError::NotAFile { path: path_buf(), what });
         let read_error = |source| ProofFileError::Read { path: path_buf(), source };
-        // Opening a FIFO would wait for a writer.
-        match fs::metadata(path) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                return not_a_file("there is no such file");
+        let file = match opened {
+            Ok(file) => file,
+            Err(e) if e.is_missing() => return not_a_file("there is no such file"),
+            Err(FileError::NotAFile { what: "a directory", .. }) => {
+                return not_a_file("it is a directory");
             }
-            Err(source) => return Err(read_error(source)),
-            Ok(metadata) if metadata.is_dir() => return not_a_file("it is a directory"),
-            Ok(metadata) if !metadata.is_file() => return not_a_file("it is no regular file"),
-            Ok(_) => {}
-        }
-        let file = File::open(path).map_err(read_error)?;
+            Err(FileError::NotAFile { .. }) => return not_a_file("it is no regular file"),
+            Err(e) => return Err(read_error(e.in_message_of(path))),
+        };
         let length = file.metadata().map_err(read_error)?.len();
         match Self::read_from(file, length) {
             Ok((proof, md5)) => Ok((proof, SavedProof { path: path_buf(), md5 })),
@@ -227,14 +238,15 @@ impl ProofFile {
         factors: &[String],
         power: u32,
     ) -> Option<PathBuf> {
-        let path = folder.join(file_name(exponent, factors.len(), power));
-        let foreign = match Self::read(&path) {
+        let (folder, name) =
+            (Folder::not_linked(folder), file_name(exponent, factors.len(), power));
+        let foreign = match Self::read_own(&folder, &name) {
             Ok((proof, _)) => {
                 (proof.exponent, &proof.factors[..], proof.power()) != (exponent, factors, power)
             }
-            Err(_) => fs::symlink_metadata(&path).is_ok(),
+            Err(_) => folder.has(&name),
         };
-        foreign.then_some(path)
+        foreign.then(|| folder.file(name))
     }
 
     /// The MD5 of the file, 32 lower-case hexadecimal digits.
@@ -260,29 +272,24 @@ impl ProofFile {
     /// there is a different file of that name. The same proof may be there already.
     pub fn save(&self, folder: &Path) -> Result<SavedProof, ProofFileError> {
         check_proof_folder(folder)?;
-        let path = folder.join(self.file_name());
-        let saved = SavedProof { path: path.clone(), md5: self.md5() };
-        match Self::read(&path) {
+        let (folder, name) = (Folder::not_linked(folder), self.file_name());
+        let saved = SavedProof { path: folder.file(&name), md5: self.md5() };
+        match Self::read_own(&folder, &name) {
             Ok((_, there)) if there.md5 == saved.md5 => return Ok(saved),
-            Err(ProofFileError::NotAFile { .. }) if fs::symlink_metadata(&path).is_err() => {}
-            Ok(_) | Err(_) => return Err(ProofFileError::Exists { path }),
+            Err(ProofFileError::NotAFile { .. }) if !folder.has(&name) => {}
+            Ok(_) | Err(_) => return Err(ProofFileError::Exists { path: saved.path }),
         }
-        let tmp = path.with_extension("proof.tmp");
-        let write = || {
-            fs::create_dir_all(folder)?;
-            let mut file = File::create(&tmp)?;
-            file.write_all(self.header().as_bytes())?;
-            self.residues.iter().try_for_each(|x| file.write_all(x))?;
-            file.sync_all()?;
-            fs::rename(&tmp, &path)?;
-            sync_directory(folder)
-        };
-        write().map_err(|source| {
-            // Of a file that could not even be made, nothing is left.
-            let _ = fs::remove_file(&tmp);
-            ProofFileError::Write { path: path.clone(), source }
-        })?;
-        Ok(saved)
+        folder.clear_away(|left| left.ends_with(".proof"));
+        let header = self.header();
+        let residues = self.residues.iter().map(Vec::as_slice);
+        let parts: Vec<&[u8]> = std::iter::once(header.as_bytes()).chain(residues).collect();
+        match folder.replace(&name, &parts) {
+            Ok(()) => Ok(saved),
+            Err(e) => {
+                let source = e.in_message_of(&saved.path);
+                Err(ProofFileError::Write { path: saved.path, source })
+            }
+        }
     }
 
     fn header(&self) -> String {
@@ -296,13 +303,12 @@ impl ProofFile {
 /// nothing.
 ///
 /// # Errors
-/// [`ProofFileError::NotAFolder`].
+/// [`ProofFileError::NotAFolder`], for a link to a folder too.
 pub fn check_proof_folder(folder: &Path) -> Result<(), ProofFileError> {
-    // A link that leads nowhere is in the way too.
-    if folder.is_dir() || fs::symlink_metadata(folder).is_err() {
-        return Ok(());
+    match fs::symlink_metadata(folder) {
+        Ok(found) if !found.is_dir() => Err(ProofFileError::NotAFolder { path: folder.to_owned() }),
+        _ => Ok(()),
     }
-    Err(ProofFileError::NotAFolder { path: folder.to_owned() })
 }
 
 fn file_name(p: u32, factors: usize, power: u32) -> String {
@@ -318,18 +324,6 @@ fn residue_size(exponent: u32) -> usize {
 
 fn hex(hasher: Md5) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Makes a rename durable, where directories can be synced.
-fn sync_directory(folder: &Path) -> io::Result<()> {
-    use io::ErrorKind::{InvalidInput, Unsupported};
-    if !cfg!(unix) {
-        return Ok(());
-    }
-    match File::open(folder)?.sync_all() {
-        Err(e) if matches!(e.kind(), InvalidInput | Unsupported) => Ok(()),
-        synced => synced,
-    }
 }
 
 /// What can go wrong with a stream.

@@ -8,13 +8,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ResultLine {
-    /// Prime (PRP: probable prime) or composite; a certification says neither.
+    /// Prime (PRP: probable prime), composite, or a factor found; a certification has no verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
     /// p.
     pub exponent: u32,
-    /// `PRP-3`, `LL` or `Cert`.
+    /// `PRP-3`, `LL`, `Cert` or `TF`.
     pub worktype: String,
+    /// TF: the factors found, in decimal digits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub factors: Vec<String>,
     /// The low 64 bits of the final residue: 16 upper-case hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub res64: Option<String>,
@@ -37,10 +40,16 @@ pub struct ResultLine {
     /// LL and Cert: eight hexadecimal digits, `00000000` for a run without unresolved errors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_code: Option<String>,
-    /// N, the transform length in words.
-    pub fft_length: usize,
-    /// The initial shift of the residue.
-    pub shift_count: u32,
+    /// Both engines, where two have computed everything and agreed. A field of this program's own,
+    /// which other readers ignore.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub engines: Vec<String>,
+    /// N, the transform length in words; absent for TF.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fft_length: Option<usize>,
+    /// The initial shift of the residue; absent for TF.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shift_count: Option<u32>,
     /// PRP: errors that were found and overcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<ErrorTally>,
@@ -71,6 +80,9 @@ pub enum Status {
     /// Composite.
     #[serde(rename = "C")]
     Composite,
+    /// Composite, with a factor.
+    #[serde(rename = "F")]
+    Factor,
 }
 
 /// Errors met and overcome.
@@ -127,6 +139,7 @@ impl ResultLine {
             status: Some(status),
             exponent,
             worktype: "LL".into(),
+            factors: vec![],
             res64: Some(res64),
             residue_type: None,
             res2048: None,
@@ -134,8 +147,9 @@ impl ResultLine {
             sha3_hash: None,
             squarings: None,
             error_code: Some("00000000".into()),
-            fft_length,
-            shift_count: 0,
+            engines: vec![],
+            fft_length: Some(fft_length),
+            shift_count: Some(0),
             errors: None,
             proof: None,
             program: Program::warpint(),
@@ -180,6 +194,23 @@ impl ResultLine {
             sha3_hash: Some(sha3_hash),
             squarings: Some(squarings),
             ..Self::ll(exponent, Status::Composite, String::new(), fft_length)
+        }
+    }
+
+    /// The line of a factor found by trial division, stamped now; `factor` in decimal digits.
+    ///
+    /// It claims that factor and nothing else: the fields by which programs for trial factoring
+    /// report a searched range (`bitlo`, `bithi`, `rangecomplete`) are absent.
+    #[must_use]
+    pub fn factor(exponent: u32, factor: String) -> Self {
+        Self {
+            worktype: "TF".into(),
+            factors: vec![factor],
+            res64: None,
+            error_code: None,
+            fft_length: None,
+            shift_count: None,
+            ..Self::ll(exponent, Status::Factor, String::new(), 0)
         }
     }
 }

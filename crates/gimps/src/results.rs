@@ -1,10 +1,12 @@
 //! `results.txt`: one JSON object a line, appended and never rewritten.
 
-use std::fs::{self, File, FileType, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use warpint_files::given::{self, Found};
+use warpint_files::{FileError, Folder};
 
 use crate::ResultLine;
 
@@ -58,15 +60,80 @@ pub enum ResultsError {
 /// have less than 1 KiB.
 const LONGEST_LINE: usize = 64 << 10;
 
-/// Where an append goes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Target {
-    /// Nothing is there yet.
-    New,
-    /// A regular file.
-    File,
-    /// A character device: it takes lines and gives none back.
-    Device,
+/// A file that results are appended to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResultsFile<'a> {
+    /// Named by the user: links are followed, and a character device (`/dev/null`) is written to
+    /// without being read.
+    Given(&'a Path),
+    /// In a directory of the program, which is made if it is missing: a link is refused.
+    Own(&'a Path),
+}
+
+impl<'a> ResultsFile<'a> {
+    /// Its path.
+    #[must_use]
+    pub fn path(self) -> &'a Path {
+        match self {
+            Self::Given(path) | Self::Own(path) => path,
+        }
+    }
+
+    /// What is there now. Opens nothing.
+    fn look(self) -> Result<Found, ResultsError> {
+        let looked = match self {
+            Self::Given(path) => given::look(path),
+            Self::Own(path) => Folder::of(path).and_then(|(folder, name)| {
+                Ok(folder.size(name)?.map_or(Found::Nothing, |_| Found::File))
+            }),
+        };
+        looked.map_err(|error| match error {
+            FileError::NotAFile { path, what } => ResultsError::NotAFile { path, what },
+            error => self.read_error(error),
+        })
+    }
+
+    fn open(self) -> Result<File, FileError> {
+        match self {
+            Self::Given(path) => given::open(path),
+            Self::Own(path) => Folder::of(path).and_then(|(folder, name)| folder.open(name)),
+        }
+    }
+
+    /// Appends bytes, which are on disk then; no bytes make the file.
+    fn append(self, bytes: &[u8]) -> Result<(), FileError> {
+        let path = match self {
+            Self::Own(path) => {
+                let (folder, name) = Folder::of(path)?;
+                return folder.append(name, bytes);
+            }
+            Self::Given(path) => path,
+        };
+        let mut file = given::open_to_append(path)?;
+        let written = file.write_all(bytes).and_then(|()| match file.sync_all() {
+            // Many a device has nothing to bring to disk and says so by EINVAL.
+            Err(e) if e.kind() == io::ErrorKind::InvalidInput => Ok(()),
+            synced => synced,
+        });
+        let path = path.to_owned();
+        written.map_err(|source| FileError::Io { action: "write", path, source })
+    }
+
+    fn read_error(self, error: FileError) -> ResultsError {
+        let path = self.path();
+        ResultsError::Read { path: path.into(), source: error.in_message_of(path) }
+    }
+
+    fn write_error(self, error: FileError) -> ResultsError {
+        let path = self.path();
+        ResultsError::Write { path: path.into(), source: error.in_message_of(path) }
+    }
+}
+
+impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for ResultsFile<'a> {
+    fn from(path: &'a P) -> Self {
+        Self::Given(path.as_ref())
+    }
 }
 
 /// Refuses a path at which there is something that can never be a results
@@ -74,8 +141,8 @@ enum Target {
 /// waits for a reader), a socket or a block device.
 ///
 /// Opens and changes nothing; a path that cannot be examined passes.
-pub fn check_results_path(path: &Path) -> Result<(), ResultsError> {
-    match target(path) {
+pub fn check_results_path<'a>(file: impl Into<ResultsFile<'a>>) -> Result<(), ResultsError> {
+    match file.into().look() {
         Err(error @ ResultsError::NotAFile { .. }) => Err(error),
         Ok(_) | Err(_) => Ok(()),
     }
@@ -83,9 +150,10 @@ pub fn check_results_path(path: &Path) -> Result<(), ResultsError> {
 
 /// Sees whether results can be appended: opens the file, which is made empty
 /// if it is not there. Writes nothing.
-pub fn try_results_file(path: &Path) -> Result<(), ResultsError> {
-    target(path)?;
-    open(path).map(drop)
+pub fn try_results_file<'a>(file: impl Into<ResultsFile<'a>>) -> Result<(), ResultsError> {
+    let file = file.into();
+    file.look()?;
+    file.append(&[]).map_err(|e| file.write_error(e))
 }
 
 /// Appends a line to a results file, which is made if it is not there.
@@ -95,23 +163,24 @@ pub fn try_results_file(path: &Path) -> Result<(), ResultsError> {
 /// their lines. What is in the file stays byte for byte. If it does not end in
 /// a newline (a torn write), the new line starts on a line of its own. A result
 /// that the file already has, but for the timestamp, is not written again;
-/// lines of 64 KiB and more are taken for something else. A character device
-/// (`/dev/null`) is written to without being read.
+/// lines of 64 KiB and more are taken for something else.
 ///
 /// Cost: one pass over the file, in memory for its longest line up to 64 KiB.
-pub fn append_result(path: &Path, line: &ResultLine) -> Result<Appended, ResultsError> {
-    let read_error = |source| ResultsError::Read { path: path.into(), source };
-    let write_error = |source| ResultsError::Write { path: path.into(), source };
+pub fn append_result<'a>(
+    file: impl Into<ResultsFile<'a>>,
+    line: &ResultLine,
+) -> Result<Appended, ResultsError> {
+    let file = file.into();
     let format_error = |source| ResultsError::Format { exponent: line.exponent, source };
 
-    let target = target(path)?;
-    let found = match target {
-        Target::File => {
+    let found = match file.look()? {
+        Found::File => {
             let wanted = without_timestamp(serde_json::to_value(line).map_err(format_error)?);
-            let file = File::open(path).map_err(read_error)?;
-            scan(file, &wanted).map_err(read_error)?
+            let opened = file.open().map_err(|e| file.read_error(e))?;
+            scan(opened, &wanted)
+                .map_err(|source| ResultsError::Read { path: file.path().into(), source })?
         }
-        Target::New | Target::Device => Scan { has_line: false, torn: false },
+        Found::Nothing | Found::Device => Scan { has_line: false, torn: false },
     };
 
     let mut bytes = Vec::new();
@@ -123,62 +192,9 @@ pub fn append_result(path: &Path, line: &ResultLine) -> Result<Appended, Results
         bytes.push(b'\n');
     }
     if !bytes.is_empty() {
-        let mut file = open(path)?;
-        file.write_all(&bytes).map_err(write_error)?;
-        match file.sync_all() {
-            // Many a device has nothing to bring to disk and says so by EINVAL.
-            Err(e) if target == Target::Device && e.kind() == io::ErrorKind::InvalidInput => {}
-            synced => synced.map_err(write_error)?,
-        }
+        file.append(&bytes).map_err(|e| file.write_error(e))?;
     }
     Ok(if found.has_line { Appended::AlreadyThere } else { Appended::Written })
-}
-
-fn open(path: &Path) -> Result<File, ResultsError> {
-    OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(path)
-        .map_err(|source| ResultsError::Write { path: path.into(), source })
-}
-
-fn target(path: &Path) -> Result<Target, ResultsError> {
-    let kind = match fs::metadata(path) {
-        Ok(metadata) => metadata.file_type(),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Target::New),
-        Err(source) => return Err(ResultsError::Read { path: path.into(), source }),
-    };
-    if kind.is_file() {
-        return Ok(Target::File);
-    }
-    match special(kind) {
-        None => Ok(Target::Device),
-        Some(what) => Err(ResultsError::NotAFile { path: path.into(), what }),
-    }
-}
-
-/// What a path leads to that is no regular file; `None` for a character device.
-pub(crate) fn special(kind: FileType) -> Option<&'static str> {
-    if kind.is_dir() {
-        return Some("a directory");
-    }
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::FileTypeExt;
-        if kind.is_char_device() {
-            return None;
-        }
-        for (is, what) in [
-            (kind.is_fifo(), "a FIFO"),
-            (kind.is_socket(), "a socket"),
-            (kind.is_block_device(), "a block device"),
-        ] {
-            if is {
-                return Some(what);
-            }
-        }
-    }
-    Some("something else")
 }
 
 /// What a results file holds as far as an append cares.

@@ -1,12 +1,14 @@
 //! `worktodo.txt`: read afresh every time, changed by replacing it.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::ffi::OsStr;
+use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use warpint_files::{FileError, Folder};
+
 use crate::lock_file::{LockError, LockFile};
-use crate::results::special;
 use crate::worktodo::Line;
 
 /// A larger file is no list of assignments: 16 MiB.
@@ -14,18 +16,30 @@ const MOST_BYTES: u64 = 16 << 20;
 /// How long a file of additions must stay as it is before it is taken.
 const SETTLED: Duration = Duration::from_millis(100);
 
-/// The file `worktodo.txt` of a directory, and `worktodo.add` beside it.
+/// The file `worktodo.txt` of a directory, and `worktodo.add` beside it; or the same of one
+/// worker: see [`WorkFile::of_worker`].
 ///
 /// Other programs replace the file by renaming, append to it, and lock it by
 /// `worktodo.txt.lck`, which every change here does too. A change writes a new
 /// file, brings it to disk and renames it into place, so that a process killed
 /// at any instant leaves the old one or the new one. All bytes that a change is
 /// not about stay: comments, other lines, line endings, a last line without one.
+/// A link or a FIFO in place of a file is refused.
 #[derive(Debug)]
 pub struct WorkFile {
     path: PathBuf,
     patience: Duration,
+    stop: Stop,
     notices: Vec<String>,
+}
+
+/// Whether to give up waiting for a lock.
+struct Stop(Box<dyn Fn() -> bool + Send + Sync>);
+
+impl fmt::Debug for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Stop")
+    }
 }
 
 /// A line with its place.
@@ -90,7 +104,23 @@ impl WorkFile {
     /// program's lock. Touches nothing.
     #[must_use]
     pub fn new(dir: &Path, patience: Duration) -> Self {
-        Self { path: dir.join("worktodo.txt"), patience, notices: vec![] }
+        let stop = Stop(Box::new(|| false));
+        Self { path: dir.join("worktodo.txt"), patience, stop, notices: vec![] }
+    }
+
+    /// A change gives up waiting for a lock once `stop` says so: [`LockError::Stopped`].
+    #[must_use]
+    pub fn stopped_by(mut self, stop: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        self.stop = Stop(Box::new(stop));
+        self
+    }
+
+    /// The list of worker N alone, `worktodo-N.txt`, as PRPLL has it, with `worktodo-N.add` beside
+    /// it. Touches nothing.
+    #[must_use]
+    pub fn of_worker(dir: &Path, worker: u32, patience: Duration) -> Self {
+        let path = dir.join(format!("worktodo-{worker}.txt"));
+        Self { path, ..Self::new(dir, patience) }
     }
 
     /// Its path.
@@ -154,17 +184,19 @@ impl WorkFile {
     pub fn merge_added(&mut self) -> Result<usize, WorkFileError> {
         let added = self.path.with_extension("add");
         let taken = self.path.with_extension("add.taken");
-        if !added.exists() && !taken.exists() {
+        if !is_there(&added) && !is_there(&taken) {
             return Ok(0);
         }
         let _lock = self.lock(&self.path.clone())?;
         let mut merged = self.take_in(&taken, true)?;
-        if added.exists() {
+        if is_there(&added) {
             let _added_lock = self.lock(&added)?;
             settle(&added);
             read(&added)?;
-            fs::rename(&added, &taken)
-                .map_err(|source| WorkFileError::Write { path: added.clone(), source })?;
+            let (folder, name) = place(&added)?;
+            folder
+                .rename(name, taken.file_name().unwrap_or_default())
+                .map_err(|e| WorkFileError::Write { path: added.clone(), source: e.into() })?;
             merged += self.take_in(&taken, false)?;
         }
         Ok(merged)
@@ -173,7 +205,7 @@ impl WorkFile {
     /// Appends the lines of a file and removes it; with `only_new` those that
     /// are not there yet.
     fn take_in(&self, taken: &Path, only_new: bool) -> Result<usize, WorkFileError> {
-        if !taken.exists() {
+        if !is_there(taken) {
             return Ok(0);
         }
         let added = read(taken)?;
@@ -188,13 +220,15 @@ impl WorkFile {
             count = lines.len();
             (count > 0).then(|| with_lines(old, &lines))
         })?;
-        fs::remove_file(taken)
-            .map_err(|source| WorkFileError::Write { path: taken.to_owned(), source })?;
+        let (folder, name) = place(taken)?;
+        folder
+            .remove(name)
+            .map_err(|e| WorkFileError::Write { path: taken.to_owned(), source: e.into() })?;
         Ok(count)
     }
 
     fn lock(&mut self, file: &Path) -> Result<LockFile, WorkFileError> {
-        let lock = LockFile::take(file, self.patience)?;
+        let lock = LockFile::take(file, self.patience, &self.stop.0)?;
         if let Some(pid) = lock.taken_over() {
             let path = lock.path().display();
             self.notices
@@ -211,27 +245,41 @@ impl WorkFile {
         mut change: impl FnMut(&[u8]) -> Option<Vec<u8>>,
     ) -> Result<bool, WorkFileError> {
         const TRIES: usize = 50;
-        // A link stays one: what it leads to is replaced.
-        let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let (folder, name) = place(&self.path)?;
+        folder.clear_away(|left| name == left);
+        let write_error = |e: FileError| {
+            let source = e.in_message_of(&self.path);
+            WorkFileError::Write { path: self.path.clone(), source }
+        };
         for _ in 0..TRIES {
-            let old = read(&path)?;
-            let Some(new) = change(&old) else { return Ok(false) };
-            let aside = path.with_extension("txt.new");
-            let write_error = |source| WorkFileError::Write { path: path.clone(), source };
-            write_synced(&aside, &new, &path)
-                .inspect_err(|_| drop(fs::remove_file(&aside)))
-                .map_err(write_error)?;
-            if read(&path)? == old {
-                fs::rename(&aside, &path).map_err(write_error)?;
-                // Not every file system can say so of a directory.
-                if let Some(dir) = path.parent() {
-                    let _ = File::open(dir).and_then(|d| d.sync_all());
-                }
+            let old = read(&self.path)?;
+            let Some(bytes) = change(&old) else { return Ok(false) };
+            let mut new = folder.begin(name).map_err(write_error)?;
+            if let Ok(replaced) =
+                folder.open(name).map_err(io::Error::from).and_then(|f| f.metadata())
+            {
+                let _ = new.file().set_permissions(replaced.permissions());
+            }
+            new.write(&bytes).map_err(write_error)?;
+            // What takes time comes before the last look.
+            new.sync().map_err(write_error)?;
+            if read(&self.path)? == old {
+                new.finish().map_err(write_error)?;
                 return Ok(true);
             }
         }
-        Err(WorkFileError::Restless { path })
+        Err(WorkFileError::Restless { path: self.path.clone() })
     }
+}
+
+/// The directory of a file, and its name there.
+fn place(path: &Path) -> Result<(Folder, &OsStr), WorkFileError> {
+    Folder::of(path).map_err(|e| WorkFileError::Read { path: path.to_owned(), source: e.into() })
+}
+
+/// Whether anything has the name.
+fn is_there(path: &Path) -> bool {
+    place(path).is_ok_and(|(folder, name)| folder.has(name))
 }
 
 fn without_ending(line: &[u8]) -> &[u8] {
@@ -260,45 +308,25 @@ fn with_lines(old: &[u8], lines: &[&[u8]]) -> Vec<u8> {
 
 /// The whole file; nothing if it is not there.
 fn read(path: &Path) -> Result<Vec<u8>, WorkFileError> {
-    let read_error = |source| WorkFileError::Read { path: path.to_owned(), source };
-    let too_large = |bytes| WorkFileError::TooLarge { path: path.to_owned(), bytes };
-    let metadata = match fs::metadata(path) {
-        Ok(metadata) => metadata,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(vec![]),
-        Err(source) => return Err(read_error(source)),
-    };
-    // Opening a FIFO would wait for a writer.
-    if !metadata.is_file() {
-        let what = special(metadata.file_type()).unwrap_or("a device");
-        return Err(WorkFileError::NotAFile { path: path.to_owned(), what });
+    let (folder, name) = place(path)?;
+    match folder.read(name, MOST_BYTES) {
+        Err(e) if e.is_missing() => Ok(vec![]),
+        Err(FileError::NotAFile { path, what }) => Err(WorkFileError::NotAFile { path, what }),
+        Err(FileError::TooLarge { path, bytes, .. }) => {
+            Err(WorkFileError::TooLarge { path, bytes })
+        }
+        Err(e) => {
+            let source = e.in_message_of(path);
+            Err(WorkFileError::Read { path: path.to_owned(), source })
+        }
+        Ok(bytes) => Ok(bytes),
     }
-    if metadata.len() > MOST_BYTES {
-        return Err(too_large(metadata.len()));
-    }
-    let mut bytes = Vec::new();
-    match File::open(path) {
-        Ok(file) => file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(read_error)?,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(vec![]),
-        Err(source) => return Err(read_error(source)),
-    };
-    let length = bytes.len() as u64;
-    if length > MOST_BYTES { Err(too_large(length)) } else { Ok(bytes) }
-}
-
-/// Writes a file to disk, with the permissions of the one it is to replace.
-fn write_synced(path: &Path, bytes: &[u8], model: &Path) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    if let Ok(metadata) = fs::metadata(model) {
-        let _ = file.set_permissions(metadata.permissions());
-    }
-    file.write_all(bytes)?;
-    file.sync_all()
 }
 
 /// Waits until a file has kept its size for a moment; not for ever.
 fn settle(path: &Path) {
     const LOOKS: usize = 100;
-    let size = || fs::metadata(path).map(|m| m.len()).ok();
+    let size = || place(path).ok().and_then(|(folder, name)| folder.size(name).ok());
     let mut last = size();
     for _ in 0..LOOKS {
         std::thread::sleep(SETTLED);

@@ -5,6 +5,7 @@
 //! | line | fields |
 //! |---|---|
 //! | `PRP=`, `PRPDC=` | `[AID,]k,b,n,c[,tf_bits,tests_saved[,base,residue_type]][,"factor,…"]` |
+//! | the same, short, as PRPLL's help has it for lines written by hand | `[AID,]p` |
 //! | `Test=`, `DoubleCheck=` | `[AID,]p[,tf_bits[,pm1_done]]` |
 //! | `Cert=` | `[AID,]k,b,n,c,squarings` |
 //!
@@ -116,6 +117,19 @@ impl Work {
         }
     }
 
+    /// Whether the assignment says that factors were looked for.
+    #[must_use]
+    pub fn has_factoring_history(&self) -> bool {
+        match self {
+            Self::Prp { history, known_factors, .. } => {
+                history.is_some() || !known_factors.is_empty()
+            }
+            Self::Ll { tf_bits, .. } => tf_bits.is_some(),
+            // Somebody has tested it already.
+            Self::Cert { .. } => true,
+        }
+    }
+
     /// Whether the result must not rest on an earlier one of the same machine.
     #[must_use]
     pub fn is_double_check(&self) -> bool {
@@ -180,7 +194,8 @@ impl From<Foreign> for Refusal {
     }
 }
 
-const PRP_FORM: &str = "PRP=[AID,]1,2,p,-1[,tf_bits,tests_saved[,base,residue_type]][,\"factors\"]";
+const PRP_FORM: &str =
+    "PRP=[AID,]1,2,p,-1[,tf_bits,tests_saved[,base,residue_type]][,\"factors\"] or PRP=[AID,]p";
 const LL_FORM: &str = "Test=[AID,]p[,tf_bits,pm1_done]";
 const CERT_FORM: &str = "Cert=[AID,]1,2,p,-1,squarings";
 
@@ -239,6 +254,12 @@ fn prp(text: &str, double_check: bool) -> Parsed {
     let (text, known_factors) = fields::split_factors(text)?;
     let mut fields = Fields::new(text, PRP_FORM);
     let aid = fields.aid()?;
+    if known_factors.is_empty() && fields.is_last() {
+        let exponent = exponent("p", fields.required("p")?)?;
+        let work =
+            Work::Prp { exponent, double_check, history: None, residue_type: None, known_factors };
+        return Ok((aid, work));
+    }
     let exponent = fields.mersenne()?;
     let history = match fields.next() {
         None => None,
@@ -317,6 +338,11 @@ impl<'a> Fields<'a> {
     fn required(&mut self, field: &'static str) -> Result<&'a str, Malformed> {
         let form = self.form;
         self.next().filter(|text| !text.is_empty()).ok_or(Malformed::Missing { field, form })
+    }
+
+    /// Whether just one field is left.
+    fn is_last(&self) -> bool {
+        self.rest.clone().count() == 1
     }
 
     fn end(&mut self) -> Result<(), Malformed> {

@@ -115,15 +115,27 @@ fn a_file_is_written_once_and_whole() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_to_a_folder_is_one_and_a_link_to_nothing_is_not() {
+fn a_link_is_neither_a_folder_nor_a_proof_of_the_program() {
     let root = tempfile::tempdir().unwrap();
     let link = root.path().join("proof");
     std::os::unix::fs::symlink("elsewhere", &link).unwrap();
+    fs::create_dir(root.path().join("elsewhere")).unwrap();
     let error = small().save(&link).unwrap_err();
     assert!(matches!(error, ProofFileError::NotAFolder { .. }), "{error}");
-    fs::create_dir(root.path().join("elsewhere")).unwrap();
-    small().save(&link).unwrap();
-    assert!(root.path().join("elsewhere/M13-2.proof").is_file());
+    assert!(check_proof_folder(&link).is_err());
+    // The folder that this one is in may be reached by a link.
+    let folder = link.join("M13");
+    let saved = small().save(&folder).unwrap().path;
+    assert_eq!(saved, folder.join("M13-2.proof"));
+    // A file that the user names may be a link.
+    let by_link = root.path().join("given");
+    std::os::unix::fs::symlink(&saved, &by_link).unwrap();
+    assert_eq!(ProofFile::read(&by_link).unwrap().0, small());
+    // In place of a proof it is in the way, whatever it leads to.
+    fs::rename(&saved, root.path().join("outside")).unwrap();
+    std::os::unix::fs::symlink("../../outside", &saved).unwrap();
+    assert!(matches!(small().save(&folder), Err(ProofFileError::Exists { .. })));
+    assert_eq!(ProofFile::in_the_way(&folder, 13, &[], 2), Some(saved));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs;
 
 use proptest::prelude::*;
 use warpint_gimps::{
-    Appended, ErrorTally, ProofInfo, ResultLine, ResultsError, Status, append_result,
+    Appended, ErrorTally, ProofInfo, ResultLine, ResultsError, ResultsFile, Status, append_result,
     check_results_path, try_results_file, utc_now,
 };
 
@@ -27,6 +27,7 @@ prop_compose! {
         proof in proptest::option::of((8u32..12, "[0-9a-f]{32}")),
     ) -> ResultLine {
         let proof = proof.map(|(power, md5)| ProofInfo::version_2(power, md5));
+        let shift_count = Some(shift_count);
         ResultLine { aid, user, computer, known_factors, shift_count, proof, ..ResultLine::prp(p, status, res64, res2048, n, gerbicz) }
     }
 }
@@ -40,8 +41,20 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    fn factor()(p in 2u32..1 << 31, factor in "[1-9][0-9]{1,30}", user in proptest::option::of(".*")) -> ResultLine {
+        ResultLine { user, ..ResultLine::factor(p, factor) }
+    }
+}
+
+prop_compose! {
+    fn twice()(line in ll()) -> ResultLine {
+        ResultLine { engines: vec!["fp64".into(), "goldilocks".into()], ..line }
+    }
+}
+
 fn line() -> impl Strategy<Value = ResultLine> {
-    prop_oneof![ll(), prp(), cert()]
+    prop_oneof![ll(), prp(), cert(), factor(), twice()]
 }
 
 proptest! {
@@ -105,6 +118,17 @@ fn fields_are_those_of_gimps() {
     let mut line = ResultLine::ll(67, Status::Composite, "0000000000000ABC".into(), 4);
     line.timestamp = "2026-01-02 03:04:05".into();
     let expected = r#"{"status":"C","exponent":67,"worktype":"LL","res64":"0000000000000ABC","error-code":"00000000","fft-length":4,"shift-count":0,"program":{"name":"warpint","version":"VERSION"},"timestamp":"2026-01-02 03:04:05"}"#
+        .replace("VERSION", VERSION);
+    assert_eq!(serde_json::to_string(&line).unwrap(), expected);
+    line.engines = vec!["fp64".into(), "goldilocks".into()];
+    let both = r#""engines":["fp64","goldilocks"],"fft-length""#;
+    let expected = expected.replace(r#""fft-length""#, both);
+    assert_eq!(serde_json::to_string(&line).unwrap(), expected);
+
+    // A factor is all that its line claims: no range, and no residue.
+    let mut line = ResultLine::factor(29, "233".into());
+    line.timestamp = "2026-01-02 03:04:05".into();
+    let expected = r#"{"status":"F","exponent":29,"worktype":"TF","factors":["233"],"program":{"name":"warpint","version":"VERSION"},"timestamp":"2026-01-02 03:04:05"}"#
         .replace("VERSION", VERSION);
     assert_eq!(serde_json::to_string(&line).unwrap(), expected);
 
@@ -252,17 +276,42 @@ mod special_files {
         }
     }
 
+    #[test]
+    fn a_link_is_followed_only_where_the_user_has_named_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let (link, target) = (dir.path().join("results.txt"), dir.path().join("elsewhere"));
+        fs::write(&target, "untouched\n").unwrap();
+        std::os::unix::fs::symlink("elsewhere", &link).unwrap();
+        let line = ResultLine::ll(67, Status::Composite, "7".into(), 4);
+        let own = ResultsFile::Own(&link);
+        for refused in
+            [check_results_path(own), try_results_file(own), append_result(own, &line).map(drop)]
+        {
+            let error = refused.unwrap_err().to_string();
+            assert!(error.ends_with("results.txt is a symbolic link, not a file"), "{error}");
+        }
+        assert_eq!(fs::read_to_string(&target).unwrap(), "untouched\n");
+        assert_eq!(append_result(&link, &line).unwrap(), Appended::Written);
+        assert_eq!(append_result(&link, &line).unwrap(), Appended::AlreadyThere);
+        assert_eq!(fs::read_to_string(&target).unwrap().lines().count(), 2);
+        // A directory that has vanished is made again for its own results.
+        let own = dir.path().join("gone/results.txt");
+        assert!(append_result(&own, &line).is_err());
+        assert_eq!(append_result(ResultsFile::Own(&own), &line).unwrap(), Appended::Written);
+        assert_eq!(fs::read_to_string(&own).unwrap().lines().count(), 1);
+    }
+
     #[cfg(target_os = "linux")]
     #[test]
     fn devices_are_written_to_and_not_read() {
         let line = ResultLine::ll(67, Status::Composite, "7".into(), 4);
         for path in ["/dev/null", "/dev/full"] {
-            check_results_path(path.as_ref()).unwrap();
-            try_results_file(path.as_ref()).unwrap();
+            check_results_path(path).unwrap();
+            try_results_file(path).unwrap();
         }
-        assert_eq!(append_result("/dev/null".as_ref(), &line).unwrap(), Appended::Written);
+        assert_eq!(append_result("/dev/null", &line).unwrap(), Appended::Written);
         // Endless when read, full when written.
-        let full = at_once(move || append_result("/dev/full".as_ref(), &line));
+        let full = at_once(move || append_result("/dev/full", &line));
         assert!(matches!(full, Err(ResultsError::Write { .. })), "{full:?}");
     }
 }

@@ -44,6 +44,24 @@ fn lines_have_numbers_and_a_missing_file_has_none() {
 }
 
 #[test]
+fn a_worker_has_a_list_of_its_own() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("worktodo.txt"), "Test=7\n").unwrap();
+    fs::write(dir.path().join("worktodo-3.add"), "Test=9689\n").unwrap();
+    let mut own = WorkFile::of_worker(dir.path(), 3, IN_TIME);
+    assert_eq!(own.read().unwrap(), []);
+    assert_eq!(own.merge_added().unwrap(), 1);
+    own.append(&[b"Test=61"]).unwrap();
+    assert!(own.remove_line(b"Test=9689").unwrap());
+    let text = |name| fs::read_to_string(dir.path().join(name)).unwrap();
+    assert_eq!(
+        (text("worktodo-3.txt").as_str(), text("worktodo.txt").as_str()),
+        ("Test=61\n", "Test=7\n")
+    );
+    assert_eq!(names(dir.path()), ["worktodo-3.txt", "worktodo.txt"]);
+}
+
+#[test]
 fn the_first_of_equal_lines_goes_and_the_rest_stays() {
     let dir = tempfile::tempdir().unwrap();
     let mut file = written(dir.path(), "a\r\nTest=7\n\u{ff}\nTest=7\r\nTest=77\nTest=7");
@@ -118,6 +136,17 @@ fn a_merge_that_was_killed_is_ended_and_adds_nothing_twice() {
 }
 
 #[test]
+fn a_request_to_stop_ends_the_wait_for_a_lock() {
+    let dir = tempfile::tempdir().unwrap();
+    written(dir.path(), "a\n");
+    fs::write(dir.path().join("worktodo.txt.lck"), "").unwrap();
+    let mut file = WorkFile::new(dir.path(), Duration::MAX).stopped_by(|| true);
+    let error = file.remove_line(b"a").unwrap_err().to_string();
+    assert!(error.starts_with("stopped while waiting for the lock "), "{error}");
+    assert_eq!(fs::read_to_string(file.path()).unwrap(), "a\n");
+}
+
+#[test]
 fn another_programs_lock_is_waited_for_and_named() {
     let dir = tempfile::tempdir().unwrap();
     written(dir.path(), "a\n");
@@ -159,17 +188,34 @@ fn what_is_no_list_of_assignments_is_refused() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_stays_a_link_and_permissions_stay() {
+fn a_link_is_refused_and_permissions_stay() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let dir = tempfile::tempdir().unwrap();
     let target = dir.path().join("elsewhere.txt");
     fs::write(&target, "a\nb\n").unwrap();
     fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).unwrap();
-    symlink("elsewhere.txt", dir.path().join("worktodo.txt")).unwrap();
+    let list = dir.path().join("worktodo.txt");
+    symlink("elsewhere.txt", &list).unwrap();
+    let error = at(dir.path()).remove_line(b"a").unwrap_err().to_string();
+    assert!(
+        error.ends_with("worktodo.txt is a symbolic link, not a file: move it away"),
+        "{error}"
+    );
+    assert_eq!(fs::read_to_string(&target).unwrap(), "a\nb\n");
+    fs::rename(&target, &list).unwrap();
     assert!(at(dir.path()).remove_line(b"a").unwrap());
-    assert!(dir.path().join("worktodo.txt").is_symlink());
-    assert_eq!(fs::read_to_string(&target).unwrap(), "b\n");
-    assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o640);
+    assert_eq!(fs::read_to_string(&list).unwrap(), "b\n");
+    assert_eq!(fs::metadata(&list).unwrap().permissions().mode() & 0o777, 0o640);
+    // Additions by a link, or by a FIFO, are left as they are.
+    let added = dir.path().join("worktodo.add");
+    symlink("worktodo.txt", &added).unwrap();
+    let error = at(dir.path()).merge_added().unwrap_err().to_string();
+    assert!(error.contains("worktodo.add is a symbolic link"), "{error}");
+    fs::remove_file(&added).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&added).status().unwrap().success());
+    let error = at(dir.path()).merge_added().unwrap_err().to_string();
+    assert!(error.contains("worktodo.add is a FIFO"), "{error}");
+    assert_eq!(fs::read_to_string(&list).unwrap(), "b\n");
 }
 
 #[test]

@@ -120,3 +120,27 @@ fn what_devices_do_not_have_is_refused() {
         assert!(refusal.unwrap().to_string().ends_with("bring them there with UintBatch::to"));
     }
 }
+
+/// Carries that run through the warps of a block, which hand them on by shared memory.
+#[test]
+fn sums_over_several_warps_are_those_of_the_cpu_in_any_order_of_threads() {
+    let (limbs, count) = (1030u32, 6u32);
+    let a = |i: u32, j: u32| 0x9e37_79b9_u32.wrapping_mul(i * limbs + j + 1).rotate_left(j % 32);
+    // a + b is all ones; 1 more in every other number makes it 2^w.
+    let b = |i: u32, j: u32| if j == 0 && i % 2 == 0 { a(i, 0).wrapping_neg() } else { !a(i, j) };
+    let batch = |on: &Executor, value: &dyn Fn(u32, u32) -> u32| {
+        let rows = (0..count).flat_map(|i| (0..limbs).map(move |j| (i, j)));
+        let values: Vec<u32> = rows.map(|(i, j)| value(i, j)).collect();
+        UintBatch::from_limbs(on, width(32 * limbs), &values).unwrap()
+    };
+    let done = |on: &Executor| {
+        let (a, b) = (batch(on, &a), batch(on, &b));
+        let results = [a.add(&b).unwrap(), a.sub(&b).unwrap()];
+        results.map(|(numbers, flags)| (numbers.to_limbs().unwrap(), flags.count().unwrap()))
+    };
+    let expected = done(&Executor::cpu());
+    assert_eq!(expected[0].1, 3);
+    for device in Device::simulators() {
+        assert!(done(&Executor::on(device.unwrap())) == expected, "sums differ");
+    }
+}

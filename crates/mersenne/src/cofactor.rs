@@ -126,6 +126,11 @@ impl KnownFactors {
         64 * (self.product.len() as u64).saturating_sub(1) + top
     }
 
+    /// d, little-endian limbs without leading zeros; 1 for no factors.
+    pub(crate) fn product(&self) -> &[u64] {
+        if self.product.is_empty() { &[1] } else { &self.product }
+    }
+
     /// Whether N is a probable prime, by 3^(M_p − 1) mod M_p; `None` where two computations of
     /// 3^(d − 1) differ. Uses register 0 of an engine, for twice as many squarings as d has bits.
     pub(crate) fn judge(
@@ -133,16 +138,34 @@ impl KnownFactors {
         engine: &mut dyn Engine,
         residue: &Residue,
     ) -> Result<Option<Verdict>, EngineError> {
+        let expected = self.residue_of_a_prime(engine)?;
+        Ok(expected.map(|expected| {
+            let prime = self.are_congruent(residue, &expected);
+            if prime { Verdict::ProbablePrime } else { Verdict::Composite }
+        }))
+    }
+
+    /// 3^(d − 1) mod M_p, to which 3^(M_p − 1) is congruent mod N for every prime N; `None` where
+    /// two computations differ. Register and cost as of [`KnownFactors::judge`].
+    pub(crate) fn residue_of_a_prime(
+        &self,
+        engine: &mut dyn Engine,
+    ) -> Result<Option<Residue>, EngineError> {
         let p = engine.exponent();
+        if self.is_empty() {
+            return Ok(Some(Residue::from_u64(p, 1)));
+        }
         // At two shifts: no Gerbicz check looks at this.
         let once = self.power(engine, Shift::ZERO)?;
         let again = self.power(engine, Shift::new(p / 3 + 1, p))?;
-        if once != again {
-            return Ok(None);
-        }
-        let difference = limbs::sub_mod(residue.limbs(), once.limbs(), p);
-        let left = Residue::from_limbs(p, &limbs::mul(&self.product, &difference));
-        Ok(Some(if left.is(0) { Verdict::ProbablePrime } else { Verdict::Composite }))
+        Ok((once == again).then_some(once))
+    }
+
+    /// Whether x ≡ y mod N, both given mod M_p: d·(x − y) ≡ 0 mod M_p.
+    pub(crate) fn are_congruent(&self, x: &Residue, y: &Residue) -> bool {
+        let p = x.exponent();
+        let difference = limbs::sub_mod(x.limbs(), y.limbs(), p);
+        Residue::from_limbs(p, &limbs::mul(self.product(), &difference)).is(0)
     }
 
     /// 3^(d − 1) mod M_p, from the highest bit of d − 1 down, in a register at a shift.
@@ -209,6 +232,7 @@ fn divides(q: &[u64], p: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::tampered::{Tampered, flipped};
     use crate::engine::{BuildOptions, EngineFamily, word::Word};
 
     #[test]
@@ -266,51 +290,9 @@ mod tests {
     fn a_machine_that_does_not_square_alike_twice_is_told() {
         let p = 29;
         let known = KnownFactors::new(p, &["233"]).unwrap();
-        let mut engine = Forgetful(Word.build(p, 1, BuildOptions::new(1, 1)).unwrap(), 0);
-        let judged = known.judge(&mut engine, &Residue::from_u64(p, 1));
+        let family = Tampered::leaked(&Word, 0, |squaring| squaring == 3, flipped);
+        let mut engine = family.build(p, 1, BuildOptions::new(1, 1)).unwrap();
+        let judged = known.judge(engine.as_mut(), &Residue::from_u64(p, 1));
         assert_eq!(judged, Ok(None));
-    }
-
-    /// Reads another residue each time.
-    struct Forgetful(Box<dyn Engine>, u64);
-
-    impl Engine for Forgetful {
-        fn name(&self) -> &'static str {
-            self.0.name()
-        }
-        fn exponent(&self) -> u32 {
-            self.0.exponent()
-        }
-        fn length(&self) -> usize {
-            self.0.length()
-        }
-        fn registers(&self) -> usize {
-            self.0.registers()
-        }
-        fn copy(&mut self, dst: usize, src: usize) -> Result<(), EngineError> {
-            self.0.copy(dst, src)
-        }
-        fn square(&mut self, r: usize, n: u64, s: Step, at: Shift) -> Result<(), EngineError> {
-            self.0.square(r, n, s, at)
-        }
-        fn mul(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
-            self.0.mul(dst, a, b)
-        }
-        fn add(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
-            self.0.add(dst, a, b)
-        }
-        fn sub(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
-            self.0.sub(dst, a, b)
-        }
-        fn read(&mut self, _: usize, _: Shift) -> Result<Residue, EngineError> {
-            self.1 += 1;
-            Ok(Residue::from_u64(self.exponent(), self.1))
-        }
-        fn write(&mut self, reg: usize, x: &Residue, shift: Shift) -> Result<(), EngineError> {
-            self.0.write(reg, x, shift)
-        }
-        fn health(&self) -> crate::Health {
-            self.0.health()
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! The Jacobi check of a Lucas–Lehmer test.
+//! Jacobi symbols modulo M_p: the check of a Lucas–Lehmer test, and of a proof.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -29,20 +29,28 @@ const PATIENCE: Duration = Duration::from_millis(20);
 #[must_use]
 pub fn jacobi_of_ll(residue: &Residue, threads: usize, cancel: &dyn Fn() -> bool) -> Option<i8> {
     let p = residue.exponent();
+    let x = limbs::sub_mod(residue.limbs(), Residue::from_u64(p, 2).limbs(), p);
+    jacobi_symbol(&Residue::from_limbs(p, &x), threads, cancel)
+}
+
+/// The Jacobi symbol (x | M_p), 0 where x and M_p have a common factor; `None` if `cancel` said
+/// true. Threads and cost as of [`jacobi_of_ll`].
+pub(crate) fn jacobi_symbol(x: &Residue, threads: usize, cancel: &dyn Fn() -> bool) -> Option<i8> {
+    let p = x.exponent();
+    let x = x.limbs();
     let mut modulus = vec![u64::MAX; limbs::limbs_for_bits(p)];
     if let Some(top) = modulus.last_mut() {
         *top >>= (64 - p % 64) % 64;
     }
-    let x = limbs::sub_mod(residue.limbs(), Residue::from_u64(p, 2).limbs(), p);
     let threads = if p < PARALLEL_FROM { 1 } else { threads };
     let multiplier = TransformMultiplier::new(threads);
-    let here = || jacobi::jacobi(&x, &modulus, &multiplier, cancel);
+    let here = || jacobi::jacobi(x, &modulus, &multiplier, cancel);
     if threads <= 1 {
         return here();
     }
     let stop = AtomicBool::new(false);
     let stopped = || stop.load(Ordering::Relaxed);
-    let there = || multiplier.pool().run(|| jacobi::jacobi(&x, &modulus, &multiplier, &stopped));
+    let there = || multiplier.pool().run(|| jacobi::jacobi(x, &modulus, &multiplier, &stopped));
     std::thread::scope(|scope| {
         let (done, result) = channel();
         let spawned = std::thread::Builder::new().spawn_scoped(scope, move || done.send(there()));

@@ -10,7 +10,6 @@
 
 pub mod checkpoint;
 mod cofactor;
-mod durable;
 pub mod engine;
 mod event;
 mod exponent;

@@ -6,12 +6,14 @@ use warpint_mersenne::{BuildOptions, EngineFamily, Residue, Shift, Step};
 use crate::sample::{self, Scale};
 
 /// The pairs of exponent and squarings at which a family is compared with one
-/// of the CPU: as far as its place can go.
+/// of the CPU.
 #[must_use]
-pub fn sizes(family: &dyn EngineFamily) -> &'static [(u32, u64)] {
-    match Scale::of(family) {
+pub fn sizes(scale: Scale) -> &'static [(u32, u64)] {
+    match scale {
         // 2^11 to 2^13 words.
         Scale::Small => &[(50_021, 5), (150_011, 3)],
+        // 2^18 words and more.
+        Scale::Quick => &[(6_972_593, 20)],
         Scale::Whole => &[(100_003, 100), (1_000_003, 100)],
         // 5·2^10 to 2^22 words.
         Scale::Large => &[

@@ -44,6 +44,12 @@ impl Sizes {
         Self { bits: 33, look: None, steps: [12, 13], small: false }
     }
 
+    /// The quick cases of GPUs: a second of the CPU.
+    #[must_use]
+    pub fn quick() -> Self {
+        Self { bits: 26, ..Self::of_gpus() }
+    }
+
     /// For the simulator.
     #[must_use]
     pub fn few() -> Self {

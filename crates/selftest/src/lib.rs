@@ -41,17 +41,42 @@ pub mod transform_small;
 pub mod twin;
 pub mod vectors;
 
+use std::thread;
 use std::time::{Duration, Instant};
 
 use warpint_device::Device;
 use warpint_integer::Executor;
-use warpint_mersenne::EngineFamily;
 use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks, places};
+use warpint_mersenne::{BuildOptions, EngineError, EngineFamily, Shift, Step};
 
+use oracle::Limbs;
 use sample::Scale;
 
 /// The seed of [`run`]: a self-test does the same on every machine.
 pub const SEED: u64 = 20_261_121;
+
+/// How much is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// On a GPU some cases of every suite, with few kernels to be compiled; on the CPU all.
+    Quick,
+    /// All cases.
+    Thorough,
+}
+
+impl Depth {
+    /// About how long all cases of a place take, with nothing kept of an earlier run: on an NVIDIA
+    /// H200 with 16 cores, most of it to compile kernels, and on two cores of the CPU. The times of
+    /// the cases stand in `benches/runs` (`*-h200/selftest*.txt`).
+    #[must_use]
+    pub fn estimate(self, is_gpu: bool) -> Duration {
+        Duration::from_secs(match (is_gpu, self) {
+            (false, _) => 15,
+            (true, Self::Quick) => 75,
+            (true, Self::Thorough) => 660,
+        })
+    }
+}
 
 /// What one case of one family did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,17 +100,18 @@ pub struct Summary {
     pub failed: usize,
 }
 
-/// Runs every case of some families: all of the CPU take about ten seconds on
-/// two cores.
+/// Runs every case of some families, or the quick ones of devices: all of the CPU take about ten
+/// seconds on two cores.
 ///
 /// With a filter, only those whose `family::case` contains it. Each report is
 /// given as soon as its case has ended.
 pub fn run(
     families: &[&'static dyn EngineFamily],
+    depth: Depth,
     filter: Option<&str>,
     report: &mut dyn FnMut(&CaseReport),
 ) -> Summary {
-    run_seeded(families, filter, SEED, report)
+    run_seeded(families, depth, filter, SEED, report)
 }
 
 /// [`run`] with another seed, for other exponents and residues.
@@ -95,6 +121,7 @@ pub fn run(
 /// ([`agreement::sizes`]), and on a GPU the residues of [`interim`].
 pub fn run_seeded(
     families: &[&'static dyn EngineFamily],
+    depth: Depth,
     filter: Option<&str>,
     seed: u64,
     report: &mut dyn FnMut(&CaseReport),
@@ -104,32 +131,70 @@ pub fn run_seeded(
         run.one(family, case, work);
     };
     for &family in families {
-        let name = name(family);
+        let (name, scale) = (name(family), Scale::at(family, depth));
+        if scale == Scale::Quick && filter.is_none_or(|filter| name.contains(filter)) {
+            one(&name, "builds", &|| builds(family, scale, seed));
+        }
         for case in cases::CASES {
-            one(&name, case.name, &|| (case.run)(family, seed));
+            if scale != Scale::Quick || cases::QUICK.contains(&case.name) {
+                one(&name, case.name, &|| (case.run)(family, seed, scale));
+            }
         }
     }
     for &family in families {
         if family.place() == places::CPU && family.name() != Goldilocks.name() {
             continue;
         }
-        let name = name(family);
+        let (name, scale) = (name(family), Scale::at(family, depth));
         let other = other_arithmetic(family);
         let both = format!("{name} ~ {}", other.name());
         let exponents = family.exponent_range();
-        for &(p, squarings) in agreement::sizes(family) {
+        for &(p, squarings) in agreement::sizes(scale) {
             if exponents.contains(&p) {
                 one(&both, &format!("agree_at_{p}_bits"), &|| {
                     agreement::agree(family, other, p, squarings, seed)
                 });
             }
         }
-        if Scale::of(family) == Scale::Large {
-            one(&name, "interim_residues", &|| interim::interim_residues(family));
+        if matches!(scale, Scale::Large | Scale::Quick) {
+            one(&name, "interim_residues", &|| interim::interim_residues(family, scale));
         }
     }
     run.summary
 }
+
+/// Builds engines for the exponents of the quick cases, and has each do a bit of everything: their
+/// kernels are compiled side by side, and the cases find them.
+fn builds(family: &'static dyn EngineFamily, scale: Scale, seed: u64) -> Result<(), String> {
+    // From the hundredth on, squarings are not measured, by kernels of their own.
+    const SQUARINGS: u64 = 120;
+    let build = |p: u32| {
+        let length = sample::shortest_length(family, p)?;
+        let work = || {
+            let mut engine = family.build(p, length, BuildOptions::new(2, 1))?;
+            for step in [Step::Square, Step::SquareMinusTwo] {
+                engine.set(0, 3, Shift::ZERO)?;
+                engine.square(0, SQUARINGS, step, Shift::ZERO)?;
+            }
+            engine.mul(1, 0, 0)?;
+            engine.add(1, 0, 1)?;
+            engine.read(1, Shift::ZERO).map(drop)
+        };
+        work().map_err(|e: EngineError| format!("{} M{p} length {length}: {e}", family.name()))
+    };
+    let rng = &mut sample::random(seed);
+    let exponents = sample::exponents(family, scale, rng, MOST_DRAWN, Limbs::LARGEST);
+    thread::scope(|scope| {
+        let builds = exponents.into_iter().map(|p| scope.spawn(move || build(p)));
+        let builds: Vec<_> = builds.collect();
+        builds.into_iter().try_for_each(|build| {
+            build.join().unwrap_or_else(|_| Err("a thread ended unexpectedly".into()))
+        })
+    })
+}
+
+/// The most exponents that a case draws: the others take the first of these.
+const MOST_DRAWN: usize = 80;
 
 /// The family of the CPU with which one is compared: integers for floating point, and the
 /// other way round.
@@ -141,6 +206,7 @@ fn other_arithmetic(family: &dyn EngineFamily) -> &'static dyn EngineFamily {
 /// of families: `field@cuda:0::products`, `elementwise@cuda:0::shifts` and so on.
 pub fn run_kernels(
     device: &Device,
+    depth: Depth,
     filter: Option<&str>,
     report: &mut dyn FnMut(&CaseReport),
 ) -> Summary {
@@ -152,8 +218,12 @@ pub fn run_kernels(
         let work = || of_field(device, SEED, field50::DRAWN);
         run.one(&format!("field50@{}", device.info().id), case, &work);
     }
+    let widths = match depth {
+        Depth::Quick => elementwise::quick_widths(),
+        Depth::Thorough => elementwise::widths(),
+    };
     for (case, of_batches) in elementwise::CASES {
-        let work = || of_batches(device, SEED, &elementwise::widths());
+        let work = || of_batches(device, SEED, &widths);
         run.one(&format!("elementwise@{}", device.info().id), case, &work);
     }
     run.summary
@@ -196,6 +266,7 @@ pub fn run_collatz(
 /// those of families: `transform-big@cuda:0::convolutions`, `transform-small@cuda:0::rings` and so on.
 pub fn run_transforms(
     device: &Device,
+    depth: Depth,
     (big, small): (&transform_big::Sizes, &transform_small::Sizes),
     filter: Option<&str>,
     report: &mut dyn FnMut(&CaseReport),
@@ -208,7 +279,8 @@ pub fn run_transforms(
     for (case, of_small) in transform_small::CASES {
         run.one(&format!("transform-small@{place}"), case, &|| of_small(device, SEED, small));
     }
-    for (case, of_prime) in transform_prime::CASES {
+    let is_run = |case: &str| depth == Depth::Thorough || transform_prime::QUICK.contains(&case);
+    for (case, of_prime) in transform_prime::CASES.iter().filter(|(case, _)| is_run(case)) {
         run.one(&format!("transform-prime@{place}"), case, &|| of_prime(device, SEED));
     }
     run.summary
@@ -263,5 +335,5 @@ pub fn run_case(family: &'static dyn EngineFamily, case: &str) -> Result<(), Str
         .iter()
         .find(|c| c.name == case)
         .ok_or_else(|| format!("there is no case {case}"))?;
-    (case.run)(family, SEED)
+    (case.run)(family, SEED, Scale::of(family))
 }

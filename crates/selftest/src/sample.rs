@@ -7,6 +7,8 @@ use warpint_mersenne::engine::places;
 use warpint_mersenne::layout::WordLayout;
 use warpint_mersenne::{EngineFamily, Residue, Shift};
 
+use crate::Depth;
+
 /// The generator of a case: the same seed gives the same numbers on every machine.
 pub type Random = ChaCha8Rng;
 
@@ -26,6 +28,9 @@ pub enum Scale {
     Whole,
     /// A GPU, which can do what takes too long on a CPU.
     Large,
+    /// The quick cases of a GPU, where kernels have to be compiled for every length: few and small
+    /// exponents, the same ones in all cases.
+    Quick,
 }
 
 impl Scale {
@@ -39,16 +44,34 @@ impl Scale {
         }
     }
 
-    /// `n`, or a quarter of it and at least 1.
+    /// That of a family's place when its cases are run so thoroughly.
     #[must_use]
-    pub fn count(self, n: usize) -> usize {
-        if self == Self::Small { n.div_ceil(4) } else { n }
+    pub fn at(family: &dyn EngineFamily, depth: Depth) -> Self {
+        match (Self::of(family), depth) {
+            (Self::Large, Depth::Quick) => Self::Quick,
+            (scale, _) => scale,
+        }
     }
 
-    /// `p`, or at most 50,000.
+    /// `n`, or a quarter or a 16th of it and at least 1.
+    #[must_use]
+    pub fn count(self, n: usize) -> usize {
+        match self {
+            Self::Small => n.div_ceil(4),
+            Self::Quick => n.div_ceil(16),
+            Self::Whole | Self::Large => n,
+        }
+    }
+
+    /// `p`, or at most 50,000; of the quick cases 12,500, the least that any case asks for, so that
+    /// all draw the same exponents.
     #[must_use]
     pub fn largest(self, p: u32) -> u32 {
-        if self == Self::Small { p.min(50_000) } else { p }
+        match self {
+            Self::Small => p.min(50_000),
+            Self::Quick => p.min(12_500),
+            Self::Whole | Self::Large => p,
+        }
     }
 }
 
@@ -58,11 +81,12 @@ impl Scale {
 /// On the simulator there are fewer, and smaller ones ([`Scale`]).
 pub fn exponents(
     family: &dyn EngineFamily,
+    scale: Scale,
     rng: &mut Random,
     count: usize,
     largest: u32,
 ) -> Vec<u32> {
-    let (range, scale) = (family.exponent_range(), Scale::of(family));
+    let range = family.exponent_range();
     let (count, largest) = (scale.count(count), scale.largest(largest));
     let (from, to) = (*range.start(), largest.clamp(*range.start(), *range.end()));
     let mut drawn: Vec<u32> = (0..count).map(|_| log_uniform(rng, from, to)).collect();
@@ -75,11 +99,12 @@ pub fn exponents(
 /// `count` prime exponents of a family up to `largest`, spread evenly in log p.
 pub fn prime_exponents(
     family: &dyn EngineFamily,
+    scale: Scale,
     rng: &mut Random,
     count: usize,
     largest: u32,
 ) -> Vec<u32> {
-    exponents(family, rng, count, largest)
+    exponents(family, scale, rng, count, largest)
         .into_iter()
         .map(u64::from)
         // There is a prime between n and 2n (Chebyshev); downward from a drawn
@@ -199,4 +224,29 @@ fn minus(p: u32, v: u64) -> Residue {
 fn difference(p: u32, x: &Residue, v: u64) -> Residue {
     let v = Residue::from_u64(p, v);
     Residue::from_limbs(p, &limbs::sub_mod(x.limbs(), v.limbs(), p))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases::{CASES, QUICK};
+    use crate::oracle::Limbs;
+    use warpint_mersenne::engine::fp64::Fp64;
+
+    #[test]
+    fn quick_cases_share_their_exponents() {
+        let drawn = |count, largest| {
+            exponents(&Fp64, Scale::Quick, &mut random(crate::SEED), count, largest)
+        };
+        let all = drawn(80, Limbs::LARGEST);
+        assert!(all.len() <= 7 && all.iter().all(|&p| p <= 12_500), "{all:?}");
+        for (count, largest) in [(48, 2), (32, 2), (16, 4), (60, 1)] {
+            let some = drawn(count, Limbs::LARGEST / largest);
+            assert!(some.iter().all(|p| all.contains(p)), "{some:?} of {all:?}");
+        }
+        assert!(QUICK.iter().all(|name| CASES.iter().any(|case| case.name == *name)));
+        let prime = crate::transform_prime::CASES;
+        let quick = crate::transform_prime::QUICK;
+        assert!(quick.iter().all(|name| prime.iter().any(|(case, _)| case == name)));
+    }
 }

@@ -55,6 +55,13 @@ impl Sizes {
         }
     }
 
+    /// The quick cases of GPUs: one length or two of some primes.
+    #[must_use]
+    pub fn quick() -> Self {
+        let whole = vec![(0, 1, 2), (0, 7, 2), (1, 5, 2), (2, 6, 1), (4, 3, 1), (6, 2, 1)];
+        Self { whole, long: vec![(2, 12)], own: vec![5] }
+    }
+
     /// For the simulator.
     #[must_use]
     pub fn few() -> Self {

@@ -36,6 +36,15 @@ pub const CASES: &[(&str, Run)] = &[
     ("all_bits_of_64_words", |device, seed| all_bits::<64>(device, seed, &LARGEST)),
 ];
 
+/// The quick cases: a field that is in use, and one, some and many words.
+pub const QUICK: [&str; 5] = [
+    "bn254_scalars",
+    "one_word",
+    "all_bits_of_1_word",
+    "all_bits_of_4_words",
+    "all_bits_of_12_words",
+];
+
 /// Lengths as exponents of two, and how many transforms at a time: on a GPU, and on the simulator.
 struct Sizes {
     gpu: &'static [(u32, usize)],

@@ -53,6 +53,13 @@ impl Sizes {
         }
     }
 
+    /// The quick cases of GPUs: within a row and beyond.
+    #[must_use]
+    pub fn quick() -> Self {
+        let modulo = vec![(5, 70, 3), (13, 2, 2)];
+        Self { modulo, fields: vec![(0, 4, 5), (2, 3, 3)], outputs: 16 }
+    }
+
     /// For the simulator.
     #[must_use]
     pub fn few() -> Self {
@@ -326,10 +333,12 @@ mod tests {
 
     #[test]
     fn on_simulator() {
-        let device = Device::simulator().unwrap();
-        for (name, case) in CASES {
-            if let Err(why) = case(&device, 1, &Sizes::few()) {
-                panic!("{name}: {why}");
+        for device in Device::simulators() {
+            let device = device.unwrap();
+            for (name, case) in CASES {
+                if let Err(why) = case(&device, 1, &Sizes::few()) {
+                    panic!("{name}: {why}");
+                }
             }
         }
     }

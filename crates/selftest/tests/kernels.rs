@@ -1,24 +1,28 @@
-//! The kernels on the simulator, one function or operation at a time.
+//! The kernels on the simulator, one function or operation at a time. Short suites run in the order
+//! of threads and in a random one; transforms in a random one, as the tests of their own crate run
+//! the same kernels in order.
 #![cfg(test)]
 
 use warpint_device::Device;
 use warpint_integer::Executor;
 use warpint_selftest::batches::{self, Sizes};
 use warpint_selftest::{
-    CaseReport, Summary, elementwise, field, field50, run_batches, run_kernels, run_transforms,
-    run_transforms_on_cpu, transform_big, transform_cpu, transform_prime, transform_small,
+    CaseReport, Depth, Summary, elementwise, field, field50, run_batches, run_kernels,
+    run_transforms, run_transforms_on_cpu, transform_big, transform_cpu, transform_prime,
+    transform_small,
 };
 
 /// Runs the cases whose names hold a word.
 fn passes(filter: &str, cases: usize) {
-    let device = Device::simulator().unwrap();
-    let mut failures = vec![];
-    let summary =
-        run_kernels(&device, Some(filter), &mut |CaseReport { family, case, result, .. }| {
+    for device in Device::simulators() {
+        let mut failures = vec![];
+        let mut report = |CaseReport { family, case, result, .. }: &CaseReport| {
             failures.extend(result.as_ref().err().map(|why| format!("{family}::{case}: {why}")));
-        });
-    assert_eq!(failures, Vec::<String>::new());
-    assert_eq!(summary, Summary { passed: cases, failed: 0 });
+        };
+        let summary = run_kernels(&device.unwrap(), Depth::Thorough, Some(filter), &mut report);
+        assert_eq!(failures, Vec::<String>::new());
+        assert_eq!(summary, Summary { passed: cases, failed: 0 });
+    }
 }
 
 #[test]
@@ -46,7 +50,9 @@ fn batches_pass(executor: &Executor, cases: usize) {
 #[test]
 fn batches_are_exact_on_a_device() {
     let cases = batches::CASES.len() + batches::CASES_OF_DEVICES.len();
-    batches_pass(&Executor::on(Device::simulator().unwrap()), cases);
+    for device in Device::simulators() {
+        batches_pass(&Executor::on(device.unwrap()), cases);
+    }
 }
 
 #[test]
@@ -56,12 +62,17 @@ fn batches_are_exact_on_the_cpu() {
 
 /// The cases of a family on the simulator.
 fn transforms_pass(family: &str, cases: usize) {
-    let (device, mut failures) = (Device::simulator().unwrap(), vec![]);
+    let (device, mut failures) = (Device::shuffled_simulator().unwrap(), vec![]);
     let sizes = (&transform_big::Sizes::few(), &transform_small::Sizes::few());
-    let summary =
-        run_transforms(&device, sizes, Some(family), &mut |CaseReport { case, result, .. }| {
+    let summary = run_transforms(
+        &device,
+        Depth::Thorough,
+        sizes,
+        Some(family),
+        &mut |CaseReport { case, result, .. }| {
             failures.extend(result.as_ref().err().map(|why| format!("{case}: {why}")));
-        });
+        },
+    );
     assert_eq!(failures, Vec::<String>::new());
     assert_eq!(summary, Summary { passed: cases, failed: 0 });
 }

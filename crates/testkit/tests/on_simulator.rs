@@ -1,5 +1,6 @@
 //! The engines of devices on the simulator against GMP: shapes of every kind at
-//! short lengths, and residues whose carries run through all words.
+//! short lengths, and residues whose carries run through all words. In a random order of threads;
+//! `warpint_selftest` runs the same kernels in order.
 #![cfg(test)]
 
 use std::collections::BTreeSet;
@@ -13,11 +14,11 @@ use warpint_selftest::{SEED, sample};
 use warpint_testkit::gmp::{self, Ring};
 
 fn goldilocks() -> GoldilocksOn {
-    GoldilocksOn::new(Device::simulator().unwrap())
+    GoldilocksOn::new(Device::shuffled_simulator().unwrap())
 }
 
 fn fp64() -> Fp64On {
-    Fp64On::new(Device::simulator().unwrap())
+    Fp64On::new(Device::shuffled_simulator().unwrap())
 }
 
 /// The ends of the exponents of a length: the fewest bits a word, and the most.

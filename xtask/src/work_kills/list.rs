@@ -45,7 +45,8 @@ impl List {
             work.push(match work.len() % 4 {
                 0 => format!("PRP=N/A,1,2,{p},-1,70.5,1.3,3,1"),
                 1 => format!("PRPDC=1,2,{p},-1"),
-                2 => format!("Test={p}"),
+                // Without the bits a small factor would end it.
+                2 => format!("Test={p},70"),
                 _ => format!("DoubleCheck=N/A,{p},70,1"),
             });
             // Without IDs, equal lines would rightly share one result.

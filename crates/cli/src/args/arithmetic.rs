@@ -13,9 +13,9 @@ pub(crate) struct DeviceArgs {
     pub(crate) device: DeviceChoice,
 }
 
-/// What every computation shares.
+/// How to compute, wherever that is.
 #[derive(Debug, Args)]
-pub(crate) struct ArithmeticArgs {
+pub(crate) struct EngineArgs {
     #[arg(
         long,
         value_name = "ENGINE",
@@ -24,21 +24,34 @@ pub(crate) struct ArithmeticArgs {
         hide_possible_values = true,
         help = engine_help(),
     )]
-    engine: EngineName,
-
-    #[command(flatten)]
-    device: DeviceArgs,
+    pub(crate) engine: EngineName,
 
     /// Threads of the CPU [default: one for each core].
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
 }
 
+/// What every computation shares.
+#[derive(Debug, Args)]
+pub(crate) struct ArithmeticArgs {
+    #[command(flatten)]
+    pub(crate) how: EngineArgs,
+
+    #[command(flatten)]
+    device: DeviceArgs,
+}
+
+impl EngineArgs {
+    /// A plan of these on a device, at a length or at the fastest.
+    pub(crate) fn plan_request(&self, device: DeviceChoice, length: Option<usize>) -> PlanRequest {
+        PlanRequest { engine: self.engine.0, device, length, threads: self.threads }
+    }
+}
+
 impl ArithmeticArgs {
     /// A plan of these, at a length or at the fastest.
     pub(crate) fn plan_request(&self, length: Option<usize>) -> PlanRequest {
-        let (engine, device, threads) = (self.engine.0, self.device.device, self.threads);
-        PlanRequest { engine, device, length, threads }
+        self.how.plan_request(self.device.device, length)
     }
 }
 

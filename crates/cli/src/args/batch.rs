@@ -1,6 +1,8 @@
 //! `batch` and its operations.
 
+use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use warpint::integer::Width;
@@ -8,6 +10,7 @@ use warpint::mersenne::DeviceChoice;
 
 use super::arithmetic::threads;
 use super::at_least_one;
+use crate::units;
 
 pub(super) const BATCH_EXAMPLES: &str = "\
 Examples:
@@ -15,6 +18,7 @@ Examples:
   warpint batch sqr a.npy -o squares.npy --device cuda
   warpint batch add a.bin b.hex --bits 4096 -o sums.txt --check 1000
   warpint batch divrem a.txt b.txt -o quotients.txt --rem remainders.txt
+  warpint batch powm x.txt 65537 n.txt -o r.txt
   seq 100 | warpint batch sqr - -o - > squares.txt";
 
 /// What is done to the numbers of files.
@@ -44,14 +48,14 @@ pub(crate) enum Batch {
 
 #[derive(Debug, Args)]
 pub(crate) struct PairArgs {
-    /// The file of the numbers a; - is standard input, which is read whole first, as lines of
-    /// decimal digits unless --format says otherwise.
-    #[arg(value_name = "A")]
+    /// The numbers a: a file, a pipe, - for standard input, or one number, such as 5, 0x10001 or
+    /// 2^127-1. A file of that name comes first. Pipes are read to their end first.
+    #[arg(value_name = "A", allow_negative_numbers = true)]
     pub(crate) a: PathBuf,
 
-    /// The file of the numbers b, or -: as many as there are of a. Either file may have one number for all
-    /// of the other.
-    #[arg(value_name = "B")]
+    /// The numbers b, given like a: as many as there are of a, or one of either for all of the
+    /// other.
+    #[arg(value_name = "B", allow_negative_numbers = true)]
     pub(crate) b: PathBuf,
 
     #[command(flatten)]
@@ -60,9 +64,9 @@ pub(crate) struct PairArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct SquareArgs {
-    /// The file of the numbers a; - is standard input, which is read whole first, as lines of
-    /// decimal digits unless --format says otherwise.
-    #[arg(value_name = "A")]
+    /// The numbers a: a file, a pipe, - for standard input, or one number, such as 5, 0x10001 or
+    /// 2^127-1. A file of that name comes first. Pipes are read to their end first.
+    #[arg(value_name = "A", allow_negative_numbers = true)]
     pub(crate) a: PathBuf,
 
     #[command(flatten)]
@@ -89,17 +93,18 @@ pub(crate) struct RootArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct PowerArgs {
-    /// The file of the numbers a, or -, which is standard input.
-    #[arg(value_name = "A")]
+    /// The numbers a: a file, a pipe, - for standard input, or one number, such as 5, 0x10001 or
+    /// 2^127-1. A file of that name comes first. Pipes are read to their end first.
+    #[arg(value_name = "A", allow_negative_numbers = true)]
     pub(crate) a: PathBuf,
 
-    /// The file of the exponents, or -.
-    #[arg(value_name = "E")]
+    /// The exponents, given like a.
+    #[arg(value_name = "E", allow_negative_numbers = true)]
     pub(crate) e: PathBuf,
 
-    /// The file of the moduli, or -: as many as there are of a and of e. Any file may have one number for
-    /// all of the others.
-    #[arg(value_name = "M")]
+    /// The moduli, given like a: as many as there are of a and of e, or one of any for all of the
+    /// others.
+    #[arg(value_name = "M", allow_negative_numbers = true)]
     pub(crate) m: PathBuf,
 
     #[command(flatten)]
@@ -118,14 +123,15 @@ pub(crate) struct SecondArgs {
 /// What all operations share.
 #[derive(Debug, Args)]
 pub(crate) struct BatchArgs {
-    /// The file of the results. One that is there is replaced, through links, when all is done and
-    /// not before; it may be one of the others. By - results go to standard output, and the report to standard
-    /// error.
+    /// Where the results go: a file, which is replaced when all is done and not before, through
+    /// links, and may be one of the others; or a pipe, a device such as /dev/null, or - for standard
+    /// output, with the report on standard error. A stopped run leaves OUT.partial and
+    /// OUT.partial.json, and the same command goes on from there; streams begin anew.
     #[arg(short, long = "output", value_name = "OUT")]
     pub(crate) out: PathBuf,
 
-    /// The format of A, and of B, or E and M: dec, hex, npy or raw [default: by the ends of their names, .txt or
-    /// .dec, .hex, .npy, .bin or .raw].
+    /// The format of A, and of B, or E and M: dec, hex, npy or raw [default: by the ends of their
+    /// names, .txt or .dec, .hex, .npy, .bin or .raw, else by their content].
     #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true)]
     pub(crate) format: Option<Format>,
 
@@ -164,6 +170,18 @@ pub(crate) struct BatchArgs {
     #[arg(long, value_name = "SEED", requires = "check")]
     pub(crate) seed: Option<u64>,
 
+    /// Discard what a stopped run has left of these results, and begin anew.
+    #[arg(long)]
+    pub(crate) restart: bool,
+
+    /// Time between two notes of how far it is, from which the same command goes on.
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = units::parse_seconds)]
+    pub(crate) checkpoint_interval: Duration,
+
+    /// Print nothing but what goes wrong.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+
     /// Print one JSON object, and no progress.
     #[arg(long)]
     pub(crate) json: bool,
@@ -183,9 +201,27 @@ pub(crate) enum Format {
     Raw,
 }
 
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Decimal => "dec",
+            Self::Hex => "hex",
+            Self::Npy => "npy",
+            Self::Raw => "raw",
+        })
+    }
+}
+
 /// The widths that were asked for: one for all files, or one for each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bits(pub(crate) Vec<Width>);
+
+impl fmt::Display for Bits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let widths: Vec<_> = self.0.iter().map(|width| width.bits().to_string()).collect();
+        f.write_str(&widths.join(","))
+    }
+}
 
 fn bits(text: &str) -> Result<Bits, String> {
     let width = |text: &str| {
@@ -202,6 +238,7 @@ mod tests {
     #[test]
     fn widths_are_of_all_or_of_each() {
         let of = |text| bits(text).map(|Bits(all)| all.iter().map(|w| w.bits()).collect());
+        assert_eq!(bits("64,1048576").unwrap().to_string(), "64,1048576");
         assert_eq!(of("64"), Ok(vec![64]));
         assert_eq!(of("64,1048576"), Ok(vec![64, 1_048_576]));
         assert_eq!(of("64,32,96"), Ok(vec![64, 32, 96]));

@@ -19,48 +19,49 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Bench {
-    /// Time a squaring mod 2^P − 1 with each engine, beside the time that it needs at least.
+    /// Time a squaring mod 2^P − 1 with each engine, beside a floor: a time that it needs at least.
     ///
-    /// On the CPU that floor is the bare real FFT and its inverse, on one thread, at the length that
-    /// fp64 uses. On a GPU at least 20000 squarings are timed, in laps that the engines take in
-    /// turns, and there are two floors, both by rates that are measured first, as bench device does:
-    /// traffic (two reads and two writes of the spectrum, at the rate of a copy in place of about
-    /// its size) and arithmetic (the instructions, or products and points·levels, that the kernels
-    /// have by count). The share of each kernel is measured with launches kept apart. All exponents
-    /// are timed at one place, with --device auto that of the largest.
+    /// On the CPU the floor is a bare real FFT and its inverse, on one thread, at the length of fp64.
+    /// On a GPU at least 20000 squarings are timed, in laps that the engines take in turns. There are
+    /// two floors, by rates that are measured first, as bench device does: memory traffic (two reads
+    /// and two writes of the spectrum, at the rate of a copy in place of about its size) and
+    /// arithmetic (instructions, or products and points·levels, counted in the kernels). The share of
+    /// each kernel is measured by separate launches. All exponents are timed at one place; with
+    /// --device auto it is that of the largest exponent.
     #[command(after_help = BENCH_EXAMPLES)]
     Mersenne(BenchArgs),
-    /// Time sums, products, quotients, common divisors and powers of many integers at once, for widths
-    /// from 64 to 262144 bits.
+    /// Time sums, products, quotients, common divisors and powers of many integers at once, of 64 to
+    /// 262144 bits.
     ///
-    /// Operands lie in the memory of the device and results go there: sums and products allocate
-    /// nothing, and no carries are asked for. Each row is the median of 9 runs by the device's clock, after a first
-    /// one (which compiles the kernel) some results of which are compared with those found limb by limb
-    /// on the CPU; a difference is an error. On the CPU it is the median of 5 runs on all cores. All
-    /// common divisors found by division are compared with those of gcd; they are timed in 3 runs
-    /// by the host's clock. The floor is the time in which as many bytes as are read and written are
-    /// copied.
+    /// Operands and results stay in the memory of the device. Sums and products allocate nothing and
+    /// report no carries. Each row is the median of 9 runs by the device's clock, after a first run
+    /// that compiles the kernel. Some results of the first run are computed limb by limb on the CPU
+    /// too; a difference is an error. On the CPU a row is the median of 5 runs. The common divisors
+    /// found by division are all compared with those of gcd, and timed in 3 runs by the host's clock.
+    /// The floor is the time of a copy of as many bytes as are read and written.
     #[command(after_help = super::bench_batch::EXAMPLES)]
     Batch(BenchBatchArgs),
-    /// Time transforms over big prime fields Z/pZ, p = r^k + 1, and convolutions there, by both ways.
+    /// Time transforms and convolutions over big prime fields Z/pZ, p = r^k + 1, in two ways.
     ///
-    /// The big-prime way is passes over points whose roots are powers of r; the small-primes way is the same
-    /// transform by transforms modulo primes below 2^50, and has the same outputs bit for bit. Operands lie in the memory of
-    /// the device. Each time is the median of some runs by the device's clock, after a first one. Outputs of both ways are
-    /// compared, the inverse with what it is to give back, and some outputs with the definition; a
-    /// difference is an error. The floor is the larger of two: memory (what the passes read and write, at the rate of a copy)
-    /// and arithmetic (products of digits, at the rate of products mod 2^64 − 2^32 + 1). A row that has no
-    /// room in memory says so. The last lines tell which way is the faster one at which lengths.
+    /// The big-prime way computes in the field, whose roots of unity are powers of r. The small-primes
+    /// way computes the same transform modulo many primes below 2^50; its outputs are equal, bit for
+    /// bit. Operands stay in the memory of the device. Each time is the median of some runs by the
+    /// device's clock, after a first run. The outputs of both ways are compared with each other, some
+    /// outputs with the definition, and the inverse transform with its input; a difference is an
+    /// error. The floor is the larger of two: memory (the bytes that the passes read and write, at
+    /// the rate of a copy) and arithmetic (products of digits, at the rate of products mod
+    /// 2^64 − 2^32 + 1). A row that needs more memory than there is says so. The last lines say which
+    /// way is faster at which lengths.
     #[command(after_help = super::bench_bigprime::EXAMPLES)]
     Bigprime(BenchBigprimeArgs),
-    /// Measure what checks and checkpoints cost a PRP test: the time of its squarings, without and
-    /// with checkpoints, beside that of bare ones before and after it.
+    /// Measure what checks and checkpoints cost a PRP test.
     ///
-    /// Takes some minutes, and a folder in DIR, which is gone in the end: what checkpoints cost is
-    /// what they cost on that disk. P must be so large that its whole test takes 10 seconds or more: a
-    /// smaller one is refused, since its checks are lost in the noise.
+    /// The time of its squarings, with and without checkpoints, is compared with that of bare squarings
+    /// before and after the test. This takes some minutes, and a folder in DIR, which is removed at
+    /// the end: the cost of checkpoints depends on the disk. The whole test of P must take 10 seconds
+    /// or more. Smaller exponents are refused, since the cost of their checks is lost in the noise.
     Checks(BenchChecksArgs),
-    /// Measure what a GPU reaches: products and transforms mod 2^64 − 2^32 + 1 in registers, memory,
+    /// Measure the rates of a GPU: products and transforms mod 2^64 − 2^32 + 1 in registers, memory,
     /// kernels in a graph, FP64. A wrong result is an error.
     Device(BenchDeviceArgs),
     /// Time the Jacobi symbol of a random residue mod 2^P − 1, the check of a Lucas–Lehmer test.
@@ -106,14 +107,14 @@ pub(crate) struct BenchArgs {
     #[command(flatten)]
     pub(crate) arithmetic: ArithmeticArgs,
 
-    /// Draw the times and floors against the exponent into this SVG file, which is replaced if it is
-    /// there. A path that cannot be written is refused before anything is measured.
+    /// Draw the times and floors against the exponent into this SVG file. An existing file is replaced.
+    /// A path that cannot be written is refused before anything is measured.
     #[arg(long, value_name = "FILE", conflicts_with = "same_plan")]
     pub(crate) plot: Option<PathBuf>,
 
-    /// On a GPU: time fp64 with N complex numbers against goldilocks with N integers where both
-    /// have one number of rows and of columns and the same radices [default: each N = 2^16 … 2^24].
-    /// Of each N at most four such cuts are tried, those first that both engines expect most of.
+    /// On a GPU: time fp64 with N complex numbers against goldilocks with N integers, both with the
+    /// same rows, columns and radices [default: each N = 2^16 … 2^24]. At most four such shapes of
+    /// each N are tried, the most promising ones first.
     #[arg(
         long,
         value_name = "N",
@@ -144,7 +145,7 @@ pub(crate) struct BenchChecksArgs {
     #[arg(long, value_name = "DIR", default_value = "warpint-work")]
     pub(crate) dir: PathBuf,
 
-    /// End after so many checks, or at the end of the test.
+    /// End after this number of checks, or at the end of the test.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = checks)]
     pub(crate) checks: usize,
 

@@ -7,6 +7,7 @@ use warpint::integer::Width;
 use warpint::integer::gpu::Method;
 use warpint::mersenne::DeviceChoice;
 
+use super::arithmetic::threads;
 use super::at_least_one;
 
 pub(super) const EXAMPLES: &str = "\
@@ -23,8 +24,8 @@ pub(crate) struct BenchBatchArgs {
     /// Operations: add (a + b mod 2^n), mul (a·b), sqr (a²), mullo (a·b mod 2^n), divrem (⌊a/b⌋ and a mod b,
     /// b of n/2 bits), gcd (the greatest common divisor), gcd-by-division (the same by Euclid's algorithm, a
     /// baseline: a remainder of the whole batch in each step), modinv (a^(−1) mod m, m odd), powm (a^b mod m,
-    /// m odd), sqrt (⌊√a⌋ and what it leaves) of numbers of n bits. A row of divrem says, below ÷/×, how
-    /// many times a product of n by n bits it takes.
+    /// m odd), sqrt (⌊√a⌋ and its remainder) of numbers of n bits. The column ÷/× of divrem is its time
+    /// divided by that of a product of n by n bits.
     #[arg(
         long = "op",
         value_name = "OPS",
@@ -40,14 +41,13 @@ pub(crate) struct BenchBatchArgs {
     #[arg(long, value_name = "BITS", value_parser = width, value_delimiter = ',')]
     pub(crate) bits: Vec<Width>,
 
-    /// Numbers of a batch [default: as many as fill 256 MiB, on the CPU 16 MiB, or what the memory
-    /// that is free has room for].
+    /// Numbers of a batch [default: as many as fill 256 MiB, on the CPU 16 MiB, at most what fits
+    /// into the free memory].
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) count: Option<usize>,
 
-    /// How a device multiplies: single, karatsuba1 … karatsuba5, ntt3 … ntt11, or all, a row for each
-    /// that is possible [default: what the library takes, by what tune batch measured or an
-    /// estimate].
+    /// How a device multiplies: single, karatsuba1 … karatsuba5, ntt3 … ntt11, or all: a row for each
+    /// possible method [default: the library's choice, by the prices of tune batch or an estimate].
     #[arg(long, value_name = "METHOD", value_parser = methods)]
     pub(crate) method: Option<Methods>,
 
@@ -56,12 +56,16 @@ pub(crate) struct BenchBatchArgs {
     #[arg(long, value_name = "DEVICE", default_value_t)]
     pub(crate) device: DeviceChoice,
 
-    /// Draw the operands from this seed [default: another one each time; --json tells it].
+    /// Threads of the CPU [default: one for each core].
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
+
+    /// Draw the operands from this seed [default: random; --json shows it].
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u32>,
 
-    /// Draw the times and floors against the width into this SVG file, which is replaced if it is
-    /// there. A path that cannot be written is refused before anything is measured.
+    /// Draw the times and floors against the width into this SVG file. An existing file is replaced.
+    /// A path that cannot be written is refused before anything is measured.
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,
 

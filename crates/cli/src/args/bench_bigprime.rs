@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use warpint::arith::gfn::{Form, PRIMES};
 use warpint::mersenne::DeviceChoice;
 
+use super::arithmetic::threads;
 use super::at_least_one;
 
 pub(super) const EXAMPLES: &str = "\
@@ -33,8 +34,7 @@ pub(crate) struct BenchBigprimeArgs {
     #[arg(long, value_name = "WAY", value_enum, hide_possible_values = true)]
     pub(crate) way: Option<Way>,
 
-    /// Runs that are timed, of which the median counts: 1 to 1000, by the clock of the device, on the CPU
-    /// by that of the host [default: 15, and 3 of those that take long].
+    /// Runs of which the median is taken, 1 to 1000 [default: 15, and 3 of those that take long].
     #[arg(long, value_name = "N", value_parser = runs)]
     pub(crate) runs: Option<usize>,
 
@@ -43,10 +43,18 @@ pub(crate) struct BenchBigprimeArgs {
     #[arg(long, value_name = "DEVICE", default_value_t)]
     pub(crate) device: DeviceChoice,
 
-    /// Draw into this SVG file, which is replaced if it is there: of two ways their ratio against the
-    /// length, of one its times. A path that cannot be written is refused before anything is measured.
+    /// Threads of the CPU [default: one for each core].
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
+
+    /// Draw into this SVG file the ratio of both ways against the length, or the times of one way. An
+    /// existing file is replaced. A path that cannot be written is refused before anything is measured.
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,
+
+    /// Print no progress, only the results and what goes wrong.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 
     /// Print one JSON object.
     #[arg(long)]

@@ -11,26 +11,27 @@ pub(crate) enum Collatz {
     /// Verify that every number of a range reaches 1.
     ///
     /// Below X: all numbers from 1 to X − 1. From A to B: the numbers A ≤ n < B, given that all below A reach 1.
-    /// The range, which ends at 2^127 at the latest, is cut into units; each finished one has a file in DIR and
-    /// is not done again. The same command goes on where one was stopped, and several on one DIR share the
-    /// units. Exit code 1 if a number is not seen to come down, or a unit failed.
+    /// The range ends at 2^127 at the latest and is cut into units. Each finished unit has a file in DIR and is not
+    /// done again. The same command continues a stopped run, and several processes with one DIR share the units. Exit
+    /// code 1 if a number does not come below its start, or a unit fails.
     #[command(after_help = VERIFY_EXAMPLES)]
     Verify(VerifyArgs),
-    /// Say what the files of warpint collatz verify cover together.
+    /// Report which numbers the files of warpint collatz verify cover together.
     ///
-    /// Reads every ….json of the directories. Exit code 0 if they make up one range without gaps, disagreements
-    /// and unresolved numbers, 2 if a file cannot be read or is damaged or something else, otherwise 1.
+    /// Reads every ….json of the directories, and recomputes the sample and the evidence of each unit. Exit code 0 if
+    /// the units make up one range, each with evidence, without gaps, disagreements and unresolved numbers; 2 if a
+    /// file cannot be read or is no sound unit; 3 if stopped; otherwise 1.
     #[command(after_help = MERGE_EXAMPLES)]
     Merge(MergeArgs),
-    /// Measure how many numbers are verified in a second.
+    /// Measure how many numbers are verified per second.
     #[command(after_help = BENCH_EXAMPLES)]
     Bench(CollatzBenchArgs),
-    /// Follow one number of any size to 1: how many steps, odd and even ones, and how high.
+    /// Follow one number of any size to 1: count its odd and even steps, and find its maximum.
     #[command(after_help = PATH_EXAMPLES)]
     Path(PathArgs),
-    /// Compute the delays of all numbers A ≤ n < B, their sum and the largest; with --records, who breaks records.
+    /// Compute the delays of all numbers A ≤ n < B, their sum and the largest, and with --records all records.
     ///
-    /// The delay of n is the number of steps n/2 and 3n + 1, each counted, until 1: 63,728,127 has 949.
+    /// The delay of n is the number of steps n/2 and 3n + 1 until 1: that of 63,728,127 is 949.
     #[command(after_help = DELAY_EXAMPLES)]
     Delay(DelayArgs),
 }

@@ -17,6 +17,7 @@ pub(super) const DELAY_EXAMPLES: &str = "\
 Examples:
   warpint collatz delay 1 10^9 --records
   warpint collatz delay 2^40 2^40+10^6 --out delays.txt
+  warpint collatz delay 1 1000 --out - | sort -nk2 | tail
   warpint collatz delay 2^40 2^41 --device cuda --json";
 
 #[derive(Debug, Args)]
@@ -45,20 +46,21 @@ pub(crate) struct DelayArgs {
     #[arg(long, value_name = "DEVICE", default_value_t)]
     pub(crate) device: DeviceChoice,
 
-    /// Also find all numbers that take longer, or rise higher, than all smaller ones of the range; from A = 1 on
+    /// Also find all numbers that take more steps, or rise higher, than all smaller ones of the range. From A = 1
     /// these are the known delay and path records.
     #[arg(long)]
     pub(crate) records: bool,
 
-    /// Only delays above this one are records: the largest of all numbers below A.
+    /// The largest delay of the numbers below A. Only larger ones are records.
     #[arg(long, value_name = "DELAY", requires = "records")]
     pub(crate) delay_record: Option<u32>,
 
-    /// Only maxima above this one are records: the largest of all numbers below A.
+    /// The largest maximum of the paths of the numbers below A. Only larger ones are records.
     #[arg(long, value_name = "MAXIMUM", requires = "records", value_parser = large_natural)]
     pub(crate) path_record: Option<BigUint>,
 
-    /// Write all delays into this file, a line `n delay` for each number.
+    /// Write all delays to FILE, a line `n delay` for each number. With -, they go to standard output, and the
+    /// report to standard error.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 

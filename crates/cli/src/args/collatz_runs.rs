@@ -1,5 +1,6 @@
 //! `collatz verify` and `collatz merge`: their grammar and help.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -18,13 +19,17 @@ Examples:
   warpint collatz verify --below 2^52 --unit-bits 44 --shard $SLURM_ARRAY_TASK_ID/16
   warpint collatz merge warpint-collatz
 
-Ctrl-C stops; finished units are kept, and the same command does the rest. Machines that share a
-range by --shard or --units must be given the same range and --unit-bits.";
+Ctrl-C stops the run. Finished units are kept, and the same command does the rest. Machines that share a
+range by --shard or --units must use the same range and --unit-bits.";
 
 pub(crate) const MERGE_EXAMPLES: &str = "\
 Examples:
   warpint collatz merge warpint-collatz
-  warpint collatz merge machine-1 machine-2 --json";
+  warpint collatz merge machine-1 machine-2 --json
+  warpint collatz merge machine-* --audit 20
+
+The check recomputes the sample and the evidence of each unit, in some 100 ms of a core. Audits
+verify random units, or random parts of large ones, once more by another method.";
 
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
@@ -40,13 +45,13 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "X", value_parser = natural, allow_negative_numbers = true, conflicts_with_all = ["from", "to"])]
     pub(crate) below: Option<u128>,
 
-    /// auto (the fastest that the device has), plain (every number step by step), table (some bits at a time,
+    /// auto (the fastest one for the device), plain (every number step by step), table (some bits at a time,
     /// by tables) or sieve (numbers grown from their low bits).
     #[arg(long, value_name = "METHOD", default_value = AUTO, value_parser = method(), hide_possible_values = true)]
     pub(crate) method: MethodChoice,
 
-    /// Where to compute: auto (a GPU if there is one that works, otherwise the CPU), cpu, cuda, cuda:N, or all
-    /// (every GPU, unit by unit).
+    /// Where to compute: auto (a GPU if one works, otherwise the CPU), cpu, cuda, cuda:N, or all (every GPU takes
+    /// units).
     #[arg(long, value_name = "DEVICE", default_value = AUTO)]
     pub(crate) device: Places,
 
@@ -54,20 +59,20 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
 
-    /// Where the files of finished units are.
+    /// Directory for the files of finished units.
     #[arg(long, value_name = "DIR", default_value = "warpint-collatz")]
     pub(crate) dir: PathBuf,
 
-    /// Units of 2^M numbers [default: as DIR has them for this range, otherwise so that a unit takes some
+    /// Units of 2^M numbers [default: that of the range's files in DIR, otherwise such that a unit takes some
     /// seconds].
     #[arg(long, value_name = "M", value_parser = unit_bits)]
     pub(crate) unit_bits: Option<u32>,
 
-    /// Only these units, as 7 or 5..9, both ends included. Units are counted from 0.
+    /// Only these units: 7, or 5..9 with both ends included. Units are numbered from 0.
     #[arg(long, visible_alias = "unit", value_name = "UNITS", value_parser = units, conflicts_with = "shard")]
     pub(crate) units: Option<(u64, u64)>,
 
-    /// Only part I, from 0, of N parts of as many units in a row, about.
+    /// Only part I of N parts, numbered from 0, of about equally many consecutive units.
     #[arg(long, value_name = "I/N", value_parser = shard)]
     pub(crate) shard: Option<(u64, u64)>,
 
@@ -75,7 +80,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Print nothing but the result, and what goes wrong.
+    /// Print only the result and problems.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -86,9 +91,29 @@ pub(crate) struct MergeArgs {
     #[arg(value_name = "DIR", required = true)]
     pub(crate) dirs: Vec<PathBuf>,
 
-    /// Print one JSON object.
+    /// Believe the samples and the evidence in the files.
+    #[arg(long)]
+    pub(crate) no_check: bool,
+
+    /// Verify N random units, or random parts of units, by another method on the CPU.
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub(crate) audit: u64,
+
+    /// Choose the units of an earlier audit, which reports its seed.
+    #[arg(long, value_name = "SEED", requires = "audit")]
+    pub(crate) audit_seed: Option<u64>,
+
+    /// Threads of the CPU [default: one for each core].
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
+
+    /// Print one JSON object, and no progress.
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// Print no progress.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }
 
 const AUTO: &str = "auto";
@@ -103,7 +128,7 @@ pub(super) fn method() -> impl TypedValueParser<Value = MethodChoice> {
         .map(|name| MethodChoice(Method::ALL.into_iter().find(|method| method.name() == name)))
 }
 
-/// Where units are verified.
+/// Where to compute, with all GPUs as a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Places {
     /// On all GPUs.
@@ -120,6 +145,15 @@ impl FromStr for Places {
             return Ok(Self::All);
         }
         text.parse().map(Self::One).map_err(|unknown| format!("{unknown}, all"))
+    }
+}
+
+impl fmt::Display for Places {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => f.write_str("all"),
+            Self::One(device) => device.fmt(f),
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueEnum};
 use warpint::mersenne::{DeviceChoice, DeviceId, Exponent};
 
-use super::arithmetic::ArithmeticArgs;
+use super::arithmetic::{ArithmeticArgs, DeviceArgs, threads};
 use super::{at_least_one, gpu};
 use crate::units;
 
@@ -17,24 +17,33 @@ pub(crate) struct TuneArgs {
     #[command(subcommand)]
     pub(crate) what: Option<Tune>,
 
-    /// Exponents whose transform lengths are to be timed [default: of several sizes].
+    /// Time the transform lengths of these exponents [default: exponents of several sizes].
     #[arg(value_name = "P", allow_negative_numbers = true)]
     pub(crate) exponents: Vec<Exponent>,
 
     #[command(flatten)]
     pub(crate) arithmetic: ArithmeticArgs,
 
-    /// Instead of lengths for some exponents, every length in this range, as 64K..36M.
+    /// Time every length in this range, for example 64K..36M, instead of those of some exponents.
     #[arg(long, value_name = "FROM..TO", value_parser = units::parse_word_range, conflicts_with = "exponents")]
     pub(crate) lengths: Option<RangeInclusive<usize>>,
 
-    /// Of each length try only the first N variants, which promise most.
+    /// Try at most N variants of each length, the most promising ones first.
     #[arg(long, value_name = "N", value_parser = variants, default_value_t = 24)]
     pub(crate) variants: usize,
 
-    /// Write the fastest of each length into this file as a table, with whatever was there gone.
+    /// Time for each exponent. The variants that promise most are timed first; lengths that are much
+    /// slower than the fastest are not searched further.
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = units::parse_seconds, conflicts_with = "lengths")]
+    pub(crate) budget: Duration,
+
+    /// Write the fastest of each length into this file as a table. An existing file is replaced.
     #[arg(long, value_name = "FILE")]
     pub(crate) table: Option<PathBuf>,
+
+    /// Print no progress, only the results and what goes wrong.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 
     /// Print one JSON object, with all that was timed.
     #[arg(long)]
@@ -44,12 +53,12 @@ pub(crate) struct TuneArgs {
 /// What else can be tuned.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Tune {
-    /// Measure which method multiplies integers of which width fastest on a GPU, for batches.
+    /// Measure which method multiplies integers of each width fastest on a GPU, for batches.
     ///
-    /// Without it methods are chosen by a formula that was fitted on an NVIDIA H200. Of each width
-    /// those methods are timed that may be the fastest by what is known so far. A price is stored
-    /// when it is measured: Ctrl-C loses none, and the same command measures what is left. The numbers
-    /// that a batch computes are the same by all methods.
+    /// Without these measurements, methods are chosen by a formula that was fitted on an NVIDIA H200.
+    /// At each width only the methods are timed that may be the fastest by what is known so far. A
+    /// price is stored as soon as it is measured: Ctrl-C loses none, and the same command measures
+    /// the rest. All methods compute the same numbers.
     #[command(
         after_help = "Examples:\n  warpint tune batch\n  warpint tune batch --device cuda:1 --again --json"
     )]
@@ -117,11 +126,46 @@ pub(crate) struct TuneBatchArgs {
     #[arg(long, value_name = "DEVICE", default_value = "cuda", value_parser = gpu)]
     pub(crate) device: DeviceId,
 
-    /// Measure anew what is stored.
+    /// Measure everything again, also what is stored.
     #[arg(long)]
     pub(crate) again: bool,
 
+    /// Print no progress, only the results and what goes wrong.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+
     /// Print one JSON object, with all that was measured.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SelftestArgs {
+    /// Only the cases whose suite::case contains this text.
+    #[arg(value_name = "FILTER")]
+    pub(crate) filter: Option<String>,
+
+    /// Run all cases, not only the quick ones. On the CPU all cases are quick.
+    #[arg(long)]
+    pub(crate) thorough: bool,
+
+    /// Instead, inject faults into tests whose answers are known: flipped bits, failing devices, full
+    /// disks, kills. Each must be detected and do no harm. Takes about a minute on the CPU.
+    #[arg(long, conflicts_with = "thorough")]
+    pub(crate) faults: bool,
+
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
+
+    /// Threads of the CPU for what is done side by side [default: one for each core].
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
+
+    /// Print only the cases that fail, and the last line.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+
+    /// Print one JSON object at the end: suite, case, passed, seconds and message of each case.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -131,17 +175,21 @@ pub(crate) struct StressArgs {
     #[command(flatten)]
     pub(crate) arithmetic: ArithmeticArgs,
 
-    /// How long, in seconds.
-    #[arg(long, visible_alias = "seconds", value_name = "SECONDS", default_value = "60", value_parser = units::parse_seconds)]
-    pub(crate) time: Duration,
+    /// How long, in seconds [default: until Ctrl-C].
+    #[arg(long, visible_alias = "seconds", value_name = "SECONDS", value_parser = units::parse_seconds)]
+    pub(crate) time: Option<Duration>,
 
-    /// Only at this exponent [default: of several sizes, in turns].
+    /// Use only this exponent [default: exponents of several sizes, in turns].
     #[arg(long, value_name = "P", allow_negative_numbers = true)]
     pub(crate) exponent: Option<Exponent>,
 
-    /// At this transform length [default: the shortest safe one].
+    /// Use this transform length [default: the shortest safe one].
     #[arg(long, value_name = "N", value_parser = units::parse_words, requires = "exponent")]
     pub(crate) length: Option<usize>,
+
+    /// Print no progress, only the tally and what goes wrong.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 
     /// Print the tally as one JSON object, and no progress.
     #[arg(long)]

@@ -1,4 +1,4 @@
-//! Numbers from 0 up as people write them: `1_000_000`, `10^12`, `2^70+5`, `3*2^41-1`.
+//! Numbers from 0 up as people write them: `1_000_000`, `0x10001`, `10^12`, `2^70+5`, `3*2^41-1`.
 
 use num_bigint::BigUint;
 
@@ -74,9 +74,11 @@ fn power(text: &str, most_bits: u64) -> Result<BigUint, Wrong> {
     Ok(base.pow(exponent))
 }
 
-/// Decimal digits; `_` may stand between two of them.
+/// Decimal digits, or hexadecimal ones behind 0x; `_` may stand between two of them.
 fn digits(text: &str) -> Result<BigUint, Wrong> {
-    let good = |b: u8| b.is_ascii_digit() || b == b'_';
+    let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    let (text, radix) = hex.map_or((text, 10), |text| (text, 16));
+    let good = |b: u8| char::from(b).is_digit(radix) || b == b'_';
     if text.is_empty()
         || text.starts_with('_')
         || text.ends_with('_')
@@ -85,7 +87,7 @@ fn digits(text: &str) -> Result<BigUint, Wrong> {
     {
         return Err(Wrong::NoNumber);
     }
-    BigUint::parse_bytes(text.replace('_', "").as_bytes(), 10).ok_or(Wrong::NoNumber)
+    BigUint::parse_bytes(text.replace('_', "").as_bytes(), radix).ok_or(Wrong::NoNumber)
 }
 
 #[cfg(test)]
@@ -110,6 +112,9 @@ mod tests {
             ("1^99999999999999999999", 1),
             (" 2 ^ 3 ", 8),
             ("2*3*4+1", 25),
+            ("0x10001", 65_537),
+            ("0XfF_fF", 65_535),
+            ("0x10^0x2-1", 255),
         ] {
             assert_eq!(natural(text), Ok(value), "{text}");
             assert_eq!(large_natural(text), Ok(value.into()), "{text}");
@@ -130,7 +135,11 @@ mod tests {
             ("1__0", "is no number"),
             ("_1", "is no number"),
             ("1.5", "is no number"),
-            ("0x10", "is no number"),
+            ("0x", "is no number"),
+            ("0x_1", "is no number"),
+            ("0xg", "is no number"),
+            ("ff", "is no number"),
+            ("x10", "is no number"),
             ("٣", "is no number"),
             ("-5", "'-5' is below 0"),
             ("−5", "is below 0"),

@@ -11,15 +11,26 @@ use super::at_least_one;
 use crate::run::{Job, random_shift};
 use crate::units;
 
-pub(super) const TEST_EXAMPLES: &str = "\
+pub(super) const PRP_EXAMPLES: &str = "\
 Examples:
-  warpint prp 216091                        test M216091 = 2^216091 − 1
-  warpint prp 216091 --json --quiet         the same for a script
-  warpint prp 6972593 --iterations 10000    the residue after 10000 squarings
-  warpint ll 44497 --engine goldilocks      in exact integer arithmetic
-  warpint ll 44497 --length 4K --threads 1  with a given transform length
+  warpint prp 216091                         test M216091 = 2^216091 − 1
+  warpint prp 216091 --json --quiet          the same for a script
+  warpint prp 216091 --proof                 and make a proof of the test
+  warpint prp 67 --factors 193707721         test the cofactor that known factors leave
+  warpint prp 6972593 --iterations 10000     the residue after 10000 squarings
+  warpint prp 82589933 --device cuda:1       on the second GPU
 
-Checkpoints are in DIR/M<P>/. Ctrl-C saves one and stops; the same command goes on from it.";
+Checkpoints are in DIR/M<P>/. Ctrl-C saves one and stops; the same command resumes the test.";
+
+pub(super) const LL_EXAMPLES: &str = "\
+Examples:
+  warpint ll 44497                           test M44497 = 2^44497 − 1
+  warpint ll 44497 --json --quiet            the same for a script
+  warpint ll 44497 --engine goldilocks       in exact integer arithmetic
+  warpint ll 44497 --verify-with goldilocks  with two engines that are compared
+  warpint ll 44497 --length 4K --threads 1   with a given transform length
+
+Checkpoints are in DIR/M<P>/. Ctrl-C saves one and stops; the same command resumes the test.";
 
 /// What `prp` and `ll` share.
 #[derive(Debug, Args)]
@@ -32,12 +43,12 @@ pub(crate) struct TestArgs {
     pub(crate) arithmetic: ArithmeticArgs,
 
     /// Use this transform length, in words: 393216, 384K, 4M [default: the fastest safe one].
-    /// fp64 has even ones with no prime factor above 7 (not all), goldilocks 2^k and 5·2^k; one
-    /// that cannot be used is answered with its neighbours.
+    /// fp64 has even lengths without prime factors above 7 (not all of them), goldilocks has 2^k and
+    /// 5·2^k. The error message for a length that cannot be used names the nearest ones that can.
     #[arg(long, value_name = "N", value_parser = units::parse_words)]
     pub(crate) length: Option<usize>,
 
-    /// Where checkpoints and results are.
+    /// Directory of checkpoints and results.
     #[arg(long, value_name = "DIR", default_value = "warpint-work")]
     pub(crate) dir: PathBuf,
 
@@ -49,12 +60,12 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = units::parse_seconds)]
     pub(crate) checkpoint_interval: Duration,
 
-    /// Stop after K iterations and print the residue; no factor is looked for, and nothing goes
-    /// into the results file before the last iteration.
+    /// Stop after K iterations and print the residue. No factor is looked for, and the results file
+    /// gets nothing unless K is the whole test.
     #[arg(long, value_name = "K", value_parser = at_least_one)]
     pub(crate) iterations: Option<u64>,
 
-    /// Begin with the residue shifted by so many bits [default: drawn at random]: two runs with
+    /// Begin with the residue shifted by this number of bits [default: random]. Two runs with
     /// different shifts share no systematic error.
     #[arg(long, value_name = "BITS")]
     pub(crate) shift: Option<u32>,
@@ -67,11 +78,11 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "K", default_value_t = TF_LIMIT, value_parser = at_least_one, conflicts_with = "no_tf")]
     pub(crate) tf_limit: u64,
 
-    /// Forget the stored result and the checkpoints of this test, and begin anew.
+    /// Delete the stored result and the checkpoints of this test, and begin anew.
     #[arg(long)]
     pub(crate) restart: bool,
 
-    /// Print nothing but the result, and what goes wrong.
+    /// Print only the result and what goes wrong.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 
@@ -81,7 +92,7 @@ pub(crate) struct TestArgs {
 }
 
 /// About a tenth of a second at the largest exponents.
-const TF_LIMIT: u64 = 2_000_000;
+pub(crate) const TF_LIMIT: u64 = 2_000_000;
 
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
 pub(crate) enum Start {

@@ -3,7 +3,9 @@
 use std::fmt::{self, Display};
 
 use serde::Serialize;
-use warpint::device::{Device, DeviceError, DeviceInfo, Fp64Rate, Nvrtc, fp64_rate};
+use warpint::device::{
+    Device, DeviceError, DeviceInfo, Fp64Rate, Nvrtc, Telemetry, fp64_rate, sensors,
+};
 
 use crate::exit::Exit;
 use crate::report;
@@ -42,6 +44,9 @@ struct DeviceReport {
     nvrtc: Compiler,
     /// `null` where it could not be measured.
     fp64: Option<Fp64>,
+    /// Absent where there is no NVML, or the device has no sensors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sensors: Option<Telemetry>,
     /// Why it cannot be used, or not be measured.
     problem: Option<String>,
 }
@@ -68,6 +73,7 @@ impl DeviceReport {
         let nvrtc = Compiler::of(Nvrtc::find(Some(info.compute_capability)));
         let mut report = Self::new(info, nvrtc);
         report.problem = report.measure().err().map(|e| e.to_string());
+        report.sensors = sensors(&info.id).and_then(|sensors| sensors.read());
         report
     }
 
@@ -83,6 +89,7 @@ impl DeviceReport {
             driver: info.driver.clone(),
             nvrtc,
             fp64: None,
+            sensors: None,
             problem: None,
         }
     }
@@ -149,6 +156,7 @@ impl Display for DeviceReport {
             line("NVRTC", &self.nvrtc),
         ];
         lines.extend(self.fp64.map(|fp64| line("FP64", fp64)));
+        lines.extend(self.sensors.iter().map(|sensors| line("sensors", sensors)));
         lines.extend(self.problem.iter().map(|problem| line("problem", problem)));
         f.write_str(&lines.join("\n"))
     }
@@ -213,6 +221,7 @@ mod tests {
         let whole = DeviceReport {
             free_bytes: Some(1 << 30),
             fp64: Some(Fp64Rate { fp64: 33.4e12, fp32: 66.7e12 }.into()),
+            sensors: Some(Telemetry { temperature_celsius: Some(41), ..Telemetry::default() }),
             ..DeviceReport::new(&info(0), found())
         };
         let busy = DeviceReport {
@@ -228,6 +237,7 @@ mod tests {
   driver    580.159.04 (CUDA 13.0)
   NVRTC     13.0, /x/libnvrtc.so.13
   FP64      full rate: 33.40·10^12 multiply-adds/s, 1/2 of FP32 (measured)
+  sensors   41 °C
 cuda:1  NVIDIA H200
   memory    139.8 GiB
   compute   capability 9.0, 132 multiprocessors
@@ -238,7 +248,9 @@ cuda:1  NVIDIA H200
         let json = serde_json::to_value(&report).unwrap();
         assert_eq!(json["devices"][0]["fp64"]["full-rate"], true);
         assert_eq!(json["devices"][0]["nvrtc"]["path"], "/x/libnvrtc.so.13");
+        assert_eq!(json["devices"][0]["sensors"]["temperature-celsius"], 41);
         assert_eq!(json["devices"][1]["id"], "cuda:1");
+        assert!(json["devices"][1].get("sensors").is_none());
         assert!(json["devices"][1]["fp64"].is_null());
     }
 

@@ -33,12 +33,8 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Bench { what: Bench::Checks(args) } => bench::checks::run(&args),
         Command::Bench { what: Bench::Device(args) } => bench_device::run(&args),
         Command::Bench { what: Bench::Jacobi(args) } => bench::jacobi::run(&args),
-        Command::Selftest { filter, faults: false, device } => {
-            selftest::run(device.device, filter.as_deref())
-        }
-        Command::Selftest { filter, faults: true, device } => {
-            selftest_faults::run(device.device, filter.as_deref())
-        }
+        Command::Selftest(args) if args.faults => selftest_faults::run(&args),
+        Command::Selftest(args) => selftest::run(&args),
         Command::Work(args) => work::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Tune(TuneArgs { what: Some(Tune::Batch(args)), .. }) => tune_batch::run(&args),

@@ -34,6 +34,9 @@ struct Report {
     /// `P` or `C`; absent for a proof that is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<&'static str>,
+    /// Why it is refused; absent for a proof that is right.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refusal: Option<Refused>,
     /// What the file claims, if it is wrong.
     res64: String,
     residue_type: u8,
@@ -47,6 +50,13 @@ struct Report {
     round_off: Option<f64>,
     seconds: f64,
     program: Program,
+}
+
+/// Why a proof is refused, for programs and in words.
+#[derive(Debug, Serialize)]
+struct Refused {
+    code: &'static str,
+    reason: String,
 }
 
 pub(crate) fn verify(args: &ProofVerifyArgs) -> anyhow::Result<Exit> {
@@ -74,7 +84,7 @@ pub(crate) fn verify(args: &ProofVerifyArgs) -> anyhow::Result<Exit> {
     }
     let report = Report::new(&args.file, on_disk, &proof, &verified, begin.elapsed());
     report::print(&report, args.json)?;
-    Ok(if verified.is_valid() { Exit::Done } else { Exit::Failed })
+    Ok(if verified.is_valid() { Exit::Done } else { Exit::Negative })
 }
 
 impl Report {
@@ -92,10 +102,14 @@ impl Report {
             power: proof.power(),
             md5: on_disk.md5,
             valid: verified.is_valid(),
-            status: verified.verdict.map(|verdict| match verdict {
+            status: verified.finding.ok().map(|verdict| match verdict {
                 Verdict::Prime | Verdict::ProbablePrime => "P",
                 Verdict::Composite | Verdict::Interim | Verdict::Certified => "C",
             }),
+            refusal: verified
+                .finding
+                .err()
+                .map(|refusal| Refused { code: refusal.code(), reason: refusal.to_string() }),
             res64: proof.residue().res64_hex(),
             residue_type: if proof.factors().is_empty() { 1 } else { 5 },
             engine: verified.engine,
@@ -118,12 +132,15 @@ impl Display for Report {
             Some(_) => f.write_str(" is composite: the proof")?,
             None => f.write_str(": the proof")?,
         }
-        let right = if self.valid { "right" } else { "WRONG" };
+        write!(f, " of power {} is ", self.power)?;
+        match &self.refusal {
+            None => f.write_str("right")?,
+            Some(refusal) => write!(f, "WRONG ({})", refusal.reason)?,
+        }
         let time = Duration::try_from_secs_f64(self.seconds).unwrap_or_default();
         write!(
             f,
-            " of power {} is {right}, res64 {}, md5 {}, {}, {}{} {}",
-            self.power,
+            ", res64 {}, md5 {}, {}, {}{} {}",
             self.res64,
             self.md5,
             units::elapsed(time),
@@ -140,6 +157,8 @@ impl Display for Report {
 
 #[cfg(test)]
 mod tests {
+    use warpint::mersenne::proof::Refusal;
+
     use super::*;
 
     fn report(status: Option<&'static str>) -> Report {
@@ -151,6 +170,10 @@ mod tests {
             md5: "abc".into(),
             valid: status.is_some(),
             status,
+            refusal: status.is_none().then(|| Refused {
+                code: Refusal::Equation.code(),
+                reason: Refusal::Equation.to_string(),
+            }),
             res64: "0000000000000001".into(),
             residue_type: 1,
             engine: "fp64",
@@ -164,16 +187,20 @@ mod tests {
 
     #[test]
     fn a_wrong_proof_says_nothing_of_the_number() {
-        let rest = "0000000000000001, md5 abc, 500.00 ms, fp64 8K words, round-off max 0.1250";
+        let rest =
+            ", res64 0000000000000001, md5 abc, 500.00 ms, fp64 8K words, round-off max 0.1250";
         for (status, expected) in [
-            (Some("P"), "M131 is a probable prime: the proof of power 3 is right, res64 "),
-            (Some("C"), "M131 is composite: the proof of power 3 is right, res64 "),
-            (None, "M131: the proof of power 3 is WRONG, res64 "),
+            (Some("P"), "M131 is a probable prime: the proof of power 3 is right"),
+            (Some("C"), "M131 is composite: the proof of power 3 is right"),
+            (None, "M131: the proof of power 3 is WRONG (its equation does not hold)"),
         ] {
             assert_eq!(report(status).to_string(), format!("{expected}{rest}"));
         }
         let with_factor = Report { known_factors: vec!["263".into()], ..report(Some("P")) };
         assert!(with_factor.to_string().starts_with("M131/263 is a probable prime"));
-        assert!(!serde_json::to_string(&report(None)).unwrap().contains("status"));
+        let json = serde_json::to_value(report(None)).unwrap();
+        assert!(json.get("status").is_none());
+        assert_eq!(json["refusal"]["code"], "equation");
+        assert!(serde_json::to_value(report(Some("C"))).unwrap().get("refusal").is_none());
     }
 }

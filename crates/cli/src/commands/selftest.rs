@@ -1,61 +1,87 @@
 //! `warpint selftest [FILTER] [--device …]`
 
+use std::fmt::{self, Display};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
 use warpint::integer::Executor;
 use warpint::mersenne::engine::places::{Families, device_on, families_on_cpu};
 use warpint::mersenne::{DeviceChoice, PlanRequest};
 use warpint_selftest::batches::Sizes;
 use warpint_selftest::{
-    CaseReport, Summary, collatz, run_batches, run_collatz, run_kernels, run_transforms,
+    CaseReport, Depth, collatz, run_batches, run_collatz, run_kernels, run_transforms,
     run_transforms_on_cpu, transform_big, transform_small,
 };
 
 use super::batch::place::gpu;
-use crate::exit::{BadRequest, Exit};
+use crate::args::SelftestArgs;
+use crate::exit::{self, BadRequest, Exit};
 use crate::report;
 use crate::run::settle_for_any;
-use crate::units;
+use crate::{threads, units};
 
-pub(crate) fn run(device: DeviceChoice, filter: Option<&str>) -> anyhow::Result<Exit> {
-    let request = settle_for_any(&PlanRequest { device, ..PlanRequest::default() })?;
-    let families = families(device, &request)?;
-    let mut printed = Ok(());
-    let mut print = |case: &CaseReport| {
-        let written = report::write_out(format!("{}\n", line(case)).as_bytes());
-        if printed.is_ok() {
-            printed = written;
-        }
-    };
-    let mut summaries = vec![];
+pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
+    threads::set(args.threads)?;
+    let (choice, filter) = (args.device.device, args.filter.as_deref());
+    let request = settle_for_any(&PlanRequest { device: choice, ..PlanRequest::default() })?;
+    let families = families(choice, &request)?;
+    let depth = if args.thorough { Depth::Thorough } else { Depth::Quick };
+    let mut tally = Tally::new(args);
+    if filter.is_none() && !args.quiet {
+        report::notice(&estimate(depth, request.device));
+    }
     if let DeviceChoice::On(id) = request.device {
         let device = device_on(id)?;
-        summaries.push(run_kernels(&device, filter, &mut print));
-        summaries.push(run_batches(&gpu(id)?.into(), &Sizes::of_gpus(), filter, &mut print));
-        let sizes = collatz::Sizes::of_gpus();
-        summaries.push(run_collatz(&device, &sizes, filter, &mut print));
-        let sizes = (&transform_big::Sizes::of_gpus(), &transform_small::Sizes::of_gpus());
-        summaries.push(run_transforms(&device, sizes, filter, &mut print));
+        let (batches, collatz, big, small) = sizes(depth);
+        run_kernels(&device, depth, filter, &mut |case| tally.take(case.into()));
+        run_batches(&gpu(id)?.into(), &batches, filter, &mut |case| tally.take(case.into()));
+        run_collatz(&device, &collatz, filter, &mut |case| tally.take(case.into()));
+        let take = &mut |case: &CaseReport| tally.take(case.into());
+        run_transforms(&device, depth, (&big, &small), filter, take);
     }
-    if matches!(device, DeviceChoice::Auto | DeviceChoice::Cpu) {
-        summaries.push(run_batches(&Executor::cpu(), &Sizes::usual(), filter, &mut print));
-        summaries.push(run_transforms_on_cpu(filter, &mut print));
+    if matches!(choice, DeviceChoice::Auto | DeviceChoice::Cpu) {
+        let take = &mut |case: &CaseReport| tally.take(case.into());
+        run_batches(&Executor::cpu(), &Sizes::usual(), filter, take);
+        run_transforms_on_cpu(filter, take);
     }
-    summaries.push(warpint_selftest::run(&families, filter, &mut print));
-    printed?;
-    let passed = summaries.iter().map(|summary| summary.passed).sum();
-    let failed = summaries.iter().map(|summary| summary.failed).sum();
-    conclude(&Summary { passed, failed }, filter)
+    warpint_selftest::run(&families, depth, filter, &mut |case| tally.take(case.into()));
+    let has_more = depth == Depth::Quick && matches!(request.device, DeviceChoice::On(_));
+    tally.conclude(args, has_more)
 }
 
-/// The last line, and the exit code.
-pub(super) fn conclude(summary: &Summary, filter: Option<&str>) -> anyhow::Result<Exit> {
-    let Summary { passed, failed } = summary;
-    if passed + failed == 0 {
-        let filter = filter.unwrap_or_default();
-        let line = format!("no case has '{filter}' in its name: without a filter all are run");
-        return Err(BadRequest(line).into());
+/// Those of a device.
+fn sizes(depth: Depth) -> (Sizes, collatz::Sizes, transform_big::Sizes, transform_small::Sizes) {
+    match depth {
+        Depth::Quick => (
+            Sizes::quick(),
+            collatz::Sizes::quick(),
+            transform_big::Sizes::quick(),
+            transform_small::Sizes::quick(),
+        ),
+        Depth::Thorough => (
+            Sizes::of_gpus(),
+            collatz::Sizes::of_gpus(),
+            transform_big::Sizes::of_gpus(),
+            transform_small::Sizes::of_gpus(),
+        ),
     }
-    report::write_out(format!("{passed} passed, {failed} failed\n").as_bytes())?;
-    Ok(if *failed == 0 { Exit::Done } else { Exit::Failed })
+}
+
+/// `quick cases on cuda:0: about 75.0 s if no kernel is compiled yet; --thorough: about 11 min 0 s`
+fn estimate(depth: Depth, place: DeviceChoice) -> String {
+    let is_gpu = matches!(place, DeviceChoice::On(_));
+    let about = |depth: Depth| format!("about {}", units::elapsed(depth.estimate(is_gpu)));
+    match (is_gpu, depth) {
+        (false, _) => format!("all cases of the CPU: {}", about(depth)),
+        (true, Depth::Quick) => format!(
+            "quick cases on {place}: {} if no kernel is compiled yet; --thorough: {}",
+            about(depth),
+            about(Depth::Thorough)
+        ),
+        (true, Depth::Thorough) => {
+            format!("all cases on {place}: {} if no kernel is compiled yet", about(depth))
+        }
+    }
 }
 
 /// Those of the device asked for; with `auto` those of the CPU and of a GPU
@@ -69,11 +95,157 @@ pub(super) fn families(device: DeviceChoice, request: &PlanRequest) -> anyhow::R
     Ok(families)
 }
 
-fn line(case: &CaseReport) -> String {
-    let name = format!("{}::{}", case.family, case.case);
-    let verdict = match &case.result {
-        Ok(()) => "ok".into(),
-        Err(reason) => format!("FAILED: {reason}"),
-    };
-    format!("{name:<48} {:>9}  {verdict}", units::elapsed(case.elapsed))
+/// One case.
+#[derive(Debug, Serialize)]
+pub(super) struct Case {
+    /// The engine or kind of number and its place: `fp64`, `batch@cuda:0`.
+    pub(super) suite: String,
+    pub(super) case: String,
+    pub(super) passed: bool,
+    pub(super) seconds: f64,
+    /// Why it failed, or how a fault was survived; empty if there is nothing to say.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) message: String,
+}
+
+impl From<&CaseReport> for Case {
+    fn from(of: &CaseReport) -> Self {
+        Self {
+            suite: of.family.clone(),
+            case: of.case.clone(),
+            passed: of.result.is_ok(),
+            seconds: of.elapsed.as_secs_f64(),
+            message: of.result.clone().err().unwrap_or_default(),
+        }
+    }
+}
+
+/// `fp64::squares      1.2 s  ok`
+impl Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = format!("{}::{}", self.suite, self.case);
+        let time = Duration::try_from_secs_f64(self.seconds).unwrap_or_default();
+        let verdict = if self.passed { "ok" } else { "FAILED" };
+        write!(f, "{name:<48} {:>9}  {verdict}", units::elapsed(time))?;
+        let message = self.message.replace('\n', " ");
+        if message.is_empty() { Ok(()) } else { write!(f, ": {message}") }
+    }
+}
+
+/// The cases so far, printed when they are done.
+pub(super) struct Tally {
+    lines: bool,
+    only_failures: bool,
+    begin: Instant,
+    report: Report,
+}
+
+/// All that was found.
+#[derive(Serialize)]
+struct Report {
+    seconds: f64,
+    passed: usize,
+    failed: usize,
+    cases: Vec<Case>,
+}
+
+impl Tally {
+    pub(super) fn new(args: &SelftestArgs) -> Self {
+        let report = Report { seconds: 0.0, passed: 0, failed: 0, cases: vec![] };
+        let begin = Instant::now();
+        Self { lines: !args.json, only_failures: args.quiet, begin, report }
+    }
+
+    /// Prints a case. Where nobody reads on, no more cases are run.
+    pub(super) fn take(&mut self, case: Case) {
+        if self.lines
+            && !(self.only_failures && case.passed)
+            && let Err(e) = report::write_out(format!("{case}\n").as_bytes())
+        {
+            std::process::exit(exit::report(&e).code().into());
+        }
+        let count = if case.passed { &mut self.report.passed } else { &mut self.report.failed };
+        *count += 1;
+        self.report.cases.push(case);
+    }
+
+    /// The last line, or the JSON object, and the exit code. `has_more`: whether there are cases
+    /// that only a thorough run has.
+    pub(super) fn conclude(mut self, args: &SelftestArgs, has_more: bool) -> anyhow::Result<Exit> {
+        let Report { passed, failed, .. } = self.report;
+        if passed + failed == 0 {
+            let filter = args.filter.as_deref().unwrap_or_default();
+            let more = if has_more {
+                "--thorough has more cases, and without a filter all quick ones are run"
+            } else {
+                "without a filter all are run"
+            };
+            return Err(BadRequest(format!("no case has '{filter}' in its name: {more}")).into());
+        }
+        self.report.seconds = self.begin.elapsed().as_secs_f64();
+        let text = match args.json {
+            true => serde_json::to_string(&self.report)?,
+            false => format!("{passed} passed, {failed} failed"),
+        };
+        report::write_out((text + "\n").as_bytes())?;
+        Ok(if failed == 0 { Exit::Done } else { Exit::Negative })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+    use warpint::mersenne::DeviceId;
+
+    fn args(line: &str) -> SelftestArgs {
+        let words = ["warpint", "selftest"].into_iter().chain(line.split_whitespace());
+        match Cli::try_parse_from(words).unwrap().command {
+            Command::Selftest(args) => args,
+            _ => panic!("{line}"),
+        }
+    }
+
+    fn case(result: Result<(), String>) -> Case {
+        let (family, case) = ("fp64".into(), "squares".into());
+        (&CaseReport { family, case, result, elapsed: Duration::from_millis(1500) }).into()
+    }
+
+    #[test]
+    fn a_failed_case_is_a_negative_finding() {
+        for (failed, expected) in [(false, Exit::Done), (true, Exit::Negative)] {
+            let args = args("--json");
+            let mut tally = Tally::new(&args);
+            tally.take(case(Ok(())));
+            if failed {
+                tally.take(case(Err("M7: wrong\n".into())));
+            }
+            let json = serde_json::to_value(&tally.report).unwrap();
+            assert_eq!(
+                (&json["passed"], &json["failed"]),
+                (&1.into(), &usize::from(failed).into())
+            );
+            assert_eq!(json["cases"][0]["seconds"], 1.5);
+            assert!(json["cases"][0].get("message").is_none());
+            if failed {
+                assert_eq!(json["cases"][1]["message"], "M7: wrong\n");
+            }
+            assert_eq!(tally.conclude(&args, false).unwrap(), expected);
+        }
+        let line = case(Err("M7:\nwrong".into())).to_string();
+        assert!(line.starts_with("fp64::squares ") && line.ends_with("1.5 s  FAILED: M7: wrong"));
+    }
+
+    #[test]
+    fn how_long_it_takes_is_said_for_both_depths() {
+        let gpu = DeviceChoice::On(DeviceId::Cuda(1));
+        assert_eq!(
+            estimate(Depth::Quick, gpu),
+            "quick cases on cuda:1: about 75.0 s if no kernel is compiled yet; --thorough: about 11 min 0 s"
+        );
+        assert!(estimate(Depth::Thorough, gpu).starts_with("all cases on cuda:1: about 11 min"));
+        assert_eq!(estimate(Depth::Quick, DeviceChoice::Cpu), "all cases of the CPU: about 15.0 s");
+        assert!(Depth::Quick.estimate(true) <= Duration::from_secs(90));
+    }
 }

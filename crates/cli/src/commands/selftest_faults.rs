@@ -3,45 +3,43 @@
 use anyhow::Context;
 use warpint::mersenne::engine::places::device_on;
 use warpint::mersenne::{DeviceChoice, PlanRequest};
-use warpint_selftest::Summary;
 use warpint_selftest::faults::{self, FaultReport};
 
-use super::selftest::{conclude, families};
+use super::selftest::{Case, Tally, families};
+use crate::args::SelftestArgs;
 use crate::exit::Exit;
-use crate::report;
 use crate::run::settle_for_any;
-use crate::units;
+use crate::threads;
 
-pub(crate) fn run(device: DeviceChoice, filter: Option<&str>) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
+    threads::set(args.threads)?;
+    let device = args.device.device;
     let request = settle_for_any(&PlanRequest { device, ..PlanRequest::default() })?;
     let families = families(device, &request)?;
     let program = std::env::current_exe().context("cannot find this program's own file")?;
-    let mut printed = Ok(());
-    let mut print = |fault: &FaultReport| {
-        let written = report::write_out(format!("{}\n", line(fault)).as_bytes());
-        if printed.is_ok() {
-            printed = written;
-        }
-    };
-    let mut summaries = vec![];
+    let mut tally = Tally::new(args);
+    let filter = args.filter.as_deref();
+    let mut take = |fault: &FaultReport| tally.take(fault.into());
     if matches!(device, DeviceChoice::Auto | DeviceChoice::Cpu) {
-        summaries.push(faults::run_collatz(None, filter, &mut print));
+        faults::run_collatz(None, filter, &mut take);
     }
     if let DeviceChoice::On(id) = request.device {
-        summaries.push(faults::run_collatz(Some(&device_on(id)?), filter, &mut print));
+        faults::run_collatz(Some(&device_on(id)?), filter, &mut take);
     }
-    summaries.push(faults::run(&families, Some(&program), filter, &mut print));
-    printed?;
-    let passed = summaries.iter().map(|summary| summary.passed).sum();
-    let failed = summaries.iter().map(|summary| summary.failed).sum();
-    conclude(&Summary { passed, failed }, filter)
+    faults::run(&families, Some(&program), filter, &mut take);
+    tally.conclude(args, false)
 }
 
-fn line(of: &FaultReport) -> String {
-    let name = format!("{}::{}", of.family, of.fault);
-    let verdict = match &of.result {
-        Ok(how) => format!("ok: {how}"),
-        Err(reason) => format!("FAILED: {}", reason.replace('\n', " ")),
-    };
-    format!("{name:<48} {:>9}  {verdict}", units::elapsed(of.elapsed))
+impl From<&FaultReport> for Case {
+    fn from(of: &FaultReport) -> Self {
+        Self {
+            suite: of.family.clone(),
+            case: of.fault.to_owned(),
+            passed: of.result.is_ok(),
+            seconds: of.elapsed.as_secs_f64(),
+            message: match &of.result {
+                Ok(how) | Err(how) => how.clone(),
+            },
+        }
+    }
 }

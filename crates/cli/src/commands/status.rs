@@ -1,11 +1,14 @@
 //! `warpint status [DIR]`: what the workers of a directory do.
 
+use std::ffi::OsString;
 use std::fmt::{self, Display};
+use std::path::Path;
 use std::time::Duration;
+use std::{fs, io};
 
 use anyhow::Context;
 use serde::Serialize;
-use warpint::gimps::{Line, WorkFile};
+use warpint::gimps::{Line, WorkFile, WorkFileError};
 
 use crate::args::StatusArgs;
 use crate::exit::{BadRequest, Exit};
@@ -24,32 +27,47 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<Exit> {
         report::notice(&format!("warning: {line}"));
     }
     for worker in &mut workers {
-        let runs = matches!(worker.state, State::Preparing | State::Testing | State::Proving);
+        let runs = matches!(
+            worker.state,
+            State::Preparing | State::Testing | State::Proving | State::Waiting
+        );
         if runs && !Claim::is_taken(&Claim::of_worker(dir, worker.worker)) {
             worker.state = State::Killed;
         }
     }
-    let file = WorkFile::new(dir, Duration::ZERO);
-    let mut lines = Lines { file: file.path().display().to_string(), ..Lines::default() };
-    for line in file.read()? {
-        match line.line {
-            Line::Work(_) => lines.assignments += 1,
-            Line::Foreign(_) => lines.foreign += 1,
-            Line::Malformed(_) => lines.malformed += 1,
-            Line::Blank | Line::Comment => {}
-        }
-    }
-    report::print(&Status { workers, lines }, args.json)?;
+    let lines = Lines::of(&WorkFile::new(dir, Duration::ZERO))?;
+    let own_lists = numbers(dir)
+        .with_context(|| format!("cannot read {}", dir.display()))?
+        .into_iter()
+        .map(|worker| Lines::of(&WorkFile::of_worker(dir, worker, Duration::ZERO)))
+        .collect::<Result<_, _>>()?;
+    report::print(&Status { workers, lines, own_lists }, args.json)?;
     Ok(Exit::Done)
+}
+
+/// The workers that have lists of their own, ascending.
+fn numbers(dir: &Path) -> io::Result<Vec<u32>> {
+    let number = |name: OsString| {
+        name.to_str()?.strip_prefix("worktodo-")?.strip_suffix(".txt")?.parse::<u32>().ok()
+    };
+    let mut numbers = vec![];
+    for entry in fs::read_dir(dir)? {
+        numbers.extend(number(entry?.file_name()));
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
 }
 
 #[derive(Serialize)]
 struct Status {
     workers: Vec<WorkerStatus>,
     lines: Lines,
+    /// Those of worktodo-N.txt.
+    #[serde(rename = "own-lists", skip_serializing_if = "Vec::is_empty")]
+    own_lists: Vec<Lines>,
 }
 
-/// What is in worktodo.txt.
+/// What is in a list.
 #[derive(Default, Serialize)]
 struct Lines {
     file: String,
@@ -58,15 +76,24 @@ struct Lines {
     foreign: u32,
 }
 
-impl Display for Status {
+impl Lines {
+    fn of(list: &WorkFile) -> Result<Self, WorkFileError> {
+        let mut lines = Self { file: list.path().display().to_string(), ..Self::default() };
+        for line in list.read()? {
+            match line.line {
+                Line::Work(_) => lines.assignments += 1,
+                Line::Foreign(_) => lines.foreign += 1,
+                Line::Malformed(_) => lines.malformed += 1,
+                Line::Blank | Line::Comment => {}
+            }
+        }
+        Ok(lines)
+    }
+}
+
+impl Display for Lines {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.workers.is_empty() {
-            writeln!(f, "no worker has been here")?;
-        }
-        for worker in &self.workers {
-            describe(f, worker)?;
-        }
-        let Lines { file, assignments, malformed, foreign } = &self.lines;
+        let Self { file, assignments, malformed, foreign } = self;
         write!(f, "{file}: {} left", units::count(*assignments, "assignment"))?;
         if *malformed > 0 {
             write!(f, ", {malformed} malformed")?;
@@ -78,6 +105,19 @@ impl Display for Status {
     }
 }
 
+impl Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.workers.is_empty() {
+            writeln!(f, "no worker has been here")?;
+        }
+        for worker in &self.workers {
+            describe(f, worker)?;
+        }
+        write!(f, "{}", self.lines)?;
+        self.own_lists.iter().try_for_each(|list| write!(f, "\n{list}"))
+    }
+}
+
 /// `worker 0 (process 7, since 2026-01-02 03:04:05 UTC): testing M216091, PRP-3, on cpu: …`
 fn describe(f: &mut fmt::Formatter<'_>, worker: &WorkerStatus) -> fmt::Result {
     let WorkerStatus { worker: number, pid, since, updated, done, failed, .. } = worker;
@@ -86,6 +126,7 @@ fn describe(f: &mut fmt::Formatter<'_>, worker: &WorkerStatus) -> fmt::Result {
         State::Preparing => "preparing",
         State::Testing => "testing",
         State::Proving => "building the proof of",
+        State::Waiting => "waiting for work",
         State::Finished => "ended, no work was left",
         State::Stopped => "stopped",
         State::Killed => "no longer running, last at",
@@ -115,6 +156,9 @@ fn describe(f: &mut fmt::Formatter<'_>, worker: &WorkerStatus) -> fmt::Result {
         if let Some(verified) = test.verified {
             write!(f, ", verified to {verified}")?;
         }
+        if let Some(sensors) = &test.sensors {
+            write!(f, ", {sensors}")?;
+        }
         let errors = test.errors.checks + test.errors.round_off + test.errors.device;
         match errors {
             0 => f.write_str(", no errors")?,
@@ -132,6 +176,7 @@ fn describe(f: &mut fmt::Formatter<'_>, worker: &WorkerStatus) -> fmt::Result {
 mod tests {
     use super::*;
     use crate::work::{ErrorStatus, TestStatus};
+    use warpint::device::Telemetry;
 
     #[test]
     fn a_proof_is_told_with_its_share() {
@@ -152,6 +197,7 @@ mod tests {
             saved: None,
             verified: None,
             round_off: None,
+            sensors: None,
             errors: ErrorStatus::default(),
         };
         let worker = |state, test| WorkerStatus {
@@ -165,7 +211,8 @@ mod tests {
             test: Some(test),
         };
         let said = |worker: WorkerStatus| {
-            let status = Status { workers: vec![worker], lines: Lines::default() };
+            let status =
+                Status { workers: vec![worker], lines: Lines::default(), own_lists: vec![] };
             status.to_string().lines().next().unwrap_or_default().to_owned()
         };
         let line = said(worker(State::Proving, test.clone()));
@@ -177,6 +224,10 @@ mod tests {
             (&json["state"], &json["test"]["proof-percent"]),
             (&"proving".into(), &37.5.into())
         );
+        let sensors = Telemetry { temperature_celsius: Some(61), ..Telemetry::default() };
+        let warm = TestStatus { sensors: Some(sensors), ..test.clone() };
+        let line = said(worker(State::Testing, warm));
+        assert!(line.contains(", 61 °C, no errors"), "{line}");
         // A status of an earlier version has no share.
         let line = said(worker(State::Testing, TestStatus { proof_percent: None, ..test }));
         assert!(line.contains("): testing M9689") && !line.contains("proof"), "{line}");

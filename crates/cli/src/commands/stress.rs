@@ -4,6 +4,7 @@ use std::fmt::{self, Display};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
+use warpint::device::Telemetry;
 use warpint::mersenne::engine::places::product;
 use warpint::mersenne::{Plan, PlanError, TunedTimes};
 use warpint_selftest::stress::{News, Tally, stress};
@@ -14,6 +15,7 @@ use crate::lengths;
 use crate::meter::Meter;
 use crate::report;
 use crate::run::{exponents_for, settle, settle_for_any};
+use crate::sensors::{Extremes, Watched};
 use crate::signals::Signals;
 use crate::units;
 
@@ -39,6 +41,9 @@ struct Report {
     mismatches: u64,
     /// What was wrong, a line each; the first [`MOST_LINES`].
     failures: Vec<String>,
+    /// What the device's sensors said; absent where it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sensors: Option<Extremes>,
 }
 
 const MOST_LINES: usize = 100;
@@ -56,16 +61,18 @@ pub(crate) fn run(args: &StressArgs) -> anyhow::Result<Exit> {
     let plans = plans(args)?;
     let stop = signals.save_first();
     let begin = Instant::now();
-    let mut meter = Meter::new(String::new(), args.json);
-    let whole = args.time.as_millis() as u64;
+    let mut meter = Meter::new(String::new(), args.json || args.quiet);
+    let whole = args.time.map(|time| time.as_millis() as u64);
+    let mut sensors = Watched::of(plans.first().map_or("", Plan::place));
     let mut failures = vec![];
     let mut tally = Tally::default();
-    let done = || stop.is_stopped() || begin.elapsed() >= args.time;
+    let done = || stop.is_stopped() || args.time.is_some_and(|time| begin.elapsed() >= time);
     let ended = stress(&plans, &done, &mut |news| match news {
         News::Block(plan, so_far) => {
             tally = so_far;
             let time = begin.elapsed();
-            let line = || progress_line(plan, time, so_far);
+            let reading = sensors.look(Instant::now());
+            let line = || progress_line(plan, time, so_far, reading);
             meter.show(time.as_millis() as u64, whole, line);
         }
         News::Mismatch(line) => {
@@ -79,13 +86,13 @@ pub(crate) fn run(args: &StressArgs) -> anyhow::Result<Exit> {
     if let Ok(all) = &ended {
         tally = *all;
     }
-    let report = Report::new(&plans, begin.elapsed(), tally, failures);
+    let report = Report::new(&plans, begin.elapsed(), tally, failures, sensors.extremes());
     report::print(&report, args.json)?;
     ended?;
     Ok(match (tally.mismatches, stop.is_stopped()) {
         (0, false) => Exit::Done,
         (0, true) => Exit::Stopped,
-        _ => Exit::Failed,
+        _ => Exit::Negative,
     })
 }
 
@@ -105,7 +112,13 @@ fn plans(args: &StressArgs) -> anyhow::Result<Vec<Plan>> {
 }
 
 impl Report {
-    fn new(plans: &[Plan], time: Duration, tally: Tally, failures: Vec<String>) -> Self {
+    fn new(
+        plans: &[Plan],
+        time: Duration,
+        tally: Tally,
+        failures: Vec<String>,
+        sensors: Option<Extremes>,
+    ) -> Self {
         let device = plans.first().map_or("", Plan::place);
         Self {
             device,
@@ -124,6 +137,7 @@ impl Report {
             residues_compared: tally.residues,
             mismatches: tally.mismatches,
             failures,
+            sensors,
         }
     }
 }
@@ -146,20 +160,58 @@ impl Display for Report {
             0 => f.write_str("no mismatch"),
             1 => f.write_str("1 MISMATCH"),
             n => write!(f, "{n} MISMATCHES"),
-        }
+        }?;
+        self.sensors.as_ref().map_or(Ok(()), |sensors| write!(f, ", {sensors}"))
     }
 }
 
-/// `M216091 by fp64 on cpu in 11520 words; 35.2 s: 700000 squarings, 70 checks, no mismatch`
-fn progress_line(plan: &Plan, time: Duration, tally: Tally) -> String {
+/// `no mismatch, 35.2 s, 700000 squarings, 70 checks, 61 °C, 1980 MHz, M216091 by fp64 on …`: what
+/// matters most comes first, for narrow terminals.
+fn progress_line(plan: &Plan, time: Duration, tally: Tally, reading: Option<&Telemetry>) -> String {
+    let verdict = match tally.mismatches {
+        0 => "no mismatch".to_owned(),
+        n => format!("{n} WRONG"),
+    };
+    let reading = reading.map_or_else(String::new, |reading| format!("{reading}, "));
     format!(
-        "{plan:?}; {}: {}, {}, {}",
+        "{verdict}, {}, {}, {}, {reading}{plan:?}",
         units::elapsed(time),
         units::count(tally.squarings, "squaring"),
         units::count(tally.checks, "check"),
-        match tally.mismatches {
-            0 => "no mismatch".to_owned(),
-            n => format!("{n} WRONG"),
-        }
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warpint::mersenne::{DeviceChoice, Exponent, PlanRequest};
+
+    #[test]
+    fn the_sensors_are_part_of_the_progress_and_of_the_report() {
+        let request = PlanRequest {
+            device: DeviceChoice::Cpu,
+            engine: Some("goldilocks"),
+            threads: Some(1),
+            ..PlanRequest::default()
+        };
+        let plan = Plan::new(Exponent::new(9_941).unwrap(), &request).unwrap();
+        let tally = Tally { squarings: 700_000, checks: 70, residues: 60, mismatches: 0 };
+        let reading = Telemetry {
+            temperature_celsius: Some(61),
+            throttled_by: Some(vec!["power cap".into()]),
+            ..Telemetry::default()
+        };
+        let time = Duration::from_secs(35);
+        assert_eq!(
+            progress_line(&plan, time, tally, Some(&reading)),
+            format!(
+                "no mismatch, 35.0 s, 700000 squarings, 70 checks, 61 °C, throttled by power cap, {plan:?}"
+            )
+        );
+        let without = progress_line(&plan, time, tally, None);
+        assert!(without.ends_with(&format!(", 70 checks, {plan:?}")), "{without}");
+        let report = Report::new(&[plan], time, tally, vec![], None);
+        assert!(report.to_string().ends_with(" compared, no mismatch"), "{report}");
+        assert!(serde_json::to_value(&report).unwrap().get("sensors").is_none());
+    }
 }

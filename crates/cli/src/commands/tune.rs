@@ -1,20 +1,24 @@
 //! `warpint tune [P…]`, `warpint tune --lengths FROM..TO`
 
-use std::io::{self, IsTerminal};
-use std::thread;
-use std::time::Duration;
+mod search;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::thread;
+use std::time::{Duration, Instant};
+
 use serde::Serialize;
+use warpint::device::TuningError;
 use warpint::mersenne::engine::known::{self, Known};
 use warpint::mersenne::engine::places::product;
-use warpint::mersenne::{Exponent, Plan, TunedTimes};
+use warpint::mersenne::{Exponent, Plan, StopToken, StoredTimes, TunedTimes};
 
+use self::search::{AHEAD, NEAR, Stopwatch, search};
 use crate::args::TuneArgs;
-use crate::exit::{BadRequest, Exit};
+use crate::exit::{self, BadRequest, Exit};
 use crate::lengths;
+use crate::meter::Meter;
 use crate::report;
 use crate::run::{exponents_for, settle, settle_for_any};
+use crate::signals::Signals;
 use crate::units;
 use crate::whole_file::WholeFile;
 
@@ -24,21 +28,11 @@ const EXPONENTS: [u64; 6] = [216_091, 1_257_787, 6_972_593, 20_996_011, 43_112_6
 /// Without a GPU: as far as a measurement takes seconds.
 const EXPONENTS_ON_CPU: [u64; 3] = [216_091, 1_257_787, 6_972_593];
 
-/// How long each plan is timed at first.
-const SHORTLY: Duration = Duration::from_millis(50);
-
-/// How long the best are timed again.
-const AGAIN: Duration = Duration::from_millis(300);
-
-/// How many engines are built at a time: the largest take a gigabyte on the device.
-const AHEAD: usize = 8;
-
-/// They are within this factor of the fastest.
-const NEAR: f64 = 1.1;
-
 /// All that was measured.
 #[derive(Serialize)]
 struct Tuned {
+    /// Whether there was a request to stop before all was measured.
+    stopped: bool,
     rows: Vec<Row>,
 }
 
@@ -47,7 +41,7 @@ impl Tuned {
     fn table(&self) -> String {
         let name = self.rows.first().map_or("", |row| row.device_name.as_str());
         let mut ways: Vec<Known> = vec![];
-        for row in self.rows.iter().filter(|row| row.stored) {
+        for row in self.rows.iter().filter(|row| row.best) {
             let Some(us) = row.us_per_squaring else { continue };
             ways.push(Known {
                 engine: row.engine.to_owned(),
@@ -82,13 +76,17 @@ struct Row {
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
-    /// Whether it is the fastest of its engine and length, and so was stored.
+    /// Whether it is the fastest of its engine and length.
+    #[serde(skip)]
+    best: bool,
+    /// Whether it was stored for that.
     stored: bool,
     /// Whether it is the fastest of all for this exponent.
     fastest: bool,
 }
 
 pub(crate) fn run(args: &TuneArgs) -> anyhow::Result<Exit> {
+    let signals = Signals::install()?;
     // What cannot be written is no reason to measure for minutes.
     let table = args.table.as_deref().map(WholeFile::new).transpose()?;
     let groups = groups(args)?;
@@ -96,31 +94,96 @@ pub(crate) fn run(args: &TuneArgs) -> anyhow::Result<Exit> {
         let text = "--table is for devices, and the CPU is none: give --device".to_owned();
         return Err(BadRequest(text).into());
     }
-    let times = TunedTimes::open();
-    let bar = progress_bar(args.json);
-    let mut tuned = Tuned { rows: vec![] };
+    let mut kept = Kept::new(TunedTimes::open());
+    let stop = signals.save_first();
+    let mut meter = Meter::new(String::new(), args.quiet);
+    let mut tuned = Tuned { stopped: false, rows: vec![] };
     for (i, plans) in groups.into_iter().enumerate() {
-        let rows = measure(&plans, &times, &bar, args.lengths.is_none())?;
+        let budget = args.lengths.is_none().then_some(args.budget);
+        let (rows, ended_early) = measure(&plans, budget, &mut kept, stop, &mut meter);
         if !args.json {
             let name = rows.first().map_or("", |row| row.device_name.as_str());
             let head = if i == 0 { format!("{name}\n\n{HEADER}\n") } else { String::new() };
             let lines: String = worth_a_line(&rows).map(|row| row.line() + "\n").collect();
-            bar.suspend(|| report::write_out((head + &lines).as_bytes()))?;
+            meter.suspend(|| report::write_out((head + &lines).as_bytes()))?;
         }
+        let timed = rows.len();
         tuned.rows.extend(rows);
+        if stop.is_stopped() {
+            tuned.stopped = true;
+            break;
+        }
+        if ended_early && timed < plans.len() && !args.quiet {
+            let (p, seconds) = (plans.first().map(Plan::exponent), args.budget.as_secs_f64());
+            let p = p.map_or_else(String::new, |p| format!("M{p}: "));
+            let all = plans.len();
+            meter.say(&format!(
+                "{p}{timed} of {all} plans timed in {seconds} s; a larger --budget times more"
+            ));
+        }
     }
-    bar.finish_and_clear();
-    if let Some(file) = table {
-        file.write(&tuned.table())?;
+    meter.end();
+    match table {
+        Some(file) if tuned.stopped => {
+            report::notice(&format!("stopped: {} is left as it was", file.path.display()));
+        }
+        Some(file) => file.write(&tuned.table())?,
+        None => {}
     }
-    for warning in times.take_warnings() {
-        report::notice(&format!("warning: {warning}"));
-    }
+    kept.warn();
     if args.json {
         report::write_out((serde_json::to_string(&tuned)? + "\n").as_bytes())?;
     }
     let failed = tuned.rows.iter().all(|row| row.us_per_squaring.is_none());
-    Ok(if failed { Exit::Failed } else { Exit::Done })
+    Ok(match (tuned.stopped, failed) {
+        (true, _) => Exit::Stopped,
+        (false, true) => Exit::Failed,
+        (false, false) => kept.trouble,
+    })
+}
+
+/// Where times are stored, and what became of them.
+struct Kept {
+    times: TunedTimes,
+    /// [`Exit::Done`] as long as they can be stored.
+    trouble: Exit,
+}
+
+impl Kept {
+    /// Tries whether times can be stored: who learns it in the end has waited for nothing. They are
+    /// printed all the same.
+    fn new(times: TunedTimes) -> Self {
+        let writable = times.check();
+        let mut kept = Self { times, trouble: Exit::Done };
+        kept.look_at(writable);
+        kept
+    }
+
+    /// Stores a time; whether it was stored. A search that was cut short replaces no better time.
+    fn put(&mut self, plan: &Plan, time: Duration, is_whole: bool) -> bool {
+        let is_better = || self.times.get(&plan.timing_key()).is_none_or(|known| time < known.time);
+        if self.trouble != Exit::Done || !(is_whole || is_better()) {
+            return false;
+        }
+        let put = self.times.put(plan, time);
+        self.look_at(put);
+        self.trouble == Exit::Done
+    }
+
+    fn look_at(&mut self, done: Result<(), TuningError>) {
+        if let Err(e) = done {
+            let e = e.into();
+            let line = exit::one_line(&e);
+            report::notice(&format!("warning: {line}: times are printed, but not stored"));
+            self.trouble = exit::class_of(&e);
+        }
+    }
+
+    fn warn(&self) {
+        for warning in self.times.take_warnings() {
+            report::notice(&format!("warning: {warning}"));
+        }
+    }
 }
 
 /// Of each length the fastest variant and those close behind it, and what failed.
@@ -194,70 +257,75 @@ fn compile_ahead(plans: &[Plan]) {
     });
 }
 
-/// Times plans of one exponent and stores the fastest of each length: all of
-/// them shortly, then those that came near to the fastest of their length again.
-fn measure(
-    plans: &[Plan],
-    times: &TunedTimes,
-    bar: &ProgressBar,
-    by_exponent: bool,
-) -> anyhow::Result<Vec<Row>> {
-    let mut rows: Vec<Row> = plans.iter().map(Row::new).collect();
-    let mut least = vec![None::<Duration>; plans.len()];
-    for (each, near) in [(SHORTLY, f64::INFINITY), (AGAIN, NEAR)] {
-        let before = least.clone();
-        let fastest_of_length = |plan: &Plan| {
-            let same =
-                |(other, _): &(&Plan, &Option<Duration>)| other.timing_key() == plan.timing_key();
-            plans.iter().zip(&before).filter(same).filter_map(|(_, time)| *time).min()
-        };
-        bar.set_length(plans.len() as u64);
-        bar.set_position(0);
-        for (i, ((plan, row), least)) in plans.iter().zip(&mut rows).zip(&mut least).enumerate() {
-            if near.is_infinite() && i % AHEAD == 0 {
-                bar.set_message("compiling");
-                compile_ahead(&plans[i..plans.len().min(i + AHEAD)]);
-            }
-            bar.set_message(format!("{plan:?} {}", plan.variant()));
-            bar.inc(1);
-            let is_near = match (*least, fastest_of_length(plan)) {
-                (Some(time), Some(best)) => time.as_secs_f64() <= near * best.as_secs_f64(),
-                _ => row.error.is_none(),
-            };
-            if !is_near {
-                continue;
-            }
-            match plan.time_per_squaring(each) {
-                Ok(time) => *least = Some(least.map_or(time, |known| known.min(time))),
-                Err(e) => row.error = Some(e.to_string()),
-            }
-        }
-    }
-    for (i, (plan, row)) in plans.iter().zip(&mut rows).enumerate() {
-        let Some(time) = least.get(i).copied().flatten() else { continue };
-        let key = plan.timing_key();
-        let of_length = plans.iter().zip(&least).filter(|(other, _)| other.timing_key() == key);
-        row.us_per_squaring = Some(time.as_secs_f64() * 1e6);
-        let of_exponent =
-            plans.iter().zip(&least).filter(|(other, _)| other.exponent() == plan.exponent());
-        row.fastest = by_exponent && of_exponent.filter_map(|(_, time)| *time).min() == Some(time);
-        row.stored = of_length.filter_map(|(_, time)| *time).min() == Some(time);
-        if row.stored {
-            times.put(plan, time)?;
-        }
-    }
-    Ok(rows)
+/// Plans and the clock.
+struct Watch<'a> {
+    plans: &'a [Plan],
+    begin: Instant,
+    stop: &'a StopToken,
+    meter: &'a mut Meter,
+    timed: u64,
 }
 
-/// How many of what is timed are done, on a terminal.
-pub(super) fn progress_bar(json: bool) -> ProgressBar {
-    if json || !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
+impl Stopwatch for Watch<'_> {
+    fn prepare(&mut self, plans: &[usize]) {
+        let plans: Vec<Plan> = plans.iter().map(|&i| self.plans[i]).collect();
+        let (timed, all) = (self.timed, self.plans.len() as u64);
+        self.meter.show(timed, all, || format!("{timed} timed, compiling {:?}", plans[0]));
+        compile_ahead(&plans);
     }
-    let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template("[{bar:24}] {pos}/{len} {msg}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar
+
+    fn time(&mut self, plan: usize, each: Duration) -> Result<Duration, String> {
+        let plan = &self.plans[plan];
+        let (timed, all) = (self.timed, self.plans.len() as u64);
+        self.meter.show(timed, all, || format!("{timed} timed, {plan:?}, {}", plan.variant()));
+        self.timed += 1;
+        plan.time_per_squaring(each).map_err(|e| e.to_string().replace('\n', " "))
+    }
+
+    fn spent(&self) -> Duration {
+        self.begin.elapsed()
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.is_stopped()
+    }
+}
+
+/// Times plans and stores the fastest of each length: those of one exponent, which have a budget, or
+/// of some lengths. Rows are of what was timed; the second answer is whether that is not all.
+fn measure(
+    plans: &[Plan],
+    budget: Option<Duration>,
+    kept: &mut Kept,
+    stop: &StopToken,
+    meter: &mut Meter,
+) -> (Vec<Row>, bool) {
+    let of_length = |plan: &Plan| plans.iter().position(|p| p.timing_key() == plan.timing_key());
+    let lengths: Vec<usize> = plans.iter().filter_map(of_length).collect();
+    let mut watch = Watch { plans, begin: Instant::now(), stop, meter, timed: 0 };
+    let found = search(&lengths, budget, &mut watch);
+    let times = || (0..plans.len()).filter_map(|i| Some((i, found.time(i)?)));
+    let least = times().map(|(_, time)| time).min();
+    let mut rows = vec![];
+    for (i, (plan, timed)) in plans.iter().zip(&found.times).enumerate() {
+        let Some(timed) = timed else { continue };
+        let mut row = Row::new(plan);
+        match timed {
+            Ok(time) => {
+                let is_same = |j: usize| lengths[j] == lengths[i];
+                let best = times().filter(|(j, _)| is_same(*j)).map(|(_, time)| time).min();
+                let is_whole =
+                    (0..plans.len()).filter(|j| is_same(*j)).all(|j| found.times[j].is_some());
+                row.us_per_squaring = Some(time.as_secs_f64() * 1e6);
+                row.fastest = budget.is_some() && least == Some(*time);
+                row.best = best == Some(*time);
+                row.stored = row.best && kept.put(plan, *time, is_whole);
+            }
+            Err(reason) => row.error = Some(reason.clone()),
+        }
+        rows.push(row);
+    }
+    (rows, found.ended_early)
 }
 
 const HEADER: &str =
@@ -274,6 +342,7 @@ impl Row {
             variant: plan.variant(),
             us_per_squaring: None,
             error: None,
+            best: false,
             stored: false,
             fastest: false,
         }
@@ -285,7 +354,8 @@ impl Row {
             (None, error) => error.clone().unwrap_or_default().replace('\n', " "),
         };
         let remark = match (self.fastest, self.stored) {
-            (true, _) => "  fastest, stored",
+            (true, true) => "  fastest, stored",
+            (true, false) => "  fastest",
             (false, true) => "  stored",
             (false, false) => "",
         };

@@ -3,16 +3,16 @@
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use warpint::device::{DeviceInfo, Effort, TuningStore, Warned};
+use warpint::device::{DeviceInfo, Effort, TuningError, TuningStore, Warned};
 use warpint::integer::Width;
 use warpint::integer::gpu::{Gpu, Prices, ProductTimer, Step, Way, steps};
 use warpint::mersenne::DeviceId;
 use warpint::mersenne::engine::places::device_on;
 
 use super::bench::batch::{chosen_by, figures};
-use super::tune::progress_bar;
 use crate::args::TuneBatchArgs;
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
+use crate::meter::Meter;
 use crate::report;
 use crate::signals::Signals;
 use crate::units;
@@ -77,30 +77,38 @@ pub(crate) fn run(args: &TuneBatchArgs) -> anyhow::Result<Exit> {
     let store = TuningStore::open()?;
     let Warned { value: stored, warning } = Prices::stored(&store, info)?;
     let prices = if args.again { Prices::default() } else { stored };
-    let mut tuning = Tuning { store, prices, rows: vec![], warnings: Vec::from_iter(warning) };
+    let mut tuning = Tuning {
+        trouble: unstored(store.check()),
+        store,
+        prices,
+        rows: vec![],
+        warnings: Vec::from_iter(warning),
+    };
     let (effort, most) = match args.device {
         DeviceId::Cuda(_) => (Effort::Whole, (Width::MAX_BITS / 32) as usize),
         DeviceId::Sim => (Effort::Few, ON_SIMULATOR),
     };
     let steps: Vec<Step> = steps(info.shared_memory_per_block);
     let (begin, stop) = (Instant::now(), signals.save_first());
-    let bar = progress_bar(args.json);
+    let mut meter = Meter::new(String::new(), args.quiet);
     let timer = ProductTimer::new(&gpu, effort)?;
     let mut left = tuning.left(&steps, most);
     while !left.is_empty() && !stop.is_stopped() {
-        bar.set_length((tuning.rows.len() + left.len()) as u64);
-        bar.set_message("compiling");
+        let all = (tuning.rows.len() + left.len()) as u64;
+        let timed = tuning.rows.len() as u64;
+        meter.show(timed, all, || format!("{timed} of {all}, compiling"));
         left.truncate(AHEAD);
         timer.compile(&left);
         for step in left.iter().take_while(|_| !stop.is_stopped()) {
-            bar.set_message(format!("{} at {} bits", step.way, 32 * step.last));
-            tuning.measure(&timer, step, info)?;
-            bar.inc(1);
+            let timed = tuning.rows.len() as u64;
+            let line = || format!("{timed} of {all}, {} at {} bits", step.way, 32 * step.last);
+            meter.show(timed, all, line);
+            tuning.measure(&timer, step, info);
         }
         left = tuning.left(&steps, most);
     }
-    bar.finish_and_clear();
-    let Tuning { store, prices, rows, warnings } = tuning;
+    meter.end();
+    let Tuning { store, prices, rows, warnings, trouble } = tuning;
     for warning in warnings {
         report::notice(&format!("warning: {warning}"));
     }
@@ -116,13 +124,13 @@ pub(crate) fn run(args: &TuneBatchArgs) -> anyhow::Result<Exit> {
     if args.json {
         report::write_out((serde_json::to_string(&tuned)? + "\n").as_bytes())?;
     } else {
-        report::write_out(tuned.text(&store).as_bytes())?;
+        report::write_out(tuned.text(&store, trouble == Exit::Done).as_bytes())?;
     }
     let failed = |row: &Row| row.error.is_some();
     Ok(match (tuned.stopped, !tuned.rows.is_empty() && tuned.rows.iter().all(failed)) {
         (true, _) => Exit::Stopped,
         (false, true) => Exit::Failed,
-        (false, false) => Exit::Done,
+        (false, false) => trouble,
     })
 }
 
@@ -133,6 +141,17 @@ struct Tuning {
     rows: Vec<Row>,
     /// What was found wrong so far.
     warnings: Vec<String>,
+    /// [`Exit::Done`] as long as prices can be stored.
+    trouble: Exit,
+}
+
+/// Says that prices cannot be stored, if they cannot: they are printed all the same.
+fn unstored(stored: Result<(), TuningError>) -> Exit {
+    let Err(e) = stored else { return Exit::Done };
+    let e = e.into();
+    let line = exit::one_line(&e);
+    report::notice(&format!("warning: {line}: prices are printed, but not stored"));
+    exit::class_of(&e)
 }
 
 impl Tuning {
@@ -144,16 +163,16 @@ impl Tuning {
     }
 
     /// Measures a step and stores the price.
-    fn measure(
-        &mut self,
-        timer: &ProductTimer,
-        step: &Step,
-        info: &DeviceInfo,
-    ) -> anyhow::Result<()> {
+    fn measure(&mut self, timer: &ProductTimer, step: &Step, info: &DeviceInfo) {
         let time = timer.time(step);
         if let Ok(ns) = time {
             self.prices.insert(step, ns);
-            self.warnings.extend(Prices::store(&self.store, info, step, ns)?.warning);
+            if self.trouble == Exit::Done {
+                match Prices::store(&self.store, info, step, ns) {
+                    Ok(stored) => self.warnings.extend(stored.warning),
+                    Err(e) => self.trouble = unstored(Err(e)),
+                }
+            }
         }
         let error = time.as_ref().err().map(|e| e.to_string().replace('\n', " "));
         let told = error.iter().map(|e| format!("{} at {} bits: {e}", step.way, 32 * step.last));
@@ -167,7 +186,6 @@ impl Tuning {
             estimated_ns: step.estimate,
             error,
         });
-        Ok(())
     }
 }
 
@@ -221,7 +239,7 @@ impl Rung {
 }
 
 impl Tuned {
-    fn text(&self, store: &TuningStore) -> String {
+    fn text(&self, store: &TuningStore, is_stored: bool) -> String {
         let driver =
             if self.driver.is_empty() { String::new() } else { format!(", {}", self.driver) };
         let mut text = format!("{}  {}{driver}\n\n{HEADER}\n", self.device, self.name);
@@ -237,7 +255,12 @@ impl Tuned {
             );
         }
         let measured = self.rows.iter().filter(|row| row.error.is_none()).count();
-        let (what, path) = (units::count(measured as u64, "price"), store.path());
+        let what = units::count(measured as u64, "price");
+        let path = store.path();
+        let kept = match is_stored {
+            true => format!("kept in {}", path.display()),
+            false => "not stored".to_owned(),
+        };
         let time = units::elapsed(Duration::try_from_secs_f64(self.seconds).unwrap_or_default());
         text += &match (self.stopped, self.rows.is_empty()) {
             (false, true) => {
@@ -246,11 +269,10 @@ impl Tuned {
                     path.display()
                 )
             }
-            (false, false) => format!("\n{what} measured in {time}, kept in {}\n", path.display()),
-            (true, _) => format!(
-                "\nstopped: {what} measured in {time}, kept in {}; the same command goes on\n",
-                path.display()
-            ),
+            (false, false) => format!("\n{what} measured in {time}, {kept}\n"),
+            (true, _) => {
+                format!("\nstopped: {what} measured in {time}, {kept}; the same command goes on\n")
+            }
         };
         text
     }

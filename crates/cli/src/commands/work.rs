@@ -1,23 +1,25 @@
 //! `warpint work [DIR]`: the assignments of a worktodo.txt, one after the other.
 
-use std::collections::HashSet;
+mod several;
+mod worker;
+
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
 use serde::Serialize;
-use warpint::gimps::{self, Assignment, Line, NumberedLine, WorkFile};
-use warpint::mersenne::proof::power_for;
-use warpint::mersenne::{DeviceChoice, Exponent, TestKind};
+use warpint::gimps::{self, Line, ResultsFile, WorkFile};
+use warpint::mersenne::{DeviceChoice, Exponent};
 
-use crate::args::WorkArgs;
-use crate::exit::{self, BadRequest, Exit};
-use crate::report::{self, Credit};
-use crate::run::{self, Job, Order};
+use crate::args::{Places, WorkArgs};
+use crate::exit::{BadRequest, Exit};
+use crate::report;
+use crate::run;
 use crate::signals::Signals;
 use crate::units;
-use crate::work::{self, Claim, State, Watch};
+use crate::work::{self, Claim, State};
+use worker::Worker;
 
 /// Other programs hold their lock while they talk to a server.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -36,26 +38,41 @@ pub(crate) fn run(args: &WorkArgs) -> anyhow::Result<Exit> {
         ))
         .into());
     }
-    let request = args.arithmetic.plan_request(None);
+    let devices = match args.device {
+        Places::All => {
+            run::all_gpus().context("--device all")?.into_iter().map(DeviceChoice::On).collect()
+        }
+        Places::One(device) => vec![device],
+    };
+    if args.worker.is_some() && devices.len() > 1 {
+        let line = "--worker is the number of one worker: without it, --device all counts from 0";
+        return Err(BadRequest(line.into()).into());
+    }
+    let device = match (devices.as_slice(), args.workers) {
+        // One worker alone is an ordinary one.
+        (&[device], None) => device,
+        (devices, workers) => {
+            WorkFile::new(dir, PATIENCE).read()?;
+            return several::run(args, devices, workers.unwrap_or(1));
+        }
+    };
+    let request = args.plan_request(device);
     if let DeviceChoice::On(_) = request.device {
         // One that cannot be used is told of before anything is touched.
         run::settle_for_any(&request)?;
     }
-    gimps::check_results_path(&work::results_path(dir, args.worker))?;
-    let file = WorkFile::new(dir, PATIENCE);
+    gimps::check_results_path(ResultsFile::Own(&work::results_path(dir, args.worker)))?;
     // The same of what is no list: a folder, a FIFO.
-    file.read()?;
+    let lists = lists(dir, args.worker);
+    for list in &lists {
+        list.read()?;
+    }
     let signals = Signals::install()?;
-    let _claim = claim_worker(dir, args.worker)?;
-    let mut worker = Worker {
-        args,
-        dir,
-        file,
-        watch: Watch::new(dir, args.worker),
-        told: HashSet::new(),
-        given_up: HashSet::new(),
-        tally: Tally::default(),
-    };
+    let stop = signals.leave_at_once().clone();
+    let stopped = move || stop.is_stopped();
+    let lists = lists.into_iter().map(|list| list.stopped_by(stopped.clone())).collect();
+    let _claim = claim_worker(dir, args.worker.unwrap_or(0))?;
+    let mut worker = Worker::new(args, request, lists);
     worker.watch.log("begins");
     let ended = worker.all(&signals);
     let state = match &ended {
@@ -67,6 +84,12 @@ pub(crate) fn run(args: &WorkArgs) -> anyhow::Result<Exit> {
     }
     worker.watch.leave(state);
     ended
+}
+
+/// What a worker works on: its own list, if it has a number, and that of all.
+fn lists(dir: &Path, worker: Option<u32>) -> Vec<WorkFile> {
+    let own = worker.map(|worker| WorkFile::of_worker(dir, worker, PATIENCE));
+    own.into_iter().chain([WorkFile::new(dir, PATIENCE)]).collect()
 }
 
 /// `--add`: all lines or none.
@@ -124,264 +147,9 @@ fn claim_worker(dir: &Path, worker: u32) -> anyhow::Result<Claim> {
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    anyhow::bail!(
+    Err(BadRequest(format!(
         "worker {worker} is already at work in {}: give this one another number with --worker N",
         dir.display()
-    )
-}
-
-/// How it went.
-#[derive(Debug, Default, Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct Tally {
-    /// `no work left`.
-    status: &'static str,
-    done: u32,
-    failed: u32,
-    /// Lines that are kept: malformed, for other programs, taken by other workers.
-    malformed: u32,
-    foreign: u32,
-    busy: u32,
-}
-
-/// A line to be worked on.
-struct Task {
-    line: NumberedLine,
-    assignment: Assignment,
-    exponent: Exponent,
-    _claim: Claim,
-}
-
-struct Worker<'a> {
-    args: &'a WorkArgs,
-    dir: &'a Path,
-    file: WorkFile,
-    watch: Watch,
-    /// Lines that a person has been told of.
-    told: HashSet<Vec<u8>>,
-    /// Lines that failed, or that could not be removed: not tried again.
-    given_up: HashSet<Vec<u8>>,
-    tally: Tally,
-}
-
-impl Worker<'_> {
-    /// Until there is no line left that this worker can do.
-    fn all(&mut self, signals: &Signals) -> anyhow::Result<Exit> {
-        loop {
-            if signals.leave_at_once().is_stopped() {
-                return Ok(Exit::Stopped);
-            }
-            let merged = self.file.merge_added();
-            self.pass_notices();
-            match merged {
-                Ok(0) => {}
-                Ok(n) => {
-                    let lines = units::count(n as u64, "line");
-                    self.say(&format!("{lines} moved over from worktodo.add"));
-                }
-                // What is in worktodo.txt can be done all the same.
-                Err(e) => self.warn(&format!("warning: worktodo.add is left as it is: {e}")),
-            }
-            let Some(task) = self.next()? else { break };
-            if self.work(&task, signals) == Exit::Stopped {
-                return Ok(Exit::Stopped);
-            }
-        }
-        self.tally.status = "no work left";
-        let line = self.summary();
-        self.say(&line);
-        if self.args.json {
-            report::write_out(format!("{}\n", serde_json::to_string(&self.tally)?).as_bytes())?;
-        }
-        Ok(if self.tally.failed > 0 { Exit::Failed } else { Exit::Done })
-    }
-
-    /// The first line that can be done and that no other worker has.
-    fn next(&mut self) -> anyhow::Result<Option<Task>> {
-        'again: loop {
-            let lines = self.file.read()?;
-            // All at once, while the numbers are those that a person sees.
-            self.tell_of_others(&lines);
-            self.tally.busy = 0;
-            for line in lines {
-                let Line::Work(assignment) = &line.line else { continue };
-                if self.given_up.contains(&line.bytes) {
-                    continue;
-                }
-                let exponent = match Exponent::new(assignment.work.exponent().into()) {
-                    Ok(exponent) => exponent,
-                    Err(e) => {
-                        self.give_up(&line, &e.into());
-                        continue;
-                    }
-                };
-                match self.claim(exponent.get()) {
-                    Ok(Some(_claim)) if !self.is_there(&line)? => continue 'again,
-                    Ok(Some(claim)) => {
-                        let assignment = assignment.clone();
-                        return Ok(Some(Task { line, assignment, exponent, _claim: claim }));
-                    }
-                    Ok(None) => self.tally.busy += 1,
-                    Err(e) => self.give_up(&line, &e),
-                }
-            }
-            return Ok(None);
-        }
-    }
-
-    /// Counts the lines that are no work for this program, and tells of those
-    /// that are new.
-    fn tell_of_others(&mut self, lines: &[NumberedLine]) {
-        (self.tally.malformed, self.tally.foreign) = (0, 0);
-        for line in lines {
-            let why = match &line.line {
-                Line::Blank | Line::Comment | Line::Work(_) => continue,
-                Line::Malformed(why) => {
-                    self.tally.malformed += 1;
-                    why.to_string()
-                }
-                Line::Foreign(why) => {
-                    self.tally.foreign += 1;
-                    why.to_string()
-                }
-            };
-            if self.told.insert(line.bytes.clone()) {
-                self.warn(&format!("{}: {why}; the line is kept", self.at(line)));
-            }
-        }
-    }
-
-    fn claim(&self, p: u32) -> anyhow::Result<Option<Claim>> {
-        let path = Claim::of_exponent(self.dir, p);
-        let folder = path.parent().unwrap_or(self.dir);
-        fs::create_dir_all(folder)
-            .and_then(|()| Claim::try_take(&path))
-            .with_context(|| format!("cannot use {}", folder.display()))
-    }
-
-    /// Whether a line is in the file still: another worker may have done it.
-    fn is_there(&self, line: &NumberedLine) -> anyhow::Result<bool> {
-        Ok(self.file.read()?.iter().any(|other| other.bytes == line.bytes))
-    }
-
-    fn work(&mut self, task: &Task, signals: &Signals) -> Exit {
-        let (args, work) = (self.args, &task.assignment.work);
-        let credit = Credit {
-            assignment: format!("{} {}", work.keyword(), work.exponent()),
-            aid: task.assignment.aid.clone(),
-            user: args.user.clone(),
-            computer: args.computer.clone(),
-            worker: args.worker,
-        };
-        let p = task.exponent.get();
-        let spec = match work::spec_of(self.dir, work, task.exponent) {
-            Ok(spec) => spec,
-            Err(e) => {
-                self.give_up(&task.line, &e);
-                return Exit::Done;
-            }
-        };
-        self.watch.begin(p, spec.kind, &credit);
-        let wants_proof = spec.kind == TestKind::Prp && !args.no_proof;
-        let proof = args.proof_power.or_else(|| power_for(p)).filter(|_| wants_proof);
-        let job = Job {
-            spec,
-            request: args.arithmetic.plan_request(None),
-            proof,
-            verify_with: None,
-            dir: self.dir,
-            results: None,
-            checkpoint_interval: args.checkpoint_interval,
-            // The server gives out what has been searched for factors.
-            tf_limit: None,
-            restart: false,
-            quiet: args.quiet,
-            json: args.json,
-            order: Some(Order { credit, double_check: work.is_double_check(), watch: &self.watch }),
-        };
-        match run::run(&job, signals) {
-            Ok(Exit::Stopped) => return Exit::Stopped,
-            Ok(_) => self.finish(&task.line),
-            Err(e) => {
-                self.give_up(&task.line, &e);
-            }
-        }
-        Exit::Done
-    }
-
-    /// The result is recorded: the line may go.
-    fn finish(&mut self, line: &NumberedLine) {
-        let removed = self.file.remove_line(&line.bytes);
-        self.pass_notices();
-        match removed {
-            Ok(was_there) => {
-                if !was_there {
-                    self.warn(&format!(
-                        "{} is gone already; its result is recorded",
-                        self.at(line)
-                    ));
-                }
-                self.tally.done += 1;
-                self.watch.ended(true);
-            }
-            Err(e) => {
-                let e = anyhow::Error::new(e).context("the result is recorded, but the line stays");
-                self.give_up(line, &e);
-            }
-        }
-    }
-
-    fn give_up(&mut self, line: &NumberedLine, error: &anyhow::Error) {
-        self.warn(&format!(
-            "error: {}: {}; the line is kept",
-            self.at(line),
-            exit::one_line(error)
-        ));
-        self.given_up.insert(line.bytes.clone());
-        self.tally.failed += 1;
-        self.watch.ended(false);
-    }
-
-    /// `worktodo.txt, line 3`.
-    fn at(&self, line: &NumberedLine) -> String {
-        format!("{}, line {}", self.file.path().display(), line.number)
-    }
-
-    fn pass_notices(&mut self) {
-        for notice in self.file.take_notices() {
-            self.say(&notice);
-        }
-    }
-
-    fn warn(&self, line: &str) {
-        report::notice(line);
-        self.watch.log(line);
-    }
-
-    fn say(&self, line: &str) {
-        if !self.args.quiet {
-            report::notice(line);
-        }
-        self.watch.log(line);
-    }
-
-    fn summary(&self) -> String {
-        let Tally { done, failed, malformed, foreign, busy, .. } = self.tally;
-        let mut line = format!(
-            "no work left in {}: {} done",
-            self.file.path().display(),
-            units::count(done, "assignment")
-        );
-        for (n, what) in [
-            (failed, "failed"),
-            (busy, "in the hands of other workers"),
-            (malformed, "malformed"),
-            (foreign, "for other programs"),
-        ] {
-            if n > 0 {
-                line += &format!(", {n} {what}");
-            }
-        }
-        line
-    }
+    ))
+    .into())
 }

@@ -5,6 +5,8 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use crate::exit::OutputError;
+
 /// Prints a report as a line for people or as one line of JSON.
 pub(crate) fn print(report: &(impl Display + Serialize), json: bool) -> anyhow::Result<()> {
     write_out((report_line(report, json)? + "\n").as_bytes())
@@ -21,9 +23,7 @@ pub(crate) fn report_line(
 /// Writes to standard output; an error says so.
 pub(crate) fn write_out(bytes: &[u8]) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(bytes)
-        .and_then(|()| out.flush())
-        .map_err(|e| anyhow::anyhow!("cannot write to standard output: {e}"))
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(|e| OutputError(e).into())
 }
 
 /// Writes a line to standard error. Nobody may be listening there, and a test

@@ -56,6 +56,9 @@ impl Display for TestReport {
             1 => write!(f, ", engine {engine}"),
             n => write!(f, ", {engine} {}", units::count_words(n)),
         }?;
+        if let Some(second) = &self.second_engine {
+            write!(f, ", confirmed by engine {second}")?;
+        }
         match self.round_off {
             Some(RoundOff { max, mean, .. }) => {
                 write!(f, ", round-off max {max:.4} mean {mean:.4}")?;

@@ -1,5 +1,6 @@
 //! Where a test is computed, and with what.
 
+use warpint::device::{Device, DeviceError};
 use warpint::mersenne::{DeviceChoice, DeviceId, Exponent, Plan, PlanRequest, TunedTimes};
 
 use crate::exit::BadRequest;
@@ -48,6 +49,19 @@ pub(crate) fn settle(request: &PlanRequest, exponent: Exponent) -> anyhow::Resul
 pub(crate) fn settle_for_any(request: &PlanRequest) -> anyhow::Result<PlanRequest> {
     let p = if request.device == DeviceChoice::On(DeviceId::Sim) { 9_941 } else { 216_091 };
     settle(request, Exponent::new(p)?)
+}
+
+/// All GPUs of this machine, whether they can be used or not; an error if there is none.
+pub(crate) fn all_gpus() -> Result<Vec<DeviceId>, DeviceError> {
+    let list = Device::list();
+    if list.devices.is_empty() {
+        let why = match list.missing.as_slice() {
+            [] => "there is no GPU".into(),
+            missing => missing.join("; "),
+        };
+        return Err(DeviceError::NoDevice(why));
+    }
+    Ok((0..list.devices.len() as u32).map(DeviceId::Cuda).collect())
 }
 
 /// Exponents of several sizes for the place of a request.

@@ -1,19 +1,28 @@
 //! The result of a test: found again, kept, printed and recorded, and what it lets go.
 
+use std::fmt::Display;
+use std::fs;
+
 use anyhow::Context;
+use serde::Serialize;
 use warpint::gimps;
 use warpint::mersenne::checkpoint::CheckpointStore;
 use warpint::mersenne::proof::ResidueFolder;
 use warpint::mersenne::{Event, TestKind};
 
 use super::Job;
+use crate::no_result::FactorReport;
 use crate::progress;
 use crate::proofs::is_want_of_room;
 use crate::report::{self, TestReport};
 use crate::stored::{Loaded, StoredResult};
 
 /// The result of this test, if it was finished before.
-pub(super) fn load(stored: &StoredResult, job: &Job) -> anyhow::Result<Option<TestReport>> {
+pub(super) fn load(
+    stored: &StoredResult,
+    store: &mut CheckpointStore,
+    job: &Job,
+) -> anyhow::Result<Option<TestReport>> {
     let (p, path) = (job.spec.exponent, stored.path().display());
     match stored.load()? {
         Loaded::Nothing => Ok(None),
@@ -30,12 +39,16 @@ pub(super) fn load(stored: &StoredResult, job: &Job) -> anyhow::Result<Option<Te
                 job.say(|| format!("M{p}: finished before, the result is from {path}"));
                 return Ok(Some(*report));
             }
-            if order.double_check {
-                job.say(|| {
-                    format!(
-                        "M{p}: the result in {path} is no double-check of itself, testing again"
-                    )
-                });
+            let refused = match job.spec.kind {
+                _ if order.double_check => Some("no double-check of itself"),
+                // Whoever gives out a certification wants it computed.
+                TestKind::Cert(_) => Some("that of another assignment"),
+                TestKind::Prp | TestKind::Ll(_) => None,
+            };
+            if let Some(refused) = refused {
+                job.say(|| format!("M{p}: the result in {path} is {refused}, testing again"));
+                // Its last state would be taken for the end of this test.
+                clear_leftovers(&report, store, job);
                 return Ok(None);
             }
             job.say(|| format!("M{p}: finished before without this assignment, from {path}"));
@@ -74,9 +87,10 @@ pub(super) fn finish(
     let recorded = record(report, stored, job);
     if let Err(e) = kept {
         let recorded = if matches!(recorded, Ok(true)) { "recorded" } else { "printed only" };
-        anyhow::bail!(
+        let line = format!(
             "{e:#}; the result is {recorded}, and checkpoints, where there are any, stay: the same command ends the test again"
         );
+        return Err(e.context(line));
     }
     if let Err(e) = cleared.and(store.remove_all().map_err(anyhow::Error::from)) {
         job.warn(&format!("M{}: the result is safe, but {e:#}", job.spec.exponent));
@@ -100,7 +114,7 @@ fn remove_residues(job: &Job) -> anyhow::Result<()> {
 
 /// Prints a result. An assignment that is recorded is done even if nobody
 /// listens: that is told and no more.
-pub(super) fn print(report: &TestReport, job: &Job) -> anyhow::Result<()> {
+pub(super) fn print(report: &(impl Display + Serialize), job: &Job) -> anyhow::Result<()> {
     let printed = report::print(report, job.json);
     let Some(watch) = job.watch() else { return printed };
     watch.log(&report.to_string());
@@ -113,7 +127,7 @@ pub(super) fn print(report: &TestReport, job: &Job) -> anyhow::Result<()> {
 /// Says at once, not after the test, that its result cannot be recorded: it is
 /// kept all the same, so the test need not wait for it.
 pub(super) fn try_results(stored: &StoredResult, job: &Job) {
-    if let Err(e) = gimps::try_results_file(&job.results_path(job.credit())) {
+    if let Err(e) = gimps::try_results_file(job.results_file(&job.results_path(job.credit()))) {
         let stored = stored.path().display();
         job.warn(&format!(
             "M{}: warning: {e}; the test goes on, and its result will be kept in {stored}",
@@ -131,13 +145,29 @@ pub(super) fn record(
     let Some(line) = report.result_line() else {
         return Ok(false);
     };
-    match gimps::append_result(&job.results_path(report.credit()), &line) {
+    match gimps::append_result(job.results_file(&job.results_path(report.credit())), &line) {
         Ok(_) => Ok(true),
-        Err(e) => anyhow::bail!(
-            "{e}; the result is kept in {}, and the same command will try again",
-            stored.path().display()
-        ),
+        Err(e) => {
+            let line = format!(
+                "{e}; the result is kept in {}, and the same command will try again",
+                stored.path().display()
+            );
+            Err(anyhow::Error::new(e).context(line))
+        }
     }
+}
+
+/// Prints a factor that makes the test needless, and records it.
+pub(super) fn finish_by_factor(factor: &FactorReport, job: &Job) -> anyhow::Result<()> {
+    let printed = print(factor, job);
+    if job.results.is_none() {
+        fs::create_dir_all(job.dir)
+            .with_context(|| format!("cannot make the directory {}", job.dir.display()))?;
+    }
+    let path = job.results_path(job.credit());
+    gimps::append_result(job.results_file(&path), &factor.result_line(job.credit()))
+        .context("the factor is printed, but not recorded")?;
+    printed
 }
 
 /// Removes what the finished test left if it was killed right behind its result: its last state

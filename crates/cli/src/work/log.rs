@@ -1,10 +1,9 @@
 //! `warpint.log`: what a worker did and when, a line each.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use warpint::gimps;
+use warpint_files::{FileError, Folder};
 
 use crate::report::notice;
 
@@ -21,7 +20,7 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    pub(crate) fn new(dir: &Path, worker: u32) -> Self {
+    pub(crate) fn new(dir: &Path, worker: Option<u32>) -> Self {
         Self { path: super::numbered(dir, "warpint", worker, "log"), failing: false }
     }
 
@@ -33,48 +32,36 @@ impl Log {
             Err(e) if !self.failing => {
                 self.failing = true;
                 notice(&format!(
-                    "warning: cannot write {}: {e}; the work goes on without a log",
-                    self.path.display()
+                    "warning: cannot write {}: {}; the work goes on without a log",
+                    self.path.display(),
+                    e.in_message_of(&self.path)
                 ));
             }
             Err(_) => {}
         }
     }
 
-    fn append(&self, line: &str) -> io::Result<()> {
-        let file = self.open()?;
-        let file = if file.metadata()?.len() + line.len() as u64 > LONGEST {
-            self.make_way()?;
-            self.open()?
-        } else {
-            file
-        };
-        (&file).write_all(line.as_bytes())
-    }
-
-    fn open(&self) -> io::Result<File> {
-        OpenOptions::new().append(true).create(true).open(&self.path)
-    }
-
-    fn make_way(&self) -> io::Result<()> {
-        for n in (1..OLDER).rev() {
-            match fs::rename(self.older(n), self.older(n + 1)) {
-                Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
-                _ => {}
+    fn append(&self, line: &str) -> Result<(), FileError> {
+        let (folder, name) = Folder::of(&self.path)?;
+        let older = |n: u32| format!("{}.{n}", name.to_string_lossy());
+        if folder.size(name)?.unwrap_or(0) + line.len() as u64 > LONGEST {
+            for n in (1..OLDER).rev() {
+                match folder.rename(older(n), older(n + 1)) {
+                    Err(e) if !e.is_missing() => return Err(e),
+                    _ => {}
+                }
             }
+            folder.rename(name, older(1))?;
         }
-        fs::rename(&self.path, self.older(1))
-    }
-
-    fn older(&self, n: u32) -> PathBuf {
-        let mut name = self.path.as_os_str().to_owned();
-        name.push(format!(".{n}"));
-        name.into()
+        // Lines are of use while the machine runs; a power cut may take the last ones.
+        folder.append_unsynced(name, line.as_bytes())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn names(dir: &Path) -> Vec<String> {
@@ -89,7 +76,7 @@ mod tests {
     #[test]
     fn lines_have_a_time_and_a_place_and_are_one_line() {
         let dir = tempfile::tempdir().unwrap();
-        let mut log = Log::new(dir.path(), 2);
+        let mut log = Log::new(dir.path(), Some(2));
         log.line("cpu M7", "a\nb");
         log.line("cpu M7", "c");
         let text = fs::read_to_string(dir.path().join("warpint-2.log")).unwrap();
@@ -100,7 +87,7 @@ mod tests {
     #[test]
     fn a_long_log_makes_way_and_three_older_ones_stay() {
         let dir = tempfile::tempdir().unwrap();
-        let mut log = Log::new(dir.path(), 0);
+        let mut log = Log::new(dir.path(), None);
         let long = "x".repeat(600_000);
         for n in 0..6 {
             log.line("cpu M7", &format!("{n}{long}"));
@@ -121,11 +108,35 @@ mod tests {
     fn a_log_that_cannot_be_written_stops_nothing() {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("warpint.log")).unwrap();
-        let mut log = Log::new(dir.path(), 0);
+        let mut log = Log::new(dir.path(), None);
         log.line("cpu M7", "a");
         assert!(log.failing);
         fs::remove_dir(dir.path().join("warpint.log")).unwrap();
         log.line("cpu M7", "b");
         assert!(!log.failing);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_or_a_fifo_in_place_of_a_log_is_neither_written_to_nor_waited_for() {
+        for what in ["link", "fifo"] {
+            let dir = tempfile::tempdir().unwrap();
+            let (log, outside) = (dir.path().join("warpint.log"), dir.path().join("outside"));
+            fs::write(&outside, "untouched").unwrap();
+            if what == "link" {
+                std::os::unix::fs::symlink("outside", &log).unwrap();
+            } else {
+                let made = std::process::Command::new("mkfifo").arg(&log).status();
+                assert!(made.unwrap().success());
+            }
+            let mut log = log_of(dir.path());
+            log.line("cpu M7", "a");
+            assert!(log.failing);
+            assert_eq!(fs::read(&outside).unwrap(), b"untouched");
+        }
+    }
+
+    fn log_of(dir: &Path) -> Log {
+        Log { path: dir.join("warpint.log"), failing: false }
     }
 }

@@ -2,6 +2,7 @@
 
 mod claim;
 mod log;
+mod start_file;
 mod status;
 mod tests_of;
 mod watch;
@@ -9,21 +10,23 @@ mod watch;
 use std::path::{Path, PathBuf};
 
 pub(crate) use claim::Claim;
+pub(crate) use start_file::StartFile;
 #[cfg(test)]
 pub(crate) use status::{ErrorStatus, TestStatus};
 pub(crate) use status::{State, WorkerStatus};
 pub(crate) use tests_of::spec_of;
 pub(crate) use watch::Watch;
 
-/// `results.txt` for worker 0, `results-N.txt` for the others.
-pub(crate) fn results_path(dir: &Path, worker: u32) -> PathBuf {
+/// `results.txt`, and `results-N.txt` for worker N of several, N from 0: PRPLL names the files of
+/// its workers so, and AutoPrimeNet watches them there.
+pub(crate) fn results_path(dir: &Path, worker: Option<u32>) -> PathBuf {
     numbered(dir, "results", worker, "txt")
 }
 
-/// `DIR/stem.extension` for worker 0, `DIR/stem-N.extension` for the others.
-fn numbered(dir: &Path, stem: &str, worker: u32, extension: &str) -> PathBuf {
+/// `DIR/stem.extension` for the only worker, `DIR/stem-N.extension` for worker N of several.
+fn numbered(dir: &Path, stem: &str, worker: Option<u32>, extension: &str) -> PathBuf {
     dir.join(match worker {
-        0 => format!("{stem}.{extension}"),
-        n => format!("{stem}-{n}.{extension}"),
+        None => format!("{stem}.{extension}"),
+        Some(n) => format!("{stem}-{n}.{extension}"),
     })
 }

@@ -1,10 +1,11 @@
 //! `status-N.json`: what a worker is doing, for whoever asks from outside.
 
-use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use warpint::device::Telemetry;
+use warpint_files::{FileError, Folder};
 
 /// A status file has less; more is not read.
 const MOST_BYTES: u64 = 64 << 10;
@@ -36,6 +37,8 @@ pub(crate) enum State {
     Testing,
     /// The test is done, and its proof is being built.
     Proving,
+    /// No work is left, and it waits for some.
+    Waiting,
     /// There was no work left.
     Finished,
     /// By the user; the same command goes on.
@@ -79,6 +82,9 @@ pub(crate) struct TestStatus {
     pub(crate) verified: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) round_off: Option<RoundOffStatus>,
+    /// What the sensors of the device said last; absent where it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sensors: Option<Telemetry>,
     /// Errors overcome in this sitting.
     pub(crate) errors: ErrorStatus,
 }
@@ -106,20 +112,30 @@ impl WorkerStatus {
     /// Replaces the file; whoever reads finds the old or the new one.
     pub(crate) fn write(&self, dir: &Path) -> io::Result<()> {
         let path = Self::path(dir, self.worker);
-        let new = path.with_extension("json.new");
         let mut text = serde_json::to_string(self)?;
         text.push('\n');
-        fs::write(&new, text)
-            .and_then(|()| fs::rename(&new, &path))
-            .inspect_err(|_| drop(fs::remove_file(&new)))
+        let write = || {
+            let (folder, name) = Folder::of(&path)?;
+            let mut file = folder.begin(name)?;
+            file.write(text.as_bytes())?;
+            // The next one comes soon: it need not survive a power cut.
+            file.finish_unsynced()
+        };
+        write().map_err(|e: FileError| e.in_message_of(&path))
+    }
+
+    /// Removes what a killed process was writing.
+    pub(crate) fn clear_away(dir: &Path) {
+        Folder::at(dir).clear_away(|name| name.starts_with("status-") && name.ends_with(".json"));
     }
 
     /// All that are in a directory, by number. What cannot be read is left out,
     /// with a line that says so.
     pub(crate) fn all(dir: &Path) -> io::Result<(Vec<Self>, Vec<String>)> {
         let (mut found, mut unreadable) = (vec![], vec![]);
-        for entry in fs::read_dir(dir)? {
-            let path = entry?.path();
+        let folder = Folder::at(dir);
+        for entry in folder.list()? {
+            let path = folder.file(&entry.name);
             let number = path
                 .file_name()
                 .and_then(|name| name.to_str())
@@ -138,18 +154,15 @@ impl WorkerStatus {
     }
 
     fn read(path: &Path) -> io::Result<Self> {
-        let file = fs::File::open(path)?;
-        if !file.metadata()?.is_file() {
-            return Err(io::Error::other("it is not a file"));
-        }
-        let mut text = String::new();
-        file.take(MOST_BYTES).read_to_string(&mut text)?;
-        Ok(serde_json::from_str(&text)?)
+        let (folder, name) = Folder::of(path)?;
+        Ok(serde_json::from_slice(&folder.read(name, MOST_BYTES)?)?)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -171,10 +184,26 @@ mod tests {
         fs::write(dir.path().join("status-3.json"), "{\"worker\":3").unwrap();
         fs::copy(WorkerStatus::path(dir.path(), 0), dir.path().join("status-4.json")).unwrap();
         fs::write(dir.path().join("status-x.json"), "").unwrap();
+        fs::write(dir.path().join("status-0.json.0aZ9bb.tmp"), "half").unwrap();
+        WorkerStatus::clear_away(dir.path());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 5);
         let (found, unreadable) = WorkerStatus::all(dir.path()).unwrap();
         assert_eq!(found, [status(0), status(10)]);
         assert_eq!(unreadable.len(), 2);
         assert!(unreadable[0].contains("status-3.json: EOF"), "{unreadable:?}");
         assert!(unreadable[1].contains("status-4.json: it is of another"), "{unreadable:?}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_in_place_of_a_status_is_replaced_by_its_worker_and_read_by_nobody() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |worker| WorkerStatus::path(dir.path(), worker);
+        std::os::unix::fs::symlink("/dev/zero", at(0)).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(at(1)).status().unwrap().success());
+        let (found, unreadable) = WorkerStatus::all(dir.path()).unwrap();
+        assert!(found.is_empty() && unreadable.len() == 2);
+        assert!(unreadable[0].ends_with("it is a symbolic link, not a regular file"));
+        assert!(unreadable[1].ends_with("it is a FIFO, not a regular file"));
     }
 }

@@ -1,13 +1,11 @@
 //! Which test an assignment asks for.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
-use anyhow::Context;
 use warpint::gimps::Work;
-use warpint::mersenne::{Exponent, KnownFactors, LlStart, Residue, TestKind, TestSpec};
+use warpint::mersenne::{Exponent, KnownFactors, LlStart, TestKind, TestSpec};
 
+use super::StartFile;
 use crate::exit::BadRequest;
 use crate::run::random_shift;
 
@@ -28,28 +26,9 @@ pub(crate) fn spec_of(dir: &Path, work: &Work, exponent: Exponent) -> anyhow::Re
                     format!("a certification of M{p} has at most {p} squarings, not {squarings}");
                 return Err(BadRequest(line).into());
             }
-            let start = start_residue(&dir.join(format!("M{p}.cert")), p)?;
+            let start = StartFile::new(dir, p).read()?;
             TestSpec::certification(exponent, start, *squarings)
         }
     };
     Ok(TestSpec { shift: random_shift(p), ..spec })
-}
-
-/// The residue that a certification begins with: ⌈p/8⌉ little-endian bytes and nothing else.
-fn start_residue(path: &Path, p: u32) -> anyhow::Result<Residue> {
-    let size = Residue::byte_len(p) as u64;
-    if path.exists() && !path.is_file() {
-        return Err(BadRequest(format!("{} is not a file", path.display())).into());
-    }
-    let mut bytes = Vec::new();
-    File::open(path).and_then(|file| file.take(size + 1).read_to_end(&mut bytes)).with_context(
-        || {
-            format!(
-                "cannot read {}, the residue that the certification begins with",
-                path.display()
-            )
-        },
-    )?;
-    Residue::from_le_bytes(p, &bytes)
-        .map_err(|e| BadRequest(format!("{}: {e}", path.display())).into())
 }

@@ -12,6 +12,7 @@ use super::log::Log;
 use super::status::{ErrorStatus, RoundOffStatus, State, TestStatus, WorkerStatus};
 use crate::progress;
 use crate::report::Credit;
+use crate::sensors::Watched;
 
 /// The status file is written anew this often while a test runs.
 const WRITE_EVERY: Duration = Duration::from_secs(2);
@@ -30,6 +31,8 @@ struct Told {
     proof_begun: Instant,
     /// The last progress, as a person reads it.
     progress: String,
+    /// Those of the device of the test.
+    sensors: Watched,
 }
 
 impl fmt::Debug for Watch {
@@ -39,10 +42,11 @@ impl fmt::Debug for Watch {
 }
 
 impl Watch {
-    pub(crate) fn new(dir: &Path, worker: u32) -> Self {
+    pub(crate) fn new(dir: &Path, worker: Option<u32>) -> Self {
+        WorkerStatus::clear_away(dir);
         let now = gimps::utc_now();
         let status = WorkerStatus {
-            worker,
+            worker: worker.unwrap_or(0),
             pid: std::process::id(),
             state: State::Preparing,
             since: now.clone(),
@@ -58,6 +62,7 @@ impl Watch {
             written: Instant::now(),
             proof_begun: Instant::now(),
             progress: String::new(),
+            sensors: Watched::by(None),
         };
         told.write();
         Self(Arc::new(Mutex::new(told)))
@@ -90,6 +95,7 @@ impl Watch {
             saved: None,
             verified: None,
             round_off: None,
+            sensors: None,
             errors: ErrorStatus::default(),
         });
         told.write();
@@ -99,6 +105,7 @@ impl Watch {
     pub(crate) fn planned(&self, plan: &Plan, kind: TestKind) {
         let mut told = self.told();
         told.status.state = State::Testing;
+        told.sensors = Watched::of(plan.place());
         if let Some(test) = &mut told.status.test {
             test.device = Some(plan.place().into());
             test.engine = Some(plan.engine().into());
@@ -149,6 +156,13 @@ impl Watch {
         told.write();
     }
 
+    /// There is no work, and the worker waits for some.
+    pub(crate) fn waits(&self) {
+        let mut told = self.told();
+        told.status.state = State::Waiting;
+        told.write();
+    }
+
     /// The worker ends; a test that it was at stays in the status.
     pub(crate) fn leave(&self, state: State) {
         let mut told = self.told();
@@ -180,6 +194,9 @@ impl Told {
     fn write(&mut self) {
         self.status.updated = gimps::utc_now();
         self.written = Instant::now();
+        if let Some(test) = &mut self.status.test {
+            test.sensors = self.sensors.look(self.written).cloned();
+        }
         // A status that is missing or old harms nothing.
         let _ = self.status.write(&self.dir);
     }
@@ -256,18 +273,20 @@ impl TestStatus {
 mod tests {
     use super::*;
     use std::fs;
+    use warpint::device::{Sensors, Telemetry};
     use warpint::mersenne::{Check, RoundOff};
 
     #[test]
     fn a_test_is_followed_in_status_and_log() {
         let dir = tempfile::tempdir().unwrap();
-        let watch = Watch::new(dir.path(), 1);
+        let watch = Watch::new(dir.path(), Some(1));
         let credit = Credit {
             assignment: "PRP 127".into(),
             aid: Some("A".repeat(32)),
             user: None,
             computer: None,
             worker: 1,
+            numbered: true,
         };
         watch.log("took something over");
         watch.begin(127, TestKind::Prp, &credit);
@@ -331,5 +350,32 @@ mod tests {
         ];
         assert_eq!(lines.last(), Some(&"- M127: saved iteration 127; 127 of 127 (100.00 %)"));
         assert_eq!(lines[5..9], logged.map(|line| format!("- M127: {line}")));
+    }
+
+    #[test]
+    fn the_status_has_what_the_sensors_say() {
+        #[derive(Debug)]
+        struct Warm;
+        impl Sensors for Warm {
+            fn read(&self) -> Option<Telemetry> {
+                Some(Telemetry { temperature_celsius: Some(61), ..Telemetry::default() })
+            }
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let watch = Watch::new(dir.path(), None);
+        let credit = Credit {
+            assignment: "PRP 127".into(),
+            aid: None,
+            user: None,
+            computer: None,
+            worker: 0,
+            numbered: false,
+        };
+        watch.begin(127, TestKind::Prp, &credit);
+        let sensors = || WorkerStatus::all(dir.path()).unwrap().0.remove(0).test.unwrap().sensors;
+        assert_eq!(sensors(), None);
+        watch.told().sensors = Watched::by(Some(Box::new(Warm)));
+        watch.leave(State::Stopped);
+        assert_eq!(sensors().and_then(|reading| reading.temperature_celsius), Some(61));
     }
 }

@@ -91,7 +91,15 @@ fn misuse_shows_the_usage_and_help_is_no_error() {
         let ran = warpint(dir.path(), line);
         assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{line}");
     }
-    assert!(warpint(dir.path(), "prp --help").out.contains("warpint prp 216091"));
+    for (command, own, other) in
+        [("prp", "warpint prp ", "warpint ll "), ("ll", "warpint ll ", "warpint prp ")]
+    {
+        let help = warpint(dir.path(), &format!("{command} --help")).out;
+        assert!(help.contains(own) && !help.contains(other), "{help}");
+    }
+    let help = warpint(dir.path(), "--help").out;
+    let first = help.lines().next().unwrap();
+    assert!(first.contains("integers") && !first.contains("Mersenne"), "{first}");
 }
 
 #[test]
@@ -99,7 +107,7 @@ fn a_directory_that_cannot_be_made_is_named() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("file"), "").unwrap();
     let ran = warpint(dir.path(), "prp 7 --dir file/work");
-    assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{ran:?}");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{ran:?}");
     assert!(ran.error().contains("file/work/M7") && ran.error().contains("--dir"), "{ran:?}");
     assert_eq!(ran.err.matches("os error").count(), 1, "{ran:?}");
 }

@@ -155,7 +155,7 @@ fn what_makes_no_sense_is_refused() {
             "results and remainders cannot go to the same place",
         ),
         ("divrem a.txt a.txt -o - --rem -", "results and remainders cannot go to the same place"),
-        ("powm a.txt - - -o r.txt", "only one file can be standard input"),
+        ("powm a.txt - - -o r.txt", "two operands are standard input, which can be read only once"),
         (
             "powm a.txt a.txt b.txt -o r.txt",
             "a.txt and b.txt: 2 numbers and 3 numbers: there must be as many of both, or one of",

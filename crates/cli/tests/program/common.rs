@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -13,12 +13,26 @@ pub(crate) const WARPINT: &str = env!("CARGO_BIN_EXE_warpint");
 /// What a run left behind.
 #[derive(Debug)]
 pub(crate) struct Ran {
+    /// `None` if a signal ended it.
     pub(crate) code: Option<i32>,
+    /// The signal that ended it.
+    pub(crate) signal: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
 }
 
 impl Ran {
+    /// Whether it ended as a request to stop has it: by that signal itself.
+    pub(crate) fn ended_by(&self, signal: &str) -> bool {
+        let number = match signal {
+            "HUP" => 1,
+            "INT" => 2,
+            "TERM" => 15,
+            other => panic!("no request to stop: {other}"),
+        };
+        (self.code, self.signal) == (None, Some(number))
+    }
+
     /// The one JSON object on standard output.
     pub(crate) fn json(&self) -> Value {
         assert_eq!(self.out.lines().count(), 1, "{self:?}");
@@ -39,8 +53,23 @@ impl Ran {
 impl From<Output> for Ran {
     fn from(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).unwrap();
-        Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+        Self {
+            code: output.status.code(),
+            signal: signal_of(output.status),
+            out: text(output.stdout),
+            err: text(output.stderr),
+        }
     }
+}
+
+#[cfg(unix)]
+fn signal_of(status: ExitStatus) -> Option<i32> {
+    std::os::unix::process::ExitStatusExt::signal(&status)
+}
+
+#[cfg(not(unix))]
+fn signal_of(_: ExitStatus) -> Option<i32> {
+    None
 }
 
 /// `warpint <args>` with a working directory, and with no timings of this user.

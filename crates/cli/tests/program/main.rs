@@ -7,6 +7,11 @@ mod batch;
 #[cfg(test)]
 mod batch_division;
 #[cfg(test)]
+mod batch_io;
+#[cfg(unix)]
+#[cfg(test)]
+mod batch_resume;
+#[cfg(test)]
 mod batch_trouble;
 #[cfg(test)]
 mod bench;
@@ -15,9 +20,13 @@ mod bench_batch;
 #[cfg(test)]
 mod bench_bigprime;
 #[cfg(test)]
+mod certs;
+#[cfg(test)]
 mod checked;
 #[cfg(test)]
 mod collatz;
+#[cfg(test)]
+mod collatz_merge;
 #[cfg(test)]
 mod collatz_runs;
 #[cfg(test)]
@@ -30,6 +39,9 @@ mod files;
 #[cfg(unix)]
 #[cfg(test)]
 mod leftovers;
+#[cfg(unix)]
+#[cfg(test)]
+mod output;
 #[cfg(test)]
 mod places;
 #[cfg(test)]
@@ -39,9 +51,15 @@ mod results;
 #[cfg(unix)]
 #[cfg(test)]
 mod sittings;
+#[cfg(unix)]
+#[cfg(test)]
+mod storage;
 #[cfg(test)]
 mod tune_batch;
 #[cfg(test)]
 mod tune_collatz;
 #[cfg(test)]
 mod work;
+#[cfg(unix)]
+#[cfg(test)]
+mod workers;

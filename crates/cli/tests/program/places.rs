@@ -45,7 +45,7 @@ fn the_cpu_can_be_asked_for() {
 #[test]
 fn tuned_times_are_stored_and_used() {
     let dir = tempfile::tempdir().unwrap();
-    let ran = warpint(dir.path(), "tune 9941 --device cpu --threads 1 --json");
+    let ran = warpint(dir.path(), "tune 9941 --device cpu --threads 1 --json -q");
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
     let rows = ran.json()["rows"].as_array().unwrap().clone();
     for engine in ["fp64", "goldilocks"] {
@@ -73,10 +73,65 @@ fn tuned_times_are_stored_and_used() {
 }
 
 #[test]
+fn times_that_cannot_be_stored_are_told_of_first_and_printed() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("config"), "a file where the folder must be").unwrap();
+    for more in ["", " --json"] {
+        let ran = warpint(dir.path(), &format!("tune 9941 --device cpu --threads 1 -q{more}"));
+        assert_eq!((ran.code, ran.err.lines().count()), (Some(2), 1), "{ran:?}");
+        let told = "times are printed, but not stored";
+        assert!(ran.err.starts_with("warning: cannot write the timings in "), "{ran:?}");
+        assert!(ran.err.contains(told) && ran.out.contains("goldilocks"), "{ran:?}");
+        assert!(!ran.out.contains("\"stored\":true") && !ran.out.contains(", stored"), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_budget_ends_the_search_and_what_was_timed_is_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = "tune 216091 9941 --device cpu --threads 1 --budget 0.000001";
+    let ran = warpint(dir.path(), line);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    // One plan each, however small the budget is.
+    assert_eq!(ran.out.matches("fastest, stored").count(), 2, "{ran:?}");
+    for p in ["M216091: 1 of ", "M9941: 1 of "] {
+        assert!(ran.err.contains(p), "{ran:?}");
+    }
+    assert!(ran.err.contains("a larger --budget times more"), "{ran:?}");
+    let quiet = warpint(dir.path(), &format!("{line} --quiet"));
+    assert_eq!((quiet.code, quiet.err.as_str()), (Some(0), ""), "{quiet:?}");
+    let bad = warpint(dir.path(), "tune --lengths 64K..128K --budget 5");
+    assert_eq!((bad.code, bad.out.as_str()), (Some(2), ""), "{bad:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_prints_and_keeps_what_was_tuned() {
+    use std::process::{Command, Stdio};
+
+    let dir = tempfile::tempdir().unwrap();
+    let args = ["tune", "216091", "6972593", "--device", "cpu", "--json"];
+    let mut command = crate::common::command(dir.path(), args);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // The times of the first exponent are stored; those of the second take seconds.
+    while !dir.path().join("config/tuning.json").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let ran: crate::common::Ran = child.wait_with_output().unwrap().into();
+    assert!(ran.ended_by("INT"), "{ran:?}");
+    let json = ran.json();
+    assert_eq!(json["stopped"], true);
+    let rows = json["rows"].as_array().unwrap();
+    assert!(rows.iter().any(|row| row["exponent"] == 216_091 && row["stored"] == true), "{json}");
+}
+
+#[test]
 fn every_length_of_a_range_is_tuned_into_a_table() {
     let dir = tempfile::tempdir().unwrap();
     // More variants than engines that are built at a time.
-    let line = "tune --device sim --lengths 256..320 --variants 10 --table t.txt --json";
+    let line = "tune --device sim --lengths 256..320 --variants 10 --table t.txt --json -q";
     let ran = warpint(dir.path(), line);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
     let rows = ran.json()["rows"].as_array().unwrap().clone();
@@ -135,6 +190,16 @@ fn the_self_test_takes_a_device() {
     let ran = warpint(dir.path(), "selftest --device cpu word::");
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(ran.out.contains("word::squares") && ran.out.contains(" 0 failed"), "{ran:?}");
+    let json = warpint(dir.path(), "selftest --device cpu --json word::s").json();
+    let cases = json["cases"].as_array().unwrap();
+    assert!(json["passed"] == cases.len() && json["failed"] == 0, "{json}");
+    assert_eq!((&cases[0]["suite"], &cases[0]["case"]), (&"word".into(), &"squares".into()));
+    assert!(cases[0]["passed"] == true && cases[0]["seconds"].as_f64().unwrap() >= 0.0, "{json}");
+    let quiet = warpint(dir.path(), "selftest --device cpu --threads 1 -q word::s");
+    assert!(quiet.code == Some(0) && quiet.out.lines().count() == 1, "{quiet:?}");
+    let none = warpint(dir.path(), "selftest --device cpu --json nothing");
+    assert_eq!((none.code, none.out.as_str()), (Some(2), ""), "{none:?}");
+    assert!(none.error().contains("no case has 'nothing' in its name"), "{none:?}");
 }
 
 #[cfg(unix)]
@@ -150,8 +215,29 @@ fn ctrl_c_ends_a_stress_test_with_its_tally() {
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
     let ran: crate::common::Ran = child.wait_with_output().unwrap().into();
-    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.ended_by("INT"), "{ran:?}");
     assert!(ran.out.contains("no mismatch"), "{ran:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn stress_without_a_time_limit_goes_on_until_it_is_stopped() {
+    use std::process::{Command, Stdio};
+
+    let dir = tempfile::tempdir().unwrap();
+    let args = ["stress", "--device", "cpu", "--exponent", "9941", "--quiet", "--json"];
+    let mut command = crate::common::command(dir.path(), args);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let ran: crate::common::Ran = child.wait_with_output().unwrap().into();
+    assert!(ran.ended_by("INT") && ran.err.is_empty(), "{ran:?}");
+    let json = ran.json();
+    assert_eq!(json["mismatches"], 0);
+    // The CPU has no sensors that NVML knows.
+    assert!(json.get("sensors").is_none(), "{json}");
 }
 
 #[test]
@@ -201,4 +287,7 @@ fn selftest_on_a_device_has_the_cases_of_the_field() {
     let ran = warpint(dir.path(), "selftest --device sim field@sim::");
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(ran.out.contains("field@sim::products") && ran.out.contains(" 0 failed"), "{ran:?}");
+    // Some cases are only in the thorough run.
+    let ran = warpint(dir.path(), "selftest --device sim transform-prime@sim::all_bits_of_2_words");
+    assert!(ran.code == Some(2) && ran.error().contains("--thorough has more cases"), "{ran:?}");
 }

@@ -49,10 +49,35 @@ fn a_wrong_proof_ends_with_1() {
     write(dir.path(), 1009, |bytes| bytes[300] ^= 1);
     let ran = verify(dir.path(), "");
     assert_eq!((ran.code, ran.err.as_str()), (Some(1), ""), "{ran:?}");
-    assert!(ran.out.starts_with("M1009: the proof of power 3 is WRONG"), "{ran:?}");
+    let says = "M1009: the proof of power 3 is WRONG (its equation does not hold), res64 ";
+    assert!(ran.out.starts_with(says), "{ran:?}");
     let json = verify(dir.path(), " --json").json();
     assert_eq!(json["valid"], false);
     assert!(json.get("status").is_none(), "{json}");
+    assert_eq!(json["refusal"]["code"], "equation");
+}
+
+#[test]
+fn a_proof_is_refused_with_its_reason() {
+    let dir = tempfile::tempdir().unwrap();
+    let refused = |last: &[u8], code: &str, reason: &str| {
+        // The last residue comes first, 127 bytes of it; the header has 53.
+        write(dir.path(), 1009, |bytes| {
+            bytes[53..180].fill(0);
+            bytes[53..53 + last.len()].copy_from_slice(last);
+        });
+        let ran = verify(dir.path(), "");
+        assert_eq!((ran.code, ran.err.as_str()), (Some(1), ""), "{ran:?}");
+        let line = format!("M1009: the proof of power 3 is WRONG ({reason}: no proof of an honest");
+        assert!(ran.out.starts_with(&line), "{ran:?}");
+        let json = verify(dir.path(), " --json").json();
+        assert_eq!(json["refusal"]["code"], code);
+        assert!(json["refusal"]["reason"].as_str().unwrap().starts_with(reason), "{json}");
+    };
+    refused(&[36], "power-of-two", "the last residue is 9 times 2^2");
+    refused(&[0], "not-a-unit", "residue 1 has a factor in common with the Mersenne number");
+    let ran = warpint(dir.path(), "proof verify --help");
+    assert!(ran.out.contains("It does not rule out deceit"), "{ran:?}");
 }
 
 #[test]

@@ -71,6 +71,28 @@ fn a_small_factor_ends_it() {
     // 2351 = 2·25·47 + 1.
     assert_eq!(warpint(dir.path(), "prp 47 --tf-limit 24 --json").json()["status"], "C");
     assert_eq!(warpint(dir.path(), "ll 47 --tf-limit 25 --json").json()["status"], "F");
+
+    // Each is recorded, and once.
+    assert_eq!(warpint(dir.path(), "ll 11").code, Some(0));
+    let recorded = lines(&dir.path().join("warpint-work/results.txt"));
+    let facts: Vec<_> = recorded
+        .iter()
+        .map(|r| format!("{} {} {} {}", r["worktype"], r["exponent"], r["status"], r["factors"]))
+        .collect();
+    let expected = [
+        r#""TF" 11 "F" ["23"]"#,
+        r#""TF" 43 "F" ["431"]"#,
+        r#""PRP-3" 47 "C" null"#,
+        r#""TF" 47 "F" ["2351"]"#,
+    ];
+    assert_eq!(facts, expected);
+    let ran = warpint(dir.path(), "prp 23 --results here.txt --dir none");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(lines(&dir.path().join("here.txt"))[0]["factors"], serde_json::json!(["47"]));
+    assert!(!dir.path().join("none").exists());
+    let ran = warpint(dir.path(), "prp 23 --results no/where.txt --dir none");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.out.contains("47") && ran.err.contains("printed, but not recorded"), "{ran:?}");
 }
 
 #[test]
@@ -163,7 +185,7 @@ fn a_results_file_that_cannot_be_written_costs_nothing() {
     let dir = tempfile::tempdir().unwrap();
     for attempt in 0..2 {
         let ran = warpint(dir.path(), "prp 61 --results nowhere/mine.txt");
-        assert_eq!(ran.code, Some(1), "attempt {attempt}: {ran:?}");
+        assert_eq!(ran.code, Some(2), "attempt {attempt}: {ran:?}");
         assert!(ran.out.contains("M61 is a probable prime"), "{ran:?}");
         let error = ran.err.lines().last().unwrap();
         assert!(error.starts_with("error: ") && error.contains("nowhere/mine.txt"), "{error}");
@@ -212,7 +234,7 @@ fn devices_take_results_as_far_as_they_can() {
     let ran = to("/dev/null");
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
     let ran = to("/dev/full");
-    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert_eq!(ran.code, Some(4), "{ran:?}");
     assert!(ran.out.contains("M61 is a probable prime"), "{ran:?}");
     assert!(ran.error().contains("cannot write the results file /dev/full"), "{ran:?}");
 }
@@ -224,7 +246,7 @@ fn a_closed_output_does_not_cost_the_result() {
     let Ok(full) = full else { return };
     let output = command(dir.path(), ["prp", "61", "--quiet"]).stdout(full).output();
     let ran = Ran::from(output.unwrap());
-    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
     assert!(ran.error().contains("cannot write to standard output"), "{ran:?}");
     assert_eq!(lines(&dir.path().join("warpint-work/results.txt")).len(), 1);
 }

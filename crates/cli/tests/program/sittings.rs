@@ -1,7 +1,7 @@
 //! Tests that are stopped, killed, damaged or starved of disk, and go on to the
 //! same residue.
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -66,7 +66,7 @@ fn interrupted(dir: &Path, kind: &str, n: usize) -> u64 {
     let child = start(dir, kind, n);
     signal(&child, "INT");
     let ran = end(child);
-    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.ended_by("INT"), "{ran:?}");
     assert!(ran.err.contains("the same command goes on from there"), "{ran:?}");
     let json = ran.json();
     assert_eq!((&json["status"], &json["saved"]), (&"stopped".into(), &true.into()));
@@ -107,8 +107,122 @@ fn two_signals_at_once_are_one_request() {
     std::thread::sleep(Duration::from_millis(20));
     signal(&child, "TERM");
     let ran = end(child);
-    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.ended_by("TERM"), "{ran:?}");
     assert_eq!(ran.json()["saved"], true, "{ran:?}");
+}
+
+#[test]
+fn each_request_to_stop_saves_and_ends_the_process_by_its_own_signal() {
+    for name in ["INT", "TERM", "HUP"] {
+        let dir = tempfile::tempdir().unwrap();
+        let child = start(dir.path(), "ll", 1);
+        signal(&child, name);
+        let ran = end(child);
+        assert!(ran.ended_by(name), "{name}: {ran:?}");
+        // What was said to be saved is on disk.
+        let json = ran.json();
+        assert_eq!(json["saved"], true, "{ran:?}");
+        let newest = checkpoints(dir.path(), "ll")[0].file_stem().unwrap().to_owned();
+        let saved = newest.to_str().unwrap()["ll-".len()..].parse::<u64>().unwrap();
+        assert_eq!(json["iterations"], saved, "{ran:?}");
+    }
+}
+
+/// A pipe that is full: whoever writes to it waits for a reader.
+fn full_pipe() -> (PipeReader, PipeWriter) {
+    const CAPACITY: usize = 65_536;
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    let filling = std::thread::spawn(move || writer.write_all(&[b'\n'; CAPACITY]).map(|()| writer));
+    wait_until("a full pipe", || filling.is_finished());
+    (reader, filling.join().unwrap().unwrap())
+}
+
+#[test]
+fn a_second_request_ends_it_at_once_and_by_the_signal() {
+    let dir = tempfile::tempdir().unwrap();
+    // After the first request the test is saved, and its line waits for a reader.
+    let (_reader, full) = full_pipe();
+    let p = P.to_string();
+    let args = ["ll", &p, "--no-tf", "--json", "--checkpoint-interval", "0.05"];
+    let mut child = command(dir.path(), args).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("a checkpoint", || !checkpoints(dir.path(), "ll").is_empty());
+    signal(&child, "INT");
+    std::thread::sleep(Duration::from_millis(1000));
+    assert!(child.try_wait().unwrap().is_none(), "it waits for its line");
+    signal(&child, "INT");
+    wait_until("the end", || child.try_wait().unwrap().is_some());
+    let ran = end(child);
+    assert!(ran.ended_by("INT"), "{ran:?}");
+}
+
+#[test]
+fn a_test_that_ends_in_spite_of_a_request_is_recorded_and_ends_by_the_signal() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut reader, full) = full_pipe();
+    let mut child = command(dir.path(), ["ll", "1279", "--no-tf", "-q"])
+        .stdout(full)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The result is kept, and is being printed.
+    let kept = dir.path().join("warpint-work/M1279/ll-result.json");
+    wait_until("the result", || kept.exists());
+    signal(&child, "INT");
+    std::thread::sleep(Duration::from_millis(100));
+    assert!(child.try_wait().unwrap().is_none(), "it waits for its line");
+    let mut out = String::new();
+    reader.read_to_string(&mut out).unwrap();
+    assert!(out.ends_with("no errors\n") && out.contains("M1279 is prime"), "{}", out.trim());
+    let ran = end(child);
+    assert!(ran.ended_by("INT"), "{ran:?}");
+    let recorded = fs::read_to_string(dir.path().join("warpint-work/results.txt")).unwrap();
+    assert_eq!(recorded.lines().count(), 1);
+}
+
+#[test]
+fn ctrl_c_ends_a_loop_of_the_shell_too() {
+    use std::os::unix::process::CommandExt;
+
+    let dir = tempfile::tempdir().unwrap();
+    let bash = |script: &str| {
+        let mut command = Command::new("bash");
+        command
+            .args(["-c", script])
+            .current_dir(dir.path())
+            .env("WARPINT_CONFIG_DIR", dir.path().join("config"))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    };
+    let test = format!("{WARPINT} ll {P} --no-tf --quiet --checkpoint-interval 0.05");
+    let child = bash(&format!("for n in 1 2; do {test}; echo next; done"))
+        // Ctrl-C is a signal to all of a terminal's foreground.
+        .process_group(0)
+        .spawn()
+        .unwrap();
+    wait_until("a checkpoint", || !checkpoints(dir.path(), "ll").is_empty());
+    let group = format!("-{}", child.id());
+    assert!(Command::new("kill").args(["-s", "INT", "--", &group]).status().unwrap().success());
+    let ran = end(child);
+    assert!(ran.ended_by("INT") && ran.out.is_empty(), "{ran:?}");
+
+    // What a script sees that is not asked itself.
+    for (name, code) in [("INT", "130\n"), ("TERM", "143\n")] {
+        let pid = dir.path().join(name);
+        let child = bash(&format!(
+            "bash -c 'echo $$ >{name}.new; mv {name}.new {name}; exec {test}'; echo $?"
+        ))
+        .spawn()
+        .unwrap();
+        let before = checkpoints(dir.path(), "ll");
+        wait_until("another checkpoint", || {
+            pid.exists() && checkpoints(dir.path(), "ll") != before
+        });
+        let id = fs::read_to_string(&pid).unwrap();
+        let sent = Command::new("kill").args(["-s", name, id.trim()]).status().unwrap();
+        assert!(sent.success());
+        assert_eq!(end(child).out, code);
+    }
 }
 
 #[test]
@@ -127,7 +241,7 @@ fn a_bench_that_is_stopped_leaves_nothing() {
     });
     signal(&child, "INT");
     let ran = end(child);
-    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(3), "", ""), "{ran:?}");
+    assert!(ran.ended_by("INT") && ran.out.is_empty() && ran.err.is_empty(), "{ran:?}");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
@@ -199,10 +313,10 @@ fn a_second_process_on_the_same_directory_stops() {
     let dir = tempfile::tempdir().unwrap();
     let child = start(dir.path(), "prp", 1);
     let second = warpint(dir.path(), &format!("prp {P} --no-tf"));
-    assert_eq!(second.code, Some(1), "{second:?}");
+    assert_eq!(second.code, Some(2), "{second:?}");
     assert!(second.error().contains(&format!("process {}", child.id())), "{second:?}");
     signal(&child, "TERM");
-    assert_eq!(end(child).code, Some(3));
+    assert!(end(child).ended_by("TERM"));
 }
 
 #[test]
@@ -251,7 +365,7 @@ fn a_signal_while_a_length_is_chosen_ends_it_at_once() {
     assert_eq!(said, "M20996011, PRP-3: choosing a transform length…\n");
     signal(&child, "INT");
     let ran = end(child);
-    assert_eq!((ran.code, ran.out.as_str()), (Some(3), ""), "{ran:?}");
+    assert!(ran.ended_by("INT") && ran.out.is_empty(), "{ran:?}");
 }
 
 #[test]
@@ -279,6 +393,6 @@ fn a_signal_before_there_is_anything_to_save_ends_it_at_once() {
         std::thread::sleep(Duration::from_secs(2));
     }
     signal(&child, "INT");
-    assert_eq!(end(child).code, Some(3));
+    assert!(end(child).ended_by("INT"));
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }

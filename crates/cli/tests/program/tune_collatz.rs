@@ -126,7 +126,7 @@ fn sizes_that_make_no_sense_are_told_and_not_taken() {
     // One that cannot be read is no reason to measure.
     fs::create_dir(&path).unwrap();
     let refused = warpint(dir.path(), "tune collatz --device cpu --bits 12");
-    assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""), "{refused:?}");
+    assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""), "{refused:?}");
     assert!(refused.error().starts_with("cannot read the timings in "), "{refused:?}");
     let (parameters, _) = self::parameters(dir.path(), "--device cpu");
     assert!(parameters.contains(",step=12,"), "{parameters}");

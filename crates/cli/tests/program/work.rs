@@ -77,7 +77,7 @@ fn a_list_is_worked_through_and_the_rest_stays() {
 fn an_assignment_that_cannot_be_done_is_told_of_and_the_others_are() {
     let dir = tempfile::tempdir().unwrap();
     let ran = work(dir.path(), "Test=1278\nPRP=1,2,2,-1\nTest=127\n", " --json");
-    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
     assert_eq!(left(dir.path()), "Test=1278\nPRP=1,2,2,-1\n");
     assert!(
         ran.err.contains("worktodo.txt, line 1: 1278 is not prime (1278 = 2 · 639)"),
@@ -89,10 +89,45 @@ fn an_assignment_that_cannot_be_done_is_told_of_and_the_others_are() {
 }
 
 #[test]
+fn a_factor_ends_a_line_of_which_nobody_has_searched_any() {
+    let dir = tempfile::tempdir().unwrap();
+    // The short form of PRPLL's help; those that a server gives out have been searched.
+    let lines = format!("PRP=2207\nTest=11\nPRP={AID},2207\nPRP=1,2,2207,-1,70,0\nPRP=1279\n");
+    let ran = work(dir.path(), &lines, " --user somebody --no-proof");
+    assert_eq!((ran.code, left(dir.path()).as_str()), (Some(0), ""), "{ran:?}");
+    // 123593 = 2·28·2207 + 1.
+    assert!(ran.out.contains("M2207 is composite: it has the factor 123593 = 2·28·2207 + 1\n"));
+    let found = results(dir.path(), "results.txt");
+    let facts: Vec<_> = found
+        .iter()
+        .map(|r| format!("{} {} {}", r["worktype"], r["exponent"], r["status"]))
+        .collect();
+    assert_eq!(
+        facts,
+        [
+            r#""TF" 2207 "F""#,
+            r#""TF" 11 "F""#,
+            r#""PRP-3" 2207 "C""#,
+            r#""PRP-3" 2207 "C""#,
+            r#""PRP-3" 1279 "P""#
+        ]
+    );
+    assert_eq!(
+        (&found[0]["factors"][0], &found[0]["user"]),
+        (&"123593".into(), &"somebody".into())
+    );
+    assert!(found[0].get("res64").is_none() && found[0].get("bitlo").is_none());
+    // As after a crash between the result and the removal of its line.
+    let ran = work(dir.path(), "PRP=2207\n", " --user somebody");
+    assert_eq!((ran.code, left(dir.path()).as_str()), (Some(0), ""), "{ran:?}");
+    assert_eq!(results(dir.path(), "results.txt").len(), 5);
+}
+
+#[test]
 fn an_engine_that_does_not_take_the_exponent_fails_only_there() {
     let dir = tempfile::tempdir().unwrap();
     let ran = work(dir.path(), "Test=1279\nTest=61\n", " --engine word");
-    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
     assert!(ran.err.contains("line 1: engine word takes exponents from 2 to 63"), "{ran:?}");
     assert_eq!(left(dir.path()), "Test=1279\n");
 }
@@ -166,7 +201,7 @@ fn additions_of_others_move_over_and_are_done() {
     fs::create_dir(dir.path().join("work")).unwrap();
     fs::write(dir.path().join("work/worktodo.add"), "Test=127\nTest=1278").unwrap();
     let ran = work(dir.path(), "Test=61", "");
-    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
     assert!(ran.err.contains("2 lines moved over from worktodo.add"), "{ran:?}");
     assert_eq!(left(dir.path()), "Test=1278\n");
     assert_eq!(results(dir.path(), "results.txt").len(), 2);
@@ -275,14 +310,14 @@ mod several {
         assert_eq!(worker["test"]["exponent"], 86_243);
         assert_eq!(seen["lines"]["assignments"], 2);
         let second = warpint(dir.path(), "work work");
-        assert_eq!(second.code, Some(1), "{second:?}");
+        assert_eq!(second.code, Some(2), "{second:?}");
         assert!(second.error().contains("worker 0 is already at work in work"), "{second:?}");
 
         let killed =
             std::process::Command::new("kill").args(["-s", "INT", &id.to_string()]).status();
         assert!(killed.unwrap().success());
         let ran = end(child);
-        assert_eq!(ran.code, Some(3), "{ran:?}");
+        assert!(ran.ended_by("INT"), "{ran:?}");
         assert_eq!(status()["workers"][0]["state"], "stopped");
         assert_eq!(left(dir.path()), "PRP=1,2,86243,-1\nTest=127\n");
 

@@ -56,6 +56,7 @@ pub(crate) mod tables;
 use serde::{Deserialize, Serialize};
 
 pub use check::EvidenceError;
+pub(crate) use check::check_totals;
 use draw::{Draw, mix};
 pub(crate) use items::{Items, SieveItems};
 
@@ -153,7 +154,7 @@ impl Plan {
 ///
 /// # Errors
 /// The operating system has no randomness.
-pub(crate) fn secret() -> Result<u64, CollatzError> {
+pub fn secret() -> Result<u64, CollatzError> {
     getrandom::u64().map_err(|source| CollatzError::Randomness { reason: source.to_string() })
 }
 

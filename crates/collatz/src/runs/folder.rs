@@ -3,17 +3,20 @@
 //! A file is written beside its place, brought to disk and moved there, and never replaced: what is there and is
 //! sound stays, what is there and is not is renamed to `….bad`, and nothing is removed but what a killed process
 //! left unfinished, under names of this program's form. So at every instant, power cuts included, a file has a whole unit.
+//! Links are not followed. A directory that vanishes is made again by the next unit.
 
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::runs::claim::Claim;
-use crate::runs::name::{LOCK, Name, RANDOM, UNFINISHED};
+use warpint_files::{FileError, Lock};
+
+use crate::runs::name::{LOCK, Name, UNFINISHED};
 use crate::runs::{Layout, Unit, UnitError};
 
 /// More bytes than a unit has.
@@ -80,7 +83,7 @@ pub(crate) enum Found {
 /// A directory of units.
 #[derive(Debug, Clone)]
 pub struct Folder {
-    path: PathBuf,
+    files: warpint_files::Folder,
 }
 
 impl Folder {
@@ -92,9 +95,17 @@ impl Folder {
         if fs::metadata(path).is_ok_and(|found| !found.is_dir()) {
             return Err(FolderError::NotADirectory { path: path.into() });
         }
-        fs::create_dir_all(path)
-            .map_err(|source| FolderError::Directory { path: path.into(), source })?;
-        Ok(Self { path: path.into() })
+        let folder = Self::at(path);
+        match folder.files.make() {
+            Ok(_) => Ok(folder),
+            Err(e) => {
+                Err(FolderError::Directory { path: path.into(), source: e.in_message_of(path) })
+            }
+        }
+    }
+
+    fn at(path: &Path) -> Self {
+        Self { files: warpint_files::Folder::at(path) }
     }
 
     /// The directory at a path, where one must be.
@@ -103,7 +114,7 @@ impl Folder {
     /// There is none.
     pub fn existing(path: &Path) -> Result<Self, FolderError> {
         match fs::metadata(path) {
-            Ok(found) if found.is_dir() => Ok(Self { path: path.into() }),
+            Ok(found) if found.is_dir() => Ok(Self::at(path)),
             Ok(_) => Err(FolderError::NotADirectory { path: path.into() }),
             Err(source) => Err(FolderError::Directory { path: path.into(), source }),
         }
@@ -112,13 +123,13 @@ impl Folder {
     /// Its path.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        self.files.path()
     }
 
     /// The file of a unit: `below-2p40-u32-007.json`, `from-5-to-700-u32-0.json`.
     #[must_use]
     pub fn place(&self, layout: &Layout, unit: u64) -> PathBuf {
-        self.path.join(Name::new(layout, unit).file())
+        self.files.file(Name::new(layout, unit).file())
     }
 
     /// log2 of the size of units of a range, by the names of the files; that of most files, if there are several.
@@ -144,14 +155,13 @@ impl Folder {
     }
 
     fn list(&self, end: &str) -> Result<Vec<PathBuf>, FolderError> {
-        let unlisted = |source| FolderError::Directory { path: self.path.clone(), source };
-        let mut files = vec![];
-        for entry in fs::read_dir(&self.path).map_err(unlisted)? {
-            let entry = entry.map_err(unlisted)?;
-            if entry.file_name().to_string_lossy().ends_with(end) {
-                files.push(entry.path());
-            }
-        }
+        let entries = self.files.list().map_err(|e| FolderError::Directory {
+            path: self.path().into(),
+            source: e.in_message_of(self.path()),
+        })?;
+        let ends = |name: &OsStr| name.to_string_lossy().ends_with(end);
+        let names = entries.into_iter().map(|entry| entry.name).filter(|name| ends(name));
+        let mut files: Vec<_> = names.map(|name| self.files.file(name)).collect();
         files.sort();
         Ok(files)
     }
@@ -161,7 +171,10 @@ impl Folder {
     /// # Errors
     /// [`FolderError::Read`] of the file system; inside, why it is no unit.
     pub fn read(path: &Path) -> Result<Result<Unit, UnitError>, FolderError> {
-        let text = read(path).map_err(|source| FolderError::Read { path: path.into(), source })?;
+        let read = warpint_files::Folder::of(path)
+            .and_then(|(folder, name)| folder.read(name, MOST_BYTES));
+        let text = read
+            .map_err(|e| FolderError::Read { path: path.into(), source: e.in_message_of(path) })?;
         Ok(Unit::from_text(&text))
     }
 
@@ -181,101 +194,73 @@ impl Folder {
     }
 
     /// Lets no other process do a unit; nothing if one does.
-    pub(crate) fn claim(&self, layout: &Layout, unit: u64) -> Result<Option<Claim>, FolderError> {
-        let path = lock_of(&self.place(layout, unit));
-        Claim::try_take(&path).map_err(|source| match source.kind() {
-            io::ErrorKind::AlreadyExists => FolderError::NoLock { path },
-            _ => FolderError::Write { path, source },
-        })
+    pub(crate) fn claim(&self, layout: &Layout, unit: u64) -> Result<Option<Lock>, FolderError> {
+        let name = lock_of(&Name::new(layout, unit));
+        match self.files.try_lock(&name) {
+            Ok(lock) => Ok(lock.map(Lock::with_its_file)),
+            Err(FileError::NotAFile { path, .. }) => Err(FolderError::NoLock { path }),
+            Err(e) => {
+                let path = self.files.file(name);
+                Err(FolderError::Write { source: e.in_message_of(&path), path })
+            }
+        }
     }
 
     /// Renames what is at the place of a unit that is claimed, to a name that is free.
     pub(crate) fn set_aside(&self, layout: &Layout, unit: u64) -> Result<PathBuf, FolderError> {
-        let path = self.place(layout, unit);
-        let aside = (1..)
-            .map(|n| {
-                path.with_extension(if n == 1 {
-                    "json.bad".into()
-                } else {
-                    format!("json.bad-{n}")
-                })
-            })
-            .find(|aside| fs::symlink_metadata(aside).is_err())
-            .unwrap_or_default();
-        fs::rename(&path, &aside)
-            .map_err(|source| FolderError::Write { path: aside.clone(), source })?;
-        Ok(aside)
+        let name = Name::new(layout, unit).file();
+        let bad = |n| if n == 1 { format!("{name}.bad") } else { format!("{name}.bad-{n}") };
+        let aside = (1..).map(bad).find(|bad| !self.files.has(bad)).unwrap_or_default();
+        let path = self.files.file(&aside);
+        match self.files.rename(&name, &aside) {
+            Ok(()) => Ok(path),
+            Err(e) => Err(FolderError::Write { path, source: e.into() }),
+        }
     }
 
     /// Puts a unit that is claimed into its place, where nothing is.
     pub(crate) fn keep(&self, layout: &Layout, unit: &Unit) -> Result<(), FolderError> {
         let path = self.place(layout, unit.unit);
-        let written = unit
-            .to_text()
-            .map_err(io::Error::from)
-            .and_then(|text| self.write_new(&path, text.as_bytes()));
+        let written = unit.to_text().map_err(io::Error::from).and_then(|text| {
+            let write = || {
+                let mut file = self.files.begin(Name::new(layout, unit.unit).file())?;
+                file.write(text.as_bytes())?;
+                file.finish_new()
+            };
+            write().map_err(|e: FileError| e.in_message_of(&path))
+        });
         written.map_err(|source| FolderError::Write { path, source })
-    }
-
-    fn write_new(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let mut prefix = path.file_name().unwrap_or_default().to_owned();
-        prefix.push(".");
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(&prefix).suffix(UNFINISHED).rand_bytes(RANDOM);
-        // As other files: what the user's mask leaves.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let mut file = builder.tempfile_in(&self.path)?;
-        file.write_all(bytes)?;
-        file.as_file().sync_all()?;
-        if let Err(failed) = file.persist_noclobber(path) {
-            // Not every file system can rename so; the claim sees to it that nobody else writes there.
-            let taken = failed.error.kind() == io::ErrorKind::AlreadyExists;
-            if taken || fs::symlink_metadata(path).is_ok() {
-                return Err(failed.error);
-            }
-            failed.file.persist(path).map_err(|e| e.error)?;
-        }
-        // The rename is on disk once the directory is; not every file system can say so.
-        let _ = File::open(&self.path).and_then(|folder| folder.sync_all());
-        Ok(())
     }
 
     /// Removes what killed processes left unfinished, and nothing that has another name or is something else.
     pub(crate) fn clear_away(&self) -> Result<(), FolderError> {
-        let is_file = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
+        let size =
+            |path: &Path| path.file_name().and_then(|name| self.files.size(name).ok().flatten());
         for path in self.list(UNFINISHED)? {
-            let Some(name) = Name::of_unfinished(&path).filter(|_| is_file(&path)) else {
+            let Some(name) = Name::of_unfinished(&path).filter(|_| size(&path).is_some()) else {
                 continue;
             };
             // Made by who had the claim. Held while the file goes; one that cannot be removed is in nobody's way.
-            if let Ok(Some(claim)) = Claim::try_take(&lock_of(&self.path.join(name.file())))
-                && claim.is_locked()
+            if let Ok(Some(claim)) = self.files.try_lock(lock_of(&name))
+                && claim.is_enforced()
             {
-                let _ = fs::remove_file(&path);
+                let _claim = claim.with_its_file();
+                let _ = self.files.remove(path.file_name().unwrap_or_default());
             }
         }
-        for lock in self.list(LOCK)? {
-            let is_empty = || fs::symlink_metadata(&lock).is_ok_and(|found| found.len() == 0);
-            if Name::of_lock(&lock).is_some() && is_file(&lock) && is_empty() {
-                // A claim that is given back takes its file along.
-                drop(Claim::try_take(&lock));
+        for path in self.list(LOCK)? {
+            // A claim that is given back takes its file along.
+            if let Some(name) = Name::of_lock(&path).filter(|_| size(&path) == Some(0))
+                && let Ok(lock) = self.files.try_lock(lock_of(&name))
+            {
+                drop(lock.map(Lock::with_its_file));
             }
         }
         Ok(())
     }
 }
 
-fn lock_of(place: &Path) -> PathBuf {
-    place.with_extension("json.lock")
-}
-
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    // A FIFO, for one, would wait for somebody.
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("it is not a file"));
-    }
-    let mut bytes = Vec::new();
-    File::open(path)?.take(MOST_BYTES).read_to_end(&mut bytes)?;
-    Ok(bytes)
+/// `below-2p40-u32-007.json.lock`
+fn lock_of(name: &Name) -> String {
+    format!("{name}{LOCK}")
 }

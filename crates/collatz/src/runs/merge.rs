@@ -1,18 +1,24 @@
 //! What the unit files of several directories cover together.
 
+mod audit;
 mod cover;
+mod files;
+mod overlap;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 
 use crate::Highest;
-use crate::runs::{Folder, FolderError, RegionText, Unit, UnitError};
+use crate::runs::{RegionText, Unit};
 
+pub use audit::{Audit, AuditOutcome};
 pub use cover::Missing;
 use cover::{Classes, gaps, union};
+pub use files::Files;
+use overlap::Compared;
+pub use overlap::Overlap;
 
 /// At most so many gaps and missing classes are listed; all are counted.
 const MOST_LISTED: usize = 10;
@@ -28,9 +34,9 @@ pub struct Disagreement {
     pub what: &'static str,
 }
 
-/// A file that says nothing.
+/// A file that does not count.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unusable {
+pub struct Rejected {
     /// The file.
     pub path: PathBuf,
     /// Why.
@@ -44,10 +50,20 @@ pub struct Merged {
     pub units: u64,
     /// Those among them whose numbers another file has too.
     pub duplicates: u64,
-    /// Files that cannot be read or are no units.
-    pub unusable: Vec<Unusable>,
+    /// Files that cannot be read, are no units or contradict themselves.
+    pub unusable: Vec<Rejected>,
+    /// Whole files whose samples, evidence or other statements are wrong: they do not count.
+    pub refused: Vec<Rejected>,
+    /// Sound files that lack evidence: they count. Nothing if nothing was checked.
+    pub lacking: Vec<PathBuf>,
+    /// Whether samples and evidence were recomputed.
+    pub is_checked: bool,
     /// Sound files of the same numbers that contradict each other.
     pub disagreements: Vec<Disagreement>,
+    /// Cuts whose units have common numbers and cannot be compared.
+    pub overlaps: Vec<Overlap>,
+    /// Places where units that are cut differently were compared.
+    pub compared: u64,
     /// Maximal intervals [from, to) of verified numbers, ascending, disjoint and not adjacent. Residue classes
     /// are in them if they are complete.
     pub covered: Vec<(u128, u128)>,
@@ -68,32 +84,21 @@ pub struct Merged {
 }
 
 impl Merged {
-    /// Reads all files `….json` of these directories, each file once.
-    ///
-    /// # Errors
-    /// A directory is none, or cannot be listed.
-    pub fn of(folders: &[Folder]) -> Result<Self, FolderError> {
-        let mut reading = Reading::default();
-        for folder in folders {
-            for path in folder.files()? {
-                // One directory may be given twice, and have several names.
-                let file = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
-                if reading.read.insert(file) {
-                    reading.add(&path);
-                }
-            }
-        }
-        Ok(reading.merged())
-    }
-
-    /// The one interval that all files make up, if they do: no gap, no missing class, no disagreement, no
-    /// unusable file and no unresolved number.
+    /// The one interval that all files make up, if they do: no gap, no missing class, no disagreement, no overlap that
+    /// cannot be compared, no unusable or refused file, none without evidence and no unresolved number.
     #[must_use]
     pub fn complete(&self) -> Option<(u128, u128)> {
+        self.covers().filter(|_| self.lacking.is_empty() && self.overlaps.is_empty())
+    }
+
+    /// The same whether or not there is evidence of all units, and all overlaps could be compared.
+    #[must_use]
+    pub fn covers(&self) -> Option<(u128, u128)> {
         let trouble = self.gaps > 0
             || !self.missing.is_empty()
             || !self.disagreements.is_empty()
             || !self.unusable.is_empty()
+            || !self.refused.is_empty()
             || !self.unresolved.is_empty();
         match self.covered[..] {
             [all] if !trouble => Some(all),
@@ -102,29 +107,43 @@ impl Merged {
     }
 }
 
-/// What was read so far.
+impl Files {
+    /// What these files cover together.
+    #[must_use]
+    pub fn merged(self) -> Merged {
+        let lacking = self.lacking.iter().map(|&place| self.units[place].0.clone()).collect();
+        let compared = Compared::of(&self.units, plain);
+        let mut merged = Merged {
+            unusable: self.unusable,
+            refused: self.refused,
+            unresolved: self.unresolved,
+            is_checked: self.is_checked,
+            lacking,
+            ..Merged::default()
+        };
+        let mut known = Known::default();
+        for (path, unit) in self.units {
+            known.add(path, unit, &mut merged);
+        }
+        merged.disagreements.extend(compared.disagreements);
+        merged.overlaps = compared.overlaps;
+        merged.compared = compared.places;
+        known.cover(&mut merged);
+        merged
+    }
+}
+
+/// What was seen so far.
 #[derive(Default)]
-struct Reading {
-    merged: Merged,
-    /// Files, by their one true path.
-    read: HashSet<PathBuf>,
+struct Known {
     /// Of each set of numbers, the first file of each method, version and parameters.
     units: HashMap<RegionText, Vec<(PathBuf, Unit)>>,
     /// The ends of what was meant by intervals.
     meant: Option<(u128, u128)>,
 }
 
-impl Reading {
-    fn add(&mut self, path: &Path) {
-        let merged = &mut self.merged;
-        let read = Folder::read(path).map_err(|error| match error {
-            FolderError::Read { source, .. } => source.to_string(),
-            other => other.to_string(),
-        });
-        let unit = match read.and_then(|read| read.map_err(|e: UnitError| e.to_string())) {
-            Ok(unit) => unit,
-            Err(reason) => return merged.unusable.push(Unusable { path: path.into(), reason }),
-        };
+impl Known {
+    fn add(&mut self, path: PathBuf, unit: Unit, merged: &mut Merged) {
         merged.units += 1;
         merged.seconds += unit.seconds;
         *merged.methods.entry(unit.how()).or_default() += 1;
@@ -141,16 +160,15 @@ impl Reading {
         merged.duplicates += u64::from(!known.is_empty());
         let differs = |(first, other): &(PathBuf, Unit)| {
             let what = other.disagreement(&unit)?;
-            Some(Disagreement { first: first.clone(), second: path.into(), what })
+            Some(Disagreement { first: first.clone(), second: path.clone(), what })
         };
         merged.disagreements.extend(known.iter().filter_map(differs));
         if known.iter().all(|(_, other)| other.how() != unit.how()) {
-            known.push((path.into(), unit));
+            known.push((path, unit));
         }
     }
 
-    fn merged(self) -> Merged {
-        let mut merged = self.merged;
+    fn cover(self, merged: &mut Merged) {
         merged.unresolved.sort_unstable();
         merged.unresolved.dedup();
         let mut intervals = vec![];
@@ -184,7 +202,6 @@ impl Reading {
             merged.gaps = all.len() as u64;
             merged.first_gaps = all.into_iter().take(MOST_LISTED).collect();
         }
-        merged
     }
 }
 

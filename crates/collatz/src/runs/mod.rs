@@ -22,7 +22,7 @@
 //!   known number takes. It may be a counter-example: it is told, kept in its unit's file, and told again by
 //!   every later run and merge. All else is then proven of the paths that do not meet its path.
 
-mod claim;
+mod check;
 mod folder;
 mod layout;
 mod merge;
@@ -31,8 +31,9 @@ mod run;
 pub mod sample;
 mod unit;
 
+pub use check::Flaw;
 pub use folder::{Folder, FolderError};
 pub use layout::{Layout, LayoutError};
-pub use merge::{Disagreement, Merged, Missing, Unusable};
+pub use merge::{Audit, AuditOutcome, Disagreement, Files, Merged, Missing, Overlap, Rejected};
 pub use run::{Event, Outcome, Run, Selection, SelectionError};
 pub use unit::{HighestText, RegionText, Unit, UnitError};

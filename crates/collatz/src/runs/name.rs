@@ -15,7 +15,7 @@ pub(crate) const LOCK: &str = ".json.lock";
 pub(crate) const UNFINISHED: &str = ".tmp";
 
 /// Letters and digits before that, drawn at random.
-pub(crate) const RANDOM: usize = 6;
+const RANDOM: usize = 6;
 
 /// A unit of a range that is cut so: `below-2p40-u32-007`, `from-5-to-700-u32-0`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,8 +15,8 @@ use queue::{Next, Queue};
 
 pub use queue::{Selection, SelectionError};
 pub use told::{Event, Outcome};
+use warpint_files::Lock;
 
-use crate::runs::claim::Claim;
 use crate::runs::folder::Found;
 use crate::runs::name::Name;
 use crate::runs::sample::Sample;
@@ -157,7 +157,7 @@ impl Shared<'_> {
             return Ok(End::Settled);
         }
         let Some(claim) = folder.claim(layout, unit)? else { return Ok(End::Elsewhere) };
-        if !claim.is_locked() && !self.is_without_locks.swap(true, Ordering::Relaxed) {
+        if !claim.is_enforced() && !self.is_without_locks.swap(true, Ordering::Relaxed) {
             self.tell(Event::NoLocks);
         }
         // Its last holder may have finished it meanwhile.
@@ -179,7 +179,7 @@ impl Shared<'_> {
         &self,
         unit: u64,
         verifier: &mut dyn Verifier,
-        _claim: &Claim,
+        _claim: &Lock,
     ) -> Result<End, FolderError> {
         let Run { layout, folder, .. } = self.run;
         let Some(region) = layout.region(unit) else { return Ok(End::Settled) };

@@ -117,7 +117,7 @@ impl From<Region> for RegionText {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HighestText {
-    /// In steps of T.
+    /// As in [`Highest`](crate::Highest).
     #[serde(with = "decimal")]
     pub value: BigUint,
     /// The number whose path it is on.
@@ -232,9 +232,12 @@ impl Unit {
         if !(1..=FORMAT_VERSION).contains(&head.format_version) {
             return Err(UnitError::Later { program: head.program });
         }
-        let unit: Self = serde_json::from_str(unit).map_err(|_| UnitError::Form)?;
-        if unit.format_version == 1 && unit.evidence.is_some() {
-            return Err(UnitError::Form);
+        let mut unit: Self = serde_json::from_str(unit).map_err(|_| UnitError::Form)?;
+        if unit.format_version == 1 {
+            if unit.evidence.is_some() {
+                return Err(UnitError::Form);
+            }
+            unit.convert_version_1();
         }
         let is_known = Method::ALL.iter().any(|method| method.name() == unit.method);
         if !is_known || unit.sample_version > sample::VERSION {
@@ -242,6 +245,18 @@ impl Unit {
         }
         unit.check()?;
         Ok(unit)
+    }
+
+    /// Version 1 has highest values in steps of T. Such a value m that is not the start follows an even step from 2m, or an
+    /// odd one that goes by 2m under 3n + 1. If m is the largest of a region, so is 2m; and if it is the start itself, no
+    /// number of the region takes an odd step but 1.
+    fn convert_version_1(&mut self) {
+        self.format_version = FORMAT_VERSION;
+        if let Some(highest) = self.highest.as_mut()
+            && highest.value != BigUint::from(highest.start)
+        {
+            highest.value <<= 1u32;
+        }
     }
 
     /// Whether it makes sense.
@@ -275,6 +290,13 @@ impl Unit {
             return Err(wrong(
                 "its sample has another count of numbers, or is of no known version",
             ));
+        }
+        if u128::from(self.walked) > self.numbers {
+            return Err(wrong("it has more numbers walked than numbers"));
+        }
+        // Every odd number but 1 takes an odd step at once, and no other number takes any.
+        if self.unresolved.is_empty() && (self.sample_odd_steps > 0) != has_odd(&region) {
+            return Err(wrong("its numbers cannot have such a sample"));
         }
         if !self.seconds.is_finite() || self.seconds < 0.0 {
             return Err(wrong("its computing time is none"));
@@ -338,6 +360,12 @@ impl Unit {
             None
         }
     }
+}
+
+/// Whether a region has odd numbers besides 1: then its first four have one. The sample of a larger interval has some as
+/// well: it is a million numbers at random.
+fn has_odd(region: &Region) -> bool {
+    (0..4).filter_map(|index| region.nth(index)).any(|n| n > 1 && n % 2 == 1)
 }
 
 fn sha256(text: &str) -> String {

@@ -90,9 +90,16 @@ impl Long<'_> {
     }
 }
 
-/// The highest value of n's path from `T^level(n)` on until it is below n; nothing if that takes more steps than the
-/// limit.
+/// The highest value of n's path under n/2 and 3n + 1, from the step that leads to `T^level(n)` on, until the path of T
+/// is below n; nothing if that takes more steps of T than the limit.
+///
+/// With m the largest T^j(n), `level` ≤ j, it is 2·m: an even step leads to m from 2m, an odd one by 2m. `level` ≥ 1.
 pub(crate) fn highest_from(n: u128, level: u32, limit: u64) -> Option<BigUint> {
+    Some(highest_of_t(n, level, limit)? << 1u32)
+}
+
+/// The largest T^j(n) from j = `level` on.
+fn highest_of_t(n: u128, level: u32, limit: u64) -> Option<BigUint> {
     let (mut x, mut highest, mut steps) = (n, 0, 0);
     let next = loop {
         if steps >= u64::from(level) {
@@ -130,7 +137,8 @@ pub(crate) fn highest_from(n: u128, level: u32, limit: u64) -> Option<BigUint> {
 /// The highest value so far, found by many threads.
 ///
 /// T^j(x) + 1 ≤ (3/2)^j·(x + 1): between the ends of a step of s bits a path stays below (3/2)^s·(x + 1). Who walks need
-/// only tell the numbers whose value at the start or at the end of a step is at least (2/3)^s times the highest, less 1.
+/// only tell the numbers whose value at the start or at the end of a step is at least (2/3)^s times the highest of T,
+/// less 1.
 #[derive(Debug)]
 pub(crate) struct Tallest {
     step: u32,
@@ -152,6 +160,8 @@ impl Tallest {
     }
 
     fn raise(&self, highest: &BigUint) {
+        // Of T, whose values are half of the highest ones.
+        let highest = highest >> 1u32;
         let least: BigUint = (highest << self.step) / BigUint::from(RISES[self.step as usize]);
         let least = u128::try_from(least).unwrap_or(u128::MAX).saturating_sub(2);
         if least > self.threshold() {

@@ -132,7 +132,13 @@ fn highest_values_are_those_of_paths() {
             while path.len() <= level || path[path.len() - 1] >= path[0] {
                 path.push(crate::walk::big_step(&path[path.len() - 1]));
             }
-            let highest = path[level..].iter().max().cloned();
+            // Under n/2 and 3n + 1, each step of T that leads to path[level] or a later one.
+            let steps = path[level - 1..].windows(2);
+            let before = steps.map(|step| match step[0].bit(0) {
+                true => &step[0] * 3u32 + 1u32,
+                false => step[0].clone(),
+            });
+            let highest = before.max();
             assert_eq!(long::highest_from(n, level as u32, 100_000), highest, "{n} {level}");
         }
     }

@@ -24,8 +24,8 @@
 //! **Highest.** The values between the ends of table steps are not seen. But with all step ends of a path below
 //! 2^w, w = 32·words − 2, its values are below 2^(w + d/2): j steps after a step's begin x ≤ 2^w·(3/2)^j, as
 //! T(x) + 1 ≤ 3/2·(x + 1), and x ≤ 2^w·2^(d − j) from the end; for j = d/log2(3) both are 2^(w + 0.37·d) or a bit less.
-//! Paths that overflow are walked exactly. So their highest value is that of all if it is 2^(w + d/2) or more, and
-//! only then it is said. Without blocks all paths are exact.
+//! Paths that overflow are walked exactly. So their highest value of T is that of all if it is 2^(w + d/2) or more,
+//! and only then it is reported, as 3x + 1, which is twice that. Without blocks all paths are exact.
 
 mod challenged;
 mod cover;
@@ -328,7 +328,7 @@ impl TableMethod {
     pub(crate) fn settle(&self, cover: &Cover, verified: &mut Verified) {
         let has_blocks = cover.parts.iter().any(|part| matches!(part, Part::Blocks(_)));
         let bits = width(cover.words) + self.tables.bits().div_ceil(2);
-        let least = BigUint::from(1u32) << bits;
+        let least = BigUint::from(2u32) << bits;
         verified.highest.take_if(|highest| has_blocks && highest.value < least);
     }
 }

@@ -97,12 +97,12 @@ fn few_words_overflow_and_are_finished() {
 
 #[test]
 fn a_published_path_record_is_found() {
-    // Roosendaal's list of path records (OEIS A006884 and A006885); in steps of 3n + 1, beyond two words.
+    // Roosendaal's list of path records (OEIS A006884 and A006885), beyond two words.
     let record = 567_839_862_631;
     let region = Region::interval(record - (1 << 23), record + (1 << 23)).unwrap();
     let highest = verified(&mut method(None, 12, None), &region).highest.unwrap();
     assert_eq!(highest.start, record);
-    assert_eq!(highest.value * 2u32, 100_540_173_225_585_986_235_988u128.into());
+    assert_eq!(highest.value, 100_540_173_225_585_986_235_988u128.into());
 }
 
 #[test]
@@ -141,9 +141,9 @@ fn a_trap_is_found() {
     let residues = Residue::ROOT.grown(0, 8, &powers());
     let start = ((1u128 << 22)..)
         .filter(|n| residues.iter().any(|residue| u128::from(residue.low) == n % 256))
-        .find(|&n| walker.descend(n).unwrap().highest > (1u32 << 31).into())
+        .find(|&n| walker.descend(n).unwrap().highest > (1u64 << 32).into())
         .unwrap();
-    let trap = Some(walker.descend(start).unwrap().highest);
+    let trap = Some(walker.descend(start).unwrap().highest >> 1u32);
     let options = TableOptions {
         sieve_bits: Some(8),
         walker: Walker { trap, ..walker },

@@ -21,12 +21,13 @@ const LIBRARY: &str = "libcuda.so.1";
 
 /// Functions called by this crate. The bindings panic on one that is missing,
 /// so that all are looked up before the first is called.
-const FUNCTIONS: [&str; 37] = [
+const FUNCTIONS: [&str; 38] = [
     "cuCtxSetCurrent",
     "cuDeviceGet",
     "cuDeviceGetAttribute",
     "cuDeviceGetCount",
     "cuDeviceGetName",
+    "cuDeviceGetPCIBusId",
     "cuDevicePrimaryCtxRelease_v2",
     "cuDevicePrimaryCtxRetain",
     "cuDeviceTotalMem_v2",

@@ -23,6 +23,7 @@ use context::{Context, Event};
 pub(crate) use driver::Driver;
 use graph::Executable;
 use kernels::{Arguments, Kernels};
+pub(crate) use properties::pci_bus_id;
 
 /// A GPU.
 pub(crate) struct Cuda {

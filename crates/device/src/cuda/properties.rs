@@ -50,6 +50,19 @@ pub(super) fn read(index: u32) -> Result<(CUdevice, DeviceInfo), DeviceError> {
     Ok((device, info))
 }
 
+/// Where the GPU of that number is: `0000:3B:00.0`. Opens nothing.
+pub(crate) fn pci_bus_id(index: u32) -> Result<String, DeviceError> {
+    let device = handle(index, count()?)?;
+    let mut id: [c_char; 32] = [0; 32];
+    // SAFETY: the device is valid; the text is cut to the given length, with a zero at its end.
+    let id = unsafe {
+        let code = sys::cuDeviceGetPCIBusId(id.as_mut_ptr(), 32, device);
+        check("cuDeviceGetPCIBusId", code)?;
+        CStr::from_ptr(id.as_ptr())
+    };
+    Ok(id.to_string_lossy().into_owned())
+}
+
 fn handle(index: u32, count: u32) -> Result<CUdevice, DeviceError> {
     if index >= count {
         return Err(no_such(index, count));

@@ -14,8 +14,9 @@ mod replay;
 mod trace;
 mod unit;
 
+use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::{Device, DeviceError};
 
@@ -38,9 +39,24 @@ pub struct SimOptions {
 impl Default for SimOptions {
     /// The seed that `WARPINT_SIM_SEED` holds, or 0; 8 blocks; no record.
     fn default() -> Self {
-        let seed = std::env::var("WARPINT_SIM_SEED").ok().and_then(|s| s.trim().parse().ok());
-        Self { seed: seed.unwrap_or(0), resident_blocks: 8, record: None }
+        Self { seed: seed_of_environment().unwrap_or(0), resident_blocks: 8, record: None }
     }
+}
+
+fn seed_of_environment() -> Option<u64> {
+    std::env::var("WARPINT_SIM_SEED").ok()?.trim().parse().ok()
+}
+
+/// The seeds at which a suite runs: 0, and the one that `WARPINT_SIM_SEED` holds, or else one that
+/// is drawn once in each process, from 1 to 2^32.
+///
+/// An error that depends on the order of threads may show at no more than some seeds, and never at
+/// 0: a missing barrier whose threads come in the right order, for example.
+#[must_use]
+pub fn suite_seeds() -> [u64; 2] {
+    static DRAWN: LazyLock<u64> =
+        LazyLock::new(|| (RandomState::new().hash_one(std::process::id()) >> 32) + 1);
+    [0, seed_of_environment().unwrap_or(*DRAWN)]
 }
 
 impl Device {
@@ -52,6 +68,24 @@ impl Device {
         Self::simulator_with(&SimOptions::default())
     }
 
+    /// A simulator at each of [`suite_seeds`], for a test to run on all of them. Each is announced on
+    /// standard error when it is made, which shows the seed of a test that fails.
+    ///
+    /// Items are errors where [`Device::simulator`] is.
+    pub fn simulators() -> impl Iterator<Item = Result<Self, DeviceError>> {
+        suite_seeds().into_iter().map(announced)
+    }
+
+    /// A simulator at the second of [`suite_seeds`] alone, for long tests of kernels that other tests
+    /// run at seed 0; announced like [`Device::simulators`].
+    ///
+    /// # Errors
+    /// As [`Device::simulator`].
+    pub fn shuffled_simulator() -> Result<Self, DeviceError> {
+        let [_, seed] = suite_seeds();
+        announced(seed)
+    }
+
     /// A simulator with these options.
     ///
     /// # Errors
@@ -59,4 +93,9 @@ impl Device {
     pub fn simulator_with(options: &SimOptions) -> Result<Self, DeviceError> {
         Ok(Self::new(Arc::new(Simulator::new(options)?)))
     }
+}
+
+fn announced(seed: u64) -> Result<Device, DeviceError> {
+    eprintln!("simulator at seed {seed}; WARPINT_SIM_SEED={seed} repeats it");
+    Device::simulator_with(&SimOptions { seed, ..SimOptions::default() })
 }

@@ -4,13 +4,13 @@
 //! version does not know in it stays as it is.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
-use std::io::{self, ErrorKind, Write};
+use std::io;
 use std::path::PathBuf;
-use std::process;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use warpint_files::{FileError, Folder, Lock};
 
 use crate::{DeviceInfo, folders};
 
@@ -18,6 +18,10 @@ const FILE: &str = "tuning.json";
 const LOCK: &str = "tuning.lock";
 const SET_ASIDE: &str = "tuning.json.bad";
 const ENTRIES: &str = "entries";
+/// An entry has less than 1 KiB; a larger file has no timings, and is not read.
+const MOST_BYTES: u64 = 16 << 20;
+/// Others hold the lock for as long as it takes to read and write a small file.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What a timing holds for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -85,7 +89,7 @@ pub enum TuningError {
 /// Timings by device, driver, program and subject.
 #[derive(Debug, Clone)]
 pub struct TuningStore {
-    folder: PathBuf,
+    folder: Folder,
 }
 
 /// One entry; what else stands in it is kept.
@@ -102,7 +106,8 @@ struct Entry {
 /// What the file holds.
 enum Content {
     Sound(Map<String, Value>),
-    Corrupt,
+    /// Why it holds no timings.
+    Unusable(String),
 }
 
 impl TuningStore {
@@ -118,16 +123,17 @@ impl TuningStore {
     /// In a folder, which is made when the first timing is stored.
     #[must_use]
     pub fn at(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into() }
+        Self { folder: Folder::at(folder) }
     }
 
     /// The file.
     #[must_use]
     pub fn path(&self) -> PathBuf {
-        self.folder.join(FILE)
+        self.folder.file(FILE)
     }
 
-    /// What was stored under a key. A corrupt file is set aside, with a warning.
+    /// What was stored under a key. A file that is corrupt, larger than 16 MiB, or something other
+    /// than a regular file is set aside, with a warning.
     ///
     /// # Errors
     /// The file cannot be read. That there is none is no error.
@@ -153,13 +159,23 @@ impl TuningStore {
         Ok(Warned { value, warning })
     }
 
+    /// Tries whether timings can be stored: makes the folder if it is not there, and a file there,
+    /// which is removed again.
+    ///
+    /// # Errors
+    /// The file cannot be read or written.
+    pub fn check(&self) -> Result<(), TuningError> {
+        drop(self.read()?);
+        let made = self.folder.make().and_then(|_| self.folder.begin(FILE));
+        made.map(drop).map_err(|e| self.error("write", e))
+    }
+
     /// Stores a timing, in place of the one that the key had. Entries of other
     /// keys stay. A corrupt file is set aside, with a warning.
     ///
     /// # Errors
     /// The file cannot be read or written.
     pub fn put(&self, key: &TuningKey, tuning: &Tuning) -> Result<Warned<()>, TuningError> {
-        fs::create_dir_all(&self.folder).map_err(|e| self.error("write", e))?;
         let _lock = self.lock().map_err(|e| self.error("write", e))?;
         let (mut content, warning) = self.read_or_set_aside()?;
         let all = content.entry(ENTRIES).or_insert_with(|| json!([]));
@@ -178,25 +194,31 @@ impl TuningStore {
         let (value, warning) = match self.read()? {
             Content::Sound(content) => (content, None),
             // It may have been replaced since; and two must not set it aside.
-            Content::Corrupt => match self.lock() {
+            Content::Unusable(why) => match self.lock() {
                 Ok(_lock) => self.read_or_set_aside()?,
-                Err(_) => (Map::new(), Some(self.unreadable("it is not used"))),
+                Err(_) => (Map::new(), Some(self.unusable(&why, "it is not used"))),
             },
         };
         Ok(Warned { value, warning })
     }
 
     fn read(&self) -> Result<Content, TuningError> {
-        let bytes = match fs::read(self.path()) {
+        let bytes = match self.folder.read(FILE, MOST_BYTES) {
             Ok(bytes) => bytes,
-            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Content::Sound(Map::new())),
+            Err(e) if e.is_missing() => return Ok(Content::Sound(Map::new())),
+            Err(e @ (FileError::NotAFile { .. } | FileError::TooLarge { .. }))
+                // A directory may hold anything, and stays where it is.
+                if !self.path().is_dir() =>
+            {
+                return Ok(Content::Unusable(format!("cannot be used: {}", io::Error::from(e))));
+            }
             Err(e) => return Err(self.error("read", e)),
         };
         Ok(match serde_json::from_slice(&bytes) {
             Ok(Value::Object(content)) if content.get(ENTRIES).is_none_or(Value::is_array) => {
                 Content::Sound(content)
             }
-            _ => Content::Corrupt,
+            _ => Content::Unusable("are damaged".into()),
         })
     }
 
@@ -204,47 +226,39 @@ impl TuningStore {
     fn read_or_set_aside(&self) -> Result<(Map<String, Value>, Option<String>), TuningError> {
         match self.read()? {
             Content::Sound(content) => Ok((content, None)),
-            Content::Corrupt => {
-                let aside = self.folder.join(SET_ASIDE);
-                let what = match fs::rename(self.path(), &aside) {
-                    Ok(()) => format!("it was renamed to {}", aside.display()),
-                    Err(e) => format!("it could not be renamed: {e}"),
+            Content::Unusable(why) => {
+                let what = match self.folder.rename(FILE, SET_ASIDE) {
+                    Ok(()) => {
+                        format!("it was renamed to {}", self.folder.file(SET_ASIDE).display())
+                    }
+                    Err(e) => format!("it could not be renamed: {}", io::Error::from(e)),
                 };
-                Ok((Map::new(), Some(self.unreadable(&what))))
+                Ok((Map::new(), Some(self.unusable(&why, &what))))
             }
         }
     }
 
-    fn unreadable(&self, what: &str) -> String {
-        format!("the timings in {} are damaged; {what}; tune again", self.path().display())
+    fn unusable(&self, why: &str, what: &str) -> String {
+        format!("the timings in {} {why}; {what}; tune again", self.path().display())
     }
 
-    /// Held until the file is dropped, at the latest when the process ends.
-    fn lock(&self) -> io::Result<Option<File>> {
-        let file = File::create(self.folder.join(LOCK))?;
-        match file.lock() {
-            Ok(()) => Ok(Some(file)),
-            // A file system without locks: the last of two writers wins.
-            Err(e) if e.kind() == ErrorKind::Unsupported => Ok(None),
-            Err(e) => Err(e),
-        }
+    /// Held until it is dropped, at the latest when the process ends. On a file system without locks
+    /// the last of two writers wins.
+    fn lock(&self) -> Result<Lock, FileError> {
+        self.folder.lock(LOCK, PATIENCE, &|| false)
     }
 
-    fn write(&self, content: &Map<String, Value>) -> io::Result<()> {
-        let new = self.folder.join(format!("{FILE}.{}.tmp", process::id()));
-        let mut text = serde_json::to_vec_pretty(content)?;
+    fn write(&self, content: &Map<String, Value>) -> Result<(), FileError> {
+        let unwritten = |source| FileError::Io { action: "write", path: self.path(), source };
+        let mut text = serde_json::to_vec_pretty(content).map_err(|e| unwritten(e.into()))?;
         text.push(b'\n');
-        let written = File::create(&new)
-            .and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_all()))
-            .and_then(|()| fs::rename(&new, self.path()));
-        if written.is_err() {
-            let _ = fs::remove_file(&new);
-        }
-        written
+        self.folder.clear_away(|name| name == FILE);
+        self.folder.replace(FILE, &[&text])
     }
 
-    fn error(&self, action: &'static str, source: io::Error) -> TuningError {
-        TuningError::Io { action, path: self.path(), source }
+    fn error(&self, action: &'static str, error: FileError) -> TuningError {
+        let path = self.path();
+        TuningError::Io { action, source: error.in_message_of(&path), path }
     }
 }
 

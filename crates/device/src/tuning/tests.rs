@@ -1,3 +1,5 @@
+use std::fs;
+
 use super::*;
 
 fn key(subject: &str) -> TuningKey {
@@ -48,7 +50,7 @@ fn timings_are_kept_by_device_driver_program_and_subject() {
     ] {
         assert_eq!(get(&store, &other), None, "{other:?}");
     }
-    let again = TuningStore::at(&store.folder);
+    let again = TuningStore::at(store.folder.path());
     assert_eq!(get(&again, &key("b")), Some(tuning("512x512", 21.0)));
 }
 
@@ -109,7 +111,7 @@ fn a_corrupt_file_is_set_aside_with_a_warning() {
             };
             let warning = warning.unwrap();
             assert!(warning.contains("tuning.json.bad") && warning.lines().count() == 1);
-            assert_eq!(fs::read_to_string(store.folder.join(SET_ASIDE)).unwrap(), text);
+            assert_eq!(fs::read_to_string(store.folder.file(SET_ASIDE)).unwrap(), text);
             assert_eq!(get(&store, &key("a")), by_writing.then(|| tuning("y", 2.0)));
         }
     }
@@ -183,4 +185,61 @@ fn a_folder_that_cannot_be_used_is_named() {
     let error = store.put(&key("a"), &tuning("x", 1.0)).unwrap_err().to_string();
     assert!(error.starts_with("cannot write the timings in "), "{error}");
     assert!(error.contains("file/config/tuning.json"), "{error}");
+}
+
+/// Puts something into the place of the timings; asks; says what the warning is.
+fn warned_of(put_there: impl Fn(&std::path::Path)) -> String {
+    let (_dir, store) = store();
+    put(&store, &key("a"), &tuning("x", 1.0));
+    let mut told = vec![];
+    for by_writing in [false, true] {
+        fs::remove_file(store.path()).unwrap();
+        put_there(&store.path());
+        told.extend(if by_writing {
+            store.put(&key("a"), &tuning("y", 2.0)).unwrap().warning
+        } else {
+            let Warned { value, warning } = store.get(&key("a")).unwrap();
+            assert_eq!(value, None);
+            // Nothing is there any more.
+            assert_eq!(get(&store, &key("a")), None);
+            put(&store, &key("a"), &tuning("x", 1.0));
+            warning
+        });
+    }
+    assert_eq!(get(&store, &key("a")), Some(tuning("y", 2.0)));
+    assert!(told.len() == 2 && told[0] == told[1] && told[0].lines().count() == 1, "{told:?}");
+    told[0].replace(store.folder.path().to_str().unwrap(), "DIR")
+}
+
+#[test]
+fn a_file_of_gigabytes_is_refused_at_once_and_set_aside() {
+    // With a hole: nothing of it is on the disk, and all of it would be in memory.
+    let warning = warned_of(|at| fs::File::create(at).unwrap().set_len(3 << 30).unwrap());
+    assert_eq!(
+        warning,
+        "the timings in DIR/tuning.json cannot be used: it has 3221225472 bytes; at most 16777216 \
+         are read; it was renamed to DIR/tuning.json.bad; tune again"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_in_place_of_timings_is_set_aside_and_in_place_of_their_lock_refused() {
+    use std::os::unix::fs::symlink;
+    let fifo = |at: &std::path::Path| {
+        assert!(std::process::Command::new("mkfifo").arg(at).status().unwrap().success());
+    };
+    let endless = warned_of(|at| symlink("/dev/zero", at).unwrap());
+    assert_eq!(
+        endless,
+        "the timings in DIR/tuning.json cannot be used: it is a symbolic link, not a regular file; \
+         it was renamed to DIR/tuning.json.bad; tune again"
+    );
+    assert!(warned_of(fifo).contains("it is a FIFO, not a regular file"));
+
+    let (_dir, store) = store();
+    fs::create_dir_all(store.folder.path()).unwrap();
+    fifo(&store.folder.file(LOCK));
+    let error = store.put(&key("a"), &tuning("x", 1.0)).unwrap_err().to_string();
+    assert!(error.contains("tuning.lock is a FIFO, not a regular file"), "{error}");
 }

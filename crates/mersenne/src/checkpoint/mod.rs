@@ -12,4 +12,4 @@ mod lock;
 mod store;
 
 pub use format::{Confirmation, FormatError, GerbiczState, LeastLength, State};
-pub use store::{CheckpointError, CheckpointStore, FileWriter, Saved, SyncedFiles};
+pub use store::{CheckpointError, CheckpointStore, Saved};

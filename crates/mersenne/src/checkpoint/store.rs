@@ -1,20 +1,21 @@
 //! The directory of one exponent: generations of checkpoints, and its lock.
 
-use std::fmt;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::ffi::OsStr;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use warpint_files::{Disk, FileError, Folder};
 
 use super::format::{FormatError, State};
 use super::lock::{Attempt, DirectoryLock};
-use crate::{Event, TestKind, durable};
+use crate::{Event, TestKind};
 
 /// The newest generations, kept of each sort, verified and unverified.
 const GENERATIONS: usize = 3;
 /// Where older ones are worth keeping, each is this many times as far as the
 /// one before it: less than ten in the longest test.
 const SPREAD: u64 = 4;
-const LOCK_FILE: &str = "lock";
 const UNVERIFIED: &str = "ckpt";
 const VERIFIED: &str = "verified";
 
@@ -23,34 +24,16 @@ const VERIFIED: &str = "verified";
 ///
 /// Files are `<test>-<iteration, ten digits>.ckpt`, or `.verified` if a check
 /// has confirmed them; `….tmp` is being written, `….bad` was found
-/// unsound and set aside.
+/// unsound and set aside. No link is followed, not `M<p>` either.
+///
+/// A directory that is removed during the test is made again by the next save, with its lock.
 #[derive(Debug)]
 pub struct CheckpointStore {
-    dir: PathBuf,
+    folder: Folder,
     exponent: u32,
     kind: TestKind,
     notices: Vec<Event>,
-    writer: Box<dyn FileWriter>,
-    _lock: DirectoryLock,
-}
-
-/// How a checkpoint comes to disk: a seam at which tests put disks that fail.
-pub trait FileWriter: fmt::Debug + Send {
-    /// Makes a file of these bytes, or replaces one, and returns once it is on disk.
-    ///
-    /// # Errors
-    /// Those of the file system; a part of the file may be there then.
-    fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
-}
-
-/// Files as the file system keeps them, synced.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct SyncedFiles;
-
-impl FileWriter for SyncedFiles {
-    fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        durable::write_synced(path, &[bytes])
-    }
+    lock: DirectoryLock,
 }
 
 /// What can go wrong with the directory itself.
@@ -109,41 +92,51 @@ struct Entry {
     verified: bool,
 }
 
+impl Entry {
+    fn name(&self) -> &OsStr {
+        self.path.file_name().unwrap_or_default()
+    }
+}
+
 impl CheckpointStore {
     /// Makes `root/M<p>` if need be, locks it for this process, and clears
     /// away what a killed process was writing.
     pub fn open(root: &Path, exponent: u32, kind: TestKind) -> Result<Self, CheckpointError> {
-        let dir = root.join(format!("M{exponent}"));
-        let directory_error = |source| CheckpointError::Directory { path: dir.clone(), source };
-        fs::create_dir_all(&dir).map_err(directory_error)?;
-        let (lock, stale) =
-            match DirectoryLock::try_take(&dir.join(LOCK_FILE)).map_err(directory_error)? {
-                Attempt::Taken { lock, stale } => (lock, stale),
-                Attempt::Held { pid } => {
-                    return Err(CheckpointError::Locked { path: dir, pid });
-                }
-            };
+        let folder = Folder::at(root).inside(format!("M{exponent}"));
+        let path = || folder.path().to_owned();
+        let directory_error =
+            |source: io::Error| CheckpointError::Directory { path: path(), source };
+        folder.make().map_err(|e| directory_error(e.into()))?;
+        let (lock, stale) = match DirectoryLock::try_take(&folder).map_err(directory_error)? {
+            Attempt::Taken { lock, stale } => (lock, stale),
+            Attempt::Held { pid } => return Err(CheckpointError::Locked { path: path(), pid }),
+        };
         let notices = stale.map(|pid| Event::StaleLock { pid }).into_iter().collect();
-        let writer = Box::new(SyncedFiles);
-        let store = Self { dir, exponent, kind, notices, writer, _lock: lock };
-        for path in store.files().map_err(|source| store.directory_error(source))? {
-            if path.extension().is_some_and(|e| e == "tmp") {
+        let store = Self { folder, exponent, kind, notices, lock };
+        for entry in store.folder.list().map_err(|e| store.directory_error(e.into()))? {
+            if Path::new(&entry.name).extension().is_some_and(|e| e == "tmp") {
                 // What cannot be removed does no harm: it is never read.
-                let _ = fs::remove_file(path);
+                let _ = store.folder.remove(entry.name);
             }
         }
         Ok(store)
     }
 
-    /// Writes checkpoints another way from now on.
-    pub fn set_writer(&mut self, writer: Box<dyn FileWriter>) {
-        self.writer = writer;
+    /// Brings checkpoints to disk another way from now on.
+    pub fn set_disk(&mut self, disk: Arc<dyn Disk>) {
+        self.folder = self.folder.clone().with_disk(disk);
     }
 
     /// `root/M<p>`.
     #[must_use]
     pub fn dir(&self) -> &Path {
-        &self.dir
+        self.folder.path()
+    }
+
+    /// The directory, for other files of the test.
+    #[must_use]
+    pub fn folder(&self) -> &Folder {
+        &self.folder
     }
 
     /// What happened while opening and loading, once.
@@ -156,27 +149,41 @@ impl CheckpointStore {
     ///
     /// A state that is itself verified makes a `.verified` file, in place of the
     /// unverified one of its iteration.
+    ///
+    /// # Errors
+    /// Those of the file system; another process has the directory, since this one's lock was
+    /// removed.
     pub fn save(&mut self, state: &State) -> io::Result<Saved> {
         let verified = state.is_verified();
         let extension = if verified { VERIFIED } else { UNVERIFIED };
         let name = |extension| format!("{}-{:010}.{extension}", self.kind.slug(), state.iteration);
-        let path = self.dir.join(name(extension));
-        let twin = self.dir.join(name(UNVERIFIED));
-        let tmp = self.dir.join(format!("{}.tmp", name(extension)));
-        let written =
-            self.writer.write(&tmp, &state.to_bytes()).and_then(|()| fs::rename(&tmp, &path));
-        if let Err(e) = written {
-            let _ = fs::remove_file(&tmp);
-            return Err(e);
-        }
+        let (own, twin) = (name(extension), name(UNVERIFIED));
+        self.hold_lock()?;
+        self.folder.replace(&own, &[&state.to_bytes()])?;
         if verified {
             // Should it stay, the verified one is taken first.
-            let _ = fs::remove_file(twin);
+            let _ = self.folder.remove(twin);
         }
-        durable::sync_directory(&self.dir)?;
+        let path = self.folder.file(own);
         // An old generation that cannot be removed does no harm.
         let _ = self.prune(&path);
         Ok(Saved { path, verified })
+    }
+
+    /// Takes the lock again if its file was removed, alone or with the directory.
+    fn hold_lock(&mut self) -> io::Result<()> {
+        if self.lock.is_in_place() {
+            return Ok(());
+        }
+        match DirectoryLock::try_take(&self.folder)? {
+            Attempt::Taken { lock, .. } => self.lock = lock,
+            Attempt::Held { pid } => {
+                let dir = self.folder.path().display();
+                let what = format!("{dir} was removed, and is now in use by process {pid}");
+                return Err(io::Error::other(what));
+            }
+        }
+        Ok(())
     }
 
     /// The newest sound checkpoint. Unsound ones that are newer are set aside
@@ -208,7 +215,20 @@ impl CheckpointStore {
         entries.retain(wanted);
         entries.sort_by_key(|e| (e.iteration, e.verified));
         for entry in entries.into_iter().rev() {
-            let bytes = self.read(&entry.path)?;
+            let limit = State::max_file_size(self.exponent);
+            let bytes = match self.folder.read(entry.name(), limit) {
+                Ok(bytes) => bytes,
+                Err(e @ (FileError::NotAFile { .. } | FileError::TooLarge { .. }))
+                    // A directory may hold anything, and stays where it is.
+                    if !entry.path.is_dir() =>
+                {
+                    self.set_aside(&entry.path, &io::Error::from(e).to_string());
+                    continue;
+                }
+                Err(e) => {
+                    return Err(CheckpointError::Unreadable { path: entry.path, source: e.into() });
+                }
+            };
             match State::from_bytes(&bytes, self.kind, self.exponent) {
                 // Under another name it would be the newest for ever, or pass for verified.
                 Ok(state)
@@ -232,7 +252,7 @@ impl CheckpointStore {
 
     /// Sets a checkpoint aside as `.bad`, with a notice.
     pub(crate) fn set_aside(&mut self, path: &Path, reason: &str) {
-        let path = set_aside(path);
+        let path = self.renamed_as_bad(path);
         self.notices.push(Event::BadCheckpoint { path, reason: reason.into() });
     }
 
@@ -251,7 +271,7 @@ impl CheckpointStore {
     pub fn discard_after(&mut self, verified_iteration: u64) -> io::Result<()> {
         for entry in self.entries()? {
             if !entry.verified && entry.iteration > verified_iteration {
-                fs::remove_file(entry.path)?;
+                self.folder.remove(entry.name())?;
             }
         }
         Ok(())
@@ -259,26 +279,23 @@ impl CheckpointStore {
 
     /// Removes the checkpoints of this test, once its result is safely elsewhere.
     pub fn remove_all(&mut self) -> Result<(), CheckpointError> {
-        let remove = || self.entries()?.into_iter().try_for_each(|e| fs::remove_file(e.path));
-        remove().map_err(|source| self.directory_error(source))
+        for entry in self.entries().map_err(|source| self.directory_error(source))? {
+            self.folder.remove(entry.name()).map_err(|e| self.directory_error(e.into()))?;
+        }
+        Ok(())
     }
 
     fn directory_error(&self, source: io::Error) -> CheckpointError {
-        CheckpointError::Directory { path: self.dir.clone(), source }
+        CheckpointError::Directory { path: self.dir().to_owned(), source }
     }
 
-    /// At most as many bytes as a checkpoint can have, and one.
-    fn read(&self, path: &Path) -> Result<Vec<u8>, CheckpointError> {
-        let limit = State::max_file_size(self.exponent);
-        let mut bytes = Vec::new();
-        File::open(path)
-            .and_then(|f| f.take(limit + 1).read_to_end(&mut bytes))
-            .map_err(|source| CheckpointError::Unreadable { path: path.to_owned(), source })?;
-        Ok(bytes)
-    }
-
-    fn files(&self) -> io::Result<Vec<PathBuf>> {
-        fs::read_dir(&self.dir)?.map(|entry| Ok(entry?.path())).collect()
+    /// Renames to `….bad`; where that fails, the file stays under its name.
+    fn renamed_as_bad(&self, path: &Path) -> PathBuf {
+        let name = path.file_name().unwrap_or_default();
+        let mut bad = name.to_owned();
+        bad.push(".bad");
+        let renamed = self.folder.rename(name, &bad);
+        self.folder.file(if renamed.is_ok() { &bad } else { name })
     }
 
     fn entries(&self) -> io::Result<Vec<Entry>> {
@@ -295,7 +312,8 @@ impl CheckpointStore {
             let iteration = digits.parse().ok().filter(|_| all_digits)?;
             Some(Entry { path, iteration, verified })
         };
-        Ok(self.files()?.into_iter().filter_map(entry).collect())
+        let paths = self.folder.list()?.into_iter().map(|found| self.folder.file(found.name));
+        Ok(paths.filter_map(entry).collect())
     }
 
     /// Keeps the newest generations of each sort, the one just saved, and of
@@ -313,20 +331,12 @@ impl CheckpointStore {
                 if spread && old.iteration >= next_kept {
                     next_kept = old.iteration.saturating_mul(SPREAD).max(1);
                 } else if old.path != just_saved {
-                    fs::remove_file(&old.path)?;
+                    self.folder.remove(old.name())?;
                 }
             }
         }
         Ok(())
     }
-}
-
-/// Renames to `….bad`; where that fails, the file stays under its name.
-fn set_aside(path: &Path) -> PathBuf {
-    let mut bad = path.as_os_str().to_owned();
-    bad.push(".bad");
-    let bad = PathBuf::from(bad);
-    if fs::rename(path, &bad).is_ok() { bad } else { path.to_owned() }
 }
 
 #[cfg(test)]

@@ -18,6 +18,8 @@ pub mod known;
 mod machine;
 pub mod places;
 mod round_off;
+#[cfg(test)]
+pub(crate) mod tampered;
 pub mod word;
 
 pub use round_off::{Gumbel, RoundOff};

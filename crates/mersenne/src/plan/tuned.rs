@@ -31,6 +31,14 @@ impl TunedTimes {
         Self { store, warnings: RefCell::default() }
     }
 
+    /// Whether times can be stored. Makes the folder if it is not there.
+    ///
+    /// # Errors
+    /// There is no store, or it cannot be written.
+    pub fn check(&self) -> Result<(), TuningError> {
+        self.store.as_ref().ok_or(TuningError::NoFolder)?.check()
+    }
+
     /// Stores the time of a squaring by a plan as the least of its length.
     ///
     /// # Errors
@@ -135,5 +143,6 @@ mod tests {
         let none = TunedTimes::of(None);
         assert_eq!(none.get(&plan(1).timing_key()), None);
         assert!(matches!(none.put(&plan(1), Duration::from_secs(1)), Err(TuningError::NoFolder)));
+        assert!(matches!(none.check(), Err(TuningError::NoFolder)));
     }
 }

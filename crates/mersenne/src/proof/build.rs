@@ -162,7 +162,7 @@ impl Levels {
             let Some(k) = points.get(span * (2 * i + 1) - 1) else { continue };
             engine.write(top, &folder.load(k)?, Shift::ZERO)?;
             for h in self.h.iter().rev().take(i.trailing_ones() as usize) {
-                watch.raise(engine, spare, top - 1, *h)?;
+                watch.raise(engine, spare, top - 1, &[*h])?;
                 engine.mul(top - 1, spare, top)?;
                 top -= 1;
             }

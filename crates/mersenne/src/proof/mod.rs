@@ -16,13 +16,18 @@
 mod build;
 mod hash;
 mod points;
+mod refusal;
 mod residues;
+mod small_order;
+#[cfg(test)]
+mod tests;
 mod verify;
 mod watch;
 
 pub use build::{build, build_largest};
 pub use hash::{sha3_256_of, sha3_256_text};
 pub use points::{LARGEST_POWER, Points, disk_bytes, least_power, power_for};
+pub use refusal::Refusal;
 pub use residues::{ResidueFileError, ResidueFolder};
 pub use verify::{Verification, verify};
 

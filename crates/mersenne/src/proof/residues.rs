@@ -1,14 +1,14 @@
 //! The folder in which a test keeps the residues of its proof.
 
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::ffi::OsStr;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
+use warpint_files::{FileError, Folder};
 
 use super::points::{LARGEST_POWER, Points};
 use crate::Residue;
-use crate::durable;
 
 const MAGIC: &str = "warpint proof residue 1:";
 const CHECKSUM: usize = 32;
@@ -24,7 +24,7 @@ const EXTENSION: &str = "residue";
 /// ([`crate::checkpoint::CheckpointStore`]).
 #[derive(Debug, Clone)]
 pub struct ResidueFolder {
-    dir: PathBuf,
+    folder: Folder,
     exponent: u32,
 }
 
@@ -55,13 +55,13 @@ impl ResidueFolder {
     /// The folder of M_p below `root`. Touches nothing: the first [`ResidueFolder::keep`] makes it.
     #[must_use]
     pub fn new(root: &Path, exponent: u32) -> Self {
-        Self { dir: root.join(format!("M{exponent}")).join("proof"), exponent }
+        Self { folder: Folder::at(root).inside(format!("M{exponent}")).inside("proof"), exponent }
     }
 
     /// `root/M<p>/proof`.
     #[must_use]
     pub fn dir(&self) -> &Path {
-        &self.dir
+        self.folder.path()
     }
 
     /// p.
@@ -71,7 +71,8 @@ impl ResidueFolder {
     }
 
     /// Writes x_k to a new file, syncs it and renames it into place: one that is there is replaced
-    /// whole or not at all. Cost: a pass of SHA-256 and one of the disk over p/8 bytes.
+    /// whole or not at all. A folder that is missing is made. Cost: a pass of SHA-256 and one of the
+    /// disk over p/8 bytes.
     ///
     /// # Errors
     /// Those of the file system, and `InvalidInput` for a residue of another exponent.
@@ -80,24 +81,10 @@ impl ResidueFolder {
             let what = format!("a residue mod M{} for M{}", residue.exponent(), self.exponent);
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
-        if !self.dir.is_dir() {
-            fs::create_dir_all(&self.dir)?;
-            if let Some(parent) = self.dir.parent() {
-                durable::sync_directory(parent)?;
-            }
-        }
         let (header, bytes) = (self.header(iteration, residue), residue.to_le_bytes());
         let checksum =
             Sha256::new().chain_update(header.as_bytes()).chain_update(&bytes).finalize();
-        let path = self.path(iteration);
-        let tmp = path.with_extension("tmp");
-        let written = durable::write_synced(&tmp, &[header.as_bytes(), &bytes, &checksum])
-            .and_then(|()| fs::rename(&tmp, &path));
-        if let Err(e) = written {
-            let _ = fs::remove_file(&tmp);
-            return Err(e);
-        }
-        durable::sync_directory(&self.dir)
+        Ok(self.folder.replace(name(iteration), &[header.as_bytes(), &bytes, &checksum])?)
     }
 
     /// Reads x_k, believing nothing that has not been checked, and never more bytes than a sound
@@ -105,11 +92,14 @@ impl ResidueFolder {
     pub fn load(&self, iteration: u64) -> Result<Residue, ResidueFileError> {
         let path = self.path(iteration);
         let unsound = |reason| ResidueFileError::Unsound { path: path.clone(), iteration, reason };
-        let limit = self.largest_file();
-        let mut content = Vec::with_capacity(limit as usize + 1);
-        File::open(&path)
-            .and_then(|file| file.take(limit + 1).read_to_end(&mut content))
-            .map_err(|source| ResidueFileError::Unreadable { path: path.clone(), source })?;
+        let content = match self.folder.read(name(iteration), self.largest_file()) {
+            Err(FileError::NotAFile { .. }) => return Err(unsound("it is not a regular file")),
+            Err(FileError::TooLarge { .. }) => return Err(unsound("it is too long")),
+            content => content.map_err(|e| {
+                let (path, source) = (path.clone(), e.into());
+                ResidueFileError::Unreadable { path, source }
+            })?,
+        };
         let size = Residue::byte_len(self.exponent);
         let header_size =
             content.len().checked_sub(size + CHECKSUM).ok_or_else(|| unsound("it is cut short"))?;
@@ -132,7 +122,7 @@ impl ResidueFolder {
         let body = (Residue::byte_len(self.exponent) + CHECKSUM) as u64;
         // The res64 has always the same number of digits.
         let header = self.header(iteration, &Residue::from_u64(self.exponent, 0)).len() as u64;
-        fs::metadata(self.path(iteration)).is_ok_and(|m| m.is_file() && m.len() == body + header)
+        self.folder.size(name(iteration)).is_ok_and(|size| size == Some(body + header))
     }
 
     /// The largest power, at most `most`, of which all points up to iteration `reached` are there
@@ -163,38 +153,33 @@ impl ResidueFolder {
     pub fn remove_all(&self) -> io::Result<()> {
         self.remove(|_| true)?;
         // It stays if something else is in it.
-        let _ = fs::remove_dir(&self.dir);
+        let _ = std::fs::remove_dir(self.dir());
         Ok(())
     }
 
     /// Renames an unsound residue to `….bad` and gives its path; where that fails it stays.
     pub fn set_aside(&self, iteration: u64) -> PathBuf {
-        let path = self.path(iteration);
-        let bad = path.with_extension("bad");
-        if fs::rename(&path, &bad).is_ok() { bad } else { path }
+        let (name, bad) = (name(iteration), format!("{iteration:010}.bad"));
+        let renamed = self.folder.rename(&name, &bad);
+        self.folder.file(if renamed.is_ok() { bad } else { name })
     }
 
-    /// As many as can be removed; the first error. What is no file is not ours.
+    /// As many as can be removed; the first error. A directory is not ours.
     fn remove(&self, unwanted: impl Fn(u64) -> bool) -> io::Result<()> {
-        let entries = match fs::read_dir(&self.dir) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
-            entries => entries?,
-        };
         let mut removed = Ok(());
-        for entry in entries {
-            let path = entry?.path();
-            let residue = path.extension().is_some_and(|e| e == EXTENSION);
-            let unfinished = path.extension().is_some_and(|e| e == "tmp");
-            let ours = unfinished || residue && iteration_of(&path).is_some_and(&unwanted);
-            if ours && !path.is_dir() {
-                removed = removed.and(fs::remove_file(path));
+        for entry in self.folder.list()? {
+            let residue = extension(&entry.name) == Some(EXTENSION);
+            let unfinished = extension(&entry.name) == Some("tmp");
+            let ours = unfinished || residue && iteration_of(&entry.name).is_some_and(&unwanted);
+            if ours && !entry.is_folder {
+                removed = removed.and(self.folder.remove(entry.name));
             }
         }
-        removed
+        Ok(removed?)
     }
 
     fn path(&self, iteration: u64) -> PathBuf {
-        self.dir.join(format!("{iteration:010}.{EXTENSION}"))
+        self.folder.file(name(iteration))
     }
 
     fn header(&self, iteration: u64, residue: &Residue) -> String {
@@ -207,15 +192,25 @@ impl ResidueFolder {
     }
 }
 
+fn name(iteration: u64) -> String {
+    format!("{iteration:010}.{EXTENSION}")
+}
+
+fn extension(name: &OsStr) -> Option<&str> {
+    Path::new(name).extension()?.to_str()
+}
+
 /// The iteration that the name of a file says.
-fn iteration_of(path: &Path) -> Option<u64> {
-    let digits = path.file_stem()?.to_str()?;
+fn iteration_of(name: &OsStr) -> Option<u64> {
+    let digits = Path::new(name).file_stem()?.to_str()?;
     let ten_digits = digits.len() == 10 && digits.bytes().all(|b| b.is_ascii_digit());
     digits.parse().ok().filter(|_| ten_digits)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::{self, File};
+
     use super::super::points::disk_bytes;
     use super::*;
 
@@ -294,6 +289,54 @@ mod tests {
         assert!(reason(folder.load(57)).contains("not sound"));
         fs::create_dir(folder.path(58)).unwrap();
         assert!(!folder.has(58) && folder.load(58).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_in_place_of_a_residue_is_neither_followed_nor_waited_for() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = ResidueFolder::new(root.path(), P);
+        folder.keep(57, &x(57)).unwrap();
+        let outside = root.path().join("outside");
+        fs::rename(folder.path(57), &outside).unwrap();
+        let sound = fs::read(&outside).unwrap();
+        for what in ["link", "fifo"] {
+            let put = || match what {
+                "link" => std::os::unix::fs::symlink("../../outside", folder.path(57)).unwrap(),
+                _ => {
+                    let made = std::process::Command::new("mkfifo").arg(folder.path(57)).status();
+                    assert!(made.unwrap().success());
+                }
+            };
+            put();
+            assert!(!folder.has(57));
+            assert!(reason(folder.load(57)).contains("it is not a regular file"));
+            assert!(folder.set_aside(57).ends_with("0000000057.bad") && !folder.path(57).exists());
+            put();
+            folder.keep(57, &x(58)).unwrap();
+            assert_eq!(folder.load(57).unwrap(), x(58));
+            folder.remove_all().unwrap();
+            put();
+            folder.remove_all().unwrap();
+            assert!(fs::symlink_metadata(folder.path(57)).is_err());
+        }
+        assert_eq!(fs::read(outside).unwrap(), sound);
+    }
+
+    #[test]
+    fn a_residue_is_on_disk_before_its_name_and_a_vanished_folder_is_made_again() {
+        let root = tempfile::tempdir().unwrap();
+        let steps = std::sync::Arc::new(warpint_files::testing::Recorder::default());
+        let mut folder = ResidueFolder::new(&root.path().join("work"), P);
+        folder.folder = folder.folder.with_disk(steps.clone());
+        folder.keep(57, &x(57)).unwrap();
+        let whole = "0000000057.residue";
+        let expected = [format!("sync {whole}"), format!("rename {whole}")];
+        assert_eq!(steps.take()[6..8], expected);
+        fs::remove_dir_all(root.path().join("work")).unwrap();
+        assert!(!folder.has(57) && folder.largest_complete_power(8, 127) == 0);
+        folder.keep(58, &x(58)).unwrap();
+        assert_eq!(folder.load(58).unwrap(), x(58));
     }
 
     #[test]

@@ -1,20 +1,22 @@
 //! Whether a proof is right.
 
-use warpint_arith::limbs;
-
 use super::hash::Exponents;
 use super::points::last_span;
+use super::refusal::Refusal;
+use super::small_order::{power_of_two, smooth_order};
 use super::watch::{Halt, PER_POWER, Watch, lengthening, or_stopped};
 use super::{Proof, ProofError};
+use crate::jacobi::jacobi_symbol;
 use crate::{Engine, Plan, Residue, RoundOff, Shift, Step, StopToken, Verdict};
 
 /// What a verification found, and by which means.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verification {
-    /// What the residue says of M_p, or of its cofactor with known factors; `None` if the proof is
+    /// What the residue says of M_p, or of its cofactor with known factors; or why the proof is
     /// refused.
-    pub verdict: Option<Verdict>,
-    /// Whether the first run refused what the second has found right: the machine has erred.
+    pub finding: Result<Verdict, Refusal>,
+    /// Whether the first run refused what the second has found right, or refused it for another
+    /// reason: the machine has erred.
     pub erred: bool,
     /// The engine's name.
     pub engine: &'static str,
@@ -30,7 +32,7 @@ impl Verification {
     /// Whether the proof is right.
     #[must_use]
     pub fn is_valid(&self) -> bool {
-        self.verdict.is_some()
+        self.finding.is_ok()
     }
 }
 
@@ -38,25 +40,35 @@ impl Verification {
 /// back if `stop` asks for it. `plan` is one for the exponent of the proof.
 ///
 /// From A = 3, B and the span s = p, for each middle M with its exponent h (a hash of B and the
-/// middles so far): B ← B² if s is odd, then B ← M^h·B, A ← A^h·M, s ← ⌈s/2⌉. The proof is right if
-/// A^(2^s) = B at the end, no residue of it is 0, and B is not −9.
+/// middles so far): B ← B² if s is odd, then B ← M^h·B, A ← A^h·M, s ← ⌈s/2⌉. The equation is
+/// A^(2^s) = B at the end. Beyond it, with N = M_p/d for the product d of the known factors:
 ///
-/// A wrong square cannot make a wrong proof pass, but it makes a right one fail. So a proof is
-/// refused only after a second run, at a longer transform length where there is one, has come to
-/// the same A and B. Round-off that is too high is answered by a longer length too.
+/// * All residues must be units modulo M_p: modulo a factor that a middle shares with M_p the
+///   equation says nothing.
+/// * The Jacobi symbol (B | M_p) must be 1, since x_p = 3^(2^p) is a square. For odd p the equation
+///   squares B and does not see its sign; −1 is no square, as M_p ≡ 3 mod 4.
+/// * For d = 1, B/9 must not be ±2^a with a ≠ 0: 2 has order p.
+/// * Where B/9 says that N is composite, (B/9)^E must say so too, for a number E that the small
+///   prime factors of N − 1 make up: else B is the residue of a prime N times an element of small
+///   order.
 ///
-/// What a right proof shows: that B is x_p up to a factor of small order mod M_p, and up to what
-/// it is modulo small divisors of M_p. Who sets out to deceive can get these past it; the sign of B
-/// always passes, for p is odd and so B is squared first. An error of chance passes with odds of
-/// about power/2^64. Of the two signs that would hide a prime, −9 is refused: x_p is a square, and
-/// −9 is none since M_p ≡ 3 mod 4.
+/// A wrong square cannot make a wrong proof pass, but it makes a right one fail. So what an engine
+/// has found against a proof is believed only after a second run, at a longer transform length where
+/// there is one, has come to the same A and B; what the host computes exactly is believed at once.
+/// Round-off that is too high is answered by a longer length too.
+///
+/// What a right proof shows: that B is x_p up to a factor of small order mod M_p. An error of chance
+/// passes with odds of about power/2^64; whoever sets out to deceive needs about as many hashes as
+/// that factor has order. What that means, with derivations: `docs/PROOFS.md`.
 ///
 /// # Errors
 /// Those of plan and engine; [`ProofError::Foreign`] for a plan of another exponent;
 /// [`ProofError::Unreliable`] if two runs refuse with different numbers.
 ///
-/// Cost: 190·power products and ⌈p/2^power⌉ squarings, twice that for a proof that is refused; four
-/// registers.
+/// Cost: 190·power products and ⌈p/2^power⌉ squarings, for a residue of a composite 1.5·log2(E)
+/// products (some hundreds, at most some thousands) and with known factors twice that and 4·log2(d),
+/// then a Jacobi symbol on the host by the plan's threads; twice that for a proof that the equation
+/// or the last test refuses. Four registers.
 pub fn verify(
     mut plan: Plan,
     proof: &Proof,
@@ -90,34 +102,74 @@ pub(super) fn check(
             Run::new(plan, proof, watch)
         })
     };
-    // 3 is no divisor of M_p for odd p, so no power of it is 0.
-    let zero = Residue::from_u64(p, 0);
-    let minus_nine = limbs::sub_mod(zero.limbs(), Residue::from_u64(p, 9).limbs(), p);
-    let possible = *proof.last() != Residue::from_limbs(p, &minus_nine)
-        && [proof.last()].into_iter().chain(proof.middles()).all(|x| *x != zero);
-    if !possible {
-        return Ok(Verification::of(plan, None, None, false));
+    if let Some(refusal) = plain_refusal(proof) {
+        return Ok(Verification::of(plan, Err(refusal), None, false));
     }
     let first = run(plan, watch)?;
-    if first.verdict.is_some() {
-        return Ok(Verification::of(plan, first.verdict, first.round_off, false));
+    let believed = match first.found {
+        Found::Verdict(verdict) => Some(Ok(verdict)),
+        Found::Refusal(refusal) if refusal.is_exact() => Some(Err(refusal)),
+        _ => None,
+    };
+    if let Some(finding) = believed {
+        return Ok(Verification::of(plan, finding, first.round_off, false));
     }
     watch.expect_more(products(p, proof.power()));
     if let Ok(longer) = plan.longer() {
         *plan = longer;
     }
     let second = run(plan, watch)?;
-    if second.verdict.is_none() && second.ends != first.ends {
-        return Err(ProofError::Unreliable { exponent: p }.into());
+    let erred = second.found != first.found;
+    let finding = match second.found {
+        Found::Verdict(verdict) => Ok(verdict),
+        Found::Refusal(refusal) if refusal.is_exact() => Err(refusal),
+        Found::Refusal(refusal) if !erred && second.ends == first.ends => Err(refusal),
+        _ => return Err(ProofError::Unreliable { exponent: p }.into()),
+    };
+    Ok(Verification::of(plan, finding, second.round_off, erred))
+}
+
+/// What is wrong with a proof at first sight.
+fn plain_refusal(proof: &Proof) -> Option<Refusal> {
+    let residues = [proof.last()].into_iter().chain(proof.middles());
+    let zero = residues.zip(1..).find(|(x, _)| x.is(0));
+    let zero = zero.map(|(_, number)| Refusal::NotAUnit { number });
+    zero.or_else(|| {
+        let (a, negative) =
+            proof.factors().is_empty().then(|| power_of_two(&proof.residue())).flatten()?;
+        Some(Refusal::PowerOfTwo { a, negative })
+    })
+}
+
+/// The first residue that has a factor in common with M_p, or else that B is no square; computed on
+/// the host.
+fn unit_refusal(proof: &Proof, plan: &Plan, watch: &Watch<'_>) -> Result<Option<Refusal>, Halt> {
+    let mut refusal = None;
+    let residues = [proof.last()].into_iter().chain(proof.middles());
+    for (x, number) in residues.zip(1..) {
+        match symbol(x, plan, watch)? {
+            0 => return Ok(Some(Refusal::NotAUnit { number })),
+            -1 if number == 1 => refusal = Some(Refusal::NotASquare),
+            _ => {}
+        }
     }
-    let erred = second.verdict.is_some();
-    Ok(Verification::of(plan, second.verdict, second.round_off, erred))
+    Ok(refusal)
+}
+
+/// (x | M_p).
+fn symbol(x: &Residue, plan: &Plan, watch: &Watch<'_>) -> Result<i8, Halt> {
+    jacobi_symbol(x, plan.threads(), &|| watch.is_stopped()).ok_or(Halt::Stopped)
 }
 
 impl Verification {
-    fn of(plan: &Plan, verdict: Option<Verdict>, round_off: Option<RoundOff>, erred: bool) -> Self {
+    fn of(
+        plan: &Plan,
+        finding: Result<Verdict, Refusal>,
+        round_off: Option<RoundOff>,
+        erred: bool,
+    ) -> Self {
         let (engine, place, length) = (plan.engine(), plan.place(), plan.length());
-        Self { verdict, erred, engine, place, length, round_off }
+        Self { finding, erred, engine, place, length, round_off }
     }
 }
 
@@ -127,11 +179,19 @@ const M: usize = 2;
 /// A power on its way.
 const POWER: usize = 3;
 
+/// What one run has found.
+#[derive(Debug, PartialEq)]
+enum Found {
+    Verdict(Verdict),
+    Refusal(Refusal),
+    /// The product that tests units and squares is no square, but the residues are sound.
+    Error,
+}
+
 /// One run through a proof.
 struct Run {
-    /// `None` where A^(2^s) and B differ.
-    verdict: Option<Verdict>,
-    /// A^(2^s) and B.
+    found: Found,
+    /// A^(2^s) and B at the end.
     ends: (Residue, Residue),
     round_off: Option<RoundOff>,
 }
@@ -150,26 +210,54 @@ impl Run {
             if !span.is_multiple_of(2) {
                 engine.square(B, 1, Step::Square, Shift::ZERO)?;
             }
-            watch.raise(engine, POWER, M, h)?;
+            watch.raise(engine, POWER, M, &[h])?;
             engine.mul(B, POWER, B)?;
-            watch.raise(engine, POWER, A, h)?;
+            watch.raise(engine, POWER, A, &[h])?;
             engine.mul(A, POWER, M)?;
             span = span.div_ceil(2);
         }
         watch.square(engine, A, u64::from(span))?;
         let ends = (engine.read(A, Shift::ZERO)?, engine.read(B, Shift::ZERO)?);
-        let verdict = if ends.0 == ends.1 { Some(verdict(engine, proof)?) } else { None };
-        Ok(Self { verdict, ends, round_off: engine.health().round_off })
+        let found = if ends.0 == ends.1 {
+            judge(engine, plan, proof, watch)?
+        } else {
+            Found::Refusal(Refusal::Equation)
+        };
+        Ok(Self { found, ends, round_off: engine.health().round_off })
     }
 }
 
-/// What x_p says of M_p, or of what known factors leave of it.
-fn verdict(engine: &mut dyn Engine, proof: &Proof) -> Result<Verdict, Halt> {
-    let exponent = engine.exponent();
-    if proof.factors().is_empty() {
-        let prime = *proof.last() == Residue::from_u64(exponent, 9);
-        return Ok(if prime { Verdict::ProbablePrime } else { Verdict::Composite });
+/// What B is worth where the equation holds; the register A has A^(2^s).
+fn judge(
+    engine: &mut dyn Engine,
+    plan: &Plan,
+    proof: &Proof,
+    watch: &mut Watch<'_>,
+) -> Result<Found, Halt> {
+    // A^(2^s) is a square, and a unit only if 3 and all middles are: one symbol tests all of them,
+    // and the square of B.
+    engine.write(M, proof.last(), Shift::ZERO)?;
+    engine.mul(M, A, M)?;
+    let both = engine.read(M, Shift::ZERO)?;
+    if symbol(&both, plan, watch)? != 1 {
+        let refusal = unit_refusal(proof, plan, watch)?;
+        return Ok(refusal.map_or(Found::Error, Found::Refusal));
     }
-    let judged = proof.factors().judge(engine, &proof.residue())?;
-    Ok(judged.ok_or(ProofError::Unreliable { exponent })?)
+    let (factors, residue) = (proof.factors(), proof.residue());
+    let Some(of_a_prime) = factors.residue_of_a_prime(engine)? else { return Ok(Found::Error) };
+    if factors.are_congruent(&residue, &of_a_prime) {
+        return Ok(Found::Verdict(Verdict::ProbablePrime));
+    }
+    let order = smooth_order(engine.exponent(), factors);
+    let mut raised = |x: &Residue| -> Result<Residue, Halt> {
+        if x.is(1) {
+            return Ok(x.clone());
+        }
+        engine.write(M, x, Shift::ZERO)?;
+        watch.expect_more(order.len() as u64 * PER_POWER);
+        watch.raise(engine, POWER, M, &order)?;
+        Ok(engine.read(POWER, Shift::ZERO)?)
+    };
+    let small = factors.are_congruent(&raised(&residue)?, &raised(&of_a_prime)?);
+    Ok(if small { Found::Refusal(Refusal::SmallOrder) } else { Found::Verdict(Verdict::Composite) })
 }

@@ -70,7 +70,12 @@ impl<'a> Watch<'a> {
         if self.stop.is_stopped() { Err(Halt::Stopped) } else { Ok(()) }
     }
 
-    /// `r[dst]` ← `r[src]`^h, from the top bit of h down; 1 for h = 0.
+    /// Whether a stop was asked for.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.is_stopped()
+    }
+
+    /// `r[dst]` ← `r[src]`^h, from the top bit of h down (little-endian limbs); 1 for h = 0.
     ///
     /// # Panics
     /// If `dst` is `src`.
@@ -79,17 +84,18 @@ impl<'a> Watch<'a> {
         engine: &mut dyn Engine,
         dst: usize,
         src: usize,
-        h: u64,
+        h: &[u64],
     ) -> Result<(), Halt> {
         assert_ne!(dst, src, "a power needs its base to the end");
-        if h == 0 {
+        let mut bits = (0..64 * h.len()).rev().map(|i| h[i / 64] >> (i % 64) & 1 == 1);
+        if !bits.any(|bit| bit) {
             return Ok(engine.set(dst, 1, Shift::ZERO)?);
         }
         engine.copy(dst, src)?;
-        for bit in (0..h.ilog2()).rev() {
+        for bit in bits {
             engine.square(dst, 1, Step::Square, Shift::ZERO)?;
             self.note(1)?;
-            if h >> bit & 1 == 1 {
+            if bit {
                 engine.mul(dst, dst, src)?;
                 self.note(1)?;
             }

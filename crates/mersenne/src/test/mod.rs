@@ -8,6 +8,8 @@ mod confirm;
 mod doubled;
 mod driver;
 mod error;
+#[cfg(test)]
+mod faults;
 mod kind;
 mod ll;
 mod memory;

@@ -268,6 +268,19 @@ impl Prp {
     }
 }
 
+#[cfg(test)]
+impl Prp {
+    /// Whether x_target is known.
+    pub(super) fn has_reached_its_end(&self) -> bool {
+        self.last.is_some()
+    }
+
+    /// Takes another residue for x_target, on the host alone.
+    pub(super) fn forget_last(&mut self, instead: Residue) {
+        self.last = Some(instead);
+    }
+}
+
 impl Sequence for Prp {
     fn check(&self) -> crate::Check {
         crate::Check::Gerbicz

@@ -96,6 +96,16 @@ impl Sizes {
         Self { divisions, powers, ..Self::usual() }
     }
 
+    /// The quick cases of GPUs: few widths, for each of which kernels are compiled.
+    #[must_use]
+    pub fn quick() -> Self {
+        let widths = vec![(3, 3), (33, 33), (4, 66)];
+        let large = vec![(1, 1 << 16), (32, 1 << 12), (256, 64)];
+        let divisions = vec![(2, 1, 100_000, 2), (16, 8, 20_000, 2)];
+        let methods = vec![7, 100];
+        Self { widths, limbs: 1 << 13, methods, large, divisions, powers: vec![(33, 2_000)] }
+    }
+
     /// For the simulator, which compiles a kernel in a second: one width of each way.
     #[must_use]
     pub fn few() -> Self {

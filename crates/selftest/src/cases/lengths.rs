@@ -3,7 +3,7 @@
 use warpint_mersenne::{BuildOptions, EngineError, EngineFamily, Shift, Step};
 
 use crate::oracle::Limbs;
-use crate::sample::{self, Random};
+use crate::sample::{self, Random, Scale};
 use crate::twin::{Trouble, Twin};
 
 /// Drawn residues at every length from the tightest to an eighth longer than the
@@ -12,9 +12,13 @@ use crate::twin::{Trouble, Twin};
 ///
 /// A length just short of enough margin may refuse by its round-off, never
 /// give a wrong value; all the others must be right.
-pub fn forced_lengths(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
+pub fn forced_lengths(
+    family: &'static dyn EngineFamily,
+    seed: u64,
+    scale: Scale,
+) -> Result<(), String> {
     let mut rng = sample::random(seed);
-    for p in sample::exponents(family, &mut rng, 32, Limbs::LARGEST / 4) {
+    for p in sample::exponents(family, scale, &mut rng, 32, Limbs::LARGEST / 4) {
         let shortest = sample::shortest_length(family, p)?;
         let all = sample::safe_lengths(family, p, shortest, p as usize);
         let near = all.iter().filter(|&&n| n <= shortest + shortest / 8);
@@ -64,9 +68,13 @@ fn products_at(
 
 /// Lengths next to a good one that the family does not have, no words at all,
 /// and more words than bits: refused as `Unusable` by `margin` and `build` alike.
-pub fn refused_lengths(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
+pub fn refused_lengths(
+    family: &'static dyn EngineFamily,
+    seed: u64,
+    scale: Scale,
+) -> Result<(), String> {
     let mut rng = sample::random(seed);
-    for p in sample::exponents(family, &mut rng, 48, Limbs::LARGEST) {
+    for p in sample::exponents(family, scale, &mut rng, 48, Limbs::LARGEST) {
         let shortest = sample::shortest_length(family, p)?;
         let beside = [shortest - 1, shortest + 1];
         let strange = beside.into_iter().filter(|&n| family.lengths(n, n).is_empty());

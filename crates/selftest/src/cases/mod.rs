@@ -18,8 +18,10 @@ pub use transfers::{copies, round_trips};
 
 use warpint_mersenne::EngineFamily;
 
-/// A case: an engine family and a seed in, a message out if it fails.
-pub type Run = fn(&'static dyn EngineFamily, u64) -> Result<(), String>;
+use crate::sample::Scale;
+
+/// A case: an engine family, a seed and how much is tried in, a message out if it fails.
+pub type Run = fn(&'static dyn EngineFamily, u64, Scale) -> Result<(), String>;
 
 /// A named [`Run`].
 #[derive(Clone, Copy)]
@@ -31,3 +33,19 @@ pub struct Case {
 }
 
 crate::for_every_case!(case_table);
+
+/// Those that need no kernels beside the ones of a few lengths, which they have in common: the quick
+/// cases of a device.
+pub const QUICK: [&str; 11] = [
+    "squares",
+    "lucas_lehmer_steps",
+    "small_multipliers",
+    "products",
+    "sums",
+    "aliased_registers",
+    "copies",
+    "round_trips",
+    "carry_patterns",
+    "refused_lengths",
+    "whole_tests",
+];

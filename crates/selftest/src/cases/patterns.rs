@@ -3,7 +3,7 @@
 use warpint_mersenne::{EngineFamily, Residue, Shift, Step};
 
 use crate::oracle::Limbs;
-use crate::sample;
+use crate::sample::{self, Scale};
 use crate::twin::{Trouble, Twin};
 
 /// Every operation on every pattern, at the shortest length with enough margin.
@@ -11,9 +11,13 @@ use crate::twin::{Trouble, Twin};
 /// A length whose margin is statistical may refuse a pattern by its round-off;
 /// then the same pattern must go through at twice the length. A wrong value is
 /// never allowed.
-pub fn carry_patterns(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
+pub fn carry_patterns(
+    family: &'static dyn EngineFamily,
+    seed: u64,
+    scale: Scale,
+) -> Result<(), String> {
     let mut rng = sample::random(seed);
-    for p in sample::exponents(family, &mut rng, 32, Limbs::LARGEST / 2) {
+    for p in sample::exponents(family, scale, &mut rng, 32, Limbs::LARGEST / 2) {
         let mut twin = Twin::shortest(family, p, seed)?;
         let shifts = sample::shifts(&mut rng, p);
         for (name, x) in sample::patterns(&mut rng, p, twin.length()) {

@@ -3,7 +3,7 @@
 use warpint_mersenne::{Engine, EngineError, EngineFamily, Shift};
 
 use crate::oracle::Limbs;
-use crate::sample::{self, Random};
+use crate::sample::{self, Random, Scale};
 use crate::twin::{REGISTERS, Trouble, Twin};
 
 /// An operation r[dst] ← r[a] ∘ r[b].
@@ -16,9 +16,9 @@ const OPERATIONS: [(&str, Operation); 3] = [
 ];
 
 /// Products of two drawn residues, and products of products.
-pub fn products(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
+pub fn products(family: &'static dyn EngineFamily, seed: u64, scale: Scale) -> Result<(), String> {
     let mut rng = sample::random(seed);
-    for p in sample::exponents(family, &mut rng, 80, Limbs::LARGEST) {
+    for p in sample::exponents(family, scale, &mut rng, 80, Limbs::LARGEST) {
         let mut twin = Twin::shortest(family, p, seed)?;
         fill(&mut twin, &mut rng)?;
         for (dst, a, b) in [(0, 1, 2), (1, 0, 2), (2, 1, 0), (0, 2, 1)] {
@@ -32,9 +32,9 @@ pub fn products(family: &'static dyn EngineFamily, seed: u64) -> Result<(), Stri
 
 /// Sums and differences, alone and chained: Gerbicz–Li needs them to be exact
 /// however often they are repeated without a product between.
-pub fn sums(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
+pub fn sums(family: &'static dyn EngineFamily, seed: u64, scale: Scale) -> Result<(), String> {
     let mut rng = sample::random(seed);
-    for p in sample::exponents(family, &mut rng, 80, Limbs::LARGEST) {
+    for p in sample::exponents(family, scale, &mut rng, 80, Limbs::LARGEST) {
         let mut twin = Twin::shortest(family, p, seed)?;
         fill(&mut twin, &mut rng)?;
         for round in 0..6 {
@@ -56,9 +56,13 @@ pub fn sums(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> 
 
 /// mul, add and sub with every choice of registers: the destination is right,
 /// and the registers that are not the destination are untouched.
-pub fn aliased_registers(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
+pub fn aliased_registers(
+    family: &'static dyn EngineFamily,
+    seed: u64,
+    scale: Scale,
+) -> Result<(), String> {
     let mut rng = sample::random(seed);
-    for p in sample::exponents(family, &mut rng, 16, Limbs::LARGEST / 4) {
+    for p in sample::exponents(family, scale, &mut rng, 16, Limbs::LARGEST / 4) {
         let mut twin = Twin::shortest(family, p, seed)?;
         for (name, operation) in OPERATIONS {
             for choice in 0..REGISTERS.pow(3) {

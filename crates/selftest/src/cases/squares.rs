@@ -4,13 +4,13 @@ use rand::RngExt;
 use warpint_mersenne::{EngineFamily, Shift, Step};
 
 use crate::oracle::Limbs;
-use crate::sample;
+use crate::sample::{self, Scale};
 use crate::twin::Twin;
 
 /// x², once and many times, on drawn residues.
-pub fn squares(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
+pub fn squares(family: &'static dyn EngineFamily, seed: u64, scale: Scale) -> Result<(), String> {
     let mut rng = sample::random(seed);
-    for p in sample::exponents(family, &mut rng, 80, Limbs::LARGEST) {
+    for p in sample::exponents(family, scale, &mut rng, 80, Limbs::LARGEST) {
         let mut twin = Twin::shortest(family, p, seed)?;
         for n in [0, 1, 2, rng.random_range(3..40)] {
             twin.write(0, &sample::residue(&mut rng, p), Shift::ZERO)?;
@@ -21,9 +21,13 @@ pub fn squares(family: &'static dyn EngineFamily, seed: u64) -> Result<(), Strin
 }
 
 /// x² − 2 at shifts 0, 1, p − 1 and a drawn one, once and many times.
-pub fn lucas_lehmer_steps(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
+pub fn lucas_lehmer_steps(
+    family: &'static dyn EngineFamily,
+    seed: u64,
+    scale: Scale,
+) -> Result<(), String> {
     let mut rng = sample::random(seed);
-    for p in sample::exponents(family, &mut rng, 48, Limbs::LARGEST / 2) {
+    for p in sample::exponents(family, scale, &mut rng, 48, Limbs::LARGEST / 2) {
         let mut twin = Twin::shortest(family, p, seed)?;
         for shift in sample::shifts(&mut rng, p) {
             for n in [1, rng.random_range(2..30)] {
@@ -36,9 +40,13 @@ pub fn lucas_lehmer_steps(family: &'static dyn EngineFamily, seed: u64) -> Resul
 }
 
 /// m·x² for m = 1, 3 and 2^16, once and many times.
-pub fn small_multipliers(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
+pub fn small_multipliers(
+    family: &'static dyn EngineFamily,
+    seed: u64,
+    scale: Scale,
+) -> Result<(), String> {
     let mut rng = sample::random(seed);
-    for p in sample::exponents(family, &mut rng, 48, Limbs::LARGEST / 2) {
+    for p in sample::exponents(family, scale, &mut rng, 48, Limbs::LARGEST / 2) {
         let mut twin = Twin::shortest(family, p, seed)?;
         for m in [1, 3, 1 << 16] {
             for n in [1, rng.random_range(2..20)] {

@@ -10,10 +10,14 @@ const LARGEST: u32 = 1_000_000;
 /// Engines with 1 and with 2 threads reach the same residues; on a device,
 /// which has threads of its own, two engines one after the other. There is no
 /// oracle here, so that the exponents may be large.
-pub fn thread_counts(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
+pub fn thread_counts(
+    family: &'static dyn EngineFamily,
+    seed: u64,
+    scale: Scale,
+) -> Result<(), String> {
     let mut rng = sample::random(seed);
-    let largest = Scale::of(family).largest(LARGEST).min(*family.exponent_range().end());
-    let mut exponents = sample::exponents(family, &mut rng, 4, largest);
+    let largest = scale.largest(LARGEST).min(*family.exponent_range().end());
+    let mut exponents = sample::exponents(family, scale, &mut rng, 4, largest);
     exponents.push(largest);
     for p in exponents {
         let length = sample::shortest_length(family, p)?;

@@ -3,15 +3,19 @@
 use warpint_mersenne::{EngineFamily, Residue, Shift, Step};
 
 use crate::oracle::Limbs;
-use crate::sample;
+use crate::sample::{self, Scale};
 use crate::twin::{REGISTERS, Twin};
 
 /// `write` then `read` gives the residue back: drawn ones and patterns, at
 /// every kind of shift, with the same shift and with another (x·2^(s−t)), and
 /// after products that must not disturb the register.
-pub fn round_trips(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
+pub fn round_trips(
+    family: &'static dyn EngineFamily,
+    seed: u64,
+    scale: Scale,
+) -> Result<(), String> {
     let mut rng = sample::random(seed);
-    for p in sample::exponents(family, &mut rng, 60, Limbs::LARGEST) {
+    for p in sample::exponents(family, scale, &mut rng, 60, Limbs::LARGEST) {
         let mut twin = Twin::shortest(family, p, seed)?;
         let mut residues = sample::patterns(&mut rng, p, twin.length());
         residues.push(("a drawn residue".into(), sample::residue(&mut rng, p)));
@@ -36,9 +40,9 @@ pub fn round_trips(family: &'static dyn EngineFamily, seed: u64) -> Result<(), S
 
 /// `copy` leaves its source, and the copy goes its own way afterwards; `set`
 /// is `write` of a small number.
-pub fn copies(family: &'static dyn EngineFamily, seed: u64) -> Result<(), String> {
+pub fn copies(family: &'static dyn EngineFamily, seed: u64, scale: Scale) -> Result<(), String> {
     let mut rng = sample::random(seed);
-    for p in sample::exponents(family, &mut rng, 40, Limbs::LARGEST / 2) {
+    for p in sample::exponents(family, scale, &mut rng, 40, Limbs::LARGEST / 2) {
         let mut twin = Twin::shortest(family, p, seed)?;
         for shift in sample::shifts(&mut rng, p) {
             for v in [0, 1, 3, u64::MAX] {

@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn they_agree_on_the_simulator() {
-        let device = Device::simulator().unwrap();
+        let device = Device::shuffled_simulator().unwrap();
         delays(&device, crate::SEED, &Sizes::few()).unwrap();
     }
 }

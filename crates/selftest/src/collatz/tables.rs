@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn they_agree_on_the_simulator() {
-        let device = Device::simulator().unwrap();
+        let device = Device::shuffled_simulator().unwrap();
         for sizes in [Sizes::few(), Sizes::least()] {
             tables(&device, crate::SEED, &sizes).unwrap();
             overflows(&device, crate::SEED, &sizes).unwrap();

@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn they_agree_on_the_simulator() {
-        let device = Device::simulator().unwrap();
+        let device = Device::shuffled_simulator().unwrap();
         vectors(&device, crate::SEED, &Sizes::few()).unwrap();
     }
 }

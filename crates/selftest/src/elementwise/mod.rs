@@ -36,6 +36,12 @@ pub fn widths() -> Vec<usize> {
     (1..=40).chain(more).collect()
 }
 
+/// Those of the quick cases, in limbs: within a lane, at the ends of lanes and warps, and of several.
+#[must_use]
+pub fn quick_widths() -> Vec<usize> {
+    vec![1, 2, 5, 32, 33, 64, 130, 1025]
+}
+
 /// Numbers and what is done with them.
 struct Bench {
     gpu: Gpu,

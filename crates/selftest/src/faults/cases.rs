@@ -223,7 +223,7 @@ fn a_full_disk(bench: &Bench<'_>) -> Result<String, String> {
         let before = files(store.dir())?;
 
         // Stopped while the disk is full.
-        store.set_writer(Box::new(FullDisk::new(u64::MAX)));
+        store.set_disk(Arc::new(FullDisk::new("", u64::MAX)));
         let mut run = Run::new(kind, bench.exponent).stored(&mut store);
         let stop = run.stop.clone();
         run.options = hurried();
@@ -239,8 +239,8 @@ fn a_full_disk(bench: &Bench<'_>) -> Result<String, String> {
         }
 
         // Two more files do not fit, then there is room.
-        let disk = FullDisk::new(2);
-        store.set_writer(Box::new(disk.clone()));
+        let disk = Arc::new(FullDisk::new("", 2));
+        store.set_disk(disk.clone());
         let mut run = Run::new(kind, bench.exponent).stored(&mut store);
         run.options = hurried();
         let sitting = run.by(bench.family)?;

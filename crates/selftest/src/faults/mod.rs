@@ -96,7 +96,7 @@ impl<'a> Bench<'a> {
         let range = family.exponent_range();
         let candidates = match scale {
             Scale::Small => EXPONENTS_ON_SIMULATOR,
-            Scale::Whole | Scale::Large => EXPONENTS,
+            Scale::Whole | Scale::Large | Scale::Quick => EXPONENTS,
         };
         let taken = |p: &u64| u32::try_from(*p).is_ok_and(|p| range.contains(&p));
         let exponent = Exponent::new(*candidates.iter().find(|&p| taken(p))?).ok()?;

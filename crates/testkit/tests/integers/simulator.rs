@@ -1,4 +1,5 @@
-//! The same on the kernel simulator, at few widths: each compiles kernels of its own.
+//! The same on the kernel simulator, at few widths: each compiles kernels of its own. In a random
+//! order of threads; `warpint_selftest` runs the same kernels in order too.
 
 use warpint_device::Device;
 use warpint_integer::Executor;
@@ -6,7 +7,7 @@ use warpint_integer::Executor;
 use crate::{arithmetic, division, elementwise, gcd, modulus, powers};
 
 fn simulator() -> Executor {
-    Executor::on(Device::simulator().unwrap())
+    Executor::on(Device::shuffled_simulator().unwrap())
 }
 
 /// A limb and less than a chunk, one thread a number, and some levels of Karatsuba's identity.

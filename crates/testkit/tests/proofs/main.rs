@@ -1,5 +1,5 @@
 //! Proofs: built as an independent program builds them, and refused when
-//! anything in them is changed.
+//! anything in them is changed or they are forged.
 
 #[cfg(test)]
 mod built;
@@ -7,5 +7,7 @@ mod built;
 mod changed;
 #[cfg(test)]
 mod common;
+#[cfg(test)]
+mod forged;
 #[cfg(test)]
 mod trouble;

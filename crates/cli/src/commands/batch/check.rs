@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use warpint::arith::limbs;
 use warpint::integer::Width;
 
-use super::lines::prefix;
+use super::digits::prefix;
 use super::operation::Operation;
 use crate::args::Format;
 

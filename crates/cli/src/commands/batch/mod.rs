@@ -1,37 +1,45 @@
 //! `warpint batch`: operations on the numbers of files, number by number.
 
 mod check;
+mod detect;
+mod digits;
 mod encoding;
 #[cfg(test)]
 mod fuzz;
 mod lines;
 mod npy;
+mod operand;
 mod operation;
+mod out;
+mod partial;
 mod pipeline;
 pub(crate) mod place;
 mod report;
+mod results;
+mod shape;
 mod sink;
 mod source;
-mod standard;
+mod spool;
+mod state;
 mod view;
 
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use check::Sample;
-use npy::Item;
+use operand::{Operand, operands};
 use operation::Operation;
-use pipeline::Job;
+use out::{Out, Output};
+use pipeline::{Job, Ran};
 use report::BatchReport;
-use sink::{Draft, Form, Out};
-use source::{Source, bytes_each, format_of};
-use standard::is_standard;
+use sink::{Begin, Note, Sink};
+use source::Source;
+use state::Identity;
 use view::View;
-use warpint::integer::Width;
 
-use crate::args::{Batch, BatchArgs, Bits, Format, PairArgs, RootArgs};
-use crate::exit::{BadRequest, Exit};
+use crate::args::{Batch, BatchArgs, Format, PairArgs, RootArgs};
+use crate::exit::{BadRequest, Exit, one_line};
 use crate::report::{notice, print, report_line};
 use crate::signals::Signals;
 use crate::units;
@@ -59,14 +67,23 @@ fn pair(operation: Operation, args: &PairArgs, rem: Option<&Path>) -> anyhow::Re
     files(operation, &[&args.a, &args.b], &args.rest, rem)
 }
 
-fn files(
+/// What is to be computed, from where and to where.
+struct Task {
+    job: Job,
+    identity: Identity,
+    outs: Vec<Out>,
+    device: String,
+    /// How long the operands were looked at.
+    looked: Duration,
+}
+
+/// Looks at everything before anything is written.
+fn task(
     operation: Operation,
-    operands: &[&PathBuf],
+    paths: &[&PathBuf],
     args: &BatchArgs,
     rem: Option<&Path>,
-) -> anyhow::Result<Exit> {
-    let signals = Signals::install()?;
-    let begin = Instant::now();
+) -> anyhow::Result<Task> {
     let (executor, device) = place::executor(args.device, args.threads)?;
     let outs = [Some(args.out.as_path()), rem].into_iter().flatten();
     let outs = outs.map(Out::new).collect::<Result<Vec<_>, _>>()?;
@@ -75,49 +92,104 @@ fn files(
     {
         return Err(BadRequest("results and remainders cannot go to the same place".into()).into());
     }
-    if operands.iter().filter(|path| is_standard(path)).count() > 1 {
-        let which = if operands.len() == 2 { "A and B cannot both" } else { "only one file can" };
-        return Err(BadRequest(format!("{which} be standard input")).into());
-    }
-    let widths = widths(operation, operands.len(), args.bits.as_ref())?;
-    let operands = operands.iter().zip(widths);
-    let operands = operands.map(|(path, width)| Source::look(path, args.format, width));
+    let widths = shape::widths(operation, paths.len(), args.bits.as_ref())?;
+    let begin = Instant::now();
+    let operands = operands(paths, &outs)?;
+    warn_of_names(&operands, args);
+    let identity = identity(operation, &operands, args, rem);
+    let operands = operands.into_iter().zip(widths);
+    let operands = operands.map(|(operand, width)| Source::look(operand, args.format, width));
     let operands = operands.collect::<anyhow::Result<Vec<_>>>()?;
-    let count = count(&operands)?;
-    let forms = forms(operation, &operands, args, rem)?;
-    let chunk = chunk(&operands, &forms, count, args.chunk)?;
-    let seed = args.check.map(|_| args.seed.unwrap_or_else(|| RandomState::new().hash_one(0)));
-    let sample = Sample::new(args.check.unwrap_or(0), count, seed.unwrap_or(0));
+    let looked = begin.elapsed();
+    let count = shape::count(&operands)?;
+    let forms = shape::forms(operation, &operands, args, rem)?;
+    let chunk = shape::chunk(&operands, &forms, count, args.chunk)?;
     let job = Job { operation, executor, operands, count, forms, chunk };
+    Ok(Task { job, identity: Identity { count, ..identity }, outs, device, looked })
+}
 
-    // From here on files are written, which must not be left behind.
+fn files(
+    operation: Operation,
+    paths: &[&PathBuf],
+    args: &BatchArgs,
+    rem: Option<&Path>,
+) -> anyhow::Result<Exit> {
+    let signals = Signals::install()?;
+    let begin = Instant::now();
+    let Task { job, identity, outs, device, looked } = task(operation, paths, args, rem)?;
+    let count = job.count;
+    // A pipe may have to wait for its reader.
+    let streams = outs.iter().filter_map(|out| out.open_stream().transpose());
+    let streams = streams.collect::<anyhow::Result<Vec<Output>>>()?;
+
+    // From here on files are written, which are kept or removed at the end.
     let stop = signals.save_first();
-    let opened = job.forms.iter().zip(&outs).map(|(form, out)| form.open(out, count));
-    let mut drafts = opened.collect::<anyhow::Result<Vec<_>>>()?;
-    let mut view = View::new(count, args.json);
-    let ended = job.run(&mut drafts, sample, stop, &mut |news| view.take(news));
+    let Begin { mut sink, tally: begun, seed, note } =
+        Sink::begin(&outs, streams, identity, args.restart, args.checkpoint_interval)?;
+    let says = match note {
+        Some(Note::GoingOn(line)) => Some(line).filter(|_| !args.quiet && !args.json),
+        Some(Note::Discarded(line)) => Some(line),
+        None => None,
+    };
+    says.iter().for_each(|line| notice(line));
+    let drawn = || RandomState::new().hash_one(0);
+    let seed = args.check.map(|_| args.seed.or(seed).unwrap_or_else(drawn));
+    sink.set_seed(seed);
+    let mut sample = Sample::new(args.check.unwrap_or(0), count, seed.unwrap_or(0));
+    for _ in 0..begun.done {
+        sample.draw();
+    }
+    if begun.done == 0 {
+        let headers: Vec<_> = job.forms.iter().map(|form| form.header(count)).collect();
+        if let Err(e) = sink.write(&headers) {
+            return Err(kept(sink, count, e));
+        }
+    }
+    let mut view = View::new(begun.done, count, args.json || args.quiet);
+    let ran = job.run(begun, &mut sink, sample, stop, &mut |news| view.take(news));
     view.end();
-    let tally = ended?;
+    let Ran { tally, mut times, ended, distrusted } = match ran {
+        Ok(ran) => ran,
+        Err(e) => return Err(kept(sink, count, e)),
+    };
+    times.read += looked;
+    match ended {
+        Err(e) if distrusted => {
+            sink.discard();
+            return Err(e);
+        }
+        Err(e) => return Err(kept(sink, count, e)),
+        Ok(()) => {}
+    }
+    let names = outs.iter().map(Out::name).collect::<Vec<_>>().join(" and ");
+    let bytes = sink.bytes();
+    let mut report = BatchReport::new(&job, names, tally, device, seed);
+    report.begun(begun);
     if tally.done < count {
-        notice(&format!(
-            "stopped after {} of {}: nothing is written",
-            tally.done,
-            units::count(count, "number")
-        ));
+        let after = |done| format!("stopped after {done} of {}", units::count(count, "number"));
+        notice(&match sink.keep() {
+            Some((done, name)) => {
+                format!("{}: kept in {name}; the same command goes on from there", after(done))
+            }
+            None => format!("{}: nothing is written", after(tally.done)),
+        });
+        if args.json {
+            report.took(begin.elapsed(), times, bytes);
+            tell(&report, &outs, true)?;
+        }
         return Ok(Exit::Stopped);
     }
     let written = tally.malformed == 0 || !args.strict;
+    let finishing = Instant::now();
     if written {
-        drafts.into_iter().try_for_each(Draft::finish)?;
+        sink.finish()?;
     } else {
-        drop(drafts);
+        sink.discard();
     }
-    let names = outs.iter().map(Out::name).collect::<Vec<_>>().join(" and ");
-    let report = BatchReport::new(&job, names, tally, begin.elapsed(), device, seed);
-    match (written || args.json, outs.iter().any(Out::is_standard)) {
-        (false, _) => {}
-        (true, false) => print(&report, args.json)?,
-        (true, true) => notice(&report_line(&report, args.json)?),
+    times.write += finishing.elapsed();
+    report.took(begin.elapsed(), times, if written { bytes } else { 0 });
+    if args.json || (written && !args.quiet) {
+        tell(&report, &outs, args.json)?;
     }
     if tally.malformed == 0 {
         return Ok(Exit::Done);
@@ -137,91 +209,55 @@ fn files(
     .into())
 }
 
-/// The width that was asked for of each file.
-fn widths(
-    operation: Operation,
-    files: usize,
-    bits: Option<&Bits>,
-) -> Result<Vec<Option<Width>>, BadRequest> {
-    let Some(Bits(given)) = bits else { return Ok(vec![None; files]) };
-    match &given[..] {
-        [first, others @ ..] if others.iter().all(|width| width == first) => {
-            Ok(vec![Some(*first); files])
-        }
-        given if given.len() == files => Ok(given.iter().copied().map(Some).collect()),
-        _ => {
-            let name = operation.name();
-            Err(BadRequest(match files {
-                1 => format!("{name} reads one file: give --bits its width alone"),
-                2 => format!("{name} reads two files: give --bits one width, or that of each"),
-                _ => format!("{name} reads three files: give --bits one width, or that of each"),
-            }))
+/// Prints a report: on standard output, unless results go there.
+fn tell(report: &BatchReport, outs: &[Out], json: bool) -> anyhow::Result<()> {
+    if !outs.iter().any(Out::is_standard) {
+        return print(report, json);
+    }
+    notice(&report_line(report, json)?);
+    Ok(())
+}
+
+/// An error that ended a job early, and what is left of it.
+fn kept(sink: Sink, count: u64, error: anyhow::Error) -> anyhow::Error {
+    let Some((done, name)) = sink.keep() else { return error };
+    let says = one_line(&error);
+    let count = units::count(count, "number");
+    error.context(format!(
+        "{says}; {done} of {count} are kept in {name}, and the same command goes on from there"
+    ))
+}
+
+/// A file is taken where a number may be meant.
+fn warn_of_names(operands: &[Operand], args: &BatchArgs) {
+    for Operand { name, .. } in operands.iter().filter(|operand| operand.hides_number) {
+        if !args.quiet {
+            notice(&format!(
+                "{name} is read as a file, for there is one; for the number give {name}+0"
+            ));
         }
     }
 }
 
-/// How many results there are.
-fn count(operands: &[Source]) -> Result<u64, BadRequest> {
-    let mut many = operands.iter().filter(|source| source.count != 1);
-    let Some(first) = many.next() else { return Ok(1) };
-    match many.find(|source| source.count != first.count) {
-        None => Ok(first.count),
-        Some(other) => Err(BadRequest(format!(
-            "{} and {}: {} and {}: there must be as many of both, or one of either",
-            first.path.display(),
-            other.path.display(),
-            units::count(first.count, "number"),
-            units::count(other.count, "number"),
-        ))),
-    }
-}
-
-/// How results are written, and remainders if they are wanted.
-fn forms(
+/// What tells a job from others, but for the count of its numbers.
+fn identity(
     operation: Operation,
-    operands: &[Source],
+    operands: &[Operand],
     args: &BatchArgs,
     rem: Option<&Path>,
-) -> anyhow::Result<Vec<Form>> {
-    let of = |i: usize| operands.get(i).or(operands.first());
-    let width = |i| of(i).map_or(Width::new(32), |source| Ok(source.width));
-    let (first, second) = operation.widths([width(0)?, width(1)?, width(2)?])?;
-    let given = operands.iter().any(|source| source.item == Some(Item::U64));
-    let format = args.out_format.or_else(|| format_of(&args.out));
-    let format = format.or(of(0).map(|a| a.format)).unwrap_or(Format::Decimal);
-    let form = |width: Width, format| {
-        let item = if given && width.limbs().is_multiple_of(2) { Item::U64 } else { Item::U32 };
-        Form { format, width, item }
+) -> Identity {
+    let mut command = vec![operation.name().to_owned()];
+    command.extend(operands.iter().map(|operand| operand.place.clone()));
+    let mut option = |name: &str, value: Option<String>| {
+        command.extend(value.map(|value| format!("--{name} {value}")));
     };
-    let rem = rem.zip(second).map(|(rem, width)| {
-        form(width, args.out_format.or_else(|| format_of(rem)).unwrap_or(format))
-    });
-    Ok([Some(form(first, format)), rem].into_iter().flatten().collect())
-}
-
-/// So many numbers as this much memory holds.
-const MEMORY: u64 = 256 << 20;
-/// More at a time are no faster.
-const MOST: u64 = 1 << 16;
-
-/// Numbers at a time: some are read, some wait, some are computed, some are written.
-fn chunk(
-    operands: &[Source],
-    forms: &[Form],
-    count: u64,
-    wanted: Option<u64>,
-) -> Result<u64, BadRequest> {
-    const STAGES: u64 = 4;
-    let read = operands.iter().map(Source::bytes_each).sum::<u64>();
-    let written = forms.iter().map(|form| bytes_each(form.format, form.width)).sum::<u64>();
-    let each = STAGES * (read + written);
-    let chunk = wanted.unwrap_or((MEMORY / each).clamp(1, MOST)).min(count);
-    let bytes = chunk.checked_mul(each).and_then(|bytes| usize::try_from(bytes).ok());
-    // What there cannot be is told of now, not in the middle of the work.
-    let there = bytes.is_some_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok());
-    if there {
-        return Ok(chunk);
-    }
-    let numbers = units::count(chunk, "number");
-    Err(BadRequest(format!("no memory for {numbers} at a time: give a smaller --chunk")))
+    option("rem", rem.map(|rem| rem.display().to_string()));
+    option("format", args.format.map(|format| format.to_string()));
+    option("out-format", args.out_format.map(|format| format.to_string()));
+    option("bits", args.bits.as_ref().map(ToString::to_string));
+    option("check", args.check.map(|check| check.to_string()));
+    option("seed", args.seed.map(|seed| seed.to_string()));
+    command.extend(args.strict.then(|| "--strict".to_owned()));
+    let inputs = operands.iter().map(|operand| (operand.name.clone(), operand.stamp.clone()));
+    Identity { command, inputs: inputs.collect(), count: 0 }
 }

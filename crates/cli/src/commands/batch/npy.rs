@@ -3,6 +3,8 @@
 
 use std::io::{self, Read};
 
+use warpint::integer::Width;
+
 use crate::units;
 
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
@@ -76,6 +78,16 @@ impl Header {
             return cut();
         }
         Ok(Self::parse(&text))
+    }
+
+    /// Of the numbers. The error says that there are none so wide.
+    pub(crate) fn width(&self) -> Result<Width, String> {
+        let (limbs, bits) = (self.limbs, u64::from(self.item.bits()));
+        let width = limbs.checked_mul(bits).and_then(|bits| u32::try_from(bits).ok());
+        width.and_then(|width| Width::new(width).ok()).ok_or_else(|| {
+            let most = Width::MAX_BITS.ilog2();
+            format!("has numbers of {limbs} limbs of {bits} bits; 32 to 2^{most} bits are allowed")
+        })
     }
 
     /// `{'descr': '<u4', 'fortran_order': False, 'shape': (3, 2), }`, in any order.

@@ -4,15 +4,19 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use warpint::integer::{Executor, UintBatch};
 use warpint::mersenne::StopToken;
 
 use super::check::{Sample, Written, wrong};
 use super::operation::Operation;
-use super::sink::{Draft, Form, Results};
+use super::results::{Form, Results};
+use super::sink::Sink;
 use super::source::{Piece, Source, SourceReader};
+use crate::exit::Finding;
 
 /// What is to be done.
 pub(crate) struct Job {
@@ -37,8 +41,9 @@ pub(crate) enum News {
     Problem(String),
 }
 
-/// What was done.
-#[derive(Debug, Clone, Copy, Default)]
+/// What was done, in this run and in those that it goes on from.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) struct Tally {
     pub(crate) done: u64,
     /// Without a result.
@@ -46,30 +51,54 @@ pub(crate) struct Tally {
     pub(crate) checked: u64,
 }
 
+/// How long each stage worked. They work at the same time.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Times {
+    pub(crate) read: Duration,
+    /// Conversions between digits and limbs included.
+    pub(crate) compute: Duration,
+    pub(crate) write: Duration,
+}
+
+/// What became of a run.
+pub(crate) struct Ran {
+    pub(crate) tally: Tally,
+    pub(crate) times: Times,
+    pub(crate) ended: anyhow::Result<()>,
+    /// A check has failed: nothing that this machine has computed is to be used.
+    pub(crate) distrusted: bool,
+}
+
 impl Job {
-    /// Writes all results, with those of a sample computed once more, and tells the news on the
-    /// way. A request to stop ends it early: then fewer are done than there are.
+    /// Writes the results behind those of `begun`, with those of a sample computed once more, and
+    /// tells the news on the way. A request to stop ends it early: then fewer are done than there
+    /// are.
     pub(crate) fn run(
         &self,
-        files: &mut [Draft],
+        begun: Tally,
+        sink: &mut Sink,
         sample: Sample,
         stop: &StopToken,
         news: &mut dyn FnMut(News),
-    ) -> anyhow::Result<Tally> {
+    ) -> anyhow::Result<Ran> {
         let singles = self.operands.iter().map(|source| self.single(source));
         let singles = singles.collect::<anyhow::Result<Vec<_>>>()?;
         thread::scope(|scope| {
             let (to_compute, pieces) = sync_channel(1);
             let (to_write, results) = sync_channel(1);
-            let reader = scope.spawn(move || self.read(&to_compute));
-            let writer = scope.spawn(move || write(files, &results));
-            let mut work = Work { job: self, singles, sample, tally: Tally::default() };
+            let reader = scope.spawn(move || self.read(begun.done, &to_compute));
+            let writer = scope.spawn(move || write(sink, &results));
+            let (time, distrusted) = (Duration::ZERO, false);
+            let mut work = Work { job: self, singles, sample, tally: begun, time, distrusted };
             let computed = work.all(&pieces, &to_write, stop, news);
             drop((pieces, to_write));
             let read = reader.join().unwrap_or_else(|panic| resume_unwind(panic));
             let written = writer.join().unwrap_or_else(|panic| resume_unwind(panic));
-            computed.and(read).and(written)?;
-            Ok(work.tally)
+            let mut times = Times { compute: work.time, ..Times::default() };
+            let ended = computed
+                .and(read.map(|time| times.read = time))
+                .and(written.map(|time| times.write = time));
+            Ok(Ran { tally: work.tally, times, ended, distrusted: work.distrusted })
         })
     }
 
@@ -88,7 +117,7 @@ impl Job {
         if !self.is_single(source) {
             return Ok(None);
         }
-        let (number, problems) = source.numbers(&self.executor, &source.open()?.next(1)?)?;
+        let (number, problems) = source.numbers(&self.executor, &source.open(0)?.next(1)?)?;
         match problems.first() {
             Some((_, problem)) => {
                 let line = format!("{}: {problem}", source.name_of(0));
@@ -98,38 +127,52 @@ impl Job {
         }
     }
 
-    fn read(&self, to: &SyncSender<(usize, Vec<Piece>)>) -> anyhow::Result<()> {
-        let readers = self.operands.iter().map(Source::open);
-        let mut readers = readers.collect::<anyhow::Result<Vec<_>>>()?;
+    /// Says how long it took, without waiting.
+    fn read(&self, from: u64, to: &SyncSender<(usize, Vec<Piece>)>) -> anyhow::Result<Duration> {
+        let mut begin = Instant::now();
+        let mut time = Duration::ZERO;
+        let open = |source| self.open(source, from);
+        let mut readers = self.operands.iter().map(open).collect::<anyhow::Result<Vec<_>>>()?;
         let next = |reader: &mut SourceReader<'_>, count| {
             let single = self.is_single(reader.source);
-            if single { reader.source.open()?.next(1) } else { reader.next(count) }
+            if single { self.open(reader.source, from)?.next(1) } else { reader.next(count) }
         };
-        let mut left = self.count;
+        let mut left = self.count - from;
         while left > 0 {
             let some = left.min(self.chunk);
             let count = usize::try_from(some)?;
             let pieces = readers.iter_mut().map(|reader| next(reader, count));
-            if to.send((count, pieces.collect::<anyhow::Result<_>>()?)).is_err() {
+            let pieces = pieces.collect::<anyhow::Result<_>>()?;
+            time += begin.elapsed();
+            if to.send((count, pieces)).is_err() {
                 // Nobody wants more: a stop, or an error that is told elsewhere.
-                return Ok(());
+                break;
             }
+            begin = Instant::now();
             left -= some;
         }
-        Ok(())
+        Ok(time)
+    }
+
+    fn open<'a>(&self, source: &'a Source, from: u64) -> anyhow::Result<SourceReader<'a>> {
+        source.open(if self.is_single(source) { 0 } else { from })
     }
 }
 
 /// The results of a piece, and which of them are none.
 type Computed = (Vec<Results>, Vec<usize>);
 
-fn write(files: &mut [Draft], computed: &Receiver<Computed>) -> anyhow::Result<()> {
-    for (results, none) in computed {
-        for (file, results) in files.iter_mut().zip(results) {
-            file.write(&results.into_bytes(&none))?;
-        }
+/// Says how long it took, without waiting.
+fn write(sink: &mut Sink, computed: &Receiver<(Computed, Tally)>) -> anyhow::Result<Duration> {
+    let mut time = Duration::ZERO;
+    for ((results, none), tally) in computed {
+        let begin = Instant::now();
+        let bytes = results.into_iter().map(|results| results.into_bytes(&none));
+        sink.write(&bytes.collect::<Vec<_>>())?;
+        sink.whole(tally)?;
+        time += begin.elapsed();
     }
-    Ok(())
+    Ok(time)
 }
 
 /// Computing.
@@ -139,13 +182,15 @@ struct Work<'a> {
     singles: Vec<Option<Arc<UintBatch>>>,
     sample: Sample,
     tally: Tally,
+    time: Duration,
+    distrusted: bool,
 }
 
 impl<'a> Work<'a> {
     fn all(
         &mut self,
         pieces: &Receiver<(usize, Vec<Piece>)>,
-        to: &SyncSender<Computed>,
+        to: &SyncSender<(Computed, Tally)>,
         stop: &StopToken,
         news: &mut dyn FnMut(News),
     ) -> anyhow::Result<()> {
@@ -153,9 +198,11 @@ impl<'a> Work<'a> {
             if stop.is_stopped() {
                 break;
             }
+            let begin = Instant::now();
             let done = self.some(count, &pieces, news)?;
+            self.time += begin.elapsed();
             self.tally.done += count as u64;
-            if to.send(done).is_err() {
+            if to.send((done, self.tally)).is_err() {
                 break;
             }
             news(News::Done(self.tally.done));
@@ -203,7 +250,9 @@ impl<'a> Work<'a> {
         self.tally.malformed += none.len() as u64;
         let results = job.forms.iter().zip(&results).map(|(form, numbers)| form.of(numbers));
         let results = results.collect::<Result<Vec<_>, _>>()?;
-        self.check(count, pieces, &results, &none)?;
+        let checked = self.check(count, pieces, &results, &none);
+        self.distrusted = checked.is_err();
+        checked?;
         Ok((results, none))
     }
 
@@ -241,9 +290,10 @@ impl<'a> Work<'a> {
             Some((i, wrong)) => {
                 let number = self.name_of(job.counted(), i);
                 let (name, seed) = (job.operation.name(), self.sample.seed);
-                anyhow::bail!(
+                Err(Finding(format!(
                     "check failed (seed {seed}): {name} of {number}: {wrong}; nothing is written"
-                )
+                ))
+                .into())
             }
         }
     }
@@ -254,7 +304,7 @@ impl Source {
     fn written<'a>(&self, piece: &'a Piece, i: usize) -> Written<'a> {
         let row = 4 * self.width.limbs();
         let bytes = match piece {
-            Piece::Lines(lines) => lines.get(i).ok(),
+            Piece::Lines(lines) => lines.get(i),
             Piece::Bytes(bytes) => bytes.get(i * row..(i + 1) * row),
         };
         Written { format: self.format, bytes: bytes.unwrap_or_default() }

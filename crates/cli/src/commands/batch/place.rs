@@ -1,15 +1,13 @@
 //! Where batches are computed.
 
-use anyhow::Context;
-use rayon::ThreadPoolBuilder;
 use warpint::device::{DeviceError, TuningStore};
 use warpint::integer::Executor;
 use warpint::integer::gpu::{Gpu, Prices};
 use warpint::mersenne::engine::places::device_on;
 use warpint::mersenne::{DeviceChoice, DeviceId, PlanRequest};
 
-use crate::report;
 use crate::run::settle_for_any;
+use crate::{report, threads};
 
 /// A device that is named, or what `auto` comes to.
 pub(crate) fn settled(choice: DeviceChoice) -> anyhow::Result<DeviceChoice> {
@@ -34,16 +32,13 @@ pub(crate) fn gpu(id: DeviceId) -> Result<Gpu, DeviceError> {
     Ok(gpu.with_prices(prices.value))
 }
 
-/// Where to compute, and its name. From now on rayon has so many threads: what is done on the CPU
-/// beside a device has them too. Once a process.
+/// Where to compute, and its name. What is done on the CPU beside a device has so many threads too.
+/// Once a process.
 pub(crate) fn executor(
     choice: DeviceChoice,
     threads: Option<usize>,
 ) -> anyhow::Result<(Executor, String)> {
-    if let Some(threads) = threads {
-        let pool = ThreadPoolBuilder::new().num_threads(threads).build_global();
-        pool.with_context(|| format!("cannot start {threads} threads"))?;
-    }
+    threads::set(threads)?;
     Ok(match settled(choice)? {
         DeviceChoice::On(id) => (gpu(id)?.into(), id.to_string()),
         DeviceChoice::Auto | DeviceChoice::Cpu => (Executor::cpu(), DeviceChoice::Cpu.to_string()),

@@ -1,157 +1,260 @@
-//! The file of results.
+//! All files and streams of a job's results, and how far they are.
 
-use std::ops::Range;
-use std::path::Path;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
-use warpint::integer::{IntegerError, UintBatch, Width};
+use anyhow::Context;
 
-use super::check::Written;
-use super::lines::NONE;
-use super::npy::{Header, Item};
-use super::standard::{Output, is_standard};
-use crate::args::Format;
+use super::out::{Out, Output};
+use super::partial::{Mark, Partial, is_there, partial_path};
+use super::pipeline::Tally;
+use super::state::{Identity, State, StateFile, sync_folder};
 use crate::exit::BadRequest;
-use crate::whole_file::{Unfinished, WholeFile};
+use crate::whole_file::WholeFile;
 
-/// Results as they go into a file.
-#[derive(Debug)]
-pub(crate) enum Results {
-    Texts(Vec<String>),
-    /// So many bytes each.
-    Bytes(Vec<u8>, usize),
+/// Where results go, one after the other.
+enum Draft {
+    File(Partial),
+    Stream(Output),
 }
 
-/// What results are written as.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Form {
-    pub(crate) format: Format,
-    /// Of results.
-    pub(crate) width: Width,
-    /// Of an npy file.
-    pub(crate) item: Item,
+/// Results on the way to their places, which have all of them at the end, or none.
+pub(crate) struct Sink {
+    drafts: Vec<Draft>,
+    keeper: Option<Keeper>,
 }
 
-impl Form {
-    pub(crate) fn of(&self, numbers: &UintBatch) -> Result<Results, IntegerError> {
-        Ok(match self.format {
-            Format::Decimal => Results::Texts(numbers.to_decimal()?),
-            Format::Hex => Results::Texts(numbers.to_hex()?),
-            Format::Npy | Format::Raw => Results::Bytes(numbers.to_bytes_le()?, self.row()),
+/// How a job begins.
+pub(crate) struct Begin {
+    pub(crate) sink: Sink,
+    /// What an earlier run of the job has done.
+    pub(crate) tally: Tally,
+    /// Of its check.
+    pub(crate) seed: Option<u64>,
+    pub(crate) note: Option<Note>,
+}
+
+/// What becomes of the work of an earlier run.
+pub(crate) enum Note {
+    GoingOn(String),
+    Discarded(String),
+}
+
+/// Writes down how far a job is.
+struct Keeper {
+    file: StateFile,
+    job: Identity,
+    seed: Option<u64>,
+    /// Streams cannot go on.
+    resumable: bool,
+    interval: Duration,
+    last: Instant,
+    /// The last piece that all files have.
+    tally: Tally,
+    names: Vec<PathBuf>,
+    files: Vec<Mark>,
+    /// Numbers that are done by the state on the disk.
+    saved: u64,
+}
+
+impl Sink {
+    /// Begins, or goes on where an earlier run of the same job has stopped. `streams` are those of
+    /// the places that are streams, opened.
+    pub(crate) fn begin(
+        outs: &[Out],
+        streams: Vec<Output>,
+        job: Identity,
+        restart: bool,
+        interval: Duration,
+    ) -> anyhow::Result<Begin> {
+        let files: Vec<&WholeFile> = outs.iter().filter_map(Out::file).collect();
+        let resumable = streams.is_empty();
+        let mut streams = streams.into_iter();
+        let Some(first) = files.first() else {
+            let sink = Self { drafts: streams.map(Draft::Stream).collect(), keeper: None };
+            return Ok(Begin { sink, tally: Tally::default(), seed: None, note: None });
+        };
+        let file = StateFile::of(first);
+        let old = file.read()?;
+        for out in &files {
+            let path = partial_path(out);
+            let is_own = old.as_ref().is_some_and(|state| state.names(&path));
+            if is_there(&path)? && !is_own {
+                let path = path.display();
+                let line = format!("{path} is there, and of no unfinished batch: move it away");
+                return Err(BadRequest(line).into());
+            }
+        }
+        let open =
+            || files.iter().map(|out| Partial::open(out)).collect::<anyhow::Result<Vec<_>>>();
+        // Who else writes there is not disturbed.
+        let mut partials = old.as_ref().map(|_| open()).transpose()?;
+        let state = old.filter(|state| state.tally.done > 0);
+        let mut discarded = match &state {
+            Some(_) if restart => Some("--restart".to_owned()),
+            Some(state) => state.differs(&job, file.path())?,
+            None => None,
+        };
+        let mut going_on = None;
+        if let (Some(state), Some(partials), None) = (&state, &mut partials, &discarded) {
+            if state.go_on(partials)? {
+                going_on = Some(state.clone());
+            } else {
+                discarded =
+                    Some(format!("{} is not as it was left", partial_path(first).display()));
+            }
+        }
+        let tally = going_on.as_ref().map_or_else(Tally::default, |state| state.tally);
+        let seed = going_on.as_ref().and_then(|state| state.seed);
+        let (saved, last) = (tally.done, Instant::now());
+        let names = files.iter().map(|out| partial_path(out)).collect();
+        let mut keeper = Keeper {
+            file,
+            job,
+            seed,
+            resumable,
+            interval,
+            last,
+            tally,
+            names,
+            files: vec![],
+            saved,
+        };
+        if going_on.is_none() {
+            keeper.write(vec![Mark::default(); files.len()])?;
+        }
+        let mut partials = partials.map_or_else(open, Ok)?;
+        if going_on.is_none() {
+            partials.iter_mut().try_for_each(Partial::clear)?;
+        }
+        keeper.files = partials.iter().map(Partial::written).collect();
+        let note = match (&state, discarded) {
+            (Some(state), Some(why)) => {
+                Some(Note::Discarded(format!("{why}: {} done before are discarded", state.says())))
+            }
+            (Some(state), None) => Some(Note::GoingOn(format!("going on after {}", state.says()))),
+            (None, _) => None,
+        };
+        let mut partials = partials.into_iter();
+        let drafts = outs.iter().filter_map(|out| match out {
+            Out::File(_) => partials.next().map(Draft::File),
+            Out::Stream { .. } => streams.next().map(Draft::Stream),
+        });
+        let sink = Self { drafts: drafts.collect(), keeper: Some(keeper) };
+        Ok(Begin { sink, tally, seed, note })
+    }
+
+    /// Of the check, to be kept.
+    pub(crate) fn set_seed(&mut self, seed: Option<u64>) {
+        if let Some(keeper) = &mut self.keeper {
+            keeper.seed = seed;
+        }
+    }
+
+    /// Appends to each place.
+    pub(crate) fn write(&mut self, bytes: &[Vec<u8>]) -> anyhow::Result<()> {
+        for (draft, bytes) in self.drafts.iter_mut().zip(bytes) {
+            match draft {
+                Draft::File(file) => file.write(bytes)?,
+                Draft::Stream(stream) => stream.write(bytes)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// All places have what is done by this tally, which is written down from time to time.
+    pub(crate) fn whole(&mut self, tally: Tally) -> anyhow::Result<()> {
+        let marks = self.marks();
+        let Some(keeper) = &mut self.keeper else { return Ok(()) };
+        (keeper.tally, keeper.files) = (tally, marks);
+        if keeper.resumable && keeper.last.elapsed() >= keeper.interval {
+            self.save()?;
+        }
+        Ok(())
+    }
+
+    /// Of the files.
+    fn marks(&self) -> Vec<Mark> {
+        self.partials().map(Partial::written).collect()
+    }
+
+    fn partials(&self) -> impl Iterator<Item = &Partial> {
+        self.drafts.iter().filter_map(|draft| match draft {
+            Draft::File(file) => Some(file),
+            Draft::Stream(_) => None,
         })
     }
 
-    /// Bytes of a number.
-    fn row(&self) -> usize {
-        4 * self.width.limbs()
+    fn save(&mut self) -> anyhow::Result<()> {
+        let Some(keeper) = &mut self.keeper else { return Ok(()) };
+        for draft in &mut self.drafts {
+            if let Draft::File(file) = draft {
+                file.sync()?;
+            }
+        }
+        keeper.write(keeper.files.clone())?;
+        keeper.last = Instant::now();
+        Ok(())
     }
 
-    /// Begins with so many results, as yet beside their place.
-    pub(crate) fn open(&self, out: &Out, count: u64) -> anyhow::Result<Draft> {
-        let mut file = match out {
-            Out::File(file) => Draft::File(file.begin()?),
-            Out::Standard => Draft::Standard(Output::new()?),
+    /// Ends early: keeps what is whole, and says how many numbers are done, and where.
+    pub(crate) fn keep(mut self) -> Option<(u64, String)> {
+        let unsaved = |keeper: &Keeper| keeper.resumable && keeper.tally.done > keeper.saved;
+        if self.keeper.as_ref().is_some_and(unsaved) {
+            // Where there is no room for more, what was saved last remains.
+            drop(self.save());
+        }
+        let saved = self.keeper.as_ref().map_or(0, |keeper| keeper.saved);
+        let Some(name) = self.partials().next().filter(|_| saved > 0) else {
+            self.discard();
+            return None;
         };
-        if self.format == Format::Npy {
-            let limbs = u64::from(self.width.bits() / self.item.bits());
-            file.write(&Header { item: self.item, count, limbs }.to_bytes())?;
+        Some((saved, name.path().display().to_string()))
+    }
+
+    /// Ends early, and leaves nothing.
+    pub(crate) fn discard(self) {
+        for draft in self.drafts {
+            if let Draft::File(file) = draft {
+                file.discard();
+            }
         }
-        Ok(file)
-    }
-}
-
-/// Where results go.
-pub(crate) enum Out {
-    File(WholeFile),
-    /// Standard output.
-    Standard,
-}
-
-impl Out {
-    pub(crate) fn new(path: &Path) -> Result<Self, BadRequest> {
-        if is_standard(path) { Ok(Self::Standard) } else { WholeFile::new(path).map(Self::File) }
-    }
-
-    pub(crate) fn is_standard(&self) -> bool {
-        matches!(self, Self::Standard)
-    }
-
-    /// Whether what goes there would replace the other.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::File(a), Self::File(b)) => a.is_same(b),
-            (Self::Standard, Self::Standard) => true,
-            _ => false,
+        if let Some(keeper) = self.keeper {
+            keeper.file.remove();
         }
     }
 
-    pub(crate) fn name(&self) -> String {
-        match self {
-            Self::File(file) => file.path.display().to_string(),
-            Self::Standard => "standard output".into(),
-        }
-    }
-}
-
-/// Results that are not yet where they go: all of them at the end, or none.
-pub(crate) enum Draft {
-    File(Unfinished),
-    Standard(Output),
-}
-
-impl Draft {
-    /// Writes the next bytes.
-    pub(crate) fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
-        match self {
-            Self::File(file) => file.write(bytes),
-            Self::Standard(output) => output.write(bytes),
-        }
+    /// Bytes of all results.
+    pub(crate) fn bytes(&self) -> u64 {
+        let bytes = |draft: &Draft| match draft {
+            Draft::File(file) => file.written().bytes,
+            Draft::Stream(stream) => stream.bytes(),
+        };
+        self.drafts.iter().map(bytes).sum()
     }
 
+    /// Puts all results in their places.
     pub(crate) fn finish(self) -> anyhow::Result<()> {
-        match self {
-            Self::File(file) => file.finish(),
-            Self::Standard(output) => output.finish(),
+        // A file waits for the disk before any is moved, so that all are moved at about one time.
+        self.partials().try_for_each(Partial::sync_all)?;
+        let finished = self.drafts.into_iter().try_for_each(|draft| match draft {
+            Draft::File(file) => file.finish(),
+            Draft::Stream(stream) => stream.finish(),
+        });
+        if let Some(keeper) = self.keeper.filter(|keeper| finished.is_ok() || keeper.saved == 0) {
+            sync_folder(keeper.file.path());
+            keeper.file.remove();
         }
+        finished
     }
 }
 
-impl Results {
-    /// Result i.
-    pub(crate) fn get(&self, i: usize, format: Format) -> Written<'_> {
-        let bytes = match self {
-            Self::Texts(texts) => texts.get(i).map(|text| text.as_bytes()),
-            Self::Bytes(bytes, row) => bytes.get(row_of(i, *row)),
-        };
-        Written { format, bytes: bytes.unwrap_or_default() }
+impl Keeper {
+    fn write(&mut self, files: Vec<Mark>) -> anyhow::Result<()> {
+        let state = State::new(&self.job, self.tally, self.seed, &self.names, files);
+        let path = self.file.path().display();
+        self.file.write(&state).with_context(|| format!("cannot write {path}"))?;
+        self.saved = self.tally.done;
+        Ok(())
     }
-
-    /// The bytes of the file, with [`NONE`] or zeros for those that are no results, in ascending
-    /// order.
-    pub(crate) fn into_bytes(self, none: &[usize]) -> Vec<u8> {
-        match self {
-            Self::Texts(texts) => {
-                let size = texts.iter().map(|text| text.len().max(NONE.len()) + 1).sum();
-                let mut bytes = Vec::with_capacity(size);
-                let mut none = none.iter().copied().peekable();
-                for (i, text) in texts.iter().enumerate() {
-                    let text = if none.next_if_eq(&i).is_some() { NONE } else { text };
-                    bytes.extend_from_slice(text.as_bytes());
-                    bytes.push(b'\n');
-                }
-                bytes
-            }
-            Self::Bytes(mut bytes, row) => {
-                for &i in none {
-                    if let Some(number) = bytes.get_mut(row_of(i, row)) {
-                        number.fill(0);
-                    }
-                }
-                bytes
-            }
-        }
-    }
-}
-
-fn row_of(i: usize, row: usize) -> Range<usize> {
-    i * row..(i + 1) * row
 }

@@ -1,28 +1,29 @@
 //! Files of numbers: how many there are and how wide, and then the numbers themselves.
 
-use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context;
 use rayon::prelude::*;
 use warpint::integer::{Executor, UintBatch, Width};
 
+use super::detect::{LOOKED_AT, detect};
+use super::digits::{Digits, Limit, LineProblem, significant};
 use super::encoding::text_begins;
-use super::lines::{Digits, LineProblem, LineReader, Lines, significant};
+use super::lines::{LineReader, Lines};
 use super::npy::{Header, Item};
-use super::standard::{input, is_standard};
+use super::operand::{Bytes, Operand};
 use crate::args::Format;
 use crate::exit::BadRequest;
 use crate::units;
 
-/// A file of `count` numbers of one width.
+/// An operand of `count` numbers of one width.
 #[derive(Debug)]
 pub(crate) struct Source {
-    pub(crate) path: PathBuf,
-    /// All of standard input.
-    kept: Option<File>,
+    pub(crate) operand: Operand,
     pub(crate) format: Format,
+    /// Whether the content told the format.
+    pub(crate) detected: bool,
     pub(crate) count: u64,
     pub(crate) width: Width,
     /// Of an npy file.
@@ -53,64 +54,52 @@ pub(crate) fn format_of(path: &Path) -> Option<Format> {
     }
 }
 
-/// A file to be read from its beginning on, unless standard input was kept in another one.
-fn opened(path: &Path, kept: Option<&File>) -> io::Result<File> {
-    let Some(kept) = kept else { return File::open(path) };
-    let mut file = kept.try_clone()?;
-    file.rewind()?;
-    Ok(file)
-}
-
 impl Source {
-    /// Looks at a file: text is read once, to count its lines, and to find the widest of its
+    /// Looks at an operand: text is read once, to count its lines, and to find the widest of its
     /// numbers unless a width is given.
     pub(crate) fn look(
-        path: &Path,
+        operand: Operand,
         format: Option<Format>,
         width: Option<Width>,
     ) -> anyhow::Result<Self> {
-        let standard = is_standard(path);
-        let of_name = if standard { Some(Format::Decimal) } else { format_of(path) };
-        let path = if standard { Path::new("standard input") } else { path };
-        let refused = |reason: &str| BadRequest(format!("{}: {reason}", path.display()));
-        let unread = |e: io::Error| BadRequest(format!("cannot read {}: {e}", path.display()));
-        if !standard && !fs::metadata(path).map_err(unread)?.is_file() {
-            return Err(refused("is not a file; a pipe can be standard input, by -").into());
-        }
-        let format = format.or(of_name).ok_or_else(|| {
-            refused("its name does not tell its format: give --format dec, hex, npy or raw")
-        })?;
-        let kept = standard.then(input).transpose()?;
-        let mut file = opened(path, kept.as_ref()).map_err(unread)?;
-        let length = file.metadata().map_err(unread)?.len();
+        let name = &operand.name;
+        let refused = |reason: &str| BadRequest(format!("{name}: {reason}"));
+        let unread = |e: io::Error| BadRequest(format!("cannot read {name}: {e}"));
+        let mut file = operand.open().map_err(unread)?;
+        // Numbers of the command line are kept so.
+        let format = if operand.is_number() { Some(Format::Hex) } else { format };
+        let known = format.or_else(|| format_of(operand.path()?));
+        let format = match known {
+            Some(format) => format,
+            None => {
+                let mut begin = vec![];
+                (&mut file).take(LOOKED_AT).read_to_end(&mut begin).map_err(unread)?;
+                file.rewind().map_err(unread)?;
+                detect(&begin).map_err(|e| refused(&e))?
+            }
+        };
+        let given = width.is_some();
         let (item, offset, count, width) = match format {
             Format::Raw => {
                 let width = width.ok_or_else(|| {
-                    refused("raw files do not tell how wide numbers are: give --bits")
+                    refused("raw bytes do not tell how wide numbers are: give --bits")
                 })?;
                 let each = u64::from(width.bits() / 8);
-                if !length.is_multiple_of(each) {
-                    let found = units::count(length, "byte");
+                if !operand.bytes.is_multiple_of(each) {
+                    let found = units::count(operand.bytes, "byte");
                     let reason = format!("has {found}, which is not whole numbers of {width}");
                     return Err(refused(&reason).into());
                 }
-                (None, 0, length / each, width)
+                (None, 0, operand.bytes / each, width)
             }
             Format::Npy => {
                 let header = Header::read(&mut file).map_err(unread)?.map_err(|e| refused(&e))?;
-                let bits = header.limbs.checked_mul(u64::from(header.item.bits()));
-                let found = bits.and_then(|bits| Width::new(u32::try_from(bits).ok()?).ok());
-                let found = found.ok_or_else(|| {
-                    let (limbs, bits) = (header.limbs, header.item.bits());
-                    refused(&format!(
-                        "numbers of {limbs} limbs of {bits} bits: there may be 32 to 1048576 bits"
-                    ))
-                })?;
+                let found = header.width().map_err(|e| refused(&e))?;
                 if let Some(width) = width.filter(|&width| width != found) {
                     return Err(refused(&format!("has numbers of {found}, not {width}")).into());
                 }
                 let offset = file.stream_position().map_err(unread)?;
-                let bytes = length.saturating_sub(offset);
+                let bytes = operand.bytes.saturating_sub(offset);
                 if u64::from(found.bits() / 8).checked_mul(header.count) != Some(bytes) {
                     let (bytes, count) =
                         (units::count(bytes, "byte"), units::count(header.count, "number"));
@@ -119,26 +108,36 @@ impl Source {
                 (Some(header.item), offset, header.count, found)
             }
             Format::Decimal | Format::Hex => {
-                let failed = || format!("cannot read {}", path.display());
+                let failed = || format!("cannot read {name}");
                 let offset = text_begins(&mut file).map_err(unread)?.map_err(refused)?;
                 file.seek(SeekFrom::Start(offset)).map_err(unread)?;
-                let (count, widest) = survey(file, format, width.is_none()).with_context(failed)?;
+                // A number of the command line must fit.
+                let wanted = width.is_none() || operand.is_number();
+                let (count, widest) = survey(file, format, wanted).with_context(failed)?;
+                if let Some(width) = width.filter(|&width| width < widest && wanted) {
+                    let reason = format!("has more bits than the {} of --bits", width.bits());
+                    return Err(refused(&reason).into());
+                }
                 (None, offset, count, width.unwrap_or(widest))
             }
         };
         let is_text = matches!(format, Format::Decimal | Format::Hex);
-        let digits = is_text.then(|| Digits::new(format, width)).transpose()?;
-        let path = path.to_owned();
-        Ok(Self { path, kept, format, count, width, item, offset, digits })
+        let digits = is_text.then(|| Digits::new(format, Limit { width, given })).transpose()?;
+        Ok(Self { operand, format, detected: known.is_none(), count, width, item, offset, digits })
     }
 
-    /// Begins to read.
-    pub(crate) fn open(&self) -> anyhow::Result<SourceReader<'_>> {
-        let failed = || format!("cannot read {}", self.path.display());
-        let mut file = opened(&self.path, self.kept.as_ref()).with_context(failed)?;
-        file.seek(SeekFrom::Start(self.offset)).with_context(failed)?;
+    /// Begins to read at this number, from 0.
+    pub(crate) fn open(&self, from: u64) -> anyhow::Result<SourceReader<'_>> {
+        let failed = || format!("cannot read {}", self.operand.name);
+        let mut file = self.operand.open().with_context(failed)?;
+        let row = if self.digits.is_some() { 0 } else { u64::from(self.width.bits() / 8) };
+        file.seek(SeekFrom::Start(self.offset + from * row)).with_context(failed)?;
         let numbers = match &self.digits {
-            Some(digits) => Numbers::Lines(LineReader::new(file, digits.longest_line())),
+            Some(digits) => {
+                let mut reader = LineReader::new(file, digits.longest_line());
+                reader.skip(from).with_context(failed)?;
+                Numbers::Lines(reader)
+            }
             None => Numbers::Bytes(file),
         };
         Ok(SourceReader { source: self, numbers })
@@ -154,23 +153,30 @@ impl Source {
             (Piece::Lines(lines), Some(digits)) => {
                 let all = (0..lines.len()).into_par_iter();
                 let texts: Vec<_> = all.map(|i| lines.digits(i, digits)).collect();
-                let bad = texts.iter().enumerate().filter_map(|(i, text)| Some((i, text.err()?)));
+                let bad = texts.iter().enumerate();
+                let bad = bad.filter_map(|(i, text)| Some((i, text.as_ref().err()?.clone())));
                 let bad = bad.collect();
-                let texts: Vec<&str> = texts.iter().map(|text| text.unwrap_or("0")).collect();
+                let texts: Vec<&str> =
+                    texts.iter().map(|text| text.as_ref().map_or("0", |text| text)).collect();
                 Ok((digits.numbers(executor, &texts)?, bad))
             }
             (Piece::Bytes(bytes), None) => {
                 Ok((UintBatch::from_bytes_le(executor, self.width, bytes)?, vec![]))
             }
             // A file is read as what it is.
-            _ => Err(anyhow::anyhow!("{}: its format has changed", self.path.display())),
+            _ => Err(anyhow::anyhow!("{}: its format has changed", self.operand.name)),
         }
     }
 
-    /// Where number i stands, from 0: `FILE: line 1` of text, else `FILE: number 1`.
+    /// Where number i stands, from 0: `FILE: line 1` of text, else `FILE: number 1`, or the number
+    /// of the command line.
     pub(crate) fn name_of(&self, i: u64) -> String {
-        let unit = if self.digits.is_some() { "line" } else { "number" };
-        format!("{}: {unit} {}", self.path.display(), i + 1)
+        let name = &self.operand.name;
+        match &self.digits {
+            _ if self.operand.is_number() => name.clone(),
+            Some(_) => format!("{name}: line {}", i + 1),
+            None => format!("{name}: number {}", i + 1),
+        }
     }
 
     /// About how many bytes of memory a number takes, as limbs and as it stands in the file.
@@ -198,8 +204,8 @@ const BYTES: usize = 1 << 24;
 
 /// How many numbers there are, a line each, and if it is wanted the width of the widest one that
 /// any width can hold.
-fn survey(file: File, format: Format, wanted: bool) -> anyhow::Result<(u64, Width)> {
-    let any = Width::new(Width::MAX_BITS)?;
+fn survey(file: Box<dyn Bytes>, format: Format, wanted: bool) -> anyhow::Result<(u64, Width)> {
+    let any = Limit { width: Width::new(Width::MAX_BITS)?, given: false };
     let mut digits = Digits::rough(format, any);
     let mut reader = LineReader::new(file, digits.longest_line());
     let (mut count, mut blank) = (0, false);
@@ -208,15 +214,15 @@ fn survey(file: File, format: Format, wanted: bool) -> anyhow::Result<(u64, Widt
         let lines = reader.next(LINES, BYTES)?;
         let Some(last) = lines.len().checked_sub(1) else { break };
         count += lines.len() as u64;
-        blank = lines.get(last).is_ok_and(<[u8]>::is_empty);
+        blank = lines.get(last).is_some_and(<[u8]>::is_empty);
         if !wanted {
             continue;
         }
-        if (0..=last).any(|i| lines.get(i).is_ok_and(|line| digits.may_mistake(line))) {
+        if (0..=last).any(|i| lines.get(i).is_some_and(|line| digits.may_mistake(line))) {
             digits = Digits::new(format, any)?;
         }
         // Of as many digits, the larger number is the larger text; capitals are below small letters.
-        let number = |i| Some(significant(digits.of(lines.get(i).ok()?).ok()?.as_bytes()));
+        let number = |i| Some(significant(digits.of(lines.get(i)?).ok()?.as_bytes()));
         let rank = |digits: &&[u8]| (digits.len(), digits.first().map(u8::to_ascii_lowercase));
         let larger = |a: &[u8], b: &[u8]| {
             if format == Format::Hex { rank(&a) > rank(&b) } else { (a.len(), a) > (b.len(), b) }
@@ -234,7 +240,7 @@ fn survey(file: File, format: Format, wanted: bool) -> anyhow::Result<(u64, Widt
     let text = if widest.is_empty() { "0" } else { str::from_utf8(&widest)? };
     // 4 bits a digit are enough.
     let room = 4 * text.len().next_multiple_of(8).min((Width::MAX_BITS / 4) as usize);
-    let number = Digits::new(format, Width::new(room as u32)?)?;
+    let number = Digits::new(format, Limit { width: Width::new(room as u32)?, given: false })?;
     let number = number.numbers(&Executor::cpu(), &[text])?;
     let bits = number.bit_lengths()?.into_iter().max().unwrap_or(0);
     Ok((count, Width::new(bits.next_multiple_of(32).max(32))?))
@@ -247,16 +253,16 @@ pub(crate) struct SourceReader<'a> {
 }
 
 enum Numbers {
-    Lines(LineReader<File>),
-    Bytes(File),
+    Lines(LineReader<Box<dyn Bytes>>),
+    Bytes(Box<dyn Bytes>),
 }
 
 impl SourceReader<'_> {
     /// The next numbers, exactly so many.
     pub(crate) fn next(&mut self, count: usize) -> anyhow::Result<Piece> {
-        let path = self.source.path.display();
-        let failed = || format!("cannot read {path}");
-        let changed = || anyhow::anyhow!("{path} became shorter while it was read");
+        let name = &self.source.operand.name;
+        let failed = || format!("cannot read {name}");
+        let changed = || anyhow::anyhow!("{name} became shorter while it was read");
         match &mut self.numbers {
             Numbers::Lines(reader) => {
                 let lines = reader.next(count, usize::MAX).with_context(failed)?;

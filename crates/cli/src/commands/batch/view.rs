@@ -13,21 +13,23 @@ const MOST_PROBLEMS: u64 = 20;
 pub(crate) struct View {
     meter: Meter,
     total: u64,
+    /// Done before.
+    begun: u64,
     begin: Instant,
     problems: u64,
 }
 
 impl View {
-    pub(crate) fn new(total: u64, silent: bool) -> Self {
+    pub(crate) fn new(begun: u64, total: u64, silent: bool) -> Self {
         let meter = Meter::new(String::new(), silent);
-        Self { meter, total, begin: Instant::now(), problems: 0 }
+        Self { meter, total, begun, begin: Instant::now(), problems: 0 }
     }
 
     pub(crate) fn take(&mut self, news: News) {
         match news {
             News::Done(done) => {
-                let (total, time) = (self.total, self.begin.elapsed());
-                self.meter.show(done, total, || progress_line(done, total, time));
+                let (begun, total, time) = (self.begun, self.total, self.begin.elapsed());
+                self.meter.show(done, total, || progress_line(begun, done, total, time));
             }
             News::Problem(line) => {
                 self.problems += 1;
@@ -47,9 +49,9 @@ impl View {
 }
 
 /// `12000 of 1000000 numbers (1.20 %), 85000/s, ETA 0:11`
-fn progress_line(done: u64, total: u64, time: Duration) -> String {
+fn progress_line(begun: u64, done: u64, total: u64, time: Duration) -> String {
     let percent = 100.0 * done as f64 / total.max(1) as f64;
-    let rate = done as f64 / time.as_secs_f64().max(1e-9);
+    let rate = (done - begun) as f64 / time.as_secs_f64().max(1e-9);
     let left = total.saturating_sub(done) as f64 / rate;
     let eta = units::clock(Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX));
     format!("{done} of {total} numbers ({percent:.2} %), {rate:.0}/s, ETA {eta}")
@@ -61,7 +63,14 @@ mod tests {
 
     #[test]
     fn a_progress_line_says_all() {
-        let said = |done, total, seconds| progress_line(done, total, Duration::from_secs(seconds));
+        let after = |begun, done, total, seconds| {
+            progress_line(begun, done, total, Duration::from_secs(seconds))
+        };
+        let said = |done, total, seconds| after(0, done, total, seconds);
+        assert_eq!(
+            after(6_000, 12_000, 1_000_000, 2),
+            "12000 of 1000000 numbers (1.20 %), 3000/s, ETA 5:29"
+        );
         assert_eq!(
             said(12_000, 1_000_000, 2),
             "12000 of 1000000 numbers (1.20 %), 6000/s, ETA 2:44"

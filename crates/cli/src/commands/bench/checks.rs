@@ -56,7 +56,7 @@ struct Measured {
 }
 
 pub(crate) fn run(args: &BenchChecksArgs) -> anyhow::Result<Exit> {
-    let threads = args.arithmetic.threads.unwrap_or_else(cores);
+    let threads = args.arithmetic.how.threads.unwrap_or_else(cores);
     let request = warpint::mersenne::PlanRequest {
         threads: Some(threads),
         ..args.arithmetic.plan_request(None)

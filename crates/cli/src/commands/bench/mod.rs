@@ -59,7 +59,7 @@ pub(crate) fn mersenne(args: &BenchArgs) -> anyhow::Result<Exit> {
 
 /// Where to compute, and what: all exponents at one place, that which the largest takes.
 fn request(args: &BenchArgs) -> anyhow::Result<(PlanRequest, Vec<Exponent>)> {
-    let threads = args.arithmetic.threads.unwrap_or_else(cores);
+    let threads = args.arithmetic.how.threads.unwrap_or_else(cores);
     let request = PlanRequest { threads: Some(threads), ..args.arithmetic.plan_request(None) };
     match args.exponents.iter().max() {
         Some(&largest) => Ok((settle(&request, largest)?, args.exponents.clone())),

@@ -1,6 +1,7 @@
 //! `warpint collatz delay A B`
 
 use std::fmt::{self, Display, Write as _};
+use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -15,10 +16,10 @@ use super::view::View;
 use crate::args::{DelayArgs, Tuned};
 use crate::commands::batch::place::settled;
 use crate::exit::{BadRequest, Exit};
-use crate::report::{notice, print};
+use crate::report::{notice, print, report_line, write_out};
 use crate::signals::Signals;
 use crate::units;
-use crate::whole_file::{Unfinished, WholeFile};
+use crate::whole_file::WholeFile;
 
 /// Fewer numbers are done on the CPU before a GPU has its kernels.
 const WORTH_A_GPU: u128 = 1 << 25;
@@ -29,7 +30,8 @@ pub(super) fn run(args: &DelayArgs) -> anyhow::Result<Exit> {
     let (from, to) = (args.from, args.to);
     check_range(from, to).map_err(|e| BadRequest(e.to_string()))?;
     let signals = Signals::install()?;
-    let file = args.out.as_deref().map(WholeFile::new).transpose()?;
+    let to_standard = args.out.as_deref().is_some_and(|out| out == Path::new("-"));
+    let file = args.out.as_deref().filter(|_| !to_standard).map(WholeFile::new).transpose()?;
     let mut engine = engine(args.device, to - from)?;
     let standing = args
         .records
@@ -37,10 +39,14 @@ pub(super) fn run(args: &DelayArgs) -> anyhow::Result<Exit> {
 
     let view = View::new(signals.save_first(), "number", to - from, args.json);
     let found = match &file {
+        None if to_standard => {
+            written(&mut *engine, from, to, standing, &view, &mut |text| write_out(text))?
+        }
         None => search(&mut *engine, from, to, standing, &view)?,
         Some(file) => {
             let mut draft = file.begin()?;
-            let found = written(&mut *engine, from, to, standing, &view, &mut draft)?;
+            let write = &mut |text: &[u8]| draft.write(text);
+            let found = written(&mut *engine, from, to, standing, &view, write)?;
             if found.to == to {
                 draft.finish()?;
             }
@@ -50,11 +56,17 @@ pub(super) fn run(args: &DelayArgs) -> anyhow::Result<Exit> {
     let time = view.end();
     let stopped = found.to < to;
     if stopped {
-        let nothing = if file.is_some() { ": nothing is written" } else { "" };
+        let nothing = if file.is_some() { "; no file is written" } else { "" };
         let (done, total) = (found.to - from, to - from);
         notice(&format!("stopped after {done} of {total} numbers{nothing}"));
     }
-    print(&Report::new(&found, args.records, stopped, engine.place(), time), args.json)?;
+    let report = Report::new(&found, args.records, stopped, engine.place(), time);
+    if to_standard {
+        // Standard output has the delays.
+        notice(&report_line(&report, args.json)?);
+    } else {
+        print(&report, args.json)?;
+    }
     Ok(if stopped { Exit::Stopped } else { Exit::Done })
 }
 
@@ -80,14 +92,14 @@ pub(super) fn engine_at(
     Ok((Box::new(engine), Some(shape)))
 }
 
-/// Searches piece by piece, and writes the delays of each.
+/// Searches piece by piece, and writes the delays of each: a line `n delay` for each number.
 fn written(
     engine: &mut dyn Delays,
     from: u128,
     to: u128,
     standing: Option<Standing>,
     watch: &dyn Watch,
-    draft: &mut Unfinished,
+    write: &mut dyn FnMut(&[u8]) -> anyhow::Result<()>,
 ) -> anyhow::Result<Found> {
     let mut found = Found { from, to: from, sum: 0, longest: None, records: Records::default() };
     let mut standing = standing;
@@ -103,7 +115,7 @@ fn written(
         for (n, delay) in (part.from..part.to).zip(&delays) {
             writeln!(text, "{n} {delay}")?;
         }
-        draft.write(text.as_bytes())?;
+        write(text.as_bytes())?;
         if let Some(standing) = &mut standing {
             standing.delay = part.records.delays.last().map(|r| r.delay).or(standing.delay);
             let maximum = part.records.paths.last().map(|r| r.maximum.clone());
@@ -195,7 +207,8 @@ impl Display for Report {
         for record in self.path_records.iter().flatten() {
             writeln!(f, "path record: {} rises to {}", record.n, record.maximum)?;
         }
-        write!(f, "{numbers} delays from {from} to below {to}: sum {sum}, mean {mean:.3}")?;
+        let delays = if numbers == "1" { "delay" } else { "delays" };
+        write!(f, "{numbers} {delays} from {from} to below {to}: sum {sum}, mean {mean:.3}")?;
         if let Some(longest) = &self.longest {
             write!(f, ", the largest {} of {}", longest.delay, longest.n)?;
         }

@@ -1,221 +1,147 @@
 //! `warpint collatz merge`
 
-use std::fmt::{self, Display};
-use std::time::Duration;
+mod report;
 
-use serde::Serialize;
-use warpint::collatz::runs::{Folder, Merged, Missing};
+use std::path::PathBuf;
 
-use super::numbers::{claim, highest, list, number, unresolved};
-use super::text::{self, MethodObject, printable};
+use anyhow::Context;
+use rayon::ThreadPoolBuilder;
+use warpint::collatz::evidence::secret;
+use warpint::collatz::runs::{Audit, AuditOutcome, Files, Folder, Merged};
+
+use super::text::printable;
 use super::verifiers::refused;
+use super::view::View;
 use crate::args::MergeArgs;
 use crate::exit::Exit;
 use crate::report::{notice, write_out};
-use crate::units;
+use crate::signals::Signals;
+use report::{Object, Report};
+
+/// What was found, and where.
+struct Findings {
+    folders: Vec<PathBuf>,
+    merged: Merged,
+    /// Of the choice of units to audit, if any are.
+    audit_seed: Option<u64>,
+    audits: Vec<Audit>,
+}
 
 pub(crate) fn run(args: &MergeArgs) -> anyhow::Result<Exit> {
     let folders: Result<Vec<_>, _> = args.dirs.iter().map(|dir| Folder::existing(dir)).collect();
-    let merged = Merged::of(&folders.map_err(refused)?)?;
-    for unusable in &merged.unusable {
-        let line = format!("{}: {}: not counted", unusable.path.display(), unusable.reason);
-        notice(&printable(&line));
+    let folders = folders.map_err(refused)?;
+    if let Some(threads) = args.threads {
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build_global();
+        pool.with_context(|| format!("cannot start {threads} threads"))?;
     }
-    for disagreement in &merged.disagreements {
-        let (first, second) = (disagreement.first.display(), disagreement.second.display());
-        notice(&printable(&format!(
-            "DISAGREEMENT: {} of {first} and {second} differ: do that unit once more elsewhere",
-            disagreement.what
-        )));
+    let signals = Signals::install()?;
+    let silent = args.quiet || args.json;
+    let stopped = || {
+        notice("stopped: nothing is reported");
+        Ok(Exit::Stopped)
+    };
+
+    let paths = Files::list(&folders)?;
+    let view = View::new(signals.save_first(), "file", paths.len() as u128, silent);
+    let files = Files::read(&paths, !args.no_check, &view);
+    view.end();
+    let Some(mut files) = files else { return stopped() };
+    let (mut audit_seed, mut audits) = (None, vec![]);
+    if args.audit > 0 {
+        let seed = match args.audit_seed {
+            Some(seed) => seed,
+            None => secret()?,
+        };
+        let planned = files.plan_audits(args.audit, seed);
+        let numbers = planned.iter().map(|audit| audit.region.numbers()).sum();
+        let view = View::new(signals.save_first(), "audited number", numbers, silent);
+        let done: Option<Vec<_>> =
+            planned.into_iter().map(|audit| files.audit(audit, &view)).collect();
+        view.end();
+        let Some(done) = done else { return stopped() };
+        (audit_seed, audits) = (Some(seed), done);
     }
+    let folders = args.dirs.iter().map(|dir| named(dir)).collect();
+    let findings = Findings { folders, merged: files.merged(), audit_seed, audits };
+
+    findings.complain();
     let text = if args.json {
-        serde_json::to_string(&Object::new(&merged))?
+        serde_json::to_string(&Object::new(&findings))?
     } else {
-        Report { merged: &merged }.to_string()
+        Report(&findings).to_string()
     };
     write_out((text + "\n").as_bytes())?;
-    Ok(if !merged.unusable.is_empty() {
-        Exit::BadInput
-    } else if merged.complete().is_some() {
-        Exit::Done
-    } else {
-        Exit::Failed
-    })
+    Ok(findings.exit())
 }
 
-/// Several lines.
-struct Report<'a> {
-    merged: &'a Merged,
+/// A directory by a name that says which it is.
+fn named(dir: &std::path::Path) -> PathBuf {
+    match dir.file_name() {
+        Some(_) => dir.to_owned(),
+        // `.`, `..` and the like.
+        None => std::fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned()),
+    }
 }
 
-impl Display for Report<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let merged = self.merged;
-        match merged.complete() {
-            Some((from, to)) => writeln!(f, "verified: {}", claim(from, to))?,
-            None if merged.units == 0 => return f.write_str("no units are there"),
-            None if !merged.unresolved.is_empty() => {
-                writeln!(f, "{}", unresolved(&merged.unresolved))?;
+impl Findings {
+    /// What is wrong with files, on standard error.
+    fn complain(&self) {
+        let say = |line: String| notice(&printable(&line));
+        let merged = &self.merged;
+        for file in merged.unusable.iter().chain(&merged.refused) {
+            say(format!("{}: {}: not counted", file.path.display(), file.reason));
+        }
+        for path in &merged.lacking {
+            say(format!("{}: it lacks evidence that the work was done", path.display()));
+        }
+        for disagreement in &merged.disagreements {
+            let (first, second) = (disagreement.first.display(), disagreement.second.display());
+            say(format!(
+                "DISAGREEMENT: {} of {first} and {second} differ: verify both once more elsewhere",
+                disagreement.what
+            ));
+        }
+        for overlap in &merged.overlaps {
+            let (first, second) = (overlap.first.display(), overlap.second.display());
+            let places = match overlap.places {
+                1 => String::new(),
+                n => format!(", and in {}", crate::units::count(n - 1, "other place")),
+            };
+            say(format!(
+                "overlap: {first} and {second} have common numbers{places}, but are cut differently: their totals cannot be compared"
+            ));
+        }
+        for audit in &self.audits {
+            let (path, method) = (audit.path.display(), audit.method.name());
+            match &audit.outcome {
+                AuditOutcome::Differs(what) => say(format!(
+                    "DISAGREEMENT: {what} of {path} are not those that an audit by method {method} found: verify that unit once more elsewhere"
+                )),
+                AuditOutcome::Failed(reason) => {
+                    say(format!("{path}: cannot be audited by method {method}: {reason}"));
+                }
+                AuditOutcome::Planned | AuditOutcome::Agrees => {}
             }
-            None => writeln!(f, "not one complete range")?,
-        }
-        writeln!(f, "{}: {}", units::count(merged.units, "unit"), text::by(&merged.methods))?;
-        for &(from, to) in &merged.covered {
-            writeln!(f, "covered: {} to below {}", number(from), number(to))?;
-        }
-        for missing in &merged.missing {
-            writeln!(f, "{}", missing_line(missing))?;
-        }
-        for &(from, to) in &merged.first_gaps {
-            writeln!(f, "gap: {} to below {}", number(from), number(to))?;
-        }
-        let more = merged.gaps - merged.first_gaps.len() as u64;
-        if more > 0 {
-            writeln!(f, "… and {}", units::count(more, "more gap"))?;
-        }
-        writeln!(
-            f,
-            "{}, {}, {}, {} that cannot be used",
-            units::count(merged.gaps, "gap"),
-            units::count(merged.duplicates, "duplicate"),
-            units::count(merged.disagreements.len() as u64, "disagreement"),
-            units::count(merged.unusable.len() as u64, "file"),
-        )?;
-        let time = Duration::try_from_secs_f64(merged.seconds).unwrap_or_default();
-        writeln!(f, "computing time {}", units::elapsed(time))?;
-        match &merged.highest {
-            Some(peak) => f.write_str(&highest(peak)),
-            None => f.write_str("highest value not known"),
         }
     }
-}
 
-/// `below 2^40: 2 of 256 classes are missing: 3, 6 modulo 2^8`
-fn missing_line(missing: &Missing) -> String {
-    let Missing { bits, low_bits, classes, some } = missing;
-    let more = if some.len() as u128 == *classes { "" } else { ", …" };
-    let (below, all) = (number(1 << bits), 1u128 << low_bits);
-    let verb = if *classes == 1 { "is" } else { "are" };
-    format!(
-        "below {below}: {classes} of {all} residue classes {verb} missing: {}{more} modulo 2^{low_bits}",
-        list(some)
-    )
-}
-
-/// The same as JSON. Numbers that may exceed 2^53 are strings of digits.
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct Object {
-    complete: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    claim: Option<String>,
-    units: u64,
-    duplicates: u64,
-    covered: Vec<Interval>,
-    gaps: u64,
-    first_gaps: Vec<Interval>,
-    missing: Vec<MissingObject>,
-    disagreements: Vec<DisagreementObject>,
-    unusable: Vec<UnusableObject>,
-    unresolved: Vec<String>,
-    highest: Option<Peak>,
-    methods: Vec<MethodObject>,
-    seconds: f64,
-}
-
-#[derive(Serialize)]
-struct Interval {
-    from: String,
-    to: String,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct MissingObject {
-    bits: u32,
-    low_bits: u32,
-    classes: String,
-    some: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct DisagreementObject {
-    first: String,
-    second: String,
-    what: &'static str,
-}
-
-#[derive(Serialize)]
-struct UnusableObject {
-    path: String,
-    reason: String,
-}
-
-#[derive(Serialize)]
-struct Peak {
-    value: String,
-    start: String,
-}
-
-impl Object {
-    fn new(merged: &Merged) -> Self {
-        let texts = |numbers: &[u128]| numbers.iter().map(ToString::to_string).collect();
-        let intervals = |list: &[(u128, u128)]| {
-            list.iter()
-                .map(|(from, to)| Interval { from: from.to_string(), to: to.to_string() })
-                .collect()
-        };
-        let missing = merged.missing.iter().map(|missing| MissingObject {
-            bits: missing.bits,
-            low_bits: missing.low_bits,
-            classes: missing.classes.to_string(),
-            some: texts(&missing.some),
-        });
-        let disagreements = merged.disagreements.iter().map(|disagreement| DisagreementObject {
-            first: disagreement.first.display().to_string(),
-            second: disagreement.second.display().to_string(),
-            what: disagreement.what,
-        });
-        let unusable = merged.unusable.iter().map(|unusable| UnusableObject {
-            path: unusable.path.display().to_string(),
-            reason: unusable.reason.clone(),
-        });
-        Self {
-            complete: merged.complete().is_some(),
-            claim: merged.complete().map(|(from, to)| claim(from, to)),
-            units: merged.units,
-            duplicates: merged.duplicates,
-            covered: intervals(&merged.covered),
-            gaps: merged.gaps,
-            first_gaps: intervals(&merged.first_gaps),
-            missing: missing.collect(),
-            disagreements: disagreements.collect(),
-            unusable: unusable.collect(),
-            unresolved: texts(&merged.unresolved),
-            highest: merged.highest.as_ref().map(|highest| Peak {
-                value: highest.value.to_string(),
-                start: highest.start.to_string(),
-            }),
-            methods: text::objects(&merged.methods),
-            seconds: merged.seconds,
+    fn exit(&self) -> Exit {
+        let any = |is: fn(&AuditOutcome) -> bool| self.audits.iter().any(|a| is(&a.outcome));
+        if !self.merged.unusable.is_empty() {
+            Exit::BadInput
+        } else if any(|outcome| matches!(outcome, AuditOutcome::Differs(_))) {
+            Exit::Negative
+        } else if any(|outcome| *outcome != AuditOutcome::Agrees) {
+            Exit::Failed
+        } else if self.merged.complete().is_some() {
+            Exit::Done
+        } else {
+            Exit::Negative
         }
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn missing_classes_are_one_line() {
-        let missing = Missing { bits: 40, low_bits: 8, classes: 2, some: vec![3, 6] };
-        assert_eq!(
-            missing_line(&missing),
-            "below 2^40: 2 of 256 residue classes are missing: 3, 6 modulo 2^8"
-        );
-        let one = Missing { classes: 1, some: vec![3], ..missing.clone() };
-        assert!(missing_line(&one).contains("1 of 256 residue classes is missing: 3 modulo"));
-        let many = Missing { classes: 12, ..missing };
-        assert!(missing_line(&many).ends_with("3, 6, … modulo 2^8"));
+    /// The range that is verified, if nothing speaks against it.
+    fn complete(&self) -> Option<(u128, u128)> {
+        self.merged.complete().filter(|_| self.exit() == Exit::Done)
     }
 }

@@ -4,7 +4,8 @@ use std::fmt::{self, Display};
 
 use num_bigint::BigUint;
 use serde::Serialize;
-use warpint::collatz::path::{Path, path};
+use warpint::collatz::path::{Path, path_by};
+use warpint::mersenne::product::TransformMultiplier;
 
 use super::view::View;
 use crate::args::PathArgs;
@@ -16,6 +17,9 @@ use crate::units;
 /// Longer numbers are not printed in full, which would take longer than their paths.
 const MOST_BITS: u64 = 1 << 18;
 
+/// Products of shorter numbers are not worth several threads.
+const PARALLEL_FROM: u64 = 1 << 20;
+
 pub(super) fn run(args: &PathArgs) -> anyhow::Result<Exit> {
     if args.n == BigUint::ZERO {
         let line = "0 never reaches 1, as 0/2 is 0: give a number from 1 up";
@@ -23,7 +27,9 @@ pub(super) fn run(args: &PathArgs) -> anyhow::Result<Exit> {
     }
     let signals = Signals::install()?;
     let view = View::new(signals.save_first(), "bit", args.n.bits().into(), args.json);
-    let walked = path(&args.n, &view);
+    let all = || std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = if args.n.bits() < PARALLEL_FROM { 1 } else { all() };
+    let walked = path_by(&args.n, &TransformMultiplier::new(threads), &view);
     let time = view.end();
     let Some(path) = walked else {
         notice(&format!("stopped after {}: the path has not reached 1 yet", units::elapsed(time)));

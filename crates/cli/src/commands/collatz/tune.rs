@@ -17,8 +17,8 @@ use super::sizes::{Size, TunedSizes, candidates, explained};
 use super::verifiers;
 use crate::args::{TuneCollatzArgs, Tuned};
 use crate::commands::batch::place::settled;
-use crate::commands::tune::progress_bar;
 use crate::exit::{BadRequest, Exit, one_line};
+use crate::meter::Meter;
 use crate::report;
 use crate::signals::Signals;
 
@@ -61,40 +61,45 @@ pub(crate) fn run(args: &TuneCollatzArgs) -> anyhow::Result<Exit> {
         return Err(BadRequest(text).into());
     }
     let stop = signals.save_first();
-    let bar = progress_bar(args.json);
-    bar.set_length(asked.iter().map(|what| candidates(*what, device).len() as u64).sum());
+    let mut meter = Meter::new(String::new(), args.json);
+    let all: u64 = asked.iter().map(|what| candidates(*what, device).len() as u64).sum();
+    let mut timed = 0;
     let mut report = Report {
         device: device.map_or(CPU.to_owned(), |device| device.info().id.clone()),
         name: device.map_or_else(cpu_name, |device| device.info().name.clone()),
         stopped: false,
         rows: vec![],
     };
+    let mut wrong = false;
     for what in asked {
         let mut tuning = Tuning::new(what, device, stop, args.bits);
         for size in candidates(what, device) {
-            bar.set_message(format!("{} {size}", what.name()));
+            let line = || format!("{timed} of {all}, {} {size}", what.name());
+            meter.show(timed, all, line);
             if !tuning.measure(size) {
                 report.stopped = true;
                 break;
             }
-            bar.inc(1);
+            timed += 1;
         }
         // Of some sizes only, the fastest is not known.
         if !report.stopped {
             tuning.store(&tuned)?;
         }
+        wrong |= tuning.is_wrong;
         report.rows.extend(tuning.rows.into_iter().map(|(_, row)| row));
         if report.stopped {
             break;
         }
     }
-    bar.finish_and_clear();
+    meter.end();
     report::print(&report, args.json)?;
     let failed = report.rows.iter().any(|row| row.error.is_some());
-    Ok(match (report.stopped, failed) {
-        (_, true) => Exit::Failed,
-        (true, false) => Exit::Stopped,
-        (false, false) => Exit::Done,
+    Ok(match (wrong, failed, report.stopped) {
+        (true, ..) => Exit::Negative,
+        (false, true, _) => Exit::Failed,
+        (false, false, true) => Exit::Stopped,
+        (false, false, false) => Exit::Done,
     })
 }
 

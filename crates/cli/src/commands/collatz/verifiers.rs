@@ -7,7 +7,7 @@ use warpint::collatz::sieve::{CpuSieve, Engine, Shape, Sieve};
 use warpint::collatz::table::{TableMethod, TableOptions};
 use warpint::collatz::walk::Walker;
 use warpint::collatz::{CollatzError, Method, Plain, Region, Verifier};
-use warpint::device::{Device, DeviceError};
+use warpint::device::Device;
 use warpint::mersenne::engine::places::device_on;
 use warpint::mersenne::{DeviceChoice, DeviceId};
 
@@ -15,6 +15,7 @@ use super::sizes::{Sizes, TunedSizes, explained, of_method};
 use crate::args::{MethodChoice, Places};
 use crate::exit::BadRequest;
 use crate::report;
+use crate::run::all_gpus;
 
 /// What to verify with.
 pub(super) struct Opened {
@@ -198,15 +199,6 @@ pub(super) fn open_at(
     let row = ROWS.iter().find(|row| row.suits(MethodChoice(Some(method)), device.is_some()));
     let none = TunedSizes::of(None);
     row.map(|row| Ok((row.open(device, sizes, &none)?, row.unit_bits))).transpose()
-}
-
-/// At least one.
-fn all_gpus() -> Result<Vec<DeviceId>, DeviceError> {
-    let list = Device::list();
-    if list.devices.is_empty() {
-        return Err(DeviceError::NoDevice(list.missing.join("; ")));
-    }
-    Ok((0..list.devices.len() as u32).map(DeviceId::Cuda).collect())
 }
 
 /// A GPU that can be opened.

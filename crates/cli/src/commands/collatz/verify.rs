@@ -90,10 +90,10 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
         let others: u64 = others.map(|(_, count)| count).sum();
         if others > 0 {
             notice(&format!(
-                "note: {} of {} by another method than {}, and not done again; verify into another --dir and merge both to have the range by that, too",
+                "note: {} of {} were done by another method than {asked} and are not done again; to verify the range by {asked} as well, use another --dir and merge both",
                 others,
                 units::count(outcome.methods.values().sum::<u64>(), "file"),
-                asked.name()
+                asked = asked.name()
             ));
         }
     }
@@ -137,6 +137,8 @@ fn exit_of(outcome: &Outcome) -> Exit {
         Exit::Done
     } else if outcome.stopped && outcome.failed.is_empty() && outcome.unresolved.is_empty() {
         Exit::Stopped
+    } else if !outcome.unresolved.is_empty() {
+        Exit::Negative
     } else {
         Exit::Failed
     }
@@ -206,14 +208,14 @@ impl View {
                 return;
             }
             Event::SetAside { path, reason, .. } => format!(
-                "a unit's file is not sound ({reason}): set aside as {}, the unit is done again",
+                "a unit's file is not sound ({reason}): it is set aside as {}, and the unit is done again",
                 path.display()
             ),
             Event::Unresolved { unit, numbers } => format!("unit {unit}: {}", unresolved(numbers)),
             Event::UnresolvedFile { path, numbers } => {
                 format!("{}: {}", path.display(), unresolved(numbers))
             }
-            Event::NoLocks => "warning: the file system has no locks, so other processes may do the same units: give each a part of its own with --shard".into(),
+            Event::NoLocks => "warning: the file system has no locks, so other processes may do the same units: give each process its own part with --shard".into(),
             Event::Failed { unit, place, reason } => {
                 format!("unit {unit} failed on {place}: {reason}")
             }
@@ -270,11 +272,11 @@ mod tests {
         let stopped = Outcome { stopped: true, ..part.clone() };
         for (outcome, exit) in [
             (done.clone(), Exit::Done),
-            (Outcome { unresolved: vec![27], ..done.clone() }, Exit::Failed),
+            (Outcome { unresolved: vec![27], ..done.clone() }, Exit::Negative),
             (Outcome { failed: vec![2], ..part.clone() }, Exit::Failed),
             (part, Exit::Failed),
             (stopped.clone(), Exit::Stopped),
-            (Outcome { unresolved: vec![27], ..stopped.clone() }, Exit::Failed),
+            (Outcome { unresolved: vec![27], ..stopped.clone() }, Exit::Negative),
             (Outcome { failed: vec![2], ..stopped }, Exit::Failed),
         ] {
             assert_eq!(exit_of(&outcome), exit, "{outcome:?}");

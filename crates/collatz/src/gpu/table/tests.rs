@@ -81,7 +81,8 @@ fn lists_without_room_are_grown_in_parts() {
 
 #[test]
 fn a_trap_is_found() {
-    let trap = Some(Walker::default().descend((1 << 22) + 255).unwrap().highest);
+    // The largest value of T.
+    let trap = Some(Walker::default().descend((1 << 22) + 255).unwrap().highest >> 1u32);
     let walker = Walker { trap, ..Walker::default() };
     let options = TableOptions { walker, ..options(8, 8, None) };
     let found = check(options, FEW, &[interval(1 << 22, 1 << 9)]);

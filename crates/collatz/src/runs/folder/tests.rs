@@ -12,7 +12,7 @@ fn names(folder: &Folder) -> Vec<String> {
 
 #[test]
 fn places_have_names_that_sort() {
-    let folder = Folder { path: "d".into() };
+    let folder = Folder::at(Path::new("d"));
     for (layout, unit, name) in [
         (Layout::new(0, 1 << 40, 32), 7, "d/below-2p40-u32-007.json"),
         (Layout::new(0, 1 << 40, 40), 0, "d/below-2p40-u40-0.json"),
@@ -85,7 +85,7 @@ fn what_is_no_unit_is_set_aside_under_a_free_name() {
     assert_eq!(names(&folder), [name.to_owned(), format!("{name}-2"), format!("{name}-3")]);
     fs::create_dir(&place).unwrap();
     let error = folder.find(&layout, 1).unwrap_err();
-    assert!(error.to_string().contains("it is not a file"), "{error}");
+    assert!(error.to_string().contains("it is a directory, not a regular file"), "{error}");
 }
 
 #[test]
@@ -135,6 +135,54 @@ fn what_a_killed_process_left_is_cleared_away_and_what_a_living_one_writes_is_no
     drop(claim);
     folder.clear_away().unwrap();
     assert_eq!(names(&folder), left);
+}
+
+#[test]
+#[cfg(unix)]
+fn what_is_no_file_in_place_of_a_unit_is_refused_and_never_followed() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = Folder::open(&dir.path().join("units")).unwrap();
+    let layout = Layout::new(0, 1 << 10, 8).unwrap();
+    let unit = plain_unit(&layout, 1);
+    folder.keep(&layout, &unit).unwrap();
+    let (place, outside) = (folder.place(&layout, 1), dir.path().join("outside"));
+    fs::rename(&place, &outside).unwrap();
+    for (what, says) in [("link", "a symbolic link"), ("endless", "a symb"), ("fifo", "a FIFO")] {
+        match what {
+            "link" => std::os::unix::fs::symlink("../outside", &place).unwrap(),
+            "endless" => std::os::unix::fs::symlink("/dev/zero", &place).unwrap(),
+            _ => {
+                let made = std::process::Command::new("mkfifo").arg(&place).status();
+                assert!(made.unwrap().success());
+            }
+        }
+        let error = folder.find(&layout, 1).unwrap_err().to_string();
+        let found = format!("below-2p10-u8-1.json: it is {says}");
+        assert!(error.starts_with("cannot read") && error.contains(&found), "{error}");
+        assert!(folder.keep(&layout, &unit).is_err());
+        let aside = folder.set_aside(&layout, 1).unwrap();
+        fs::remove_file(aside).unwrap();
+    }
+    assert_eq!(fs::read_to_string(outside).unwrap(), unit.to_text().unwrap());
+    // One with a hole that is larger than any unit.
+    fs::File::create(&place).unwrap().set_len(3 << 30).unwrap();
+    let error = Folder::read(&place).unwrap_err().to_string();
+    assert!(error.ends_with("it has 3221225472 bytes; at most 67108864 are read"), "{error}");
+}
+
+#[test]
+fn a_directory_that_vanishes_is_made_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = Folder::open(&dir.path().join("units")).unwrap();
+    let layout = Layout::new(0, 1 << 10, 8).unwrap();
+    let claim = folder.claim(&layout, 1).unwrap().unwrap();
+    fs::remove_dir_all(folder.path()).unwrap();
+    folder.keep(&layout, &plain_unit(&layout, 1)).unwrap();
+    drop(claim);
+    assert!(matches!(folder.find(&layout, 1).unwrap(), Found::Sound(_)));
+    fs::remove_dir_all(folder.path()).unwrap();
+    assert!(matches!(folder.find(&layout, 1).unwrap(), Found::Nothing));
+    assert!(folder.claim(&layout, 1).unwrap().is_some());
 }
 
 #[test]

@@ -83,7 +83,7 @@ impl Classes {
 }
 
 /// The lowest `bits` bits, the first one last.
-fn reversed(n: u128, bits: u32) -> u128 {
+pub(super) fn reversed(n: u128, bits: u32) -> u128 {
     n.reverse_bits().checked_shr(128 - bits).unwrap_or(0)
 }
 

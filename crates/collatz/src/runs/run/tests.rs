@@ -342,6 +342,8 @@ fn what_cannot_be_written_ends_the_run_and_is_told() {
         done += 1;
         if done == 12 {
             fs::remove_dir_all(&gone).unwrap();
+            // It cannot be made again.
+            fs::write(&gone, "").unwrap();
         }
         Ok(())
     });
@@ -350,6 +352,25 @@ fn what_cannot_be_written_ends_the_run_and_is_told() {
     assert!(outcome.broken.is_some_and(|reason| reason.contains("cannot write")));
     assert!(outcome.unresolved.contains(&27));
     assert!(events.iter().any(|e| matches!(e, Event::Unresolved { unit: 11, .. })));
+}
+
+#[test]
+fn a_directory_that_vanishes_in_a_run_is_made_again_and_the_same_run_does_the_lost_units() {
+    let (dir, layout) = (tempfile::tempdir().unwrap(), whole());
+    let units = dir.path().join("units");
+    let gone = units.clone();
+    let mut done = 0;
+    let vanishing = With(Plain::default(), move |_: &_| {
+        done += 1;
+        if done == 12 {
+            fs::remove_dir_all(&gone).unwrap();
+        }
+        Ok(())
+    });
+    let (outcome, _) = go(&layout, &units, vec![Box::new(vanishing)], &Unwatched);
+    assert_eq!((outcome.done, outcome.failed.len()), (16, 0));
+    let (rest, _) = go(&layout, &units, plain(), &Unwatched);
+    assert_eq!((rest.before, rest.done, rest.complete), (5, 11, true));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Plain, Unwatched};
+use crate::{Highest, Plain, Unwatched};
 
 /// Unit `unit`, verified by the plain method.
 pub(crate) fn plain_unit(layout: &Layout, unit: u64) -> Unit {
@@ -9,6 +9,11 @@ pub(crate) fn plain_unit(layout: &Layout, unit: u64) -> Unit {
     let region = layout.region(unit).unwrap();
     let verified = plain.verify(&region, &Unwatched).unwrap().unwrap();
     Unit::new(layout, unit, region, &plain, verified, Sample::of(&region), 0.5)
+}
+
+/// The same, as of a program without evidence.
+pub(crate) fn without_evidence(unit: Unit) -> Unit {
+    Unit { evidence: None, ..unit }
 }
 
 #[test]
@@ -36,8 +41,7 @@ fn the_form_is_this() {
         "\"from\":\"0\",\"to\":\"1024\",\"unit-bits\":8,\"unit\":3,\"units\":4",
         "\"region\":{\"class\":{\"bits\":10,\"low-bits\":2,\"residue\":\"3\"}}",
         "\"numbers\":\"256\",\"walked\":\"256\"",
-        // 703 reaches 250,504 in steps of 3n + 1.
-        "\"highest\":{\"value\":\"125252\",\"start\":\"703\"}",
+        "\"highest\":{\"value\":\"250504\",\"start\":\"703\"}",
         "\"sample-version\":1,\"sample-numbers\":\"256\"",
         "\"unresolved\":[],\"evidence\":{\"version\":1,\"seed\":\"",
         "\"seconds\":0.5,\"finished\":\"20",
@@ -69,6 +73,8 @@ fn a_unit_that_contradicts_itself_is_refused() {
             changed(|u| u.highest = Some(HighestText { value: 26u32.into(), start: 27 })),
             "below the start",
         ),
+        (changed(|u| u.walked = 74), "more numbers walked"),
+        (changed(|u| u.sample_odd_steps = 0), "cannot have such a sample"),
         (changed(|u| u.sample_numbers -= 1), "another count of numbers"),
         (changed(|u| u.sample_version = 0), "no known version"),
         (changed(|u| u.sample_version = 2), "made by warpint"),
@@ -84,6 +90,36 @@ fn a_unit_that_contradicts_itself_is_refused() {
 }
 
 #[test]
+fn highest_values_of_version_1_are_converted() {
+    let (two, one) = (BigUint::from(2u32), BigUint::from(1u32));
+    // The largest T^j(n) of all paths until they are below their starts, and its start.
+    let of_t = |numbers: std::ops::Range<u128>| {
+        let highest = numbers.map(|n| {
+            let (mut x, mut highest) = (BigUint::from(n), BigUint::from(n));
+            while n > 1 && x >= BigUint::from(n) {
+                x = if x.bit(0) { (&x * 3u32 + &one) / &two } else { x / &two };
+                highest = highest.max(x.clone());
+            }
+            Highest { value: highest, start: n }
+        });
+        highest.reduce(Highest::max).unwrap()
+    };
+    let ends = (0..40).flat_map(|from| (from + 1..40).map(move |to| (from, to)));
+    for (from, to) in ends.chain([(100, 5000), (1 << 70, (1 << 70) + 300)]) {
+        let mut unit = plain_unit(&Layout::new(from, to, 127).unwrap(), 0);
+        if from == 0 && to.is_power_of_two() {
+            continue;
+        }
+        let expected = unit.highest.clone();
+        let Highest { value, start } = of_t(from..to);
+        (unit.highest, unit.format_version) = (Some(HighestText { value, start }), 1);
+        unit.evidence = None;
+        let read = Unit::from_text(unit.to_text().unwrap().as_bytes()).unwrap();
+        assert_eq!(read.highest, expected, "{from} to {to}");
+    }
+}
+
+#[test]
 fn units_of_version_1_lack_evidence() {
     let mut unit = plain_unit(&Layout::new(27, 100, 8).unwrap(), 0);
     let evidence =
@@ -93,7 +129,7 @@ fn units_of_version_1_lack_evidence() {
     let text = unit.to_text().unwrap();
     assert!(!text.contains("evidence"), "{text}");
     let old = Unit::from_text(text.as_bytes()).unwrap();
-    assert_eq!((old.evidence(), old.to_text().unwrap()), (None, text));
+    assert_eq!((old.evidence(), old.format_version), (None, FORMAT_VERSION));
     unit.evidence = Some(evidence);
     assert_eq!(Unit::from_text(unit.to_text().unwrap().as_bytes()), Err(UnitError::Form));
     unit.format_version = 2;
@@ -129,6 +165,17 @@ fn disagreements_are_told() {
         assert_eq!(unit.disagreement(&changed), None);
         changed.sample_odd_steps += 1;
         assert_eq!(unit.disagreement(&changed), Some("the sample checksums"));
+    }
+}
+
+#[test]
+fn samples_are_possible() {
+    let sum = |region: Region| Sample::of(&region).odd_steps;
+    let intervals = (0..8).flat_map(|a| (a + 1..12).map(move |b| Region::interval(a, b)));
+    let classes = (0..4).flat_map(|low| (0..1 << low).map(move |r| Region::class(4, low, r)));
+    let ends = [Region::class(4, 4, 1), Region::class(4, 4, 3), Region::class(4, 4, 2)];
+    for region in intervals.chain(classes).chain(ends).map(Result::unwrap) {
+        assert_eq!(has_odd(&region), sum(region) > 0, "{region}");
     }
 }
 

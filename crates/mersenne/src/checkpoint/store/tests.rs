@@ -1,11 +1,14 @@
 //! Generations on disk, locks, and files that are not sound.
 
+use super::super::lock::LOCK_FILE;
 use super::*;
 use crate::checkpoint::Confirmation;
 use crate::checkpoint::GerbiczState;
 use crate::{ErrorCounts, LlStart, Residue, Sealed};
 use sha2::{Digest, Sha256};
+use std::fs;
 use std::time::Duration;
+use warpint_files::testing::{FullDisk, Recorder};
 
 const P: u32 = 127;
 
@@ -42,11 +45,9 @@ fn open(root: &Path, kind: TestKind) -> CheckpointStore {
 }
 
 fn names(store: &CheckpointStore) -> Vec<String> {
-    let mut names: Vec<_> = store
-        .files()
+    let mut names: Vec<_> = fs::read_dir(store.dir())
         .unwrap()
-        .iter()
-        .map(|p| p.file_name().unwrap().to_string_lossy().into_owned())
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
         .filter(|n| n != LOCK_FILE)
         .collect();
     names.sort();
@@ -148,34 +149,109 @@ fn a_confirmed_state_takes_the_place_of_the_unconfirmed() {
     assert_eq!(store.load_newest().unwrap().unwrap().0, confirmed);
 }
 
-/// A disk with room for so many more files.
-#[derive(Debug)]
-struct Full(u32);
-
-impl FileWriter for Full {
-    fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        match self.0.checked_sub(1) {
-            Some(left) => {
-                self.0 = left;
-                SyncedFiles.write(path, bytes)
-            }
-            None => {
-                fs::write(path, &bytes[..bytes.len() / 2])?;
-                Err(io::ErrorKind::StorageFull.into())
-            }
-        }
-    }
-}
-
 #[test]
 fn a_disk_that_fills_up_costs_no_checkpoint() {
     let root = tempfile::tempdir().unwrap();
     let mut store = open(root.path(), ll(0).kind);
-    store.set_writer(Box::new(Full(1)));
     store.save(&ll(10)).unwrap();
+    store.set_disk(Arc::new(FullDisk::new("", 1)));
     assert_eq!(store.save(&ll(20)).unwrap_err().kind(), io::ErrorKind::StorageFull);
     assert_eq!(names(&store), ["ll-0000000010.ckpt"]);
     assert_eq!(store.load_newest().unwrap().unwrap().0, ll(10));
+    store.save(&ll(20)).unwrap();
+    assert_eq!(store.load_newest().unwrap().unwrap().0, ll(20));
+}
+
+#[test]
+fn a_checkpoint_is_on_disk_before_its_name() {
+    let root = tempfile::tempdir().unwrap();
+    let mut store = open(root.path(), ll(0).kind);
+    store.save(&ll(10)).unwrap();
+    let steps = Arc::new(Recorder::default());
+    store.set_disk(steps.clone());
+    let name = store.save(&ll(40)).unwrap().path;
+    let name = name.file_name().unwrap().to_str().unwrap();
+    let expected = [
+        format!("write {name}"),
+        format!("sync {name}"),
+        format!("rename {name}"),
+        "sync folder M127".into(),
+    ];
+    assert_eq!(steps.take(), expected);
+}
+
+#[test]
+fn a_directory_that_vanishes_is_made_again_with_its_lock() {
+    let root = tempfile::tempdir().unwrap();
+    let work = root.path().join("work");
+    let mut store = open(&work, ll(0).kind);
+    store.save(&ll(10)).unwrap();
+    fs::remove_dir_all(&work).unwrap();
+    store.save(&ll(20)).unwrap();
+    assert_eq!(store.load_newest().unwrap().unwrap().0, ll(20));
+    let second = CheckpointStore::open(&work, P, ll(0).kind);
+    assert!(matches!(second, Err(CheckpointError::Locked { .. })), "{second:?}");
+    // Another process was faster: it alone writes there.
+    fs::remove_dir_all(&work).unwrap();
+    let mut second = open(&work, ll(0).kind);
+    second.save(&ll(5)).unwrap();
+    let refused = store.save(&ll(30)).unwrap_err().to_string();
+    let says = format!("M127 was removed, and is now in use by process {}", std::process::id());
+    assert!(refused.ends_with(&says), "{refused}");
+    assert_eq!(names(&second), ["ll-0000000005.ckpt"]);
+}
+
+/// Makes what is no regular file.
+#[cfg(unix)]
+fn put(kind: &str, at: &Path) {
+    match kind {
+        "fifo" => assert!(std::process::Command::new("mkfifo").arg(at).status().unwrap().success()),
+        "endless" => std::os::unix::fs::symlink("/dev/zero", at).unwrap(),
+        _ => std::os::unix::fs::symlink("../../beside", at).unwrap(),
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_in_place_of_a_checkpoint_is_set_aside_and_never_followed() {
+    for (kind, what) in [("fifo", "a FIFO"), ("link", "a symbolic link"), ("endless", "a symb")] {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("beside"), "untouched").unwrap();
+        let mut store = open(&root.path().join("work"), ll(0).kind);
+        store.save(&ll(10)).unwrap();
+        let newest = store.dir().join("ll-0000000020.ckpt");
+        put(kind, &newest);
+        assert_eq!(store.load_newest().unwrap().unwrap().0, ll(10));
+        let notices = format!("{:?}", store.take_notices());
+        assert!(notices.contains("20.ckpt.bad") && notices.contains(what), "{notices}");
+        // In the place of one that is being saved.
+        put(kind, &newest);
+        store.save(&ll(20)).unwrap();
+        assert_eq!(store.load_newest().unwrap().unwrap().0, ll(20));
+        assert_eq!(fs::read(root.path().join("beside")).unwrap(), b"untouched");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_in_place_of_the_lock_or_the_directory_is_refused_at_once() {
+    for (kind, what) in [("fifo", "a FIFO"), ("link", "a symbolic link")] {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("beside"), "untouched").unwrap();
+        fs::create_dir_all(root.path().join("work/M127")).unwrap();
+        put(kind, &root.path().join("work/M127/lock"));
+        let error = CheckpointStore::open(&root.path().join("work"), P, TestKind::Prp);
+        let error = error.unwrap_err().to_string();
+        let says = format!("M127/lock is {what}, not a regular file; choose");
+        assert!(error.contains(&says), "{error}");
+        assert_eq!(fs::read(root.path().join("beside")).unwrap(), b"untouched");
+    }
+    let root = tempfile::tempdir().unwrap();
+    fs::create_dir(root.path().join("elsewhere")).unwrap();
+    std::os::unix::fs::symlink("elsewhere", root.path().join("M127")).unwrap();
+    let error = CheckpointStore::open(root.path(), P, TestKind::Prp).unwrap_err().to_string();
+    assert!(error.contains("M127 is a symbolic link, not a directory"), "{error}");
+    assert_eq!(fs::read_dir(root.path().join("elsewhere")).unwrap().count(), 0);
 }
 
 #[test]
@@ -245,17 +321,6 @@ fn a_file_where_the_directory_should_be_is_an_error_that_names_it() {
     fs::write(&file, "").unwrap();
     let error = CheckpointStore::open(&file, P, TestKind::Prp).unwrap_err().to_string();
     assert!(error.contains("M127") && error.contains("--dir"), "{error}");
-}
-
-#[test]
-fn a_failed_save_keeps_what_is_there() {
-    let root = tempfile::tempdir().unwrap();
-    let mut store = open(root.path(), ll(0).kind);
-    store.save(&ll(10)).unwrap();
-    // A directory in the way of the temporary file makes the write fail.
-    fs::create_dir(store.dir().join("ll-0000000020.ckpt.tmp")).unwrap();
-    assert!(store.save(&ll(20)).is_err());
-    assert_eq!(store.load_newest().unwrap().unwrap().0, ll(10));
 }
 
 #[test]

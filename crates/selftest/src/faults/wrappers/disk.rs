@@ -3,41 +3,8 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use warpint_mersenne::checkpoint::{FileWriter, SyncedFiles};
-
-/// A disk that is full for the next so many files, and keeps half of each.
-#[derive(Debug, Clone)]
-pub struct FullDisk {
-    left: Arc<AtomicU64>,
-}
-
-impl FullDisk {
-    /// Full for so many files.
-    #[must_use]
-    pub fn new(files: u64) -> Self {
-        Self { left: Arc::new(AtomicU64::new(files)) }
-    }
-
-    /// The files that it will refuse yet.
-    #[must_use]
-    pub fn left(&self) -> u64 {
-        self.left.load(Ordering::Relaxed)
-    }
-}
-
-impl FileWriter for FullDisk {
-    fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let refuse = |left: u64| left.checked_sub(1);
-        if self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, refuse).is_ok() {
-            fs::write(path, &bytes[..bytes.len() / 2])?;
-            return Err(io::ErrorKind::StorageFull.into());
-        }
-        SyncedFiles.write(path, bytes)
-    }
-}
+pub use warpint_files::testing::FullDisk;
 
 /// Flips a bit of a file, taken mod its length.
 ///

@@ -3,11 +3,12 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use warpint::integer::{Executor, Flags, UintBatch, Width};
 
 use super::Work;
 use super::operands::Operands;
+use crate::exit::Finding;
 
 /// Runs that are timed: each is some thousand divisions.
 const RUNS: usize = 3;
@@ -83,12 +84,13 @@ impl Euclid {
     pub(super) fn check(&self) -> anyhow::Result<()> {
         let orders = self.a.gcd(&self.b)?.compare(&self.divisors_found)?;
         let differs = orders.iter().position(|order| order.is_ne());
-        ensure!(
-            differs.is_none(),
-            "the common divisor of instance {} is not what gcd finds",
-            differs.unwrap_or_default()
-        );
-        Ok(())
+        match differs {
+            None => Ok(()),
+            Some(i) => {
+                let line = format!("the common divisor of instance {i} is not what gcd finds");
+                Err(Finding(line).into())
+            }
+        }
     }
 
     /// The limbs of a common divisor.

@@ -23,13 +23,12 @@ use self::operands::Operands;
 use self::row::Row;
 pub(crate) use self::row::{chosen_by, figures};
 use super::chart::{Chart, Labels};
-use super::cores;
 use crate::args::{BenchBatchArgs, Operation};
 use crate::commands::batch::place::{gpu, settled};
 use crate::exit::Exit;
 use crate::report;
-use crate::units;
 use crate::whole_file::WholeFile;
+use crate::{threads, units};
 
 const LABELS: Labels = Labels {
     title: "Time of an operation in a batch",
@@ -106,6 +105,7 @@ struct Measured {
 }
 
 pub(crate) fn run(args: &BenchBatchArgs) -> anyhow::Result<Exit> {
+    threads::set(args.threads)?;
     // What cannot be written is no reason to measure for minutes.
     let chart = args.plot.as_deref().map(WholeFile::new).transpose()?;
     let mut measured = match settled(args.device)? {
@@ -133,7 +133,7 @@ pub(crate) fn run(args: &BenchBatchArgs) -> anyhow::Result<Exit> {
                 device: "cpu".into(),
                 name: cpu_name(),
                 driver: None,
-                threads: Some(cores()),
+                threads: Some(rayon::current_num_threads()),
                 seed: operands.seed(),
                 rows: vec![],
             };

@@ -5,6 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::Work;
+use crate::exit::Finding;
 
 /// Limbs for the two operands of every row, which takes of them what it needs from the front.
 pub(super) struct Operands {
@@ -103,7 +104,7 @@ impl Operands {
                 )),
             }
         });
-        wrong.map_or(Ok(()), |wrong| Err(anyhow::anyhow!(wrong)))
+        wrong.map_or(Ok(()), |wrong| Err(Finding(wrong).into()))
     }
 }
 

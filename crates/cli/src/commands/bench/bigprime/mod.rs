@@ -17,15 +17,14 @@ use self::on_cpu::OnCpu;
 use self::on_device::OnDevice;
 use self::row::Row;
 use super::chart::{Chart, Labels};
-use super::cores;
 use crate::args::{BenchBigprimeArgs, Way};
 use crate::commands::batch::place::settled;
 use crate::exit::{BadRequest, Exit};
 use crate::meter::Meter;
 use crate::report;
 use crate::signals::Signals;
-use crate::units;
 use crate::whole_file::WholeFile;
+use crate::{threads, units};
 
 /// Of the vectors of a row.
 const SEEDS: [u64; 2] = [1, 2];
@@ -72,6 +71,7 @@ struct Measured {
 
 pub(crate) fn run(args: &BenchBigprimeArgs) -> anyhow::Result<Exit> {
     let _signals = Signals::install()?;
+    threads::set(args.threads)?;
     // What cannot be written is no reason to measure for minutes.
     let chart = args.plot.as_deref().map(WholeFile::new).transpose()?;
     let primes = once_each(
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &BenchBigprimeArgs) -> anyhow::Result<Exit> {
             measured.of(args, (primes, &lengths), wanted, &mut place)?
         }
         DeviceChoice::Auto | DeviceChoice::Cpu => {
-            let (device, threads) = ("cpu".into(), Some(cores()));
+            let (device, threads) = ("cpu".into(), Some(rayon::current_num_threads()));
             let name = cpu_name();
             let measured =
                 Measured { device, name, driver: None, threads, rows: vec![], crossovers: vec![] };
@@ -196,7 +196,7 @@ impl Measured {
                 let done = self.rows.len() as u64;
                 let what = || format!("{form}, 2^{log2} elements ({done} of {total} rows done)");
                 // A bar for each row: lines stand between them.
-                let mut meter = Meter::new(String::new(), false);
+                let mut meter = Meter::new(String::new(), args.quiet);
                 meter.show(done, total, what);
                 let row = place.row(form, log2, wanted);
                 meter.end();

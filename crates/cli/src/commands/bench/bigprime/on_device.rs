@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use warpint::arith::gfn::{Form, Gfn};
 use warpint::arith::with_field;
 use warpint::device::{Buffer, Device, DeviceError, Effort, Rates, rates};
@@ -16,7 +16,7 @@ use warpint::transform::gpu::small_primes::{RingTransform, SmallPrimes, SmallPri
 use super::elements::{Elements, integers};
 use super::row::{Big, Passes, Ring, Row, Small, Steps, Times, Work};
 use super::{Place, SEEDS, Wanted};
-use crate::exit::BadRequest;
+use crate::exit::Finding;
 
 /// Words of vectors that are compared at a time.
 const STRETCH: usize = 8 << 20;
@@ -219,11 +219,10 @@ fn no_room<T>(done: anyhow::Result<T>, way: &str, row: &mut Row) -> anyhow::Resu
     }
 }
 
-/// What a plan refuses is bad input.
+/// With a device's own error, which callers look for.
 fn explained(e: GfnFftError) -> anyhow::Error {
     match e {
         GfnFftError::Device(e) => e.into(),
-        GfnFftError::Radix(_) | GfnFftError::Length { .. } => BadRequest(e.to_string()).into(),
         e => e.into(),
     }
 }
@@ -232,7 +231,6 @@ fn explained(e: GfnFftError) -> anyhow::Error {
 fn of_small(e: SmallPrimesError) -> anyhow::Error {
     match e {
         SmallPrimesError::Device(e) | SmallPrimesError::Ntt(Ntt50Error::Device(e)) => e.into(),
-        SmallPrimesError::NoRoot { .. } => BadRequest(e.to_string()).into(),
         e => e.into(),
     }
 }
@@ -249,7 +247,8 @@ fn compare_element(
         let at = d * count + i;
         let found = vector.download_part(at..at + 1)?;
         if found != [*expected] {
-            bail!("{what} {i} is wrong: digit {d} is {found:#x?}, not {expected:#x}");
+            let line = format!("{what} {i} is wrong: digit {d} is {found:#x?}, not {expected:#x}");
+            return Err(Finding(line).into());
         }
     }
     Ok(())
@@ -269,7 +268,8 @@ fn compare_vectors(
             found.iter().zip(&expected).position(|(found, expected)| found != expected)
         {
             let (at, found, expected) = (from + at, found[at], expected[at]);
-            bail!("{what} is wrong: word {at} is {found:#x}, not {expected:#x}");
+            let line = format!("{what} is wrong: word {at} is {found:#x}, not {expected:#x}");
+            return Err(Finding(line).into());
         }
     }
     Ok(())

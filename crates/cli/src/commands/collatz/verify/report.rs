@@ -42,6 +42,9 @@ pub(super) struct Report {
     /// Why the run ended early.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
+    /// Whether `numbers` includes 0.
+    #[serde(skip)]
+    has_zero: bool,
     #[serde(skip)]
     outcome: Outcome,
 }
@@ -107,6 +110,8 @@ impl Report {
             unresolved: outcome.unresolved.iter().map(ToString::to_string).collect(),
             complete: outcome.complete,
             reason: outcome.broken.clone(),
+            // As far as that is known.
+            has_zero: from == 0 && outcome.numbers == to,
             outcome,
         }
     }
@@ -117,14 +122,16 @@ impl Report {
         match self.status {
             Status::Verified => format!("verified: {}", self.claim.as_deref().unwrap_or_default()),
             Status::Part => format!(
-                "done: {} of {units}; when all are, warpint collatz merge {} tells",
+                "done: {} of {units}; when all are done, warpint collatz merge {} reports what is verified",
                 units::count(selected, "unit"),
                 printable(&self.dir)
             ),
             Status::Unresolved => unresolved(&self.outcome.unresolved),
-            Status::Stopped => format!("stopped: {left} left; the same command does the rest"),
+            Status::Stopped => {
+                format!("stopped: {left} left to do; the same command does the rest")
+            }
             Status::Failed => format!(
-                "not verified: {left} left, {} failed; the same command does the rest",
+                "not verified: {left} not done, of which {} failed; the same command does the rest",
                 self.failed.len()
             ),
         }
@@ -141,7 +148,7 @@ impl Display for Report {
         }
         writeln!(
             f,
-            "{} of up to {} numbers in {}: {} done now, {} before, {} asked for",
+            "{} of up to {} numbers in {}: {} done now, {} before, {} selected",
             units::count(self.units, "unit"),
             number(1 << self.unit_bits),
             printable(&self.dir),
@@ -157,8 +164,9 @@ impl Display for Report {
             let time = Duration::try_from_secs_f64(self.seconds).unwrap_or_default();
             writeln!(
                 f,
-                "{} numbers in {}: {} a second, {} on {}",
+                "{} numbers{} in {}: {} a second, {} on {}",
                 self.numbers,
+                if self.has_zero { " (0 included, which is no claim)" } else { "" },
                 units::elapsed(time),
                 about(self.numbers_per_second),
                 method,
@@ -167,7 +175,7 @@ impl Display for Report {
         }
         match &outcome.highest {
             Some(peak) => f.write_str(&highest(peak)),
-            None => f.write_str("highest value not known"),
+            None => f.write_str("highest value unknown"),
         }
     }
 }

@@ -1,0 +1,188 @@
+//! What the sensors of a GPU say: temperature, clocks, power, and what holds the clocks down.
+//!
+//! They are read by NVML, the management library that comes with the driver. It is loaded when it is
+//! first asked for; without it, and without a GPU, there are no sensors, which is never an error. A
+//! reading takes some hundred microseconds of the host and none of the GPU's time.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// One reading. What a GPU does not tell is absent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Telemetry {
+    /// Of the chip, °C.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature_celsius: Option<u32>,
+    /// The clock of the multiprocessors, MHz.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_mhz: Option<u32>,
+    /// The clock of the memory, MHz.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_clock_mhz: Option<u32>,
+    /// What the whole board takes, W.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power_watts: Option<f64>,
+    /// What holds the clocks down, in words: `power cap`, `heat (hardware)` …; empty if nothing does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_by: Option<Vec<String>>,
+}
+
+/// `61 °C, 1980 MHz, 650 W, memory 3201 MHz, throttled by power cap`
+impl fmt::Display for Telemetry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let throttled = self.throttled_by.as_ref().map(|reasons| match reasons.as_slice() {
+            [] => "not throttled".to_owned(),
+            reasons => format!("throttled by {}", reasons.join(" and ")),
+        });
+        let parts = [
+            self.temperature_celsius.map(|t| format!("{t} °C")),
+            self.clock_mhz.map(|mhz| format!("{mhz} MHz")),
+            self.power_watts.map(|watts| format!("{watts:.0} W")),
+            self.memory_clock_mhz.map(|mhz| format!("memory {mhz} MHz")),
+            throttled,
+        ];
+        f.write_str(&parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// The sensors of one device.
+pub trait Sensors: Send + fmt::Debug {
+    /// What they say now; nothing if the device is gone.
+    fn read(&self) -> Option<Telemetry>;
+}
+
+/// The sensors of a device by its name, `cuda:0`; `None` for the CPU and the simulator, and where
+/// NVML or the GPU is missing. The GPU is found by its PCI bus, not by its number: the driver
+/// counts only those of `CUDA_VISIBLE_DEVICES`, NVML counts all.
+#[must_use]
+pub fn sensors(device: &str) -> Option<Box<dyn Sensors>> {
+    let index = device.strip_prefix("cuda:")?.parse().ok()?;
+    nvml::sensors(&crate::cuda::pci_bus_id(index).ok()?)
+}
+
+#[cfg(any(windows, target_os = "linux"))]
+mod nvml {
+    use std::sync::OnceLock;
+
+    use nvml_wrapper::bitmasks::device::ThrottleReasons;
+    use nvml_wrapper::enum_wrappers::device::{Clock, TemperatureSensor};
+    use nvml_wrapper::{Device, Nvml};
+
+    use super::{Sensors, Telemetry};
+
+    /// Loaded once a process, and never unloaded.
+    static NVML: OnceLock<Option<Nvml>> = OnceLock::new();
+
+    #[derive(Debug)]
+    struct OfNvml(Device<'static>);
+
+    pub(super) fn sensors(pci_bus_id: &str) -> Option<Box<dyn Sensors>> {
+        let nvml = NVML.get_or_init(|| Nvml::init().ok()).as_ref()?;
+        Some(Box::new(OfNvml(nvml.device_by_pci_bus_id(pci_bus_id).ok()?)))
+    }
+
+    impl Sensors for OfNvml {
+        fn read(&self) -> Option<Telemetry> {
+            let reading = Telemetry {
+                temperature_celsius: self.0.temperature(TemperatureSensor::Gpu).ok(),
+                clock_mhz: self.0.clock_info(Clock::SM).ok(),
+                memory_clock_mhz: self.0.clock_info(Clock::Memory).ok(),
+                power_watts: self
+                    .0
+                    .power_usage()
+                    .ok()
+                    .map(|milliwatts| f64::from(milliwatts) / 1e3),
+                throttled_by: self.0.current_throttle_reasons().ok().map(names),
+            };
+            (reading != Telemetry::default()).then_some(reading)
+        }
+    }
+
+    /// The reasons in words. That a GPU has nothing to do is none.
+    fn names(reasons: ThrottleReasons) -> Vec<String> {
+        use ThrottleReasons as R;
+        let all = [
+            (R::SW_POWER_CAP, "power cap"),
+            (R::SW_THERMAL_SLOWDOWN, "heat (software)"),
+            (R::HW_THERMAL_SLOWDOWN, "heat (hardware)"),
+            (R::HW_POWER_BRAKE_SLOWDOWN, "power brake"),
+            (R::SYNC_BOOST, "sync boost"),
+            (R::APPLICATIONS_CLOCKS_SETTING, "application clocks"),
+            (R::DISPLAY_CLOCK_SETTING, "display clocks"),
+        ];
+        let mut names: Vec<String> = all
+            .into_iter()
+            .filter(|(reason, _)| reasons.contains(*reason))
+            .map(|(_, name)| name.to_owned())
+            .collect();
+        // What it is an effect of is said already, where it is known.
+        let causes = R::HW_THERMAL_SLOWDOWN | R::HW_POWER_BRAKE_SLOWDOWN;
+        if reasons.contains(R::HW_SLOWDOWN) && !reasons.intersects(causes) {
+            names.push("hardware slowdown".to_owned());
+        }
+        names
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn reasons_are_named_once() {
+            use ThrottleReasons as R;
+            let none: Vec<String> = vec![];
+            assert_eq!(names(R::NONE), none);
+            assert_eq!(names(R::GPU_IDLE), none);
+            assert_eq!(names(R::SW_POWER_CAP | R::SYNC_BOOST), ["power cap", "sync boost"]);
+            assert_eq!(names(R::HW_SLOWDOWN), ["hardware slowdown"]);
+            assert_eq!(names(R::HW_SLOWDOWN | R::HW_THERMAL_SLOWDOWN), ["heat (hardware)"]);
+            // Every bit that is defined, and some that are not yet.
+            assert_eq!(names(R::from_bits_truncate(u64::MAX)).len(), 7);
+        }
+    }
+}
+
+#[cfg(not(any(windows, target_os = "linux")))]
+mod nvml {
+    use super::Sensors;
+
+    /// There is no NVML for this system.
+    pub(super) fn sensors(_: &str) -> Option<Box<dyn Sensors>> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reading_is_one_line_of_what_is_known() {
+        let all = Telemetry {
+            temperature_celsius: Some(61),
+            clock_mhz: Some(1980),
+            memory_clock_mhz: Some(3201),
+            power_watts: Some(649.7),
+            throttled_by: Some(vec!["power cap".into(), "sync boost".into()]),
+        };
+        assert_eq!(
+            all.to_string(),
+            "61 °C, 1980 MHz, 650 W, memory 3201 MHz, throttled by power cap and sync boost"
+        );
+        let some =
+            Telemetry { clock_mhz: Some(1980), throttled_by: Some(vec![]), ..Telemetry::default() };
+        assert_eq!(some.to_string(), "1980 MHz, not throttled");
+        let json = r#"{"clock-mhz":1980,"throttled-by":[]}"#;
+        assert_eq!(serde_json::to_string(&some).unwrap(), json);
+        assert_eq!(serde_json::from_str::<Telemetry>(json).unwrap(), some);
+    }
+
+    #[test]
+    fn what_has_no_sensors_is_no_error() {
+        for device in ["cpu", "sim", "cuda", "cuda:x", "cuda:4000000000"] {
+            assert!(sensors(device).is_none(), "{device}");
+        }
+    }
+}

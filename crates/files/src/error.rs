@@ -1,0 +1,125 @@
+//! Why a file cannot be had, in words that name it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why an operation on a file failed. Each message names the path.
+///
+/// As an [`io::Error`] (`From`), for callers that name the path themselves, it says the reason alone;
+/// an error of the system becomes that very error.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// Something other than a regular file has the name; it was not opened.
+    #[error("{} is {what}, not a regular file", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+        /// What is there: `a symbolic link`, `a FIFO`, `a directory` …
+        what: &'static str,
+    },
+    /// Something other than a directory is where a directory of the program must be.
+    #[error("{} is {what}, not a directory", path.display())]
+    NotAFolder {
+        /// The path.
+        path: PathBuf,
+        /// What is there.
+        what: &'static str,
+    },
+    /// The file is larger than the caller's limit; nothing was allocated for it.
+    #[error("{} has {bytes} bytes; at most {most} are read", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Its size, in bytes.
+        bytes: u64,
+        /// The limit, in bytes.
+        most: u64,
+    },
+    /// An error of the operating system.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// `read`, `write`, `lock` …
+        action: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Another process kept the lock for as long as the caller would wait.
+    #[error("{} is locked by another process", path.display())]
+    Locked {
+        /// The lock's file.
+        path: PathBuf,
+    },
+    /// A stop was requested while another process held the lock.
+    #[error("stopped while waiting for the lock {}", path.display())]
+    Stopped {
+        /// The lock's file.
+        path: PathBuf,
+    },
+}
+
+impl FileError {
+    /// An error of the system, at a path.
+    pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
+        Self::Io { action, path: path.to_owned(), source }
+    }
+
+    /// The kind of the error of the system; for the others the nearest one.
+    #[must_use]
+    pub fn kind(&self) -> io::ErrorKind {
+        match self {
+            Self::NotAFile { .. } => io::ErrorKind::InvalidInput,
+            Self::NotAFolder { .. } => io::ErrorKind::NotADirectory,
+            Self::TooLarge { .. } => io::ErrorKind::InvalidData,
+            Self::Io { source, .. } => source.kind(),
+            Self::Locked { .. } => io::ErrorKind::WouldBlock,
+            Self::Stopped { .. } => io::ErrorKind::Interrupted,
+        }
+    }
+
+    /// What the operation was about.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::NotAFile { path, .. }
+            | Self::NotAFolder { path, .. }
+            | Self::TooLarge { path, .. }
+            | Self::Io { path, .. }
+            | Self::Locked { path }
+            | Self::Stopped { path } => path,
+        }
+    }
+
+    /// As an [`io::Error`] for a message that names `path`: the reason alone where the operation was
+    /// about that path, else the whole message.
+    #[must_use]
+    pub fn in_message_of(self, path: &Path) -> io::Error {
+        if self.path() == path { self.into() } else { io::Error::new(self.kind(), self) }
+    }
+
+    /// Whether the file, or the directory it is in, does not exist.
+    #[must_use]
+    pub fn is_missing(&self) -> bool {
+        self.kind() == io::ErrorKind::NotFound
+    }
+}
+
+impl From<FileError> for io::Error {
+    fn from(error: FileError) -> Self {
+        let kind = error.kind();
+        let what = match error {
+            FileError::Io { source, .. } => return source,
+            FileError::NotAFile { what, .. } => format!("it is {what}, not a regular file"),
+            FileError::NotAFolder { path, what } => {
+                format!("{} is {what}, not a directory", path.display())
+            }
+            FileError::TooLarge { bytes, most, .. } => {
+                format!("it has {bytes} bytes; at most {most} are read")
+            }
+            FileError::Locked { .. } => "it is locked by another process".into(),
+            FileError::Stopped { .. } => "stopped while waiting for its lock".into(),
+        };
+        Self::new(kind, what)
+    }
+}

@@ -1,0 +1,424 @@
+//! A directory that the program owns.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::sys::{Access, Handle, Trouble};
+use crate::{Disk, FileError, RealDisk, Step, Unfinished, name};
+
+/// A directory that the program owns: the place, whether or not a directory is there yet.
+///
+/// It holds no handle: every operation opens the directory anew (some microseconds), so that one
+/// that was removed and made again is found again. [`Folder::begin`], [`Folder::replace`],
+/// [`Folder::append`] and the locks make a directory that is not there.
+///
+/// A name is one component of a path; another name is an error.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    base: PathBuf,
+    inner: Vec<OsString>,
+    path: PathBuf,
+    disk: Arc<dyn Disk>,
+}
+
+/// What is in a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name.
+    pub name: OsString,
+    /// Whether it is a regular file: no link, no directory.
+    pub is_file: bool,
+    /// Whether it is a directory: no link to one.
+    pub is_folder: bool,
+}
+
+impl Folder {
+    /// The directory at a path of the user's, in which links are followed. Touches nothing.
+    #[must_use]
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        let base = path.into();
+        Self { path: base.clone(), base, inner: vec![], disk: default_disk() }
+    }
+
+    /// The directory of a file, and the file's name; links are followed up to the directory.
+    ///
+    /// # Errors
+    /// The path ends in no name.
+    pub fn of(path: &Path) -> Result<(Self, &OsStr), FileError> {
+        match (path.parent(), path.file_name()) {
+            (Some(folder), Some(name)) => Ok((Self::at(folder), name)),
+            _ => Err(no_name(path)),
+        }
+    }
+
+    /// The directory at a path, in which links are followed but for the last component: that must
+    /// not be a link. Touches nothing.
+    #[must_use]
+    pub fn not_linked(path: &Path) -> Self {
+        match Self::of(path) {
+            Ok((outer, name)) => outer.inside(name),
+            // The root of the file system, or `..`.
+            Err(_) => Self::at(path),
+        }
+    }
+
+    /// A directory in this one, which must not be a link. Touches nothing.
+    #[must_use]
+    pub fn inside(&self, name: impl AsRef<OsStr>) -> Self {
+        let mut inner = self.clone();
+        inner.path.push(name.as_ref());
+        inner.inner.push(name.as_ref().to_owned());
+        inner
+    }
+
+    /// Brings files to disk another way: for tests.
+    #[must_use]
+    pub fn with_disk(mut self, disk: Arc<dyn Disk>) -> Self {
+        self.disk = disk;
+        self
+    }
+
+    /// The path of the directory.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path of a file in it, for messages.
+    #[must_use]
+    pub fn file(&self, name: impl AsRef<OsStr>) -> PathBuf {
+        self.path.join(name.as_ref())
+    }
+
+    /// Makes the directory and all above it that are missing; whether it was missing. The names of
+    /// new directories are on disk when it returns.
+    ///
+    /// # Errors
+    /// [`FileError::NotAFolder`] for a link or a file in place of a directory inside; those of the
+    /// system.
+    pub fn make(&self) -> Result<bool, FileError> {
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |source| FileError::Io { action: "make the directory", path, source }
+        };
+        let missing: Vec<&Path> = self
+            .base
+            .ancestors()
+            .filter(|path| !path.as_os_str().is_empty())
+            .take_while(|path| fs::metadata(path).is_err())
+            .collect();
+        let mut made = !missing.is_empty();
+        if made {
+            fs::create_dir_all(&self.base).map_err(failed(&self.base))?;
+            for path in missing.iter().rev() {
+                let parent = Self { disk: Arc::clone(&self.disk), ..Self::at(parent(path)) };
+                parent.sync(&parent.handle()?)?;
+            }
+        }
+        for depth in 0..self.inner.len() {
+            let outer = self.outer(depth);
+            let handle = outer.handle()?;
+            let name = &self.inner[depth];
+            outer.check(name)?;
+            made = handle.make_folder(name).map_err(failed(&outer.file(name)))?;
+            if made {
+                outer.sync(&handle)?;
+            }
+        }
+        // What is there may be something else.
+        self.handle().map(|_| made)
+    }
+
+    /// The first `depth` directories inside the outermost.
+    fn outer(&self, depth: usize) -> Self {
+        let mut outer = Self { disk: Arc::clone(&self.disk), ..Self::at(self.base.clone()) };
+        for name in &self.inner[..depth] {
+            outer = outer.inside(name);
+        }
+        outer
+    }
+
+    /// What is in the directory, in no order. A directory that does not exist has nothing.
+    ///
+    /// # Errors
+    /// [`FileError::NotAFolder`]; those of the system.
+    pub fn list(&self) -> Result<Vec<Entry>, FileError> {
+        let handle = match self.handle() {
+            Err(error) if error.is_missing() => return Ok(vec![]),
+            handle => handle?,
+        };
+        handle.list().map_err(|e| FileError::io("list", &self.path, e))
+    }
+
+    /// The bytes of a regular file.
+    ///
+    /// # Errors
+    /// [`FileError::TooLarge`] for more than `most` bytes, before anything is allocated;
+    /// [`FileError::NotAFile`]; those of the system ([`FileError::is_missing`]).
+    pub fn read(&self, name: impl AsRef<OsStr>, most: u64) -> Result<Vec<u8>, FileError> {
+        let name = name.as_ref();
+        read_bounded(&self.open(name)?, &self.file(name), most)
+    }
+
+    /// Opens a regular file, to read it.
+    ///
+    /// # Errors
+    /// [`FileError::NotAFile`]; those of the system.
+    pub fn open(&self, name: impl AsRef<OsStr>) -> Result<File, FileError> {
+        self.open_as(name.as_ref(), Access::Read, "read")
+    }
+
+    /// Opens a regular file that is there, to read and change it in place. What a kill or a power cut
+    /// leaves of a change is the caller's to think of.
+    ///
+    /// # Errors
+    /// [`FileError::NotAFile`]; those of the system.
+    pub fn open_to_change(&self, name: impl AsRef<OsStr>) -> Result<File, FileError> {
+        self.open_as(name.as_ref(), Access::Update, "write")
+    }
+
+    /// Makes an empty file under a name that must be free, open to be read and written.
+    ///
+    /// # Errors
+    /// Those of the system; [`io::ErrorKind::AlreadyExists`] if anything has the name.
+    pub fn create_new(&self, name: impl AsRef<OsStr>) -> Result<File, FileError> {
+        self.open_as(name.as_ref(), Access::New, "make")
+    }
+
+    pub(crate) fn open_as(
+        &self,
+        name: &OsStr,
+        access: Access,
+        action: &'static str,
+    ) -> Result<File, FileError> {
+        self.check(name)?;
+        let opened = self.handle()?.file(name, access);
+        opened.map_err(|trouble| self.trouble(action, name, trouble))
+    }
+
+    /// The size of a regular file; `None` if nothing has the name. Opens nothing.
+    ///
+    /// # Errors
+    /// [`FileError::NotAFile`]; those of the system.
+    pub fn size(&self, name: impl AsRef<OsStr>) -> Result<Option<u64>, FileError> {
+        let name = name.as_ref();
+        self.check(name)?;
+        match self.handle() {
+            Err(error) if error.is_missing() => Ok(None),
+            handle => handle?.size(name).map_err(|e| self.trouble("examine", name, e)),
+        }
+    }
+
+    /// Whether anything has a name: a file, a directory, a link that leads nowhere.
+    #[must_use]
+    pub fn has(&self, name: impl AsRef<OsStr>) -> bool {
+        self.handle().is_ok_and(|handle| handle.has(name.as_ref()))
+    }
+
+    /// Whether an open file is the one that has a name now. Where the system cannot say so (not
+    /// Unix), whether anything has the name.
+    #[must_use]
+    pub fn is_at(&self, file: &File, name: impl AsRef<OsStr>) -> bool {
+        self.handle().is_ok_and(|handle| handle.is_at(file, name.as_ref()))
+    }
+
+    /// Renames a file, a link or a directory, without following a link. A file or a link that has
+    /// the new name is replaced. The rename is on disk after [`Folder::sync_names`].
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn rename(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> Result<(), FileError> {
+        let (from, to) = (from.as_ref(), to.as_ref());
+        self.check(from)?;
+        self.check(to)?;
+        let renamed = self.handle()?.rename(from, to);
+        renamed.map_err(|e| FileError::io("rename", &self.file(from), e))
+    }
+
+    /// Gives a file a second name, which must be free: of many that try, one does it.
+    ///
+    /// # Errors
+    /// Those of the system; [`io::ErrorKind::AlreadyExists`] if anything has the name.
+    pub fn link(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> Result<(), FileError> {
+        let (from, to) = (from.as_ref(), to.as_ref());
+        self.check(from)?;
+        self.check(to)?;
+        let linked = self.handle()?.link(from, to);
+        linked.map_err(|e| FileError::io("make", &self.file(to), e))
+    }
+
+    /// Removes a file or a link; what a link leads to stays.
+    ///
+    /// # Errors
+    /// Those of the system; a directory is one.
+    pub fn remove(&self, name: impl AsRef<OsStr>) -> Result<(), FileError> {
+        let name = name.as_ref();
+        self.check(name)?;
+        self.handle()?.remove(name).map_err(|e| FileError::io("remove", &self.file(name), e))
+    }
+
+    /// Brings the names of the directory to disk: what was renamed or removed stays so.
+    ///
+    /// # Errors
+    /// Those of the system. File systems that cannot do it are none.
+    pub fn sync_names(&self) -> Result<(), FileError> {
+        self.sync(&self.handle()?)
+    }
+
+    pub(crate) fn sync(&self, handle: &Handle) -> Result<(), FileError> {
+        self.step(Step::SyncFolder { path: &self.path }, &self.path, &mut || handle.sync())
+    }
+
+    /// Writes these parts, one after the other, to a temporary file, brings it to disk, and gives it
+    /// the name, in place of the file or link that has it. When it returns, all that is on disk; on
+    /// an error the old file is untouched.
+    ///
+    /// # Errors
+    /// Those of [`Folder::begin`], [`Unfinished::write`] and [`Unfinished::finish`].
+    pub fn replace(&self, name: impl AsRef<OsStr>, parts: &[&[u8]]) -> Result<(), FileError> {
+        let mut unfinished = self.begin(name)?;
+        parts.iter().try_for_each(|part| unfinished.write(part))?;
+        unfinished.finish()
+    }
+
+    /// Begins to write a file, under a temporary name.
+    ///
+    /// # Errors
+    /// Those of the system; [`FileError::NotAFolder`].
+    pub fn begin(&self, name: impl AsRef<OsStr>) -> Result<Unfinished, FileError> {
+        Unfinished::begin(self, name.as_ref())
+    }
+
+    /// Appends bytes to a regular file in one write, which is made if it is not there, and brings
+    /// them to disk. The file is open only for as long as that takes. A failure or a power cut may
+    /// leave a part of the bytes.
+    ///
+    /// # Errors
+    /// [`FileError::NotAFile`]; those of the system.
+    pub fn append(&self, name: impl AsRef<OsStr>, bytes: &[u8]) -> Result<(), FileError> {
+        let (file, handle) = self.append_only(name.as_ref(), bytes)?;
+        let path = self.file(name.as_ref());
+        self.step(Step::SyncFile { path: &path }, &path, &mut || file.sync_all())?;
+        // It may be new.
+        self.sync(&handle)
+    }
+
+    /// As [`Folder::append`], but a power cut may lose the bytes.
+    ///
+    /// # Errors
+    /// As [`Folder::append`].
+    pub fn append_unsynced(&self, name: impl AsRef<OsStr>, bytes: &[u8]) -> Result<(), FileError> {
+        self.append_only(name.as_ref(), bytes).map(drop)
+    }
+
+    fn append_only(&self, name: &OsStr, bytes: &[u8]) -> Result<(File, Handle), FileError> {
+        self.check(name)?;
+        let handle = self.handle_made()?;
+        let opened = handle.file(name, Access::Append);
+        let file = opened.map_err(|trouble| self.trouble("write", name, trouble))?;
+        self.write(&file, &self.file(name), bytes)?;
+        Ok((file, handle))
+    }
+
+    /// Removes temporary files that killed processes have left: those of files whose name `is_ours`
+    /// takes. One that is still being written stays: its writer holds a lock on it. Where the file
+    /// system has no locks, it goes when it is an hour old. What cannot be removed does no harm.
+    pub fn clear_away(&self, is_ours: impl Fn(&str) -> bool) {
+        for entry in self.list().unwrap_or_default().into_iter().filter(|entry| entry.is_file) {
+            if name::of_temporary(&entry.name).is_some_and(&is_ours) {
+                crate::unfinished::remove_if_left(self, &entry.name);
+            }
+        }
+    }
+
+    pub(crate) fn write(&self, file: &File, path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+        let write = &mut || io::Write::write_all(&mut &*file, bytes);
+        self.step(Step::Write { path, file, bytes }, path, write)
+    }
+
+    /// A step of the disk; an error is one of writing that path.
+    pub(crate) fn step(
+        &self,
+        step: Step<'_>,
+        path: &Path,
+        go: &mut dyn FnMut() -> io::Result<()>,
+    ) -> Result<(), FileError> {
+        self.disk.step(step, go).map_err(|e| FileError::io("write", path, e))
+    }
+
+    pub(crate) fn handle(&self) -> Result<Handle, FileError> {
+        if let Some(name) = self.inner.iter().find(|name| !name::is_single(name)) {
+            return Err(no_name(Path::new(name)));
+        }
+        Handle::open(&self.base, &self.inner).map_err(|(path, trouble)| match trouble {
+            Trouble::Io(source) => FileError::Io { action: "open the directory", path, source },
+            Trouble::Special(what) => FileError::NotAFolder { path, what },
+        })
+    }
+
+    /// The directory, which is made if it is missing.
+    pub(crate) fn handle_made(&self) -> Result<Handle, FileError> {
+        match self.handle() {
+            Err(error) if error.is_missing() => {
+                self.make()?;
+                self.handle()
+            }
+            handle => handle,
+        }
+    }
+
+    pub(crate) fn check(&self, name: &OsStr) -> Result<(), FileError> {
+        if name::is_single(name) { Ok(()) } else { Err(no_name(&self.path.join(name))) }
+    }
+
+    pub(crate) fn trouble(
+        &self,
+        action: &'static str,
+        name: &OsStr,
+        trouble: Trouble,
+    ) -> FileError {
+        trouble_at(action, &self.file(name), trouble)
+    }
+}
+
+fn default_disk() -> Arc<dyn Disk> {
+    #[cfg(feature = "testing")]
+    if let Some(disk) = crate::testing::disk_of_environment() {
+        return disk;
+    }
+    Arc::new(RealDisk)
+}
+
+fn no_name(path: &Path) -> FileError {
+    let source = io::Error::new(io::ErrorKind::InvalidInput, "it does not end in a file's name");
+    FileError::Io { action: "use", path: path.to_owned(), source }
+}
+
+/// The directory that a path is in; the current one for a single name.
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+pub(crate) fn trouble_at(action: &'static str, path: &Path, trouble: Trouble) -> FileError {
+    match trouble {
+        Trouble::Io(source) => FileError::io(action, path, source),
+        Trouble::Special(what) => FileError::NotAFile { path: path.to_owned(), what },
+    }
+}
+
+/// The bytes of an open regular file, if they are at most so many.
+pub(crate) fn read_bounded(file: &File, path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
+    let failed = |source| FileError::io("read", path, source);
+    let too_large = |bytes| FileError::TooLarge { path: path.to_owned(), bytes, most };
+    let size = file.metadata().map_err(failed)?.len();
+    if size > most {
+        return Err(too_large(size));
+    }
+    let mut bytes = Vec::new();
+    // It may be growing.
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > most { Err(too_large(bytes.len() as u64)) } else { Ok(bytes) }
+}

@@ -1,0 +1,150 @@
+//! Other systems: the standard library, by paths. Each check comes before its use.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, FileType, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{Access, FILE, Trouble};
+use crate::Entry;
+
+/// A directory that was there.
+#[derive(Debug)]
+pub(crate) struct Handle(PathBuf);
+
+impl Handle {
+    /// Sees to it that the directory at `base` is there, links followed, and those inside, no link
+    /// followed. An error comes with the path that it is about.
+    pub(crate) fn open(base: &Path, inner: &[OsString]) -> Result<Self, (PathBuf, Trouble)> {
+        let mut path = if base.as_os_str().is_empty() { ".".into() } else { base.to_owned() };
+        check(fs::metadata(&path)).map_err(|trouble| (path.clone(), trouble))?;
+        for name in inner {
+            path.push(name);
+            check(fs::symlink_metadata(&path)).map_err(|trouble| (path.clone(), trouble))?;
+        }
+        Ok(Self(path))
+    }
+
+    /// Makes a directory inside; whether it was not there.
+    pub(crate) fn make_folder(&self, name: &OsStr) -> io::Result<bool> {
+        match fs::create_dir(self.0.join(name)) {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            made => made.map(|()| true),
+        }
+    }
+
+    /// Opens a regular file.
+    pub(crate) fn file(&self, name: &OsStr, access: Access) -> Result<File, Trouble> {
+        let path = self.0.join(name);
+        if access != Access::New
+            && let Ok(found) = fs::symlink_metadata(&path)
+            && let Some(what) = special(found.file_type())
+        {
+            return Err(Trouble::Special(what));
+        }
+        open(&path, access)
+    }
+
+    /// The size of a regular file; `None` if nothing has the name.
+    pub(crate) fn size(&self, name: &OsStr) -> Result<Option<u64>, Trouble> {
+        match fs::symlink_metadata(self.0.join(name)) {
+            Ok(found) => match special(found.file_type()) {
+                Some(what) => Err(Trouble::Special(what)),
+                None => Ok(Some(found.len())),
+            },
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(Trouble::Io(e)),
+        }
+    }
+
+    /// Whether anything has a name.
+    pub(crate) fn has(&self, name: &OsStr) -> bool {
+        fs::symlink_metadata(self.0.join(name)).is_ok()
+    }
+
+    /// What is inside.
+    pub(crate) fn list(&self) -> io::Result<Vec<Entry>> {
+        fs::read_dir(&self.0)?
+            .map(|entry| {
+                let entry = entry?;
+                let kind = entry.file_type()?;
+                let (name, is_file, is_folder) = (entry.file_name(), kind.is_file(), kind.is_dir());
+                Ok(Entry { name, is_file, is_folder })
+            })
+            .collect()
+    }
+
+    /// Replaces what has the name `to`.
+    pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        fs::rename(self.0.join(from), self.0.join(to))
+    }
+
+    /// Gives a file a second name, which must be free.
+    pub(crate) fn link(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        fs::hard_link(self.0.join(from), self.0.join(to))
+    }
+
+    /// Removes a file or a link.
+    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
+        fs::remove_file(self.0.join(name))
+    }
+
+    /// Directories cannot be brought to disk here; the file system orders its own changes.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Whether a file with that name is there: which one cannot be told.
+    pub(crate) fn is_at(&self, _file: &File, name: &OsStr) -> bool {
+        self.has(name)
+    }
+}
+
+/// What a path leads to, links followed.
+pub(crate) fn look_at_given(path: &Path) -> io::Result<&'static str> {
+    Ok(special(fs::metadata(path)?.file_type()).unwrap_or(FILE))
+}
+
+/// Opens the regular file at a path, links followed.
+pub(crate) fn open_given(path: &Path, access: Access) -> Result<File, Trouble> {
+    if let Ok(found) = fs::metadata(path)
+        && let Some(what) = special(found.file_type())
+    {
+        return Err(Trouble::Special(what));
+    }
+    open(path, access)
+}
+
+fn open(path: &Path, access: Access) -> Result<File, Trouble> {
+    let mut options = OpenOptions::new();
+    match access {
+        Access::Read => options.read(true),
+        Access::Update => options.read(true).write(true),
+        Access::Make => options.read(true).write(true).create(true).truncate(false),
+        Access::New => options.read(true).write(true).create_new(true),
+        Access::Append => options.append(true).create(true),
+    };
+    let file = options.open(path)?;
+    match special(file.metadata()?.file_type()) {
+        Some(what) => Err(Trouble::Special(what)),
+        None => Ok(file),
+    }
+}
+
+fn check(found: io::Result<fs::Metadata>) -> Result<(), Trouble> {
+    let found = found?;
+    if found.is_dir() {
+        return Ok(());
+    }
+    Err(Trouble::Special(special(found.file_type()).unwrap_or(FILE)))
+}
+
+/// What something is that is no regular file; `None` for a regular file.
+fn special(kind: FileType) -> Option<&'static str> {
+    match kind {
+        kind if kind.is_file() => None,
+        kind if kind.is_symlink() => Some("a symbolic link"),
+        kind if kind.is_dir() => Some("a directory"),
+        _ => Some("something else"),
+    }
+}

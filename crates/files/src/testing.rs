@@ -1,0 +1,125 @@
+//! Disks for tests, and for the tests that ship in the program: one that records its steps, and one
+//! that is full.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use crate::{Disk, Step};
+
+/// Does every step, and keeps what it was: `write a.tmp`, `sync a`, `rename a`, `link a`,
+/// `sync folder d`, each with the last component of its path.
+#[derive(Debug, Default)]
+pub struct Recorder(Mutex<Vec<String>>);
+
+impl Recorder {
+    /// The steps up to now, which are forgotten.
+    #[must_use]
+    pub fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Disk for Recorder {
+    fn step(&self, step: Step<'_>, go: &mut dyn FnMut() -> io::Result<()>) -> io::Result<()> {
+        let last =
+            |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let line = match step {
+            Step::Write { path, .. } => format!("write {}", last(path)),
+            Step::SyncFile { path } => format!("sync {}", last(path)),
+            Step::Rename { to, .. } => format!("rename {}", last(to)),
+            Step::Link { to, .. } => format!("link {}", last(to)),
+            Step::SyncFolder { path } => format!("sync folder {}", last(path)),
+        };
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+        go()
+    }
+}
+
+/// A disk that is full for the next so many writes to files of some name, and keeps half of each.
+#[derive(Debug)]
+pub struct FullDisk {
+    name: String,
+    left: Mutex<u64>,
+    kind: io::ErrorKind,
+}
+
+impl FullDisk {
+    /// Full for `writes` writes to files whose name begins with `name`; `""` for all.
+    #[must_use]
+    pub fn new(name: &str, writes: u64) -> Self {
+        Self { name: name.into(), left: Mutex::new(writes), kind: io::ErrorKind::StorageFull }
+    }
+
+    /// The writes that it will refuse yet.
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        *self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether it refuses a write to this file, which it then has.
+    fn refuses(&self, path: &Path) -> bool {
+        let is_of = |name: &str| name.starts_with(&self.name);
+        if !path.file_name().and_then(|name| name.to_str()).is_some_and(is_of) {
+            return false;
+        }
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let refuses = *left > 0;
+        *left = left.saturating_sub(1);
+        refuses
+    }
+}
+
+impl Disk for FullDisk {
+    fn step(&self, step: Step<'_>, go: &mut dyn FnMut() -> io::Result<()>) -> io::Result<()> {
+        match step {
+            Step::Write { path, mut file, bytes } if self.refuses(path) => {
+                file.write_all(&bytes[..bytes.len() / 2])?;
+                Err(self.kind.into())
+            }
+            _ => go(),
+        }
+    }
+}
+
+/// The disk that the environment asks for, for tests of the whole program:
+/// `WARPINT_TEST_DISK=full:NAME:WRITES`, or `denied:…` for one that does not permit the writes, and
+/// several of them with commas in between.
+#[cfg(feature = "testing")]
+pub(crate) fn disk_of_environment() -> Option<std::sync::Arc<dyn Disk>> {
+    use std::sync::{Arc, LazyLock};
+
+    static DISK: LazyLock<Option<Arc<Several>>> = LazyLock::new(|| {
+        let text = std::env::var("WARPINT_TEST_DISK").ok()?;
+        let disks = text.split(',').filter_map(|part| {
+            let (kind, rest) = part.split_once(':')?;
+            let (name, writes) = rest.split_once(':')?;
+            let mut disk = FullDisk::new(name, writes.parse().ok()?);
+            if kind == "denied" {
+                disk.kind = io::ErrorKind::PermissionDenied;
+            }
+            Some(disk)
+        });
+        Some(Arc::new(Several(disks.collect())))
+    });
+    DISK.clone().map(|disk| disk as Arc<dyn Disk>)
+}
+
+/// Each for its own files.
+#[cfg(feature = "testing")]
+#[derive(Debug)]
+struct Several(Vec<FullDisk>);
+
+#[cfg(feature = "testing")]
+impl Disk for Several {
+    fn step(&self, step: Step<'_>, go: &mut dyn FnMut() -> io::Result<()>) -> io::Result<()> {
+        let Step::Write { path, .. } = step else { return go() };
+        let is_for = |disk: &&FullDisk| {
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&disk.name))
+        };
+        match self.0.iter().find(is_for) {
+            Some(disk) => disk.step(step, go),
+            None => go(),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! An engine that errs where a test wants it to.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{BuildOptions, Engine, EngineError, EngineFamily, Health, Margin, Step};
+use crate::{Residue, Shift};
+
+/// What goes wrong, in all engines of a family together.
+struct Error {
+    /// `None`: every one.
+    register: Option<usize>,
+    /// Whether the squaring of that number, from 1, comes out wrong.
+    at: Box<dyn Fn(u64) -> bool + Send + Sync>,
+    change: fn(&Residue) -> Residue,
+    squarings: AtomicU64,
+}
+
+/// A family that is another one, but for some squarings of one register or of all.
+pub(crate) struct Tampered {
+    inner: &'static dyn EngineFamily,
+    error: Arc<Error>,
+}
+
+impl Tampered {
+    /// The squarings of `register`, or of all registers, whose numbers, from 1, are `at` are changed: the residue as the
+    /// register holds it.
+    pub(crate) fn leaked(
+        inner: &'static dyn EngineFamily,
+        register: impl Into<Option<usize>>,
+        at: impl Fn(u64) -> bool + Send + Sync + 'static,
+        change: fn(&Residue) -> Residue,
+    ) -> &'static Self {
+        let (register, squarings) = (register.into(), AtomicU64::new(0));
+        let error = Error { register, at: Box::new(at), change, squarings };
+        Box::leak(Box::new(Self { inner, error: Arc::new(error) }))
+    }
+}
+
+/// x with its bit 3 flipped.
+pub(crate) fn flipped(x: &Residue) -> Residue {
+    let mut limbs = x.limbs().to_vec();
+    limbs[0] ^= 8;
+    Residue::from_limbs(x.exponent(), &limbs)
+}
+
+/// 0.
+pub(crate) fn zero(x: &Residue) -> Residue {
+    Residue::from_u64(x.exponent(), 0)
+}
+
+impl EngineFamily for Tampered {
+    fn name(&self) -> &'static str {
+        "tampered"
+    }
+
+    fn exponent_range(&self) -> RangeInclusive<u32> {
+        self.inner.exponent_range()
+    }
+
+    fn lengths(&self, from: usize, to: usize) -> Vec<usize> {
+        self.inner.lengths(from, to)
+    }
+
+    fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError> {
+        self.inner.margin(p, length)
+    }
+
+    fn build(
+        &self,
+        p: u32,
+        length: usize,
+        options: BuildOptions,
+    ) -> Result<Box<dyn Engine>, EngineError> {
+        let inner = self.inner.build(p, length, options)?;
+        Ok(Box::new(TamperedEngine { inner, error: Arc::clone(&self.error) }))
+    }
+}
+
+struct TamperedEngine {
+    inner: Box<dyn Engine>,
+    error: Arc<Error>,
+}
+
+impl Engine for TamperedEngine {
+    fn name(&self) -> &'static str {
+        "tampered"
+    }
+
+    fn exponent(&self) -> u32 {
+        self.inner.exponent()
+    }
+
+    fn length(&self) -> usize {
+        self.inner.length()
+    }
+
+    fn registers(&self) -> usize {
+        self.inner.registers()
+    }
+
+    fn copy(&mut self, dst: usize, src: usize) -> Result<(), EngineError> {
+        self.inner.copy(dst, src)
+    }
+
+    fn square(&mut self, reg: usize, n: u64, step: Step, shift: Shift) -> Result<(), EngineError> {
+        let p = self.exponent();
+        for i in 0..n {
+            self.inner.square(reg, 1, step, shift.after_squarings(i, p))?;
+            if self.error.register.is_none_or(|register| register == reg) {
+                let number = self.error.squarings.fetch_add(1, Ordering::Relaxed) + 1;
+                if (self.error.at)(number) {
+                    let changed = (self.error.change)(&self.inner.read(reg, Shift::ZERO)?);
+                    self.inner.write(reg, &changed, Shift::ZERO)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn mul(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
+        self.inner.mul(dst, a, b)
+    }
+
+    fn add(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
+        self.inner.add(dst, a, b)
+    }
+
+    fn sub(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
+        self.inner.sub(dst, a, b)
+    }
+
+    fn read(&mut self, reg: usize, shift: Shift) -> Result<Residue, EngineError> {
+        self.inner.read(reg, shift)
+    }
+
+    fn write(&mut self, reg: usize, x: &Residue, shift: Shift) -> Result<(), EngineError> {
+        self.inner.write(reg, x, shift)
+    }
+
+    fn health(&self) -> Health {
+        self.inner.health()
+    }
+}

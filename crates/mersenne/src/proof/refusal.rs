@@ -1,0 +1,67 @@
+//! Why a proof is refused.
+
+use std::fmt;
+
+/// Why a proof is refused; `Display` says it in words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// A residue has a factor in common with M_p, such as 0: no power of 3 has.
+    NotAUnit {
+        /// Its number, from 1; the first is B.
+        number: usize,
+    },
+    /// The Jacobi symbol (B | M_p) is −1, but x_p is a square.
+    NotASquare,
+    /// B/9 = ±2^a with a ≠ 0, an element of order p or 2p.
+    PowerOfTwo {
+        /// a.
+        a: u32,
+        /// Whether the sign is −.
+        negative: bool,
+    },
+    /// A^(2^s) ≠ B at the end.
+    Equation,
+    /// The residue is not that of a prime, but is so when raised to a smooth number: it differs
+    /// from that of a prime by a factor of small order.
+    SmallOrder,
+}
+
+impl Refusal {
+    /// Whether it was found by exact arithmetic on the host, so that no second run is needed.
+    pub(super) fn is_exact(self) -> bool {
+        !matches!(self, Self::Equation | Self::SmallOrder)
+    }
+
+    /// One word for it, for programs: `not-a-unit`, `jacobi`, `power-of-two`, `equation`,
+    /// `small-order`.
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::NotAUnit { .. } => "not-a-unit",
+            Self::NotASquare => "jacobi",
+            Self::PowerOfTwo { .. } => "power-of-two",
+            Self::Equation => "equation",
+            Self::SmallOrder => "small-order",
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAUnit { number } => {
+                write!(f, "residue {number} has a factor in common with the Mersenne number")?;
+            }
+            Self::NotASquare => f.write_str("the last residue has Jacobi symbol −1")?,
+            Self::PowerOfTwo { a, negative } => {
+                let sign = if *negative { "−" } else { "" };
+                write!(f, "the last residue is 9 times {sign}2^{a}")?;
+            }
+            Self::Equation => return f.write_str("its equation does not hold"),
+            Self::SmallOrder => {
+                f.write_str("the last residue is that of a prime times an element of small order")?;
+            }
+        }
+        f.write_str(": no proof of an honest test ends so")
+    }
+}

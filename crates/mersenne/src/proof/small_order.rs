@@ -1,0 +1,184 @@
+//! Factors of a last residue that a proof's equation does not see: elements of small order.
+//!
+//! Where the residue of a test is multiplied by an element ε of order e, the equation still holds
+//! if the middles are multiplied by powers of ε for which a hash comes out right modulo e; that
+//! takes about e attempts. If N = M_p/d is prime, the orders of (Z/N)* are the divisors of N − 1.
+
+use warpint_arith::limbs;
+use warpint_arith::primes::pow_mod;
+
+use crate::{KnownFactors, Residue};
+
+/// Primes up to here are in the exponent: a forger who takes an element of larger order needs about
+/// as many hashes of p/8 bytes.
+const BOUND: u64 = 1 << 20;
+
+/// E, the part of N − 1 that consists of p and of primes up to 2^20, N = M_p/d: little-endian limbs.
+///
+/// An element of (Z/N)*, N prime, whose order consists of such primes becomes 1 when raised to E.
+/// A prime power m divides N − 1 exactly when 2^p ≡ d + 1 mod m·d, for d = 1 when 2^(p−1) ≡ 1
+/// mod m; p divides it always, since every divisor of M_p is 1 mod p.
+///
+/// Its bits depend on the divisors of p − 1: some hundreds, thousands where these are very many
+/// (`docs/PROOFS.md`). Cost: a power modulo each of 82,025 primes; for d = 1 modulo few of them.
+pub(super) fn smooth_order(p: u32, factors: &KnownFactors) -> Vec<u64> {
+    let mut order = vec![1];
+    let large = (u64::from(p) > BOUND).then_some(u64::from(p));
+    for q in primes_up_to_bound().into_iter().chain(large) {
+        if !may_divide(p, factors, q) {
+            continue;
+        }
+        let mut power = q;
+        while divides(p, factors, power) {
+            let carry = limbs::mul_small_assign(&mut order, q);
+            if carry > 0 {
+                order.push(carry);
+            }
+            let Some(next) = power.checked_mul(q) else { break };
+            power = next;
+        }
+    }
+    order
+}
+
+/// `false` where it is plain that a prime q does not divide N − 1.
+fn may_divide(p: u32, factors: &KnownFactors, q: u64) -> bool {
+    if !factors.is_empty() || q == 2 {
+        return true;
+    }
+    // The order of 2 divides both p − 1 and q − 1 then, and is more than log2(q).
+    let order = gcd(u64::from(p) - 1, q - 1);
+    order >= 64 || 1 << order > q
+}
+
+/// Whether m, a power of a prime, divides N − 1.
+fn divides(p: u32, factors: &KnownFactors, m: u64) -> bool {
+    let d = factors.product();
+    if gcd(m, limbs::rem_small(d, m)) == 1 {
+        // d divides 2^p − 1 anyway.
+        return pow_mod(2, u64::from(p), m) == (limbs::rem_small(d, m) + 1) % m;
+    }
+    let modulus = limbs::mul(d, &[m]);
+    let mut expected = d.to_vec();
+    expected.push(0);
+    limbs::add_assign(&mut expected, &[1]);
+    limbs::pow_mod(&[2], &[u64::from(p)], &modulus)
+        .is_some_and(|power| limbs::trimmed(&power) == limbs::trimmed(&expected))
+}
+
+/// The a and the sign of x = ±2^a with 0 < a < p.
+pub(super) fn power_of_two(x: &Residue) -> Option<(u32, bool)> {
+    let p = x.exponent();
+    let ones: u32 = x.limbs().iter().map(|limb| limb.count_ones()).sum();
+    // −2^a has every bit but that one.
+    let negative = match ones {
+        1 => false,
+        _ if ones + 1 == p => true,
+        _ => return None,
+    };
+    let bit = |i: u32| x.limbs()[(i / 64) as usize] >> (i % 64) & 1 == 1;
+    (1..p).find(|&i| bit(i) != negative).map(|a| (a, negative))
+}
+
+fn primes_up_to_bound() -> Vec<u64> {
+    let mut composite = vec![false; BOUND as usize + 1];
+    let mut primes = vec![];
+    for n in 2..=BOUND {
+        if !composite[n as usize] {
+            primes.push(n);
+            (n * n..=BOUND).step_by(n as usize).for_each(|m| composite[m as usize] = true);
+        }
+    }
+    primes
+}
+
+fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use warpint_arith::primes::{is_prime, prime_factors, primes_between};
+
+    use super::*;
+
+    const NONE: &[&str] = &[];
+
+    /// The part of n that consists of p and of primes up to the bound.
+    fn smooth_part(n: u64, p: u32) -> u64 {
+        let small = prime_factors(n).into_iter().filter(|&q| q <= BOUND || q == u64::from(p));
+        small.fold(1, |part, q| {
+            let (mut n, mut part) = (n, part);
+            while n.is_multiple_of(q) {
+                (n, part) = (n / q, part * q);
+            }
+            part
+        })
+    }
+
+    #[test]
+    fn the_exponent_is_the_smooth_part_of_one_less() {
+        for p in primes_between(3, 61) {
+            let (m, p) = ((1u64 << p) - 1, p as u32);
+            let known = KnownFactors::new(p, NONE).unwrap();
+            assert_eq!(smooth_order(p, &known), [smooth_part(m - 1, p)], "M{p}");
+            if is_prime(m) {
+                continue;
+            }
+            for q in prime_factors(m) {
+                let known = KnownFactors::new(p, &[q.to_string()]).unwrap();
+                assert_eq!(smooth_order(p, &known), [smooth_part(m / q - 1, p)], "M{p}/{q}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_exponent_of_a_large_number_has_the_primes_that_divide_it_and_no_others() {
+        // The second is 1 modulo 2^19·3·5.
+        for p in [136_279_841u32, 117_964_801] {
+            let order = smooth_order(p, &KnownFactors::new(p, NONE).unwrap());
+            for q in primes_between(3, 20_000).chain([u64::from(p)]) {
+                let divides = pow_mod(2, u64::from(p) - 1, q) == 1;
+                assert_eq!(limbs::rem_small(&order, q) == 0, divides, "{q}");
+            }
+            assert_eq!(order[0] % 4, 2);
+        }
+    }
+
+    #[test]
+    fn bits_of_the_exponent() {
+        let bits = |p| {
+            let order = smooth_order(p, &KnownFactors::new(p, NONE).unwrap());
+            64 * order.len() as u32 - order.last().map_or(0, |top| top.leading_zeros())
+        };
+        let primes = primes_between(100_000_000, 101_000_000).take(31);
+        let mut all: Vec<u32> = primes.map(|p| bits(p as u32)).collect();
+        all.sort_unstable();
+        println!("31 primes from 10^8 on: median {}, all {all:?}", all[15]);
+        assert!((50..400).contains(&all[15]) && all[30] < 3_000, "{all:?}");
+        assert_eq!(bits(85_765_681), 5_954);
+    }
+
+    #[test]
+    fn powers_of_two_are_known_with_their_sign() {
+        for p in [5u32, 61, 64, 67, 127, 128, 131] {
+            let one = Residue::from_u64(p, 1);
+            let minus = |x: &Residue| {
+                let zero = Residue::from_u64(p, 0);
+                Residue::from_limbs(p, &limbs::sub_mod(zero.limbs(), x.limbs(), p))
+            };
+            assert_eq!(power_of_two(&one), None);
+            assert_eq!(power_of_two(&minus(&one)), None);
+            assert_eq!(power_of_two(&Residue::from_u64(p, 0)), None);
+            assert_eq!(power_of_two(&Residue::from_u64(p, 11)), None);
+            for a in 1..p {
+                let x = one.rotated_left(a);
+                assert_eq!(power_of_two(&x), Some((a, false)), "{p}");
+                assert_eq!(power_of_two(&minus(&x)), Some((a, true)), "{p}");
+            }
+        }
+    }
+}
