@@ -81,22 +81,45 @@ pub enum CollatzError {
         reason: String,
     },
     /// A result that is not what the host computes: a fault of the device, of memory or of a core.
-    #[error(
-        "{place} gave a wrong result for {region}: {what} is {found}, it must be {expected}; nothing of it is kept"
-    )]
-    Refuted {
-        /// Who computed it.
-        place: String,
-        /// Of which numbers.
-        region: String,
-        /// What is wrong.
-        what: String,
-        /// As it was reported.
-        found: Box<str>,
-        /// As the host has it.
-        expected: Box<str>,
-    },
+    #[error(transparent)]
+    Refuted(Box<Refutation>),
     /// The device failed, or lacks memory.
     #[error(transparent)]
     Device(#[from] DeviceError),
+}
+
+/// A result that the host has refuted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{place} gave a wrong result for {region}: {what} is {found}, it must be {expected}; nothing of it is kept"
+)]
+pub struct Refutation {
+    /// Who computed it.
+    pub place: String,
+    /// Of which numbers.
+    pub region: String,
+    /// What is wrong.
+    pub what: String,
+    /// As it was reported.
+    pub found: String,
+    /// As the host has it.
+    pub expected: String,
+}
+
+impl CollatzError {
+    pub(crate) fn refuted(
+        place: &str,
+        region: &impl ToString,
+        what: impl Into<String>,
+        found: impl ToString,
+        expected: impl ToString,
+    ) -> Self {
+        Self::Refuted(Box::new(Refutation {
+            place: place.into(),
+            region: region.to_string(),
+            what: what.into(),
+            found: found.to_string(),
+            expected: expected.to_string(),
+        }))
+    }
 }

@@ -26,7 +26,7 @@ pub mod table;
 mod verifier;
 pub mod walk;
 
-pub use error::CollatzError;
+pub use error::{CollatzError, Refutation};
 pub use plain::Plain;
 pub use region::Region;
 pub use verifier::{Highest, Method, Unwatched, Verified, Verifier, Watch};

@@ -60,13 +60,7 @@ impl Asked {
         found: impl ToString,
         expected: impl ToString,
     ) -> CollatzError {
-        CollatzError::Refuted {
-            place: self.place.clone(),
-            region: self.region.to_string(),
-            what: what.into(),
-            found: found.to_string().into(),
-            expected: expected.to_string().into(),
-        }
+        CollatzError::refuted(&self.place, &self.region, what, found, expected)
     }
 
     /// The evidence, if all challenges were answered and as many numbers were walked as there are.

@@ -80,12 +80,6 @@ impl Challenged {
     }
 
     fn refuted(&self, what: &str, found: impl ToString, expected: impl ToString) -> CollatzError {
-        CollatzError::Refuted {
-            place: self.place.clone(),
-            region: self.region.to_string(),
-            what: what.into(),
-            found: found.to_string().into(),
-            expected: expected.to_string().into(),
-        }
+        CollatzError::refuted(&self.place, &self.region, what, found, expected)
     }
 }

@@ -34,13 +34,7 @@ pub(super) fn refuted(
     found: impl ToString,
     expected: impl ToString,
 ) -> CollatzError {
-    CollatzError::Refuted {
-        place: device.info().id.clone(),
-        region: tree.described(),
-        what: what.into(),
-        found: found.to_string().into(),
-        expected: expected.to_string().into(),
-    }
+    CollatzError::refuted(&device.info().id, &tree.described(), what, found, expected)
 }
 
 /// The low bits of a node, as the device has them.
