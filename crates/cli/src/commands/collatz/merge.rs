@@ -4,8 +4,6 @@ mod report;
 
 use std::path::PathBuf;
 
-use anyhow::Context;
-use rayon::ThreadPoolBuilder;
 use warpint::collatz::evidence::secret;
 use warpint::collatz::runs::{Audit, AuditOutcome, Files, Folder, Merged};
 
@@ -16,6 +14,7 @@ use crate::args::MergeArgs;
 use crate::exit::Exit;
 use crate::report::{notice, write_out};
 use crate::signals::Signals;
+use crate::threads;
 use report::{Object, Report};
 
 /// What was found, and where.
@@ -30,10 +29,7 @@ struct Findings {
 pub(crate) fn run(args: &MergeArgs) -> anyhow::Result<Exit> {
     let folders: Result<Vec<_>, _> = args.dirs.iter().map(|dir| Folder::existing(dir)).collect();
     let folders = folders.map_err(refused)?;
-    if let Some(threads) = args.threads {
-        let pool = ThreadPoolBuilder::new().num_threads(threads).build_global();
-        pool.with_context(|| format!("cannot start {threads} threads"))?;
-    }
+    threads::set(args.threads)?;
     let signals = Signals::install()?;
     let silent = args.quiet || args.json;
     let stopped = || {
