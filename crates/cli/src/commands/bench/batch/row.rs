@@ -122,11 +122,18 @@ pub(crate) fn chosen_by(choice: Choice) -> &'static str {
     if choice.measured { "measured" } else { "estimate" }
 }
 
-/// Four digits at least: `0.01234`, `1.234`, `12.34`, `12345.7`.
+/// Four digits at least, eleven characters at most: `0.01234`, `1.234`, `12.34`, `12345.7`,
+/// `1234567890`, `1.2346e12`.
 pub(crate) fn figures(x: f64) -> String {
     let before = if x > 0.0 { x.log10().floor() as i32 } else { 0 };
-    let after = (3 - before).clamp(1, 9) as usize;
-    format!("{x:.after$}")
+    match before {
+        11.. => format!("{x:.4e}"),
+        9..11 => format!("{x:.0}"),
+        _ => {
+            let after = (3 - before).clamp(1, 9) as usize;
+            format!("{x:.after$}")
+        }
+    }
 }
 
 /// Four characters: `0.98`, `12.3`, `456`.
@@ -197,6 +204,12 @@ mod tests {
         }
         for (x, said) in [(0.012_341, "0.01234"), (1.0, "1.000"), (12_345.67, "12345.7")] {
             assert_eq!(figures(x), said);
+        }
+        for (x, said) in [(1.234_567_890_1e9, "1234567890"), (1.234_56e12, "1.2346e12")] {
+            assert_eq!(figures(x), said);
+        }
+        for power in -3..20 {
+            assert!(figures(9.999_96 * 10f64.powi(power)).len() <= 11, "{power}");
         }
         for (x, said) in [(1.5e9, "1.50 G"), (2e6, "2.00 M"), (3e3, "3.00 k"), (4.0, "4.00  ")] {
             assert_eq!(scaled(x), said);
