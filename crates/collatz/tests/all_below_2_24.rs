@@ -7,20 +7,21 @@ use warpint_collatz::{Plain, Region, Unwatched, Verifier};
 
 const END: u32 = 1 << 24;
 
-/// (delay, maximum of T) of every number below [`END`]: a path is followed to a smaller number, whose own are known.
+/// (delay, maximum under n/2 and 3n + 1) of every number below [`END`]: a path is followed to a smaller number, whose own are known.
 fn plain() -> Vec<(u16, u64)> {
     let mut known = vec![(0u16, 0u64), (0, 1)];
     for n in 2..u64::from(END) {
         let (mut x, mut delay, mut maximum) = (n, 0, n);
         while x >= n {
             if x % 2 == 1 {
-                x += x / 2 + 1;
+                x = 3 * x + 1;
+                maximum = maximum.max(x);
+                x /= 2;
                 delay += 2;
             } else {
                 x /= 2;
                 delay += 1;
             }
-            maximum = maximum.max(x);
         }
         let (rest, above) = known[x as usize];
         known.push((delay + rest, maximum.max(above)));

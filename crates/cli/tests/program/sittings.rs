@@ -195,16 +195,26 @@ fn ctrl_c_ends_a_loop_of_the_shell_too() {
         command
     };
     let test = format!("{WARPINT} ll {P} --no-tf --quiet --checkpoint-interval 0.05");
-    let child = bash(&format!("for n in 1 2; do {test}; echo next; done"))
-        // Ctrl-C is a signal to all of a terminal's foreground.
-        .process_group(0)
-        .spawn()
-        .unwrap();
-    wait_until("a checkpoint", || !checkpoints(dir.path(), "ll").is_empty());
-    let group = format!("-{}", child.id());
-    assert!(Command::new("kill").args(["-s", "INT", "--", &group]).status().unwrap().success());
-    let ran = end(child);
-    assert!(ran.ended_by("INT") && ran.out.is_empty(), "{ran:?}");
+    // A shell that gets the signal in the very instant in which its child ends by it may miss that: now
+    // and then one of a busy machine goes on.
+    let ended = (0..5).any(|_| {
+        let child = bash(&format!("for n in 1 2; do {test}; echo next; done"))
+            // Ctrl-C is a signal to all of a terminal's foreground.
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        wait_until("a checkpoint", || !checkpoints(dir.path(), "ll").is_empty());
+        let group = format!("-{}", child.id());
+        assert!(Command::new("kill").args(["-s", "INT", "--", &group]).status().unwrap().success());
+        let ran = end(child);
+        let ended = ran.ended_by("INT") && ran.out.is_empty();
+        if !ended {
+            assert!(ran.out.starts_with("next\n"), "the test itself ended: {ran:?}");
+            fs::remove_dir_all(dir.path().join("warpint-work")).unwrap();
+        }
+        ended
+    });
+    assert!(ended, "no loop ended");
 
     // What a script sees that is not asked itself.
     for (name, code) in [("INT", "130\n"), ("TERM", "143\n")] {

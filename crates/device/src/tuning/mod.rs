@@ -165,9 +165,9 @@ impl TuningStore {
     /// # Errors
     /// The file cannot be read or written.
     pub fn check(&self) -> Result<(), TuningError> {
-        drop(self.read()?);
         let made = self.folder.make().and_then(|_| self.folder.begin(FILE));
-        made.map(drop).map_err(|e| self.error("write", e))
+        drop(made.map_err(|e| self.error("write", e))?);
+        self.read().map(drop)
     }
 
     /// Stores a timing, in place of the one that the key had. Entries of other
