@@ -87,11 +87,12 @@ extern "C" __global__ void BOUNDS
                 break;
             }
         }
-        numbers++;
         ends[i] = lost ? GIVEN_UP : (unsigned short)odd;
         if (lost) {
+            // Counted by its list alone, so that the host misses it if that is lost.
             list(given_up, given_up_length, n);
         } else {
+            numbers++;
             sum += odd;
             if (is_tall) list(tall, tall_length, n);
         }

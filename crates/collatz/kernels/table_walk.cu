@@ -113,7 +113,8 @@ DEVICE void advance(Number& start, Number& value, Number power) {
 
 // In: entries (2^d, then 4·3^0 … 4·3^15), powers 3^0 … 3^40. The values h are first … first + highs − 1; of residue
 // i/chunks the item i has those from i % chunks·item_highs on.
-// state: the next item; how many starts are left to the host; steps of all numbers. `over` has room for
+// state: the next item; how many starts are left to the host; steps of all numbers; a sum that table_sum adds; again how
+// many starts are left, so that the host notices a count that it cannot trust. `over` has room for
 // `capacity` such starts, WORDS words each; those beyond that are only counted. tallies[i]: the steps of item i.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     table_walk(u64* state, u32* over, u32 capacity, const u64* residues, const u32* entries, const u64* powers,
@@ -146,6 +147,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         }
         if (left != 0 && (carry != 0 || steps >= limit)) {
             u64 place = atomicAdd(&state[1], 1ull);
+            atomicAdd(&state[4], 1ull);
             if (place < capacity) {
 #pragma unroll
                 for (int i = 0; i < WORDS; i++) over[place * WORDS + i] = start.w[i];

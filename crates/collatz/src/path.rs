@@ -198,7 +198,7 @@ impl<'a> Walk<'a> {
         // The number before the block with the top, and the steps up to it.
         let mut before_top = (vec![], 0);
         while self.limbs.len() >= long {
-            // All numbers of the block are at least 2^(64·half − 1).
+            // All numbers of the block are above 2^(64·(half − 1)).
             let half = self.limbs.len() / 2;
             if !trace.holds_for(64 * half as u64, self.start.bits()) {
                 break;

@@ -89,7 +89,7 @@ const LEVELS_OF_A_CHUNK: u32 = 10;
 /// Long numbers of a node of the last level, about six on the average.
 const LONG_OF_A_NODE: usize = 10;
 /// A challenge takes about as long as 2^17 other nodes.
-const NODES_OF_A_CHALLENGE: u64 = 1 << 23;
+const NODES_OF_A_CHALLENGE: u64 = 1 << 24;
 /// Ends of long numbers are 16 bits, one of which is for those given up.
 const MOST_ODD_STEPS: u32 = 0xff00;
 

@@ -204,13 +204,13 @@ impl Shared<'_> {
         let sample = Sample::of(&region);
         let seconds = begin.elapsed().as_secs_f64();
         let done = Unit::new(layout, unit, region, verifier, verified, sample, seconds);
-        self.tell_unresolved(&done);
-        // Before the file: what cannot be written is still told.
-        locked(&self.outcome).add(&done);
         if let Err(error) = done.check() {
             self.fail(unit, verifier, format!("the result makes no sense: {error}"));
             return Ok(End::Retired);
         }
+        self.tell_unresolved(&done);
+        // Before the file: what cannot be written is still told.
+        locked(&self.outcome).add(&done);
         if let Err(error) = folder.keep(layout, &done) {
             // Without locks another process may have been faster.
             let Ok(Found::Sound(found)) = folder.find(layout, unit) else { return Err(error) };

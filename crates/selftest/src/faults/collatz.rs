@@ -63,6 +63,7 @@ const OF_MEMORY: &[(&str, Run)] = &[
     ("flips_in_lists", |place| strikes(place, Part::Listed, How::Flips)),
     ("flips_in_ends", |place| strikes(place, Part::Ends, How::Flips)),
     ("flips_in_sums_of_ends", |place| strikes(place, Part::Long, How::Flips)),
+    ("counts_of_numbers_given_up", |place| strikes(place, Part::GivenUp, How::Flips)),
 ];
 
 /// Runs every fault of the Collatz sieve on all cores (`collatz@cpu::…`) or on a device (`collatz@cuda:0::…`), as
@@ -204,6 +205,7 @@ enum Part {
     Listed,
     Ends,
     Long,
+    GivenUp,
 }
 
 /// To what.
@@ -282,6 +284,16 @@ impl Strike for Faulty {
             (Memory::Listed(listed, count), Part::Listed) => self.change(listed, count, 16),
             (Memory::Ends(ends, count), Part::Ends) => self.change(ends, count, 16),
             (Memory::Long(words), Part::Long) => self.change(words, 3, 64),
+            (Memory::Long(words), Part::GivenUp) => {
+                if self.struck.fetch_add(1, Ordering::Relaxed) > 0 {
+                    return Ok(());
+                }
+                // Behind the sums are two lists of one size; the count of the second.
+                let at = 3 + (words.len() - 3) / 2;
+                let mut all = words.download()?;
+                all[at] ^= 1 << (self.bit % 64);
+                words.upload(&all)
+            }
             _ => Ok(()),
         }
     }

@@ -8,6 +8,8 @@ use super::operation::Operation;
 /// One of so many powers of a piece is computed again on the CPU, and at least [`LEAST_POWERS`].
 const POWERS_PER_SAMPLE: u64 = 1024;
 const LEAST_POWERS: u64 = 16;
+/// So many times as many after a power was wrong: a fault that came back must not be missed.
+const MORE_POWERS: u64 = 64;
 
 /// Whether results are checked by the identities of [`check`].
 #[derive(Debug)]
@@ -62,29 +64,33 @@ impl Identities {
             let (results, none) = results(operation, executor, operands, wanted)?;
             return Ok(Outcome { results, none, checked: 0, erred: None, wrong: None });
         }
-        let mut erred = None;
+        let powers = operation == Operation::Power;
+        let (mut erred, mut again) = (None, vec![]);
         loop {
             let (results, none) = results(operation, executor, operands, usize::MAX)?;
             let count = results.first().map_or(0, UintBatch::count);
-            let sample = if operation == Operation::Power { self.sample(count) } else { vec![] };
+            let sample = match (powers, erred.is_some()) {
+                (false, _) => vec![],
+                (true, false) => self.sample(count, 1, &[]),
+                (true, true) => self.sample(count, MORE_POWERS, &again),
+            };
             let failing = failing(operation, operands, &results, &none, &sample, executor)?;
-            let failing = Contradiction::of(&failing);
-            let is_again = erred.is_some();
-            if failing.is_none() || is_again {
-                let powers = operation == Operation::Power;
+            let contradiction = Contradiction::of(&failing);
+            if failing.is_empty() || erred.is_some() {
                 let checked = if powers { sample.len() } else { count } as u64;
-                return Ok(Outcome { results, none, checked, erred, wrong: failing });
+                return Ok(Outcome { results, none, checked, erred, wrong: contradiction });
             }
-            erred = failing;
+            (erred, again) = (contradiction, failing);
         }
     }
 
-    /// Powers to be computed again, others each time.
-    fn sample(&mut self, count: usize) -> Vec<usize> {
-        let wanted = (count as u64 / POWERS_PER_SAMPLE).max(LEAST_POWERS);
-        let mut sample = Sample::new(wanted, count as u64, self.seed);
+    /// Powers to be computed again, ascending: others each time, `times` as many as usual, and those of
+    /// `failed`, ascending.
+    fn sample(&mut self, count: usize, times: u64, failed: &[usize]) -> Vec<usize> {
+        let wanted = times * (count as u64 / POWERS_PER_SAMPLE).max(LEAST_POWERS);
+        let mut sample = Sample::new(wanted.min(count as u64), count as u64, self.seed);
         self.seed = self.seed.wrapping_add(1);
-        (0..count).filter(|_| sample.draw()).collect()
+        (0..count).filter(|i| sample.draw() || failed.binary_search(i).is_ok()).collect()
     }
 }
 

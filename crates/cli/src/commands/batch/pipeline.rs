@@ -282,7 +282,10 @@ impl<'a> Work<'a> {
     ) -> anyhow::Result<(Vec<UintBatch>, Vec<usize>)> {
         let name = self.job.operation.name();
         let device = self.job.executor.device().map_or("cpu", |device| &device.info().id);
+        let powers = self.job.operation == Operation::Power;
         if let Some(wrong) = outcome.wrong {
+            // Of powers that were written before, only a sample was checked.
+            self.distrusted = powers;
             let number = self.name_of(self.job.counted(), wrong.first);
             return Err(Finding(format!(
                 "check failed: {name} of {number}: the result contradicts its operands, computed \
@@ -297,9 +300,10 @@ impl<'a> Work<'a> {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
+            let now = if powers { "the larger sample is right" } else { "all are right" };
             news(News::Warning(format!(
                 "{device} erred: {name} of {number}{more} contradicted the operands; computed \
-                 again, all are right"
+                 again, {now}"
             )));
         }
         self.tally.identities += outcome.checked;

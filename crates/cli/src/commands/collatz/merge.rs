@@ -123,10 +123,12 @@ impl Findings {
 
     fn exit(&self) -> Exit {
         let any = |is: fn(&AuditOutcome) -> bool| self.audits.iter().any(|a| is(&a.outcome));
-        if !self.merged.unusable.is_empty() {
-            Exit::BadInput
-        } else if any(|outcome| matches!(outcome, AuditOutcome::Differs(_))) {
+        let differs = any(|outcome| matches!(outcome, AuditOutcome::Differs(_)));
+        let merged = &self.merged;
+        if differs || !merged.disagreements.is_empty() || !merged.refused.is_empty() {
             Exit::Negative
+        } else if !merged.unusable.is_empty() {
+            Exit::BadInput
         } else if any(|outcome| *outcome != AuditOutcome::Agrees) {
             Exit::Failed
         } else if self.merged.complete().is_some() {

@@ -65,6 +65,7 @@ const LONG_SUMS: usize = 3;
 /// What `sieve_long.cu` found in a range of its list.
 struct Found {
     sum: u64,
+    /// Long numbers, those given up included.
     numbers: u64,
     tall: Listed,
     given_up: Listed,
@@ -336,6 +337,7 @@ impl<'a> Chunks<'a> {
 
     fn find(&mut self, memory: LastLevel<'_>, range: Range<u32>) -> Result<Found, CollatzError> {
         self.long.clear()?;
+        let places = range.len() as u64;
         let address = |word: usize| self.long.address() + (word * size_of::<u64>()) as u64;
         self.kernels.long(&LongCall {
             memory,
@@ -359,7 +361,13 @@ impl<'a> Chunks<'a> {
         }
         let (tall, given_up) = words[LONG_SUMS..].split_at(LIST_WORDS);
         let (tall, given_up) = (Listed::of(tall), Listed::of(given_up));
-        Ok(Found { sum: words[0], numbers: words[1], tall, given_up })
+        // A place has one number at most, which came to its end or was given up.
+        let numbers = words[1].saturating_add(given_up.count);
+        if numbers > places {
+            let what = "the count of long numbers walked or given up";
+            return Err(self.refuted(what, numbers, format!("at most {places}")));
+        }
+        Ok(Found { sum: words[0], numbers, tall, given_up })
     }
 
     /// Walks a number that the device gave up.

@@ -23,7 +23,8 @@ pub enum Memory<'a> {
     Listed(&'a mut Buffer<u64>, usize),
     /// The ends of long numbers by their places, and how many places there are.
     Ends(&'a mut Buffer<u16>, usize),
-    /// The sum of these ends, the count of long numbers, the sum again, and the lists of those that are tall and given up.
+    /// The sum of these ends, the count of long numbers that came to one, the sum again, and the lists of those that are tall
+    /// and given up, both of the same size: a count, then two words for each number.
     Long(&'a mut Buffer<u64>),
 }
 

@@ -19,6 +19,18 @@ const ITEMS: u64 = 16;
 /// A launch shall take so long.
 const LAUNCH: [Duration; 2] = [Duration::from_millis(60), Duration::from_millis(200)];
 
+/// What a launch leaves.
+struct Answer {
+    /// Of all numbers.
+    steps: u64,
+    /// The same by the tallies.
+    tallies: u64,
+    /// How many starts are left to the host, counted twice.
+    left: [u64; 2],
+    /// These, if there is room for all.
+    starts: Option<Vec<u128>>,
+}
+
 impl DeviceTable {
     /// Walks the numbers of a list of residues, in launches.
     pub(super) fn walk_list(
@@ -57,7 +69,14 @@ impl DeviceTable {
             let (item, chunks) = self.launch(&kernel, (list, from), (some, few as u64))?;
             // Meanwhile the host finishes what the launch before left.
             verified.add(self.cpu.finish(&left));
-            let Some((steps, tallies, starts)) = self.launched(blocks.words)? else {
+            let Answer { steps, tallies, left: counts, starts } = self.launched(blocks.words)?;
+            let most = some * few as u64;
+            if counts[0] != counts[1] || counts[0] > most {
+                let what = "the count of starts left to the host";
+                let expected = format!("{}, at most {most}", counts[1]);
+                return Err(challenged.asked.refuted(what, counts[0], expected));
+            }
+            let Some(starts) = starts else {
                 // Too many were left: those of fewer numbers fit.
                 left.clear();
                 self.budget = (self.budget / 2).max(self.limits.left as u64);
@@ -116,7 +135,7 @@ impl DeviceTable {
         let fewest = highs.div_ceil(self.examiner.tallies.len() as u64 / residues);
         let item = (residues * highs / (ITEMS * threads)).clamp(32, ITEM).max(fewest).min(highs);
         let chunks = highs.div_ceil(item);
-        self.state.upload(&[0; 4])?;
+        self.state.upload(&[0; 5])?;
         let args = [
             (&self.state).into(),
             (&self.over).into(),
@@ -139,13 +158,13 @@ impl DeviceTable {
         Ok((item, chunks))
     }
 
-    /// Of the last launch, the steps of all numbers, their sum by tallies, and the starts that it left; nothing if those are
-    /// more than there is room for.
-    fn launched(&self, words: u32) -> Result<Option<(u64, u64, Vec<u128>)>, DeviceError> {
+    /// Of the last launch, for numbers of so many words.
+    fn launched(&self, words: u32) -> Result<Answer, DeviceError> {
         let state = self.state.download()?;
-        let (left, steps, tallies) = (state[1], state[2], state[3]);
+        let [_, left, steps, tallies, left_again] = <[u64; 5]>::try_from(state).unwrap_or_default();
+        let mut answer = Answer { steps, tallies, left: [left, left_again], starts: None };
         if left > self.limits.left as u64 {
-            return Ok(None);
+            return Ok(answer);
         }
         let words = words as usize;
         let over = self.over.download_part(0..left as usize * words)?;
@@ -153,6 +172,7 @@ impl DeviceTable {
         let start = |words: &[u32]| {
             words.iter().rev().fold(0u128, |start, &word| start << 32 | u128::from(word)) >> 2
         };
-        Ok(Some((steps, tallies, over.chunks(words).map(start).collect())))
+        answer.starts = Some(over.chunks(words).map(start).collect());
+        Ok(answer)
     }
 }

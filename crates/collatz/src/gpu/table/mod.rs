@@ -127,7 +127,7 @@ impl DeviceTable {
             powers: device.upload(&powers())?,
             lists: [list()?, list()?],
             counts: device.alloc(GROWN as usize + 1)?,
-            state: device.alloc(4)?,
+            state: device.alloc(5)?,
             examiner: Examiner::new(device, limits.residues)?,
             over: device.alloc(MOST_WORDS as usize * limits.left)?,
             device: device.clone(),
