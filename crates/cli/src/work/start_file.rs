@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use warpint::gimps::{Assignment, LONGEST_LINE, Line, Work};
 use warpint::mersenne::{Certification, Residue, TestKind};
-use warpint_files::{FileError, given};
+use warpint_files::{FileError, Folder, given};
 
 use super::Claim;
 use crate::exit::BadRequest;
@@ -38,7 +38,8 @@ impl StartFile {
             let path = path.display();
             format!("cannot read {path}, the residue that the certification begins with")
         };
-        let bytes = match given::read(path, size) {
+        let name = path.file_name().unwrap_or_default();
+        let bytes = match Folder::at(&self.dir).read(name, size) {
             Ok(bytes) => bytes,
             Err(e @ (FileError::NotAFile { .. } | FileError::TooLarge { .. })) => {
                 return Err(BadRequest(e.to_string()).into());

@@ -105,7 +105,7 @@ fn task(
     let looked = begin.elapsed();
     let count = shape::count(&operands)?;
     let forms = shape::forms(operation, &operands, args, rem)?;
-    let chunk = shape::chunk(&operands, &forms, count, args.chunk)?;
+    let chunk = shape::chunk(operation, executor.is_cpu(), &operands, &forms, count, args.chunk)?;
     let job = Job { operation, executor, operands, count, forms, chunk };
     Ok(Task { job, identity: Identity { count, ..identity }, outs, device, looked })
 }

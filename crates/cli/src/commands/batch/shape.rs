@@ -82,8 +82,30 @@ const MEMORY: u64 = 256 << 20;
 /// More at a time are no faster.
 const MOST: u64 = 1 << 16;
 
-/// Numbers at a time: some are read, some wait, some are computed, some are written.
+/// A piece takes about this long on the CPU at most, so that a stop is honoured and progress is kept.
+const PIECE_NS: f64 = 1e9;
+
+/// Nanoseconds of a core for one result, very roughly: schoolbook products of 64-bit limbs, of which a
+/// power takes one for each bit of the exponent, and divisor and inverse some for each limb.
+fn cost(operation: Operation, operands: &[Source]) -> f64 {
+    let bits = |i: usize| {
+        let source = operands.get(i).or(operands.first());
+        source.map_or(32.0, |source| f64::from(source.width.bits()))
+    };
+    let widest = (0..operands.len()).map(bits).fold(32.0, f64::max);
+    let product = 1.0 + (widest / 64.0).powi(2);
+    match operation {
+        Operation::Power => product * bits(1),
+        Operation::Gcd | Operation::Inverse => 20.0 * product,
+        _ => product,
+    }
+}
+
+/// Numbers at a time: some are read, some wait, some are computed, some are written. On the CPU no more
+/// than it computes in about a second.
 pub(crate) fn chunk(
+    operation: Operation,
+    on_cpu: bool,
     operands: &[Source],
     forms: &[Form],
     count: u64,
@@ -93,7 +115,9 @@ pub(crate) fn chunk(
     let read = operands.iter().map(Source::bytes_each).sum::<u64>();
     let written = forms.iter().map(|form| bytes_each(form.format, form.width)).sum::<u64>();
     let each = STAGES * (read + written);
-    let chunk = wanted.unwrap_or((MEMORY / each).clamp(1, MOST)).min(count);
+    let timely = PIECE_NS * rayon::current_num_threads() as f64 / cost(operation, operands);
+    let most = if on_cpu { MOST.min(timely as u64) } else { MOST };
+    let chunk = wanted.unwrap_or((MEMORY / each).clamp(1, most.max(1))).min(count);
     let bytes = chunk.checked_mul(each).and_then(|bytes| usize::try_from(bytes).ok());
     // What there cannot be is told of now, not in the middle of the work.
     let there = bytes.is_some_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok());

@@ -22,7 +22,10 @@ impl Display for Report<'_> {
         let folders = folders.join(", ");
         let lacking = lacking(merged.lacking.len() as u64);
         match (self.0.complete(), merged.covers(), &lacking) {
-            (Some((from, to)), ..) => writeln!(f, "verified: {}", claim(from, to))?,
+            (Some((from, to)), ..) => {
+                let word = if merged.is_checked { "verified" } else { "claimed, not checked" };
+                writeln!(f, "{word}: {}", claim(from, to))?;
+            }
             _ if merged.units == 0 => return write!(f, "no sound units in {folders}"),
             _ if !merged.unresolved.is_empty() => {
                 writeln!(f, "{}", unresolved(&merged.unresolved))?;
