@@ -157,7 +157,8 @@ pub(crate) enum Command {
     /// Keep a GPU or CPU busy with squarings whose results are checked, until Ctrl-C.
     ///
     /// Powers of 3 under Gerbicz–Li checks at several transform lengths. The sequence of each length
-    /// is repeated from the start again and again, and its results are compared with the first run.
+    /// is repeated from the start again and again. Its results are compared with known ones where there
+    /// are some, otherwise with the first run.
     /// On a GPU with NVML the progress shows temperature, clock, power and what throttles the clock;
     /// the tally has their ranges. Exit code 1 if any result is wrong.
     #[command(
