@@ -80,7 +80,7 @@ pub(crate) enum Command {
         factors: Vec<String>,
 
         /// Make a proof of the test, of this power [default: the power that GIMPS uses]. The proof
-        /// goes to DIR/proof. Its residues are kept in DIR/M<P>/proof until then; their size is
+        /// goes to DIR/proof. Its residues are kept beside the checkpoints until then; their size is
         /// printed at the start.
         #[arg(long, value_name = "POWER", num_args = 0..=1, require_equals = true, value_parser = proof_power, conflicts_with = "iterations")]
         proof: Option<Option<u32>>,
