@@ -2,6 +2,7 @@
 
 use anyhow::Context;
 use clap::Args;
+use warpint_device::CPU;
 use warpint_mersenne::engine::places;
 use warpint_mersenne::{DeviceChoice, DeviceId, EngineFamily};
 
@@ -36,7 +37,7 @@ impl Place {
         &self,
         family: &'static dyn EngineFamily,
     ) -> anyhow::Result<Vec<&'static dyn EngineFamily>> {
-        let usual = if family.place() == places::CPU { 2 } else { 1 };
+        let usual = if family.place() == CPU { 2 } else { 1 };
         // At most 1024.
         let mut families = vec![family; self.threads.unwrap_or(usual) as usize];
         if let DeviceChoice::On(id) = self.device {

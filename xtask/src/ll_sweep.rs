@@ -1,7 +1,6 @@
 //! Every prime exponent in a range through Lucas–Lehmer, with both engines.
 
 use std::sync::Mutex;
-use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
@@ -10,7 +9,7 @@ use rayon::prelude::*;
 use warpint_arith::primes;
 use warpint_mersenne::{
     EngineFamily, Exponent, Finished, LlStart, Plan, RunOptions, StopToken, TestKind, TestSpec,
-    Verdict, engine, test,
+    Verdict, engine, primality,
 };
 use warpint_selftest::vectors;
 
@@ -107,10 +106,10 @@ fn test_one(family: &'static dyn EngineFamily, p: u32) -> anyhow::Result<Tested>
     let plan = Plan::of_family(exponent, family, None, Some(1)).with_context(what)?;
     let kind = TestKind::Ll(LlStart::Four);
     let spec = TestSpec::new(kind, exponent);
-    let (events, _) = mpsc::channel();
     let begin = Instant::now();
-    let finished = test::run(&spec, plan, None, &events, &StopToken::new(), &RunOptions::default())
-        .with_context(what)?;
+    let finished =
+        primality::run(&spec, plan, None, &mut |_| {}, &StopToken::new(), &RunOptions::default())
+            .with_context(what)?;
     let elapsed = begin.elapsed();
     let Finished::Done(outcome) = finished else { bail!("{} stopped unasked", what()) };
     let prime = outcome.verdict == Verdict::Prime;

@@ -13,6 +13,7 @@ use std::{fs, thread};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use rand_chacha::ChaCha8Rng;
+use warpint_device::device_on;
 use warpint_mersenne::engine::fp64::measured::{COLUMNS, MeasuredLength};
 use warpint_mersenne::engine::places;
 use warpint_mersenne::{
@@ -107,7 +108,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         ensure!(folder.is_dir(), "there is no folder {}", folder.display());
     }
     let seed = options.seed.unwrap_or_else(rand::random);
-    let name = places::device_on(options.device)?.info().name.clone();
+    let name = device_on(options.device)?.info().name.clone();
     let family = fp64_on(options.device)?;
     let cases = cases(family, &lengths, options.shapes, options.exponents);
     let place = family.place();
@@ -187,7 +188,8 @@ fn cases(
         for p in exponents {
             // Round-off depends on rows, columns and radices, not on tiles and registers.
             let mut seen = BTreeSet::new();
-            let cuts = family.variants(p, length).into_iter().enumerate().filter(|(_, shape)| {
+            let variants = family.profiled().map_or(vec![], |family| family.variants(length));
+            let cuts = variants.into_iter().enumerate().filter(|(_, shape)| {
                 seen.insert(shape.split(' ').take(2).map(str::to_owned).collect::<Vec<_>>())
             });
             for (variant, shape) in cuts.take(shapes as usize) {

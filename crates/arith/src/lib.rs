@@ -7,8 +7,7 @@
 //! | [`field`] | what a transform needs of a field |
 //! | [`gfn`] | fields Z/pZ, p = r^k + 1 with a sparse radix r |
 //! | [`dd`] | double-double numbers (about 106 bits), for tables |
-//! | [`jacobi`] | the Jacobi symbol and the gcd, by half-gcd |
-//! | [`limbs`] | natural numbers as little-endian `u64` limbs: the slow, obvious oracles |
+//! | [`limbs`] | sums of little-endian `u64` limbs, and products and quotients by one |
 //! | [`montgomery`] | fields Z/pZ of any odd prime p of up to 4,096 bits |
 //! | [`primes`] | primality and smallest factors of machine words |
 
@@ -17,7 +16,6 @@ pub mod f50;
 pub mod field;
 pub mod gfn;
 pub mod goldilocks;
-pub mod jacobi;
 pub mod limbs;
 pub mod montgomery;
 pub mod primes;

@@ -1,27 +1,19 @@
-//! Command lines and stored results as they should not be: nothing panics.
+//! Command lines as they should not be: nothing panics.
 //!
 //! 10,000 cases a test; `PROPTEST_CASES` says how many instead.
 
-use std::fs;
 use std::time::Duration;
 
 use clap::Parser;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use warpint::mersenne::{Exponent, LlStart, TestKind, TestSpec};
 
 use crate::args::Cli;
-use crate::stored::{Loaded, StoredResult};
 use crate::units;
 
 fn cases() -> ProptestConfig {
     let given = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
     ProptestConfig::with_cases(given.unwrap_or(10_000))
-}
-
-/// A tenth of them, where each waits for a disk.
-fn cases_on_disk() -> ProptestConfig {
-    ProptestConfig::with_cases(cases().cases.div_ceil(10))
 }
 
 /// Numbers, almost numbers, and anything.
@@ -118,29 +110,5 @@ proptest! {
     fn fuzz_command_line(words in vec(word(), 0..7)) {
         // Whatever is wrong is an error or help, never a panic.
         let _ = Cli::try_parse_from([String::from("warpint")].iter().chain(&words));
-    }
-}
-
-proptest! {
-    #![proptest_config(cases_on_disk())]
-
-    #[test]
-    fn fuzz_stored_result(text in ".{0,200}", form: bool) {
-        let dir = tempfile::tempdir().unwrap();
-        let kind = TestKind::Ll(LlStart::Four);
-        let spec = TestSpec::new(kind, Exponent::new(127).unwrap());
-        let stored = StoredResult::new(dir.path(), &spec);
-        let file = if form {
-            let digest = crate::stored::sha256(&text);
-            format!("{{\"sha256\":\"{digest}\",\"result\":{text}}}\n")
-        } else {
-            text
-        };
-        fs::write(stored.path(), &file).unwrap();
-        let Loaded::Bad { aside, .. } = stored.load().unwrap() else {
-            return Err(TestCaseError::fail("taken for sound"));
-        };
-        prop_assert_eq!(fs::read_to_string(aside).unwrap(), file);
-        prop_assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 }

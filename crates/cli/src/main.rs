@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod console;
 mod exit;
 #[cfg(test)]
 mod fuzz;
@@ -9,19 +10,14 @@ mod lengths;
 mod limits;
 mod meter;
 mod misuse;
-mod no_result;
 mod progress;
 mod proof_view;
-mod proofs;
 mod report;
 mod run;
-mod sensors;
 mod signals;
-mod stored;
+mod steps;
 mod threads;
 mod units;
-mod whole_file;
-mod work;
 
 use std::process::ExitCode;
 

@@ -26,6 +26,11 @@ impl View {
         });
     }
 
+    /// Does something that prints, with the view out of its way.
+    pub(crate) fn suspend(&self, print: impl FnOnce()) {
+        self.meter.suspend(print);
+    }
+
     pub(crate) fn end(&self) {
         self.meter.end();
     }

@@ -25,6 +25,7 @@ static FIRST: AtomicI32 = AtomicI32::new(0);
 /// caught it: a shell that runs a loop sees that, and ends the loop too. See
 /// <https://www.cons.org/cracauer/sigint.html>. Where there are no signals (Windows), the exit
 /// code is that of [`Exit::Stopped`].
+#[derive(Clone)]
 pub(crate) struct Signals {
     stop: StopToken,
     saves: Arc<AtomicBool>,
@@ -47,6 +48,11 @@ impl Signals {
             stop.stop();
         })?;
         Ok(signals)
+    }
+
+    /// What a request sets, if it does not end the program.
+    pub(crate) fn token(&self) -> &StopToken {
+        &self.stop
     }
 
     /// From now on, until [`Self::save_first`], a request ends the program at

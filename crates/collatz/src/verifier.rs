@@ -3,7 +3,7 @@
 use num_bigint::BigUint;
 
 use crate::evidence::Evidence;
-use crate::{CollatzError, Region};
+use crate::{CollatzError, Region, Watch};
 
 /// How numbers are verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -89,26 +89,6 @@ impl Verified {
     }
 }
 
-/// Who looks on while a region is verified.
-pub trait Watch: Sync {
-    /// Whether the work shall end early.
-    fn is_stopped(&self) -> bool;
-    /// So many numbers more are done.
-    fn done(&self, numbers: u128);
-}
-
-/// Nobody looks on.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Unwatched;
-
-impl Watch for Unwatched {
-    fn is_stopped(&self) -> bool {
-        false
-    }
-
-    fn done(&self, _numbers: u128) {}
-}
-
 /// A method at a place, with its tables.
 pub trait Verifier: Send {
     /// Which one.
@@ -147,6 +127,7 @@ pub trait Verifier: Send {
 mod tests {
     use super::*;
     use crate::Plain;
+    use crate::Unwatched;
     use crate::sieve::{CpuSieve, Sieve};
     use crate::table::{TableMethod, TableOptions};
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use bytemuck::Pod;
 
+use crate::view::Place;
 use crate::{Device, DeviceError};
 
 /// `len` elements of type `T` in the memory of a device, freed when dropped.
@@ -40,20 +41,23 @@ impl<T: Pod> Buffer<T> {
         self.address
     }
 
+    pub(crate) fn place(&self) -> Place<'_> {
+        Place { device: &self.device, address: self.address, len: self.len }
+    }
+
     /// Copies from the host: element i ← `from[i]`.
     ///
     /// # Panics
     /// If the lengths differ.
     pub fn upload(&mut self, from: &[T]) -> Result<(), DeviceError> {
         assert_eq!(from.len(), self.len, "a buffer of another length");
-        self.device.backend().upload(self.address, bytemuck::cast_slice(from))
+        // SAFETY: the memory is this buffer's, and has as many bytes.
+        unsafe { self.device.backend().upload(self.address, bytemuck::cast_slice(from)) }
     }
 
     /// Waits for all work, and copies to the host.
     pub fn download(&self) -> Result<Vec<T>, DeviceError> {
-        let mut to = vec![T::zeroed(); self.len];
-        self.device.backend().download(self.address, bytemuck::cast_slice_mut(&mut to))?;
-        Ok(to)
+        self.view(..).download()
     }
 
     /// Waits for all work, and copies some elements to the host.
@@ -61,11 +65,7 @@ impl<T: Pod> Buffer<T> {
     /// # Panics
     /// If the range ends before it begins, or beyond the buffer.
     pub fn download_part(&self, range: Range<usize>) -> Result<Vec<T>, DeviceError> {
-        assert!(range.start <= range.end && range.end <= self.len, "a part of another buffer");
-        let mut to = vec![T::zeroed(); range.len()];
-        let from = self.address + (range.start * size_of::<T>()) as u64;
-        self.device.backend().download(from, bytemuck::cast_slice_mut(&mut to))?;
-        Ok(to)
+        self.view(range).download()
     }
 
     /// Copies `from`, of the same device and length.
@@ -75,17 +75,21 @@ impl<T: Pod> Buffer<T> {
     pub fn copy_from(&mut self, from: &Self) -> Result<(), DeviceError> {
         assert_eq!(from.len, self.len, "a buffer of another length");
         assert!(self.device.is_same(&from.device), "a buffer of another device");
-        self.device.backend().copy(self.address, from.address, self.len * size_of::<T>())
+        let bytes = self.len * size_of::<T>();
+        // SAFETY: both have as many bytes, on one device.
+        unsafe { self.device.backend().copy(self.address, from.address, bytes) }
     }
 
     /// Sets every byte to zero.
     pub fn clear(&mut self) -> Result<(), DeviceError> {
-        self.device.backend().clear(self.address, self.len * size_of::<T>())
+        // SAFETY: the memory is this buffer's, and has as many bytes.
+        unsafe { self.device.backend().clear(self.address, self.len * size_of::<T>()) }
     }
 }
 
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
-        self.device.backend().free(self.address);
+        // SAFETY: `alloc` returned it, and it is given back once.
+        unsafe { self.device.backend().free(self.address) };
     }
 }

@@ -59,6 +59,11 @@ impl Device {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
+    /// What tells its backend from those of all other devices, while it exists.
+    pub(crate) fn identity(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+
     /// What is known of it.
     #[must_use]
     pub fn info(&self) -> &DeviceInfo {
@@ -105,7 +110,7 @@ impl Device {
         let mut nodes = vec![];
         {
             let recorded = std::cell::RefCell::new(&mut nodes);
-            work(&Capture { nodes: recorded })?;
+            work(&Capture { device: self, nodes: recorded })?;
         }
         Ok(Graph { device: self.clone(), id: self.0.graph(&nodes)? })
     }
@@ -178,22 +183,56 @@ impl Kernel {
         self.name
     }
 
-    /// Launches it. `args` must match its parameters in number and type, and
-    /// every pointer must be to enough memory of this device.
-    pub fn launch(&self, shape: Launch, args: &[Arg]) -> Result<(), DeviceError> {
-        self.device.0.launch(self.id, shape, args)
+    /// Launches it.
+    ///
+    /// # Errors
+    /// A pointer is to memory of another device, the shape is not possible there, or the device fails.
+    ///
+    /// # Safety
+    /// - `args` match the kernel's parameters in number, order and type.
+    /// - What each pointer was made from still exists, and it points to memory with room and alignment for
+    ///   all that this launch reads and writes there.
+    /// - What the launch writes it does not read through a parameter that the kernel declares
+    ///   `const __restrict__`.
+    /// - The kernel's own conditions on shape, shared memory and values hold, as far as the places that
+    ///   it reads and writes depend on them.
+    ///
+    /// The memory may be dropped as soon as this returns: it is given back after the work that uses
+    /// it ([`Backend::free`]).
+    pub unsafe fn launch(&self, shape: Launch, args: &[Arg]) -> Result<(), DeviceError> {
+        if let Some(at) = elsewhere(&self.device, args) {
+            return Err(DeviceError::Failed {
+                what: format!("launching kernel {}", self.name),
+                message: format!("argument {at} points to memory of another device"),
+            });
+        }
+        // SAFETY: the caller's promise; and the pointers are of this device.
+        unsafe { self.device.0.launch(self.id, shape, args) }
     }
+}
+
+/// The first argument that points to another device's memory.
+fn elsewhere(device: &Device, args: &[Arg]) -> Option<usize> {
+    args.iter().position(|arg| matches!(arg, Arg::Pointer(pointer) if !pointer.is_of(device)))
 }
 
 /// Where the launches of a [`Graph`] are recorded.
 #[derive(Debug)]
 pub struct Capture<'a> {
+    device: &'a Device,
     nodes: std::cell::RefCell<&'a mut Vec<GraphNode>>,
 }
 
 impl Capture<'_> {
     /// Records a launch, which will come after all those recorded before it.
-    pub fn launch(&self, kernel: &Kernel, shape: Launch, args: &[Arg]) {
+    ///
+    /// # Panics
+    /// If the kernel or a pointer is of another device than the graph.
+    ///
+    /// # Safety
+    /// As of [`Kernel::launch`], at every launch of the graph: until the last one what the pointers were
+    /// made from must exist.
+    pub unsafe fn launch(&self, kernel: &Kernel, shape: Launch, args: &[Arg]) {
         self.record(kernel, shape, args, false);
     }
 
@@ -204,11 +243,22 @@ impl Capture<'_> {
     /// counter that the launch before does not touch may be touched earlier: those before it
     /// have ended. What an earlier launch writes is no `const __restrict__` there. Where a
     /// device cannot do so, it is like [`Self::launch`].
-    pub fn launch_early(&self, kernel: &Kernel, shape: Launch, args: &[Arg]) {
+    ///
+    /// # Panics
+    /// As [`Self::launch`].
+    ///
+    /// # Safety
+    /// As of [`Self::launch`]; and the kernel and the one before it keep to the rules above.
+    pub unsafe fn launch_early(&self, kernel: &Kernel, shape: Launch, args: &[Arg]) {
         self.record(kernel, shape, args, true);
     }
 
     fn record(&self, kernel: &Kernel, shape: Launch, args: &[Arg], begins_early: bool) {
+        assert!(
+            self.device.is_same(&kernel.device) && elsewhere(self.device, args).is_none(),
+            "a graph of a device has a launch of another one: kernel {}",
+            kernel.name
+        );
         let node = GraphNode { kernel: kernel.id, shape, args: args.to_vec(), begins_early };
         self.nodes.borrow_mut().push(node);
     }
@@ -237,7 +287,8 @@ pub struct Graph {
 impl Graph {
     /// Makes its launches once.
     pub fn launch(&self) -> Result<(), DeviceError> {
-        self.device.0.launch_graph(self.id)
+        // SAFETY: whoever recorded a launch has promised it for all times that it is made.
+        unsafe { self.device.0.launch_graph(self.id) }
     }
 }
 
@@ -249,8 +300,13 @@ impl Drop for Graph {
 
 /// What a kind of device provides; used through [`Device`].
 ///
-/// Addresses and ids are those that its own calls returned. Work is in order.
+/// Ids are those that its own calls returned. Work is in order.
 /// Programs and kernels live as long as the backend.
+///
+/// # Safety of its calls
+/// An address is one that [`Self::alloc`] returned, or lies in the memory that it gave; the memory has not
+/// been given back, and has room for the bytes from there on. [`Buffer`] and [`Kernel`] see to it for everyone
+/// else.
 pub trait Backend: Send + Sync {
     /// What is known of it.
     fn info(&self) -> &DeviceInfo;
@@ -258,26 +314,47 @@ pub trait Backend: Send + Sync {
     fn memory(&self) -> Result<(u64, u64), DeviceError>;
     /// Memory, aligned to 256 bytes; `bytes` may be 0.
     fn alloc(&self, bytes: usize) -> Result<u64, DeviceError>;
-    /// Gives memory back after the work that uses it.
-    fn free(&self, address: u64);
+    /// Gives memory back after all work that was submitted before: none of it may find it gone.
+    ///
+    /// # Safety
+    /// Above; and the address is where the memory begins.
+    unsafe fn free(&self, address: u64);
     /// Copies from the host.
-    fn upload(&self, to: u64, from: &[u8]) -> Result<(), DeviceError>;
+    ///
+    /// # Safety
+    /// Above.
+    unsafe fn upload(&self, to: u64, from: &[u8]) -> Result<(), DeviceError>;
     /// Waits for all work and copies to the host.
-    fn download(&self, from: u64, to: &mut [u8]) -> Result<(), DeviceError>;
+    ///
+    /// # Safety
+    /// Above.
+    unsafe fn download(&self, from: u64, to: &mut [u8]) -> Result<(), DeviceError>;
     /// Copies on the device.
-    fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), DeviceError>;
+    ///
+    /// # Safety
+    /// Above, of both addresses.
+    unsafe fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), DeviceError>;
     /// Sets bytes to zero.
-    fn clear(&self, address: u64, bytes: usize) -> Result<(), DeviceError>;
+    ///
+    /// # Safety
+    /// Above.
+    unsafe fn clear(&self, address: u64, bytes: usize) -> Result<(), DeviceError>;
     /// Compiles a source; the same source gives the same id.
     fn load(&self, source: &Source) -> Result<u64, DeviceError>;
     /// A kernel of a program, allowed so much dynamic shared memory.
     fn kernel(&self, program: u64, name: &str, shared_bytes: u32) -> Result<u64, DeviceError>;
     /// Launches a kernel.
-    fn launch(&self, kernel: u64, shape: Launch, args: &[Arg]) -> Result<(), DeviceError>;
+    ///
+    /// # Safety
+    /// That of [`Kernel::launch`]; and the pointers are of this device.
+    unsafe fn launch(&self, kernel: u64, shape: Launch, args: &[Arg]) -> Result<(), DeviceError>;
     /// A chain of launches, each after the one before it.
     fn graph(&self, nodes: &[GraphNode]) -> Result<u64, DeviceError>;
     /// Makes the launches of a graph.
-    fn launch_graph(&self, graph: u64) -> Result<(), DeviceError>;
+    ///
+    /// # Safety
+    /// That of [`Self::launch`] holds for each of its launches.
+    unsafe fn launch_graph(&self, graph: u64) -> Result<(), DeviceError>;
     /// Gives a graph back.
     fn free_graph(&self, graph: u64);
     /// Waits for all work.

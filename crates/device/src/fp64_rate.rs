@@ -63,10 +63,11 @@ pub(crate) fn source() -> Source {
 fn rate<T: Pod>(device: &Device, kernel: &Kernel, long: Duration) -> Result<f64, DeviceError> {
     let blocks = device.info().multiprocessors.max(1) * BLOCKS;
     let threads = blocks * THREADS;
-    let out: Buffer<T> = device.alloc(threads as usize)?;
-    let time = |steps: u32| {
-        let args = [Arg::from(&out), Arg::F64(0.5), Arg::F64(1.0), Arg::U32(steps)];
-        device.time(|| kernel.launch(Launch::linear(blocks, THREADS), &args))
+    let mut out: Buffer<T> = device.alloc(threads as usize)?;
+    let mut time = |steps: u32| {
+        let args = [Arg::from(&mut out), Arg::F64(0.5), Arg::F64(1.0), Arg::U32(steps)];
+        // SAFETY: each thread writes one number of the kernel's type, which is T.
+        device.time(|| unsafe { kernel.launch(Launch::linear(blocks, THREADS), &args) })
     };
     // The first launch loads the code and wakes the clocks.
     let mut steps = 256;

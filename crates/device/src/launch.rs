@@ -1,6 +1,9 @@
 //! The shape of a launch, and what is passed to a kernel.
 
-use crate::Buffer;
+use bytemuck::Pod;
+
+use crate::view::Place;
+use crate::{Buffer, Cells, Device, View};
 
 /// Blocks, threads of a block, and dynamic shared memory of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +34,7 @@ impl Launch {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Arg {
     /// A pointer to device memory.
-    Pointer(u64),
+    Pointer(Pointer),
     /// `unsigned`.
     U32(u32),
     /// `int`.
@@ -44,9 +47,66 @@ pub enum Arg {
     F64(f64),
 }
 
-impl<T: bytemuck::Pod> From<&Buffer<T>> for Arg {
+impl Arg {
+    /// A null pointer, for a parameter that may point to nothing.
+    pub const NULL: Self = Self::Pointer(Pointer { address: 0, device: None });
+}
+
+/// The address of elements in a device's memory, which outlives what it was made from. Made only from
+/// a [`Buffer`], a [`View`] or [`Cells`], through [`Arg`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pointer {
+    address: u64,
+    /// What tells the device from others; none for a null pointer.
+    device: Option<usize>,
+}
+
+impl Pointer {
+    /// The address; 0 for a null pointer.
+    #[must_use]
+    pub fn address(self) -> u64 {
+        self.address
+    }
+
+    /// Whether a kernel of the device may be passed it.
+    pub(crate) fn is_of(self, device: &Device) -> bool {
+        self.device.is_none_or(|of| of == device.identity())
+    }
+
+    #[cfg(test)]
+    pub(crate) fn anywhere(address: u64) -> Self {
+        Self { address, device: None }
+    }
+}
+
+impl From<Place<'_>> for Arg {
+    fn from(place: Place<'_>) -> Self {
+        let device = Some(place.device.identity());
+        Arg::Pointer(Pointer { address: place.address, device })
+    }
+}
+
+impl<T: Pod> From<&Buffer<T>> for Arg {
     fn from(buffer: &Buffer<T>) -> Self {
-        Arg::Pointer(buffer.address())
+        buffer.place().into()
+    }
+}
+
+impl<T: Pod> From<&mut Buffer<T>> for Arg {
+    fn from(buffer: &mut Buffer<T>) -> Self {
+        buffer.place().into()
+    }
+}
+
+impl<T: Pod> From<View<'_, T>> for Arg {
+    fn from(view: View<'_, T>) -> Self {
+        view.place().into()
+    }
+}
+
+impl<T: Pod> From<Cells<'_, T>> for Arg {
+    fn from(cells: Cells<'_, T>) -> Self {
+        cells.place().into()
     }
 }
 

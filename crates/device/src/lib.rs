@@ -14,6 +14,7 @@
 //! may be shared between threads; the order is then that of the calls.
 
 mod buffer;
+mod choice;
 pub mod common;
 mod cubin_cache;
 mod cuda;
@@ -24,23 +25,30 @@ mod fp64_rate;
 mod launch;
 mod nvrtc;
 mod open;
+mod opened;
 mod rates;
+mod sensor_watch;
 #[cfg(feature = "sim")]
 pub mod sim;
 mod source;
 mod telemetry;
 mod tuning;
+mod view;
 
 pub use buffer::Buffer;
+pub use choice::{CPU, DeviceChoice, DeviceId, UnknownDevice};
 pub use device::{Backend, Capture, Device, DeviceInfo, Graph, GraphNode, Kernel, Program};
 pub use error::DeviceError;
 pub use fp64_rate::{Fp64Rate, fp64_rate};
-pub use launch::{Arg, Launch};
+pub use launch::{Arg, Launch, Pointer};
 pub use nvrtc::{Compiled, Nvrtc};
 pub use open::DeviceList;
+pub use opened::{cpu_name, device_model, device_on, first_gpu};
 pub use rates::{
     CopyRate, Effort, InRegisters, MeasuredTransforms, Rates, copies, own_sources, rates,
 };
+pub use sensor_watch::{SensorExtremes, SensorRange, WatchedSensors};
 pub use source::Source;
 pub use telemetry::{Sensors, Telemetry, sensors};
 pub use tuning::{Tuning, TuningError, TuningKey, TuningStore, Warned};
+pub use view::{Cells, View, assert_room};

@@ -96,7 +96,9 @@ fn launches_are_in_order_and_take_every_kind_of_argument() {
     let n = 1000_u32;
     let x = device.upload(&(0..n).collect::<Vec<_>>()).unwrap();
     for (a, b) in [(3, 1), (1, -5), (2, 0)] {
-        affine.launch(Launch::linear(n.div_ceil(128), 128), &affine_args(&x, a, b)).unwrap();
+        let shape = Launch::linear(n.div_ceil(128), 128);
+        // SAFETY: `affine` is told the length of `x`.
+        unsafe { affine.launch(shape, &affine_args(&x, a, b)) }.unwrap();
     }
     let expected: Vec<u32> =
         (0..n).map(|i| 2_u32.wrapping_mul((3 * i + 1).wrapping_sub(5))).collect();
@@ -111,7 +113,8 @@ fn launches_are_in_order_and_take_every_kind_of_argument() {
         Arg::U32(u32::MAX),
         Arg::I32(-3),
     ];
-    kernel(&device, "kinds", 0).launch(Launch::linear(1, 1), &args).unwrap();
+    // SAFETY: `kinds` writes five words.
+    unsafe { kernel(&device, "kinds", 0).launch(Launch::linear(1, 1), &args) }.unwrap();
     let bits = (-0.5_f64).to_bits();
     let expected = [u64::MAX - 1, (-2_i64).cast_unsigned(), bits, u32::MAX.into(), -3_i64 as u64];
     assert_eq!(out.download().unwrap(), expected);
@@ -126,7 +129,8 @@ fn a_kernel_may_have_all_the_shared_memory_of_a_block_and_no_more() {
     let x = device.upload(&(0..words).collect::<Vec<_>>()).unwrap();
     let reversed = kernel(&device, "reversed", most);
     let args = [Arg::from(&x), Arg::U32(words)];
-    reversed.launch(Launch::linear(1, 256).shared(most), &args).unwrap();
+    // SAFETY: `x` and the shared memory have that many words.
+    unsafe { reversed.launch(Launch::linear(1, 256).shared(most), &args) }.unwrap();
     assert_eq!(x.download().unwrap(), (0..words).rev().collect::<Vec<_>>());
     let program = device.program(&source()).unwrap();
     let error = program.kernel("reversed", most + 1).unwrap_err().to_string();
@@ -141,8 +145,11 @@ fn a_graph_makes_its_launches_again_and_again() {
     let x = device.upload(&[1_u32; 100]).unwrap();
     let graph = device
         .capture(|capture| {
-            capture.launch(&affine, Launch::linear(1, 128), &affine_args(&x, 3, 0));
-            capture.launch(&affine, Launch::linear(1, 128), &affine_args(&x, 1, -1));
+            // SAFETY: `affine` is told the length of `x`, which outlives the graph.
+            unsafe {
+                capture.launch(&affine, Launch::linear(1, 128), &affine_args(&x, 3, 0));
+                capture.launch(&affine, Launch::linear(1, 128), &affine_args(&x, 1, -1));
+            }
             Ok(())
         })
         .unwrap();
@@ -171,7 +178,8 @@ fn time_is_that_of_the_device() {
     let clocks = 10_000_000;
     let run = |clocks| {
         let args = [Arg::from(&x), Arg::U32(clocks)];
-        device.time(|| slow.launch(Launch::linear(1, 1), &args)).unwrap()
+        // SAFETY: `slow` writes one word.
+        device.time(|| unsafe { slow.launch(Launch::linear(1, 1), &args) }).unwrap()
     };
     run(1);
     let time = run(clocks);
@@ -181,7 +189,8 @@ fn time_is_that_of_the_device() {
     // Each for itself, whatever stands in between.
     let longer = |i: usize| {
         let args = [Arg::from(&x), Arg::U32(clocks * (i as u32 + 1))];
-        slow.launch(Launch::linear(1, 1), &args)
+        // SAFETY: as above.
+        unsafe { slow.launch(Launch::linear(1, 1), &args) }
     };
     let times = device.times(3, longer).unwrap();
     let ratios: Vec<f64> =
@@ -213,11 +222,14 @@ fn what_is_wrong_with_a_launch_is_told_before_it() {
     let affine = kernel(&device, "affine", 0);
     let x = device.upload(&[1_u32; 4]).unwrap();
     for args in [&[Arg::from(&x)][..], &[Arg::from(&x), Arg::U64(4), Arg::U32(1), Arg::I32(1)]] {
-        let error = affine.launch(Launch::linear(1, 32), args).unwrap_err().to_string();
+        // SAFETY: arguments that do not match the parameters are refused.
+        let error = unsafe { affine.launch(Launch::linear(1, 32), args) }.unwrap_err().to_string();
         assert!(error.contains("kernel affine") && error.contains("[8, 4, 4, 4]"), "{error}");
     }
     for shape in [Launch::linear(1, 0), Launch::linear(1, 2048), Launch::linear(0, 32)] {
-        let error = affine.launch(shape, &affine_args(&x, 1, 1)).unwrap_err().to_string();
+        // SAFETY: `affine` is told the length of `x`.
+        let error =
+            unsafe { affine.launch(shape, &affine_args(&x, 1, 1)) }.unwrap_err().to_string();
         assert!(
             error.contains("launch of kernel affine") && error.contains("CUDA_ERROR"),
             "{error}"
@@ -240,7 +252,9 @@ fn threads_may_share_a_device() {
                 let affine = kernel(&device, "affine", 0);
                 for i in 0..50 {
                     let x = device.upload(&[i; 1000]).unwrap();
-                    affine.launch(Launch::linear(8, 128), &affine_args(&x, t, 7)).unwrap();
+                    let shape = Launch::linear(8, 128);
+                    // SAFETY: `affine` is told the length of `x`.
+                    unsafe { affine.launch(shape, &affine_args(&x, t, 7)) }.unwrap();
                     assert_eq!(x.download().unwrap(), [t * i + 7; 1000]);
                 }
             });
@@ -272,10 +286,13 @@ fn a_kernel_fault_names_the_kernel() {
     }
     let device = gpu();
     let x = device.upload(&[1_u32; 4]).unwrap();
-    kernel(&device, "affine", 0).launch(Launch::linear(1, 32), &affine_args(&x, 1, 1)).unwrap();
+    let affine = kernel(&device, "affine", 0);
+    // SAFETY: `affine` is told the length of `x`.
+    unsafe { affine.launch(Launch::linear(1, 32), &affine_args(&x, 1, 1)) }.unwrap();
     device.synchronize().unwrap();
     let bad = kernel(&device, "writes_to_nowhere", 0);
-    bad.launch(Launch::linear(1, 1), &[Arg::from(&x)]).unwrap();
+    // SAFETY: none: this process ends by it.
+    unsafe { bad.launch(Launch::linear(1, 1), &[Arg::from(&x)]) }.unwrap();
     for error in [device.synchronize().unwrap_err(), x.download().unwrap_err()] {
         let text = error.to_string();
         assert!(text.starts_with("kernel writes_to_nowhere failed: CUDA_ERROR_"), "{text}");

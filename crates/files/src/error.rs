@@ -25,6 +25,14 @@ pub enum FileError {
         /// What is there.
         what: &'static str,
     },
+    /// A path that the user named for results, where no file can be made.
+    #[error("cannot write {}: {reason}", path.display())]
+    Unwritable {
+        /// The path.
+        path: PathBuf,
+        /// Why, perhaps in the words of the system.
+        reason: String,
+    },
     /// The file is larger than the caller's limit; nothing was allocated for it.
     #[error("{} has {bytes} bytes; at most {most} are read", path.display())]
     TooLarge {
@@ -69,7 +77,7 @@ impl FileError {
     #[must_use]
     pub fn kind(&self) -> io::ErrorKind {
         match self {
-            Self::NotAFile { .. } => io::ErrorKind::InvalidInput,
+            Self::NotAFile { .. } | Self::Unwritable { .. } => io::ErrorKind::InvalidInput,
             Self::NotAFolder { .. } => io::ErrorKind::NotADirectory,
             Self::TooLarge { .. } => io::ErrorKind::InvalidData,
             Self::Io { source, .. } => source.kind(),
@@ -84,6 +92,7 @@ impl FileError {
         match self {
             Self::NotAFile { path, .. }
             | Self::NotAFolder { path, .. }
+            | Self::Unwritable { path, .. }
             | Self::TooLarge { path, .. }
             | Self::Io { path, .. }
             | Self::Locked { path }
@@ -114,6 +123,7 @@ impl From<FileError> for io::Error {
             FileError::NotAFolder { path, what } => {
                 format!("{} is {what}, not a directory", path.display())
             }
+            FileError::Unwritable { reason, .. } => reason,
             FileError::TooLarge { bytes, most, .. } => {
                 format!("it has {bytes} bytes; at most {most} are read")
             }

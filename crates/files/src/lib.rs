@@ -19,10 +19,13 @@
 //! swaps the file in between is not noticed.
 //!
 //! A file that the user names as input ([`given`]) may be a link, but must lead to a regular file.
+//! One that the user names for results ([`WholeFile`]) may be a link too: the file that it leads to
+//! is replaced.
 //!
 //! What this does not protect from: a user with write access to the directory can remove, replace or
 //! change files, as the program itself can. Formats that must notice a change carry a digest.
 
+mod digest;
 mod disk;
 mod error;
 mod folder;
@@ -32,9 +35,12 @@ mod name;
 mod sys;
 pub mod testing;
 mod unfinished;
+mod whole_file;
 
+pub use digest::sha256;
 pub use disk::{Disk, RealDisk, Step};
 pub use error::FileError;
 pub use folder::{Entry, Folder};
 pub use lock::Lock;
 pub use unfinished::Unfinished;
+pub use whole_file::{Draft, WholeFile};

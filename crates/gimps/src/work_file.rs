@@ -14,7 +14,7 @@ use crate::worktodo::Line;
 /// A larger file is no list of assignments: 16 MiB.
 const MOST_BYTES: u64 = 16 << 20;
 /// How long a file of additions must stay as it is before it is taken.
-const SETTLED: Duration = Duration::from_millis(100);
+const QUIET: Duration = Duration::from_millis(100);
 
 /// The file `worktodo.txt` of a directory, and `worktodo.add` beside it; or the same of one
 /// worker: see [`WorkFile::of_worker`].
@@ -191,7 +191,7 @@ impl WorkFile {
         let mut merged = self.take_in(&taken, true)?;
         if is_there(&added) {
             let _added_lock = self.lock(&added)?;
-            settle(&added);
+            wait_until_written(&added);
             read(&added)?;
             let (folder, name) = place(&added)?;
             folder
@@ -324,12 +324,12 @@ fn read(path: &Path) -> Result<Vec<u8>, WorkFileError> {
 }
 
 /// Waits until a file has kept its size for a moment; not for ever.
-fn settle(path: &Path) {
+fn wait_until_written(path: &Path) {
     const LOOKS: usize = 100;
     let size = || place(path).ok().and_then(|(folder, name)| folder.size(name).ok());
     let mut last = size();
     for _ in 0..LOOKS {
-        std::thread::sleep(SETTLED);
+        std::thread::sleep(QUIET);
         let now = size();
         if now == last {
             return;

@@ -18,7 +18,7 @@
 // and the digit is raised.
 //
 // The digit, see digits.cuh: r and w are the two highest limbs of R and V, so that q ≤ r·B/(w + 1) < R·B/V,
-// and q > R·B/V − 1 − 2^−17 but for the limit. What waits is less than a unit of r where L > 2. R is settled
+// and q > R·B/V − 1 − 2^−17 but for the limit. What waits is less than a unit of r where L > 2. R is corrected
 // at the end, and where the top of R is above that of V, or not between 0 and B^N (as R is near 0 and
 // a carry waits). In all other steps R < V·(1 + 2^−62), and the next digit is below B.
 //
@@ -99,7 +99,7 @@ DEVICE bool is_doubtful(const Remainder& r, const Divisor& v) {
 }
 
 // R mod V, and how many times V was subtracted, at most 3.
-DEVICE u32 settle(Remainder& r, const Divisor& v) {
+DEVICE u32 correct(Remainder& r, const Divisor& v) {
     u32 beyond = r.gather(), times = 0;
 #pragma unroll 1
     for (u32 i = 0; i < 3; i++) times += r.take(v.complement, beyond, 1);
@@ -160,11 +160,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         r.step(divisor.complement, q, next);
         if (is_bottom()) digits[t] = q;
         if (__any_sync(0xffffffffu, is_doubtful(r, divisor))) {
-            u32 times = settle(r, divisor);
+            u32 times = correct(r, divisor);
             if (is_bottom()) raise(digits + t, times);
         }
     }
-    u32 times = settle(r, divisor);
+    u32 times = correct(r, divisor);
     if (is_bottom()) raise(digits, times);
     __syncwarp();
 

@@ -6,7 +6,7 @@
 //
 // b = 2^(32·h). Of r'·b + a1, less s'·b where limb h of the row of r' is 1, the quotient by s' is known. With that
 // added the quotient by s' is less than 2b + 2, and the one by 2s', half of it, at most b. If that
-// is b the root is s'·b + b − 1; otherwise it is s'·b and the quotient, or one less (root_settle.cu).
+// is b the root is s'·b + b − 1; otherwise it is s'·b and the quotient, or one less (root_correct.cu).
 #include "ptx.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS)

@@ -25,11 +25,11 @@
 // that S + (q + 1)·B^p ≤ W where q is the largest digit that can be subtracted; hence q + 1 is too large for
 // R·B/W, and q ≥ ⌊r·B/(w + 1)⌋: a digit is never too large. It may be too small by what a digit of a
 // division by W may, and by q·(W − S − q·B^p/2)/W more, which is less than 2^(c − 32) + 2^−30 ≤ 0.6 in the first
-// step and 2^−30 in others: at most 2. What waits is less than a unit of r, as L > 3. R is settled at
+// step and 2^−30 in others: at most 2. What waits is less than a unit of r, as L > 3. R is corrected at
 // the end of each number, and where r > w, or R is not between 0 and 2^(32·N − c). In all other steps
 // R < W·(1 + 2^−62), and the next digit is at most B, which the guess, below B − 1, does not reach: then R is about
-// 2·S and r > w, it is settled by 2, and the limb above takes the carry. r ≤ w at the beginning and after R was
-// settled, since S + B^p/2 is below the next multiple of B^(N − 2)/2^c.
+// 2·S and r > w, it is corrected by 2, and the limb above takes the carry. r ≤ w at the beginning and after R was
+// corrected, since S + B^p/2 is below the next multiple of B^(N − 2)/2^c.
 //
 // The last step of a number with k = N, at p = 0. With a bit h = 0 or 1, A − S² = 2·R + h. For an odd q
 // there is q·⌊q/2⌋ in the step, and ⌊q/2⌋ + 1/2 is left to be subtracted; R is at least S + 1/2 where 2·R + h
@@ -147,7 +147,7 @@ struct Top {
 };
 
 // How often S + B^p/2 was subtracted from R; B^p was added to S as often. For p = 0 the lowest lane has h.
-DEVICE u32 settle(Remainder& r, Root& s, u32 p, u32& h) {
+DEVICE u32 correct(Remainder& r, Root& s, u32 p, u32& h) {
     u32 beyond = r.gather(), times = 0;
 #pragma unroll 1
     for (u32 i = 0; i < 3; i++) {
@@ -221,7 +221,7 @@ DEVICE void roots(u32* places, u32 k, u32 most, u64 top, u64 w, u32 c) {
             if (p == 0) finish_halves(r, q, h);
             // B^p/2 is a limb for now: the next digit takes its place.
             s.put(owner, slot, before, q, 0x80000000u);
-            q += settle(r, s, p, h);
+            q += correct(r, s, p, h);
             now = Top(r, c);
             if (__any_sync(0xffffffffu, ends)) {
                 u32 below = from_below(r.limbs[LIMBS - 1], h << 31);

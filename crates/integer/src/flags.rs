@@ -7,6 +7,7 @@ use crate::{Executor, IntegerError, UintBatch, Width};
 /// inverse that does not exist. What happens to one number neither spoils nor hides the others.
 /// They are where their batch is until they are asked for.
 #[derive(Debug)]
+#[must_use = "a flag may say that a result is no result: a carry, a zero divisor, no inverse"]
 pub struct Flags {
     pub(crate) executor: Executor,
     pub(crate) data: Storage<u8>,

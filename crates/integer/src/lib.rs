@@ -3,6 +3,7 @@
 //!
 //! * [`UintBatch`]: the numbers, and what can be done with them;
 //! * [`Modulus`], [`FixedBase`]: what products and powers modulo one number have in common;
+//! * [`Operation`]: the list of operations that jobs, benchmarks and suites go through;
 //! * [`Executor`]: where they live and where operations run;
 //! * [`Flags`]: carries, borrows, lost bits, divisions by zero …, one a number;
 //! * [`check`]: results compared with their operands by identities, on the host;
@@ -24,4 +25,5 @@ pub use batch::{FixedBase, GcdExt, Modulus, Reduction, UintBatch};
 pub use error::{IntegerError, TextProblem};
 pub use executor::Executor;
 pub use flags::Flags;
+pub use operation::{Evidence, Operation, Role};
 pub use width::Width;

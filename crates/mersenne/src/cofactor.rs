@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-use warpint_arith::limbs;
+use warpint_natural::limbs;
 
 use crate::{Engine, EngineError, Residue, Shift, Step, Verdict};
 

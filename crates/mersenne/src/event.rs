@@ -1,14 +1,14 @@
-//! What a running test tells, and how it is asked to stop.
+//! What a running test tells.
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+use warpint_progress::units::{clock, count_words};
 
 use crate::RoundOff;
 
-/// News of a running test, sent through a channel by [`crate::test::run`].
+/// News of a running test, for the callback of [`crate::primality::run`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// The test begins or goes on at `iteration` of `total`.
@@ -131,6 +131,60 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// The event in words, where it is worth a line of its own; routine is not.
+    #[must_use]
+    pub fn line(&self) -> Option<String> {
+        Some(match self {
+            Self::Started { iteration, total, resumed_from: Some(path) } => {
+                format!("going on at iteration {iteration} of {total} from {}", path.display())
+            }
+            Self::SaveFailed { reason } => format!(
+                "a checkpoint could not be saved ({reason}); the older ones are untouched, the test goes on and will try again"
+            ),
+            Self::BadCheckpoint { path, reason } => format!(
+                "a checkpoint is not sound ({reason}): set aside as {}, going on without it",
+                path.display()
+            ),
+            Self::StaleLock { pid } => {
+                format!("took over the lock of process {pid}, which no longer runs")
+            }
+            Self::Lengthened { from, to, round_off, back_to } => format!(
+                "round-off {round_off:.4} is too much for {}: going on from iteration {back_to} with {}",
+                count_words(*from),
+                count_words(*to)
+            ),
+            Self::LengthKept { from, to } => format!(
+                "{} were too short in an earlier sitting: going on with {}",
+                count_words(*from),
+                count_words(*to)
+            ),
+            Self::OnceOnly { iteration } => format!(
+                "what comes before iteration {iteration} was computed by one engine only, and the result will say so; --restart begins with two"
+            ),
+            Self::CheckErred { check, iteration } => format!(
+                "the {check} at iteration {iteration} failed, and passed when it was made again: this machine's processor computes unreliably"
+            ),
+            Self::Searching { check, iteration } => format!(
+                "the {check} at iteration {iteration} failed: looking for the newest checkpoint that is right"
+            ),
+            Self::CheckFailed { check, iteration, back_to } => format!(
+                "the {check} at iteration {iteration} failed: going back to iteration {back_to}, which is verified"
+            ),
+            Self::ResidueLost { iteration, reason } => format!(
+                "cannot write the residue at iteration {iteration} for the proof: {reason}; the test goes on"
+            ),
+            Self::DeviceFailed { reason, back_to } => {
+                format!("the device failed ({reason}): trying once more from iteration {back_to}")
+            }
+            Self::Started { resumed_from: None, .. }
+            | Self::Progress { .. }
+            | Self::Saved { .. }
+            | Self::Verified { .. } => return None,
+        })
+    }
+}
+
 /// What guards a sequence of squarings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Check {
@@ -152,25 +206,59 @@ impl fmt::Display for Check {
     }
 }
 
-/// A request to stop, shared between whoever asks and the running test.
-#[derive(Debug, Clone, Default)]
-pub struct StopToken(Arc<AtomicBool>);
+/// `100000 of 216091 (46.28 %), 162.3 µs/it, ETA 0:19, round-off max 0.1234 Z 52`; without times
+/// and round-off where nothing has been computed yet.
+#[must_use]
+pub fn progress_line(done: u64, total: u64, each: Duration, round_off: Option<RoundOff>) -> String {
+    let percent = 100.0 * done as f64 / total.max(1) as f64;
+    if each.is_zero() {
+        return format!("{done} of {total} ({percent:.2} %)");
+    }
+    let micros = each.as_secs_f64() * 1e6;
+    let left = each.as_secs_f64() * total.saturating_sub(done) as f64;
+    let eta = clock(Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX));
+    let mut line = format!("{done} of {total} ({percent:.2} %), {micros:.1} µs/it, ETA {eta}");
+    if let Some(round_off) = round_off {
+        line += &format!(", round-off max {:.4}", round_off.max);
+        if let Some(z) = round_off.z() {
+            line += &format!(" Z {z:.0}");
+        }
+    }
+    line
+}
 
-impl StopToken {
-    /// A token nobody has asked to stop yet.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_progress_line_says_all() {
+        let few = RoundOff { max: 0.125, mean: 0.0625, deviation: 0.01, products: 9 };
+        let line = "100000 of 216091 (46.28 %), 162.3 µs/it, ETA 0:18, round-off max 0.1250";
+        for (round_off, z) in [(few, ""), (RoundOff { products: 100, ..few }, " Z 57")] {
+            assert_eq!(
+                progress_line(100_000, 216_091, Duration::from_nanos(162_345), Some(round_off)),
+                format!("{line}{z}")
+            );
+        }
+        assert_eq!(
+            progress_line(0, 7, Duration::from_micros(1), None),
+            "0 of 7 (0.00 %), 1.0 µs/it, ETA 0:00"
+        );
+        assert_eq!(progress_line(7, 7, Duration::ZERO, Some(few)), "7 of 7 (100.00 %)");
     }
 
-    /// Asks the test to save a checkpoint and return.
-    pub fn stop(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether a stop was asked for.
-    #[must_use]
-    pub fn is_stopped(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+    #[test]
+    fn trouble_is_described_and_routine_is_not() {
+        let lengthened =
+            Event::Lengthened { from: 12_288, to: 14_336, round_off: 0.45, back_to: 7 };
+        assert_eq!(
+            lengthened.line().as_deref(),
+            Some(
+                "round-off 0.4500 is too much for 12K words: going on from iteration 7 with 14K words"
+            )
+        );
+        assert_eq!(Event::Verified { check: Check::Gerbicz, iteration: 1 }.line(), None);
+        assert_eq!(Event::Saved { iteration: 1, path: "f".into(), verified: true }.line(), None);
     }
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use crate::Residue;
 use crate::product::TransformMultiplier;
-use warpint_arith::{jacobi, limbs};
+use warpint_natural::euclid::jacobi;
+use warpint_natural::limbs;
 
 /// Exponents from which more than one thread pays.
 const PARALLEL_FROM: u32 = 1 << 18;
@@ -44,13 +45,13 @@ pub(crate) fn jacobi_symbol(x: &Residue, threads: usize, cancel: &dyn Fn() -> bo
     }
     let threads = if p < PARALLEL_FROM { 1 } else { threads };
     let multiplier = TransformMultiplier::new(threads);
-    let here = || jacobi::jacobi(x, &modulus, &multiplier, cancel);
+    let here = || jacobi(x, &modulus, &multiplier, cancel);
     if threads <= 1 {
         return here();
     }
     let stop = AtomicBool::new(false);
     let stopped = || stop.load(Ordering::Relaxed);
-    let there = || multiplier.pool().run(|| jacobi::jacobi(x, &modulus, &multiplier, &stopped));
+    let there = || multiplier.pool().run(|| jacobi(x, &modulus, &multiplier, &stopped));
     std::thread::scope(|scope| {
         let (done, result) = channel();
         let spawned = std::thread::Builder::new().spawn_scoped(scope, move || done.send(there()));

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use warpint_arith::limbs;
+use warpint_natural::limbs;
 
 /// x mod M_p in canonical form, 0 ≤ x < M_p (M_p itself is 0).
 ///
@@ -173,6 +173,13 @@ impl Residue {
     }
 }
 
+/// The res64 of GIMPS, [`Residue::res64_hex`]: the low 64 bits name a residue in every report.
+impl fmt::Display for Residue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.res64_hex())
+    }
+}
+
 impl fmt::Debug for Residue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "…{} mod M{}", self.res64_hex(), self.exponent)
@@ -182,6 +189,13 @@ impl fmt::Debug for Residue {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_residue_is_displayed_by_its_low_64_bits() {
+        let residue = Residue::from_limbs(127, &[0xabc, 1]);
+        assert_eq!(residue.to_string(), "0000000000000ABC");
+        assert_eq!(format!("{residue:>18}"), "  0000000000000ABC");
+    }
     use proptest::prelude::*;
 
     #[test]

@@ -6,18 +6,18 @@
     u32 i = blockIdx.x * blockDim.x + threadIdx.x; \
     if (i >= (n)) return;
 
-// a·b, narrow and settled.
+// a·b, narrow and corrected.
 extern "C" __global__ void products(const u64* a, const u64* b, Wide* narrow, u64* lazy, u32 n) {
     FOR_EACH(i, n)
     narrow[i] = mul(a[i], b[i]);
-    lazy[i] = settle(mul(a[i], b[i]));
+    lazy[i] = correct(mul(a[i], b[i]));
 }
 
-// m·w + c, wide and settled.
+// m·w + c, wide and corrected.
 extern "C" __global__ void word_products(const u32* m, const u64* w, const u64* c, Wide* wide, u64* lazy, u32 n) {
     FOR_EACH(i, n)
     wide[i] = mul_word(m[i], w[i], c[i]);
-    lazy[i] = settle_positive(mul_word(m[i], w[i], c[i]));
+    lazy[i] = correct_positive(mul_word(m[i], w[i], c[i]));
 }
 
 extern "C" __global__ void nearest_integers(const Wide* v, i64* out, u32 n) {
@@ -25,14 +25,14 @@ extern "C" __global__ void nearest_integers(const Wide* v, i64* out, u32 n) {
     out[i] = nearest(v[i]);
 }
 
-extern "C" __global__ void settled(const Wide* v, u64* out, u32 n) {
+extern "C" __global__ void corrected(const Wide* v, u64* out, u32 n) {
     FOR_EACH(i, n)
-    out[i] = settle(v[i]);
+    out[i] = correct(v[i]);
 }
 
-extern "C" __global__ void settled_positive(const Wide* v, u64* out, u32 n) {
+extern "C" __global__ void corrected_positive(const Wide* v, u64* out, u32 n) {
     FOR_EACH(i, n)
-    out[i] = settle_positive(v[i]);
+    out[i] = correct_positive(v[i]);
 }
 
 extern "C" __global__ void reduced(const Wide* v, u64* out, u32 n) {

@@ -16,8 +16,8 @@ pub const CASES: &[(&str, Run)] = &[
     ("products", products),
     ("word_products", word_products),
     ("nearest_integers", nearest_integers),
-    ("settled", settled),
-    ("settled_positive", settled_positive),
+    ("corrected", corrected),
+    ("corrected_positive", corrected_positive),
     ("reduced", reduced),
     ("folded", folded),
     ("biases", biases),
@@ -33,8 +33,8 @@ pub fn source() -> Source {
         "products",
         "word_products",
         "nearest_integers",
-        "settled",
-        "settled_positive",
+        "corrected",
+        "corrected_positive",
         "reduced",
         "folded",
         "biases",
@@ -118,7 +118,9 @@ impl Bench {
         let shape = Launch::linear((n as u32).div_ceil(THREADS), THREADS);
         let mut all = args.to_vec();
         all.push(Arg::U32(n as u32));
-        self.program.kernel(kernel, 0)?.launch(shape, &all)
+        let kernel = self.program.kernel(kernel, 0)?;
+        // SAFETY: `map` and `wide_and_lazy` pass what the kernel takes for n results.
+        unsafe { kernel.launch(shape, &all) }
     }
 
     /// out[i·each ..] of in[i·of ..].
@@ -176,7 +178,7 @@ fn check(
     Ok(())
 }
 
-/// What products are within, and `settle` takes.
+/// What products are within, and `correct` takes.
 const NARROW: (i128, i128) = (1 - (1 << 32), (1 << 65) - (1 << 32));
 /// What products by words are within.
 const WORD_PRODUCTS: (i128, i128) = (0, (1 << 65) - (1 << 33));
@@ -198,7 +200,7 @@ fn products(device: &Device, seed: u64) -> Result<(), String> {
     for ((&a, &b), (narrow, lazy)) in a.iter().zip(&b).zip(found) {
         let expected = mul(canonical(a), canonical(b));
         check(|| format!("{a:#x}·{b:#x}"), narrow, expected, NARROW)?;
-        check(|| format!("{a:#x}·{b:#x}, settled,"), lazy.into(), expected, LAZY)?;
+        check(|| format!("{a:#x}·{b:#x}, corrected,"), lazy.into(), expected, LAZY)?;
     }
     Ok(())
 }
@@ -221,7 +223,7 @@ fn word_products(device: &Device, seed: u64) -> Result<(), String> {
     for (((&m, &w), &c), (wide, lazy)) in m.iter().zip(&w).zip(&c).zip(found) {
         let expected = residue(i128::from(m) * i128::from(w) + i128::from(c));
         check(|| format!("{m}·{w:#x} + {c:#x}"), wide, expected, WORD_PRODUCTS)?;
-        check(|| format!("{m}·{w:#x} + {c:#x}, settled,"), lazy.into(), expected, LAZY)?;
+        check(|| format!("{m}·{w:#x} + {c:#x}, corrected,"), lazy.into(), expected, LAZY)?;
     }
     Ok(())
 }
@@ -248,12 +250,12 @@ fn nearest_integers(device: &Device, seed: u64) -> Result<(), String> {
     Ok(())
 }
 
-fn settled(device: &Device, seed: u64) -> Result<(), String> {
-    to_lazy(device, "settled", wides(&mut random(seed), NARROW.0, NARROW.1))
+fn corrected(device: &Device, seed: u64) -> Result<(), String> {
+    to_lazy(device, "corrected", wides(&mut random(seed), NARROW.0, NARROW.1))
 }
 
-fn settled_positive(device: &Device, seed: u64) -> Result<(), String> {
-    to_lazy(device, "settled_positive", wides(&mut random(seed), 0, NARROW.1))
+fn corrected_positive(device: &Device, seed: u64) -> Result<(), String> {
+    to_lazy(device, "corrected_positive", wides(&mut random(seed), 0, NARROW.1))
 }
 
 fn reduced(device: &Device, seed: u64) -> Result<(), String> {

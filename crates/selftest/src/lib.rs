@@ -44,9 +44,9 @@ pub mod vectors;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use warpint_device::Device;
+use warpint_device::{CPU, Device};
 use warpint_integer::Executor;
-use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks, places};
+use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks};
 use warpint_mersenne::{BuildOptions, EngineError, EngineFamily, Shift, Step};
 
 use oracle::Limbs;
@@ -142,7 +142,7 @@ pub fn run_seeded(
         }
     }
     for &family in families {
-        if family.place() == places::CPU && family.name() != Goldilocks.name() {
+        if family.place() == CPU && family.name() != Goldilocks.name() {
             continue;
         }
         let (name, scale) = (name(family), Scale::at(family, depth));
@@ -321,7 +321,7 @@ impl Running<'_> {
 /// `fp64` on the CPU, `goldilocks@cuda:0` elsewhere.
 fn name(family: &dyn EngineFamily) -> String {
     match family.place() {
-        places::CPU => family.name().to_owned(),
+        CPU => family.name().to_owned(),
         place => format!("{}@{place}", family.name()),
     }
 }

@@ -2,10 +2,10 @@
 
 use std::ops::RangeInclusive;
 
-use warpint_arith::limbs;
 use warpint_mersenne::{
     BuildOptions, Engine, EngineError, EngineFamily, Health, Margin, Residue, Shift, Step,
 };
+use warpint_natural::limbs;
 
 /// The family `limbs`: 2 ≤ p ≤ 50,000, schoolbook products of 64-bit limbs.
 ///

@@ -2,10 +2,11 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use warpint_arith::{limbs, primes};
-use warpint_mersenne::engine::places;
+use warpint_arith::primes;
+use warpint_device::CPU;
 use warpint_mersenne::layout::WordLayout;
 use warpint_mersenne::{EngineFamily, Residue, Shift};
+use warpint_natural::limbs;
 
 use crate::Depth;
 
@@ -39,7 +40,7 @@ impl Scale {
     pub fn of(family: &dyn EngineFamily) -> Self {
         match family.place() {
             "sim" => Self::Small,
-            places::CPU => Self::Whole,
+            CPU => Self::Whole,
             _ => Self::Large,
         }
     }

@@ -103,8 +103,8 @@ fn modulo(
             *x = if i >> log2 == 2 { -(size as f64) } else { size as f64 };
         }
     }
-    let data = device.upload(&start).map_err(|e| e.to_string())?;
-    plan.forward(&data).map_err(|e| e.to_string())?;
+    let mut data = device.upload(&start).map_err(|e| e.to_string())?;
+    plan.forward(&mut data).map_err(|e| e.to_string())?;
     let spectra = data.download().map_err(|e| e.to_string())?;
     // All outputs are compared on the way back; some here.
     let some: Vec<usize> = (0..count).step_by(count.div_ceil(4)).collect();
@@ -122,7 +122,7 @@ fn modulo(
             }
         }
     }
-    plan.inverse(&data).map_err(|e| e.to_string())?;
+    plan.inverse(&mut data).map_err(|e| e.to_string())?;
     let back = data.download().map_err(|e| e.to_string())?;
     for (s, field) in fields.iter().enumerate() {
         let part = s * stride..s * stride + batch * n;
@@ -221,8 +221,9 @@ fn convolution<const K: usize>(
     let (a, b) = (vectors::<K>(form, n, batch, rng), vectors::<K>(form, n, batch, rng));
     let run = || {
         let plan = SmallPrimes::convolutions(device, form, log2, batch)?;
-        let (a, b) = (upload(device, &a)?, upload(device, &b)?);
-        plan.convolve(&a, &b, &a)?;
+        let (mut a, b) = (upload(device, &a)?, upload(device, &b)?);
+        let cells = a.cells(..);
+        plan.convolve(cells, &b, cells)?;
         download::<K>(&a)
     };
     let found = run().map_err(|e: SmallPrimesError| e.to_string())?;
@@ -255,10 +256,12 @@ fn transform<const K: usize>(
     let x = vectors::<K>(form, n, batch, rng);
     let run = || {
         let plan = SmallPrimes::new(device, form, log2, batch)?;
-        let data = upload(device, &x)?;
-        plan.transform(&data, &data)?;
+        let mut data = upload(device, &x)?;
+        let cells = data.cells(..);
+        plan.transform(cells, cells)?;
         let found = download::<K>(&data)?;
-        plan.inverse(&data, &data)?;
+        let cells = data.cells(..);
+        plan.inverse(cells, cells)?;
         Ok((found, download::<K>(&data)?))
     };
     let (found, back) = run().map_err(|e: SmallPrimesError| e.to_string())?;
@@ -319,9 +322,10 @@ fn ring(
             }
         }
     }
-    let data = device.upload(&limb_major(&start, words))?;
-    plan.transform(&data, &data)?;
-    plan.inverse(&data, &data)?;
+    let mut data = device.upload(&limb_major(&start, words))?;
+    let cells = data.cells(..);
+    plan.transform(cells, cells)?;
+    plan.inverse(cells, cells)?;
     let back = element_major(&data.download()?, words);
     let wrong = back.chunks(words).zip(start.chunks(words)).position(|(found, x)| found != x);
     Ok(wrong.map_or(Ok(()), |i| Err(format!("integer {i} does not come back"))))

@@ -1,12 +1,10 @@
 //! Whole tests of M_p, just as the program runs them but without files.
 
-use std::sync::mpsc;
-
 use warpint_arith::primes;
 use warpint_mersenne::checkpoint::CheckpointStore;
 use warpint_mersenne::{
     EngineFamily, Event, Exponent, Finished, LlStart, Outcome, Plan, RunOptions, StopToken,
-    TestError, TestKind, TestSpec, Verdict, engine, test,
+    TestError, TestKind, TestSpec, Verdict, engine, primality,
 };
 
 /// A test from its plan to its outcome, with all its events.
@@ -49,10 +47,10 @@ pub fn sitting_of(
     stop: &StopToken,
     options: &RunOptions,
 ) -> (Result<Finished, TestError>, Vec<Event>) {
-    let (sender, events) = mpsc::channel();
-    let finished = test::run(spec, plan, store, &sender, stop, options);
-    drop(sender);
-    (finished, events.into_iter().collect())
+    let mut events = vec![];
+    let finished =
+        primality::run(spec, plan, store, &mut |event| events.push(event), stop, options);
+    (finished, events)
 }
 
 /// The same to its end, without a store.

@@ -2,32 +2,54 @@
 //!
 //! * [`mersenne`]: Lucas–Lehmer and PRP tests of 2^p − 1.
 //! * [`integer`]: batches of integers: millions of products at once.
+//! * [`batch`]: files of numbers, and batch jobs from files to a file.
 //! * [`collatz`]: verification of the Collatz conjecture, delays and records.
 //! * [`transform`]: Fourier transforms over finite fields, among them big prime fields.
-//! * [`gimps`]: the files that programs around GIMPS read and write.
+//! * [`runner`]: tests with checkpoints, proofs and recorded results; workers on lists of assignments.
+//! * [`gimps`]: the files that programs around GIMPS read and write (feature `mersenne`).
 //! * [`device`]: GPUs, and the one way to run a kernel.
+//! * [`natural`]: single natural numbers of any length.
 //! * [`arith`]: exact scalar arithmetic.
+//! * [`progress`]: how work is asked to stop and how it reports progress.
+//!
+//! The first six are features of this crate, all on by default: `default-features = false` with
+//! `features = ["integer"]` builds batches only.
 //!
 //! A whole Lucas–Lehmer test, with an engine and a transform length that suit
 //! the exponent:
 //!
 //! ```
-//! use std::sync::mpsc;
 //! use warpint::mersenne::{
 //!     Exponent, Finished, LlStart, Plan, PlanRequest, RunOptions, StopToken, TestKind, TestSpec,
-//!     Verdict, test,
+//!     Verdict, primality,
 //! };
 //!
 //! let exponent: Exponent = "2203".parse()?;
 //! let plan = Plan::new(exponent, &PlanRequest::default())?;
 //! let spec = TestSpec::new(TestKind::Ll(LlStart::Four), exponent);
-//! let (events, _progress) = mpsc::channel();
 //! // No store: nothing is saved. `CheckpointStore::open` makes a test resumable.
 //! let finished =
-//!     test::run(&spec, plan, None, &events, &StopToken::new(), &RunOptions::default())?;
+//!     primality::run(&spec, plan, None, &mut |_| {}, &StopToken::new(), &RunOptions::default())?;
 //! let Finished::Done(outcome) = finished else { unreachable!("nobody asked for a stop") };
 //! assert_eq!(outcome.verdict, Verdict::Prime);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The same as a job of a directory, with checkpoints, a stored result and a line in its `results.txt`; an
+//! observer in place of [`runner::Unobserved`] hears how it goes:
+//!
+//! ```
+//! use std::path::Path;
+//! use std::sync::Arc;
+//! use warpint::mersenne::{Exponent, LlStart, StopToken, TestKind, TestSpec};
+//! use warpint::runner::{Job, Observer, Unobserved};
+//!
+//! fn test(dir: &Path) -> Result<(), Box<dyn std::error::Error>> {
+//!     let spec = TestSpec::new(TestKind::Ll(LlStart::Four), Exponent::new(2203)?);
+//!     let observer: Arc<dyn Observer> = Arc::new(Unobserved);
+//!     println!("{}", Job::new(spec, dir).run(&observer, &StopToken::new())?);
+//!     Ok(())
+//! }
 //! ```
 //!
 //! A million products of numbers of 1,024 bits, on all cores; with
@@ -63,6 +85,42 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A file of numbers, and a whole job from files to a file, in pieces, which goes on where it was
+//! stopped:
+//!
+//! ```
+//! use warpint::batch::{Form, Format, Item, Job, News, Request, Source};
+//! use warpint::integer::{Executor, Operation};
+//! use warpint::progress::StopToken;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let at = |name: &str| folder.path().join(name);
+//! std::fs::write(at("a.txt"), "3\n5\n0\n")?;
+//!
+//! // Its lines are counted, and the widest of its numbers is found.
+//! let source = Source::new(&at("a.txt"), None, None)?;
+//! assert_eq!((source.count(), source.format(), source.width().bits()), (3, Format::Decimal, 32));
+//! let (numbers, problems) = source.open(0)?.next(3)?.numbers(&Executor::cpu())?;
+//! assert!(problems.is_empty());
+//! let squares = numbers.square()?;
+//! let form = Form { format: Format::Hex, width: squares.width(), item: Item::U32 };
+//! assert_eq!(form.of(&squares)?.into_bytes(&[]), b"9\n19\n0\n");
+//!
+//! // Inverses modulo 7, of which 0 has none.
+//! let request = Request::new(Operation::Inverse, vec![at("a.txt"), "7".into()], at("r.txt"));
+//! let mut problems = vec![];
+//! let job = Job::new(request, Executor::cpu(), &mut |_| {})?;
+//! let outcome = job.open()?.run(&StopToken::new(), &mut |news| {
+//!     if let News::Problem(line) = news {
+//!         problems.push(line);
+//!     }
+//! })?;
+//! assert_eq!((outcome.tally.done, outcome.tally.malformed), (3, 1));
+//! assert!(problems[0].ends_with("a.txt: line 3: a has no inverse modulo b"));
+//! assert_eq!(std::fs::read_to_string(at("r.txt"))?, "5\n3\nnone\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! The Collatz conjecture for all numbers below 2^30, on all cores; with
 //! `GpuSieve::new(&Device::open("cuda")?, Walker::default())` in place of `CpuSieve::default()` on a GPU:
 //!
@@ -84,10 +142,10 @@
 //!
 //! ```
 //! use warpint::arith::field::Field;
-//! use warpint::arith::gfn::{Gfn, PRIMES};
+//! use warpint::arith::gfn::Gfn8;
 //! use warpint::transform::cpu::Transform;
 //!
-//! let field = Gfn::<8>::new(PRIMES[2])?;
+//! let field = Gfn8::known();
 //! // 1 + z and −1 + 2z, of 1024 coefficients.
 //! let polynomial = |low, high| {
 //!     let mut x = vec![field.zero(); 1024];
@@ -102,9 +160,21 @@
 //! ```
 
 pub use warpint_arith as arith;
+#[cfg(feature = "batch")]
+pub use warpint_batch as batch;
+#[cfg(feature = "collatz")]
 pub use warpint_collatz as collatz;
 pub use warpint_device as device;
+#[cfg(feature = "mersenne")]
 pub use warpint_gimps as gimps;
+#[cfg(feature = "integer")]
 pub use warpint_integer as integer;
+#[cfg(feature = "mersenne")]
 pub use warpint_mersenne as mersenne;
+#[cfg(feature = "natural")]
+pub use warpint_natural as natural;
+pub use warpint_progress as progress;
+#[cfg(feature = "runner")]
+pub use warpint_runner as runner;
+#[cfg(feature = "transform")]
 pub use warpint_transform as transform;

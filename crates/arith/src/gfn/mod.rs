@@ -6,6 +6,7 @@
 //! | file | what it has |
 //! |---|---|
 //! | `form` | which p are meant, and the known primes |
+//! | `known` | a type for the field of each known prime |
 //! | `primality` | proofs that p is prime |
 //! | `root` | roots of unity |
 //! | `sum` | sums, and products by powers of r and of ½ |
@@ -19,6 +20,7 @@ mod convert;
 mod dispatch;
 mod form;
 mod karatsuba;
+mod known;
 mod primality;
 mod product;
 mod root;
@@ -30,6 +32,7 @@ mod transforms;
 pub use crate::with_field;
 pub use convert::NoElement;
 pub use form::{Form, NoForm, PRIMES};
+pub use known::{Gfn2, Gfn4, Gfn8, Gfn16, Gfn32, Gfn64, Gfn128};
 
 use std::sync::OnceLock;
 

@@ -24,6 +24,33 @@ pub const Q: u64 = 0xffff_ffff_0000_0001;
 /// ε = 2^64 mod q = 2^32 − 1.
 pub const EPSILON: u64 = 0xffff_ffff;
 
+/// Values at which arithmetic mod q carries, borrows or wraps: 0 and 1, both sides of 2^31, 2^32, 2^33 and 2^63, of q/2, and
+/// below q. For tests.
+pub const CORNERS: [u64; 22] = [
+    0,
+    1,
+    2,
+    3,
+    (1 << 31) - 1,
+    1 << 31,
+    (1 << 32) - 2,
+    (1 << 32) - 1,
+    1 << 32,
+    (1 << 32) + 1,
+    (1 << 33) - 1,
+    1 << 33,
+    (1 << 63) - 1,
+    1 << 63,
+    (1 << 63) + 1,
+    Q / 2,
+    Q / 2 + 1,
+    Q - (1 << 33),
+    Q - (1 << 32),
+    Q - (1 << 32) + 1,
+    Q - 2,
+    Q - 1,
+];
+
 /// x mod q for a lazy x.
 #[inline(always)]
 #[must_use]

@@ -1,4 +1,4 @@
-//! Addition, subtraction and comparison of equally long numbers.
+//! Addition, subtraction and comparison of equally long numbers, and leading zeros.
 
 use core::cmp::Ordering;
 
@@ -56,4 +56,15 @@ pub fn compare(a: &[u64], b: &[u64]) -> Ordering {
         .map(|i| limb(a, i).cmp(&limb(b, i)))
         .find(|o| o.is_ne())
         .unwrap_or(Ordering::Equal)
+}
+
+/// a without its leading zero limbs.
+#[must_use]
+pub fn trimmed(a: &[u64]) -> &[u64] {
+    &a[..a.iter().rposition(|&x| x != 0).map_or(0, |top| top + 1)]
+}
+
+/// Drops leading zero limbs.
+pub fn trim(a: &mut Vec<u64>) {
+    a.truncate(trimmed(a).len());
 }

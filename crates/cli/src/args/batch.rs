@@ -1,11 +1,11 @@
 //! `batch` and its operations.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Subcommand, ValueEnum};
-use warpint::integer::Width;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
+use warpint::batch::{Bits, Check, Format};
 use warpint::mersenne::DeviceChoice;
 
 use super::arithmetic::threads;
@@ -132,16 +132,16 @@ pub(crate) struct BatchArgs {
 
     /// The format of A, and of B, or E and M: dec, hex, npy or raw [default: by the ends of their
     /// names, .txt or .dec, .hex, .npy, .bin or .raw, else by their content].
-    #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true)]
+    #[arg(long, value_name = "FORMAT", value_parser = format(), hide_possible_values = true)]
     pub(crate) format: Option<Format>,
 
     /// The format of OUT [default: by the end of its name, else that of A].
-    #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true)]
+    #[arg(long, value_name = "FORMAT", value_parser = format(), hide_possible_values = true)]
     pub(crate) out_format: Option<Format>,
 
     /// The width of the numbers, a multiple of 32 up to 1048576: that of all, or with commas
     /// that of each file, in their order. Needed for raw files [default of text: the widest number there is].
-    #[arg(long, value_name = "N[,N…]", value_parser = bits)]
+    #[arg(long, value_name = "N[,N…]")]
     pub(crate) bits: Option<Bits>,
 
     /// Where to compute: auto (a GPU if there is one that works, otherwise the CPU), cpu, cuda or
@@ -170,7 +170,7 @@ pub(crate) struct BatchArgs {
     /// identity costs the host one read of operands and results. On the device, mullo takes twice as long,
     /// modinv a product and a quotient more, gcd about four times as long. What fails is computed again; if it
     /// fails again, nothing is written and the exit code is 1.
-    #[arg(long, value_name = "WHAT", value_parser = check)]
+    #[arg(long, value_name = "WHAT")]
     pub(crate) check: Option<Check>,
 
     /// Draw results to check by this seed [default: another one each time].
@@ -194,140 +194,17 @@ pub(crate) struct BatchArgs {
     pub(crate) json: bool,
 }
 
-/// How numbers stand in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// A line of decimal digits each.
-    #[value(name = "dec")]
-    Decimal,
-    /// A line of hexadecimal digits each.
-    Hex,
-    /// A NumPy array of shape (count, limbs) of uint32 or uint64, the lowest limb first.
-    Npy,
-    /// width/8 bytes each, the lowest first.
-    Raw,
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Decimal => "dec",
-            Self::Hex => "hex",
-            Self::Npy => "npy",
-            Self::Raw => "raw",
+/// A format by its name.
+fn format() -> impl TypedValueParser<Value = Format> {
+    let name = |format: Format| {
+        PossibleValue::new(format.name()).help(match format {
+            Format::Decimal => "A line of decimal digits each",
+            Format::Hex => "A line of hexadecimal digits each",
+            Format::Npy => {
+                "A NumPy array of shape (count, limbs) of uint32 or uint64, the lowest limb first"
+            }
+            Format::Raw => "width/8 bytes each, the lowest first",
         })
-    }
-}
-
-/// How results are checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Check {
-    /// All by identities; `None` for the default of the device.
-    pub(crate) identity: Option<bool>,
-    /// So many computed once more.
-    pub(crate) sample: u64,
-}
-
-impl fmt::Display for Check {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.identity, self.sample) {
-            (Some(true), 0) => f.write_str("identity"),
-            (Some(false), 0) => f.write_str("none"),
-            (Some(true), n) => write!(f, "identity,{n}"),
-            (Some(false), n) => write!(f, "none,{n}"),
-            (None, n) => write!(f, "{n}"),
-        }
-    }
-}
-
-fn check(text: &str) -> Result<Check, String> {
-    const FORMS: &str = "give identity, none, a number N from 1 on, identity,N or none,N";
-    let refused = |part: &str| format!("'{part}' is no check: {FORMS}");
-    let sample = |part: &str| at_least_one(part).map_err(|_| refused(part));
-    let identity = |part: &str| match part {
-        "identity" => Some(true),
-        "none" => Some(false),
-        _ => None,
     };
-    match text.split_once(',') {
-        Some((first, second)) => {
-            let identity = identity(first).ok_or_else(|| refused(first))?;
-            Ok(Check { identity: Some(identity), sample: sample(second)? })
-        }
-        None => match identity(text) {
-            Some(identity) => Ok(Check { identity: Some(identity), sample: 0 }),
-            None => Ok(Check { identity: None, sample: sample(text)? }),
-        },
-    }
-}
-
-/// The widths that were asked for: one for all files, or one for each.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Bits(pub(crate) Vec<Width>);
-
-impl fmt::Display for Bits {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let widths: Vec<_> = self.0.iter().map(|width| width.bits().to_string()).collect();
-        f.write_str(&widths.join(","))
-    }
-}
-
-fn bits(text: &str) -> Result<Bits, String> {
-    let width = |text: &str| {
-        let bits = text.parse().map_err(|_| format!("'{text}' is not a number of bits"))?;
-        Width::new(bits).map_err(|e| e.to_string())
-    };
-    text.split(',').map(width).collect::<Result<_, _>>().map(Bits)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn checks_are_read() {
-        for (text, identity, sample) in [
-            ("identity", Some(true), 0),
-            ("none", Some(false), 0),
-            ("17", None, 17),
-            ("identity,1", Some(true), 1),
-            ("none,1000", Some(false), 1000),
-        ] {
-            assert_eq!(check(text), Ok(Check { identity, sample }), "{text}");
-        }
-        for (text, part) in [
-            ("", ""),
-            ("0", "0"),
-            ("-1", "-1"),
-            ("all", "all"),
-            ("identity,", ""),
-            ("identity,none", "none"),
-            ("none,0", "0"),
-            ("5,identity", "5"),
-            ("none,5,5", "5,5"),
-        ] {
-            let says = check(text).unwrap_err();
-            assert!(says.starts_with(&format!("'{part}' is no check: give identity, ")), "{says}");
-        }
-    }
-
-    #[test]
-    fn widths_are_of_all_or_of_each() {
-        let of = |text| bits(text).map(|Bits(all)| all.iter().map(|w| w.bits()).collect());
-        assert_eq!(bits("64,1048576").unwrap().to_string(), "64,1048576");
-        assert_eq!(of("64"), Ok(vec![64]));
-        assert_eq!(of("64,1048576"), Ok(vec![64, 1_048_576]));
-        assert_eq!(of("64,32,96"), Ok(vec![64, 32, 96]));
-        for (text, says) in [
-            ("", "'' is not a number of bits"),
-            ("64,", "'' is not a number of bits"),
-            ("64,,32", "'' is not a number of bits"),
-            ("-32", "'-32' is not a number of bits"),
-            ("0", "0 bits: a width must be a multiple of 32 from 32 to 1048576"),
-            ("33", "33 bits: a width must be a multiple of 32 from 32 to 1048576"),
-            ("1048608", "1048608 bits: a width must be a multiple of 32 from 32 to 1048576"),
-        ] {
-            assert_eq!(of(text), Err(says.to_owned()), "{text}");
-        }
-    }
+    PossibleValuesParser::new(Format::ALL.map(name)).try_map(|text| text.parse::<Format>())
 }

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use warpint::integer::Width;
-use warpint::integer::gpu::Method;
 use warpint::mersenne::DeviceChoice;
+use warpint_bench::batch::{Methods, Operation};
 
 use super::arithmetic::threads;
-use super::at_least_one;
+use super::{at_least_one, named};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -29,7 +29,7 @@ pub(crate) struct BenchBatchArgs {
     #[arg(
         long = "op",
         value_name = "OPS",
-        value_enum,
+        value_parser = named(&Operation::ALL, Operation::name, Operation::about),
         value_delimiter = ',',
         default_value = "add,mul,sqr",
         hide_possible_values = true
@@ -72,40 +72,6 @@ pub(crate) struct BenchBatchArgs {
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// What is done with numbers of n bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Operation {
-    /// a + b mod 2^n.
-    Add,
-    /// a·b.
-    Mul,
-    /// a².
-    Sqr,
-    /// a·b mod 2^n.
-    Mullo,
-    /// ⌊a/b⌋ and a mod b, b of n/2 bits.
-    Divrem,
-    /// The greatest common divisor.
-    Gcd,
-    /// The same by divisions, of numbers from 1 up: zeros are taken as ones.
-    GcdByDivision,
-    /// a^(−1) mod m, m odd; 0 where there is none.
-    Modinv,
-    /// a^b mod m, m odd.
-    Powm,
-    /// ⌊√a⌋ and a − ⌊√a⌋².
-    Sqrt,
-}
-
-/// Ways to multiply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Methods {
-    /// Each that is possible.
-    All,
-    /// This one.
-    One(Method),
 }
 
 fn methods(text: &str) -> Result<Methods, String> {

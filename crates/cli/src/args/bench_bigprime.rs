@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use warpint::arith::gfn::{Form, PRIMES};
 use warpint::mersenne::DeviceChoice;
+use warpint_bench::bigprime::Way;
 
 use super::arithmetic::threads;
-use super::at_least_one;
+use super::{at_least_one, named};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -31,7 +32,7 @@ pub(crate) struct BenchBigprimeArgs {
 
     /// By which way: big (passes over points whose roots are powers of r), small (modulo many primes
     /// below 2^50) or both; small is for devices [default: both on a GPU, big on the CPU].
-    #[arg(long, value_name = "WAY", value_enum, hide_possible_values = true)]
+    #[arg(long, value_name = "WAY", value_parser = named(&Way::ALL, Way::name, Way::about), hide_possible_values = true)]
     pub(crate) way: Option<Way>,
 
     /// Runs of which the median is taken, 1 to 1000 [default: 15, and 3 of those that take long].
@@ -59,17 +60,6 @@ pub(crate) struct BenchBigprimeArgs {
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// A way to transform.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Way {
-    /// In the field itself.
-    Big,
-    /// Modulo many small primes.
-    Small,
-    /// One after the other.
-    Both,
 }
 
 /// Exponents of two, from the first to the last.

@@ -4,7 +4,7 @@ use clap::Args;
 use warpint::mersenne::DeviceChoice;
 
 use super::collatz_runs::{MethodChoice, method};
-use super::natural::natural;
+use warpint::batch::expression::natural;
 
 pub(crate) const BENCH_EXAMPLES: &str = "\
 Examples:

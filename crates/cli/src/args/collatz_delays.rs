@@ -6,7 +6,7 @@ use clap::Args;
 use num_bigint::BigUint;
 use warpint::mersenne::DeviceChoice;
 
-use super::natural::{large_natural, natural};
+use warpint::batch::expression::{large_natural, natural};
 
 pub(super) const PATH_EXAMPLES: &str = "\
 Examples:

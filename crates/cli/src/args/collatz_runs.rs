@@ -10,7 +10,7 @@ use warpint::collatz::Method;
 use warpint::mersenne::DeviceChoice;
 
 use super::arithmetic::threads;
-use super::natural::natural;
+use warpint::batch::expression::natural;
 
 pub(crate) const VERIFY_EXAMPLES: &str = "\
 Examples:

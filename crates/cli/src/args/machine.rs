@@ -4,11 +4,12 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
+use warpint::collatz::sizes::Tunable;
 use warpint::mersenne::{DeviceChoice, DeviceId, Exponent};
 
 use super::arithmetic::{ArithmeticArgs, DeviceArgs, threads};
-use super::{at_least_one, gpu};
+use super::{at_least_one, gpu, named};
 use crate::units;
 
 #[derive(Debug, Args)]
@@ -76,36 +77,11 @@ pub(crate) enum Tune {
     Collatz(TuneCollatzArgs),
 }
 
-/// What of the Collatz conjecture is tuned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Tuned {
-    /// The bits of a step of the sieve's walk.
-    Sieve,
-    /// The bits of the tables of the table method.
-    Table,
-    /// The tables, threads and blocks of delays.
-    Delays,
-}
-
-impl Tuned {
-    /// All of them.
-    pub(crate) const ALL: [Self; 3] = [Self::Sieve, Self::Table, Self::Delays];
-
-    /// Its name for users.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Sieve => "sieve",
-            Self::Table => "table",
-            Self::Delays => "delays",
-        }
-    }
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct TuneCollatzArgs {
     /// sieve, table or delays [default: all that the device has sizes for].
-    #[arg(value_name = "WHAT", hide_possible_values = true)]
-    pub(crate) what: Vec<Tuned>,
+    #[arg(value_name = "WHAT", value_parser = named(&Tunable::ALL, Tunable::name, Tunable::about), hide_possible_values = true)]
+    pub(crate) what: Vec<Tunable>,
 
     /// Where: auto (a GPU if there is one that works, otherwise the CPU), cpu, cuda or cuda:N.
     #[arg(long, value_name = "DEVICE", default_value_t)]

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use warpint::mersenne::{Exponent, LlStart, PlanRequest, TestKind, TestSpec};
+use warpint::runner::{Job, TF_LIMIT, random_shift};
 
 use super::arithmetic::ArithmeticArgs;
 use super::at_least_one;
-use crate::run::{Job, random_shift};
 use crate::units;
 
 pub(super) const PRP_EXAMPLES: &str = "\
@@ -91,9 +91,6 @@ pub(crate) struct TestArgs {
     pub(crate) json: bool,
 }
 
-/// About a tenth of a second at the largest exponents.
-pub(crate) const TF_LIMIT: u64 = 2_000_000;
-
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
 pub(crate) enum Start {
     #[default]
@@ -125,18 +122,12 @@ impl TestArgs {
     /// A job for no assignment, without proof and second engine.
     pub(crate) fn job(&self, spec: TestSpec) -> Job<'_> {
         Job {
-            spec,
             request: self.plan_request(),
-            proof: None,
-            verify_with: None,
-            dir: &self.dir,
             results: self.results.as_deref(),
             checkpoint_interval: self.checkpoint_interval,
             tf_limit: (!self.no_tf).then_some(self.tf_limit),
             restart: self.restart,
-            quiet: self.quiet,
-            json: self.json,
-            order: None,
+            ..Job::new(spec, &self.dir)
         }
     }
 

@@ -1,10 +1,11 @@
 //! `warpint ll P`
 
 use warpint::mersenne::{PlanRequest, TestKind};
+use warpint::runner::Job;
 
 use crate::args::{EngineName, Start, TestArgs};
 use crate::exit::Exit;
-use crate::run::{Job, one};
+use crate::run::one;
 
 pub(crate) fn run(
     start: Start,
@@ -14,5 +15,5 @@ pub(crate) fn run(
     let request = args.plan_request();
     let verify_with =
         verify_with.map(|engine| PlanRequest { engine: engine.0, length: None, ..request });
-    one(Job { verify_with, ..args.job(args.spec(TestKind::Ll(start.into()))) })
+    one(&Job { verify_with, ..args.job(args.spec(TestKind::Ll(start.into()))) }, args)
 }

@@ -2,10 +2,11 @@
 
 use warpint::mersenne::proof::{Points, power_for};
 use warpint::mersenne::{KnownFactors, TestKind, TestSpec};
+use warpint::runner::Job;
 
 use crate::args::TestArgs;
 use crate::exit::{BadRequest, Exit};
-use crate::run::{Job, one};
+use crate::run::one;
 
 pub(crate) fn run(
     args: &TestArgs,
@@ -16,7 +17,7 @@ pub(crate) fn run(
     let known_factors = KnownFactors::new(p, factors)?;
     let spec = TestSpec { known_factors, ..args.spec(TestKind::Prp) };
     let proof = proof.map(|power| power_of(p, power)).transpose()?;
-    one(Job { proof, ..args.job(spec) })
+    one(&Job { proof, ..args.job(spec) }, args)
 }
 
 fn power_of(p: u32, power: Option<u32>) -> anyhow::Result<u32> {

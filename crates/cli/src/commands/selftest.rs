@@ -4,8 +4,9 @@ use std::fmt::{self, Display};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
+use warpint::device::device_on;
 use warpint::integer::Executor;
-use warpint::mersenne::engine::places::{Families, device_on, families_on_cpu};
+use warpint::mersenne::engine::places::{Families, families_on_cpu};
 use warpint::mersenne::{DeviceChoice, PlanRequest};
 use warpint_selftest::batches::Sizes;
 use warpint_selftest::{
@@ -17,13 +18,13 @@ use super::batch::place::gpu;
 use crate::args::SelftestArgs;
 use crate::exit::{self, BadRequest, Exit};
 use crate::report;
-use crate::run::settle_for_any;
+use crate::run::resolve_for_any;
 use crate::{threads, units};
 
 pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
     threads::set(args.threads)?;
     let (choice, filter) = (args.device.device, args.filter.as_deref());
-    let request = settle_for_any(&PlanRequest { device: choice, ..PlanRequest::default() })?;
+    let request = resolve_for_any(&PlanRequest { device: choice, ..PlanRequest::default() })?;
     let families = families(choice, &request)?;
     let depth = if args.thorough { Depth::Thorough } else { Depth::Quick };
     let mut tally = Tally::new(args);

@@ -1,20 +1,20 @@
 //! `warpint selftest --faults [FILTER] [--device …]`
 
 use anyhow::Context;
-use warpint::mersenne::engine::places::device_on;
+use warpint::device::device_on;
 use warpint::mersenne::{DeviceChoice, PlanRequest};
 use warpint_selftest::faults::{self, FaultReport, Sizes, run_on_cpu, run_on_device};
 
 use super::selftest::{Case, Tally, families};
 use crate::args::SelftestArgs;
 use crate::exit::Exit;
-use crate::run::settle_for_any;
+use crate::run::resolve_for_any;
 use crate::threads;
 
 pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
     threads::set(args.threads)?;
     let device = args.device.device;
-    let request = settle_for_any(&PlanRequest { device, ..PlanRequest::default() })?;
+    let request = resolve_for_any(&PlanRequest { device, ..PlanRequest::default() })?;
     let families = families(device, &request)?;
     let program = std::env::current_exe().context("cannot find this program's own file")?;
     let mut tally = Tally::new(args);

@@ -1,99 +1,40 @@
 //! `warpint status [DIR]`: what the workers of a directory do.
 
-use std::ffi::OsString;
 use std::fmt::{self, Display};
-use std::path::Path;
 use std::time::Duration;
-use std::{fs, io};
 
-use anyhow::Context;
 use serde::Serialize;
-use warpint::gimps::{Line, WorkFile, WorkFileError};
+use warpint::runner::work::{ListStatus, Overview, State, WorkerStatus};
 
 use crate::args::StatusArgs;
 use crate::exit::{BadRequest, Exit};
 use crate::report;
 use crate::units;
-use crate::work::{Claim, State, WorkerStatus};
 
 pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<Exit> {
     let dir = args.dir.as_path();
     if !dir.is_dir() {
         return Err(BadRequest(format!("the directory {} is not there", dir.display())).into());
     }
-    let (mut workers, unreadable) =
-        WorkerStatus::all(dir).with_context(|| format!("cannot read {}", dir.display()))?;
+    let (overview, unreadable) = Overview::of(dir)?;
     for line in unreadable {
         report::notice(&format!("warning: {line}"));
     }
-    for worker in &mut workers {
-        let runs = matches!(
-            worker.state,
-            State::Preparing | State::Testing | State::Proving | State::Waiting
-        );
-        if runs && !Claim::is_taken(&Claim::of_worker(dir, worker.worker)) {
-            worker.state = State::Killed;
-        }
-    }
-    let lines = Lines::of(&WorkFile::new(dir, Duration::ZERO))?;
-    let own_lists = numbers(dir)
-        .with_context(|| format!("cannot read {}", dir.display()))?
-        .into_iter()
-        .map(|worker| Lines::of(&WorkFile::of_worker(dir, worker, Duration::ZERO)))
-        .collect::<Result<_, _>>()?;
-    report::print(&Status { workers, lines, own_lists }, args.json)?;
+    report::print(&Status(overview), args.json)?;
     Ok(Exit::Done)
 }
 
-/// The workers that have lists of their own, ascending.
-fn numbers(dir: &Path) -> io::Result<Vec<u32>> {
-    let number = |name: OsString| {
-        name.to_str()?.strip_prefix("worktodo-")?.strip_suffix(".txt")?.parse::<u32>().ok()
-    };
-    let mut numbers = vec![];
-    for entry in fs::read_dir(dir)? {
-        numbers.extend(number(entry?.file_name()));
-    }
-    numbers.sort_unstable();
-    Ok(numbers)
-}
-
+/// An overview as it is printed.
 #[derive(Serialize)]
-struct Status {
-    workers: Vec<WorkerStatus>,
-    lines: Lines,
-    /// Those of worktodo-N.txt.
-    #[serde(rename = "own-lists", skip_serializing_if = "Vec::is_empty")]
-    own_lists: Vec<Lines>,
-}
+#[serde(transparent)]
+struct Status(Overview);
 
-/// What is in a list.
-#[derive(Default, Serialize)]
-struct Lines {
-    file: String,
-    assignments: u32,
-    malformed: u32,
-    foreign: u32,
-}
+/// `DIR/worktodo.txt: 3 assignments left, 1 malformed`
+struct Left<'a>(&'a ListStatus);
 
-impl Lines {
-    fn of(list: &WorkFile) -> Result<Self, WorkFileError> {
-        let mut lines = Self { file: list.path().display().to_string(), ..Self::default() };
-        for line in list.read()? {
-            match line.line {
-                Line::Work(_) => lines.assignments += 1,
-                Line::Foreign(_) => lines.foreign += 1,
-                Line::Malformed(_) => lines.malformed += 1,
-                Line::Blank | Line::Comment => {}
-            }
-        }
-        Ok(lines)
-    }
-}
-
-impl Display for Lines {
+impl Display for Left<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { file, assignments, malformed, foreign } = self;
+        let ListStatus { file, assignments, malformed, foreign } = self.0;
         write!(f, "{file}: {} left", units::count(*assignments, "assignment"))?;
         if *malformed > 0 {
             write!(f, ", {malformed} malformed")?;
@@ -107,14 +48,15 @@ impl Display for Lines {
 
 impl Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.workers.is_empty() {
+        let Overview { workers, lines, own_lists } = &self.0;
+        if workers.is_empty() {
             writeln!(f, "no worker has been here")?;
         }
-        for worker in &self.workers {
+        for worker in workers {
             describe(f, worker)?;
         }
-        write!(f, "{}", self.lines)?;
-        self.own_lists.iter().try_for_each(|list| write!(f, "\n{list}"))
+        write!(f, "{}", Left(lines))?;
+        own_lists.iter().try_for_each(|list| write!(f, "\n{}", Left(list)))
     }
 }
 
@@ -175,8 +117,8 @@ fn describe(f: &mut fmt::Formatter<'_>, worker: &WorkerStatus) -> fmt::Result {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::work::{ErrorStatus, TestStatus};
     use warpint::device::Telemetry;
+    use warpint::runner::work::{ErrorStatus, TestStatus};
 
     #[test]
     fn a_proof_is_told_with_its_share() {
@@ -211,8 +153,8 @@ mod tests {
             test: Some(test),
         };
         let said = |worker: WorkerStatus| {
-            let status =
-                Status { workers: vec![worker], lines: Lines::default(), own_lists: vec![] };
+            let lines = ListStatus::default();
+            let status = Status(Overview { workers: vec![worker], lines, own_lists: vec![] });
             status.to_string().lines().next().unwrap_or_default().to_owned()
         };
         let line = said(worker(State::Proving, test.clone()));

@@ -167,13 +167,19 @@ fn another_command_does_not_destroy_what_is_kept() {
         ["r.txt.partial", "r.txt.partial.json"].map(|name| fs::read(dir.path().join(name)).unwrap())
     };
     let before = there();
-    for line in ["mul a.txt 4", "add a.txt 3", "mul a.txt 3 --bits 9600", "mul a.txt 3 --check 5"] {
+    let path = fs::canonicalize(dir.path().join("a.txt")).unwrap();
+    let another = format!("another command (mul {} 3)", path.display());
+    for (line, other) in [
+        ("mul a.txt 4", another.as_str()),
+        ("add a.txt 3", &another),
+        ("mul a.txt 3 --bits 9600", "the same command without --bits"),
+        ("mul a.txt 3 --check 5", "the same command without --check"),
+        ("add a.txt 3 --check 5", &another),
+    ] {
         let ran = whole(dir.path(), &format!("{line} -o r.txt"));
-        let path = fs::canonicalize(dir.path().join("a.txt")).unwrap();
         let says = format!(
-            "r.txt.partial.json holds {done} of 1500 numbers of another command (mul {} 3): run that one \
-             to its end, or give --restart to discard them",
-            path.display()
+            "r.txt.partial.json holds {done} of 1500 numbers of {other}: run that one to its end, or give \
+             --restart to discard them"
         );
         assert_eq!((ran.code, ran.error()), (Some(2), says.as_str()), "{line}");
         assert!(there() == before, "{line}");

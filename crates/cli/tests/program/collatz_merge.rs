@@ -81,7 +81,7 @@ fn a_forged_claim_is_refused() {
     said(&claim("sieve", "fast", 1, "7"), "no method sieve of version 1 with parameters fast");
     said(&claim("table", "s=99,d=12,words=auto", 1, "7"), "with parameters s=99,d=12,words=auto");
     said(&claim("table", "s=auto,d=12,words=auto", 1, "7"), "its count of numbers walked is 1; ");
-    said(&claim("magic", "none", 1, "7"), "whose format this program does not know");
+    said(&claim("magic", "none", 1, "7"), "this program does not know its method 'magic'");
     // With invented evidence.
     let mut invented = plain.clone();
     invented["evidence"] = serde_json::json!({

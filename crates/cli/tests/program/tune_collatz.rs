@@ -132,6 +132,18 @@ fn sizes_that_make_no_sense_are_told_and_not_taken() {
     assert!(parameters.contains(",step=12,"), "{parameters}");
 }
 
+#[cfg(unix)]
+#[test]
+fn sizes_that_cannot_be_stored_are_printed() {
+    let dir = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink("nowhere", dir.path().join("config")).unwrap();
+    let ran = warpint(dir.path(), "tune collatz sieve --device cpu --bits 12");
+    assert_eq!((ran.code, ran.err.lines().count()), (Some(2), 1), "{ran:?}");
+    assert!(ran.err.starts_with("warning: cannot write the timings in "), "{ran:?}");
+    assert!(ran.err.ends_with(": sizes are printed, but not stored\n"), "{ran:?}");
+    assert!(ran.out.contains("step=12") && !ran.out.contains("stored"), "{ran:?}");
+}
+
 #[test]
 fn a_range_goes_on_with_other_sizes() {
     let dir = tempfile::tempdir().unwrap();

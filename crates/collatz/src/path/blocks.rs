@@ -20,7 +20,8 @@
 //!
 //! So the maximum and the glide are known by their places on the path, and only one value is computed.
 
-use warpint_arith::limbs::{Multiplier, add_assign, mul_small_assign, trim, trimmed};
+use warpint_natural::limbs::{add_assign, mul_small_assign, trim, trimmed};
+use warpint_natural::product::Multiplier;
 
 use super::{advance, outlook};
 use crate::Watch;
@@ -179,7 +180,7 @@ fn leaf(low: &[u64], trace: &mut Trace) -> Image {
 mod tests {
     use num_bigint::BigUint;
     use proptest::prelude::*;
-    use warpint_arith::limbs::Karatsuba;
+    use warpint_natural::product::FastProducts;
 
     use super::*;
     use crate::Unwatched;
@@ -239,7 +240,7 @@ mod tests {
     }
 
     fn check(low: &[u64], leaf: usize) {
-        let blocks = Blocks { multiplier: &Karatsuba, leaf, watch: &Unwatched };
+        let blocks = Blocks { multiplier: &FastProducts, leaf, watch: &Unwatched };
         let mut trace = Trace::default();
         let image = blocks.image(low, &mut trace).unwrap();
         let (value, power, slow) = slow(low);

@@ -9,7 +9,7 @@ fn check(n: &BigUint) {
     let plain = plain_path(n);
     assert_eq!(path(n, &Unwatched), plain, "{n}");
     for (leaf, long) in [(1, 4), (2, 7)] {
-        let blocks = Blocks { multiplier: &Karatsuba, leaf, watch: &Unwatched };
+        let blocks = Blocks { multiplier: &FastProducts, leaf, watch: &Unwatched };
         assert_eq!(path_with(n, blocks, long), plain, "{n}: {leaf}, {long}");
     }
 }

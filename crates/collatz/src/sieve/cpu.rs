@@ -14,7 +14,7 @@ use super::node::Node;
 use super::rules::Limits;
 use super::steps::Steps;
 use super::tree::Tree;
-use super::{Answer, Engine, Looking, Tally};
+use super::{Answer, Backend, Looking, Tally};
 use crate::evidence::Share;
 use crate::walk::Walker;
 use crate::{CollatzError, Watch};
@@ -60,7 +60,7 @@ impl CpuSieve {
     }
 }
 
-impl Engine for CpuSieve {
+impl Backend for CpuSieve {
     fn most_looking(&self) -> Looking {
         Looking::new(MOST_LOOKING).unwrap_or(Looking::LEAST)
     }

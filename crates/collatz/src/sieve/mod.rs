@@ -110,7 +110,7 @@ pub struct Answer {
 }
 
 /// A place that verifies trees.
-pub trait Engine: Send {
+pub trait Backend: Send {
     /// Walks all numbers of a tree that its rules leave; nothing if the watch stopped it. `highest` is the
     /// highest value known from other trees, which need not be told again. `challenges` are the low bits of nodes of the
     /// last level, each perhaps several times, whose part must be told; a device must not know of them before it has
@@ -136,7 +136,7 @@ pub trait Engine: Send {
     fn place(&self) -> String;
 }
 
-impl<E: Engine + ?Sized> Engine for Box<E> {
+impl<B: Backend + ?Sized> Backend for Box<B> {
     fn tree(
         &mut self,
         tree: &Tree,
@@ -162,12 +162,12 @@ impl<E: Engine + ?Sized> Engine for Box<E> {
 
 /// The recursive sieve at a place.
 #[derive(Debug, Clone)]
-pub struct Sieve<E> {
+pub struct Sieve<B> {
     /// Who walks.
-    pub engine: E,
+    pub backend: B,
     /// How.
     pub shape: Shape,
-    /// For numbers that no sieve is for, and for challenges; the engine's walker must be the same.
+    /// For numbers that no sieve is for, and for challenges; the backend's walker must be the same.
     pub walker: Walker,
     /// Of the challenges: drawn anew for each region, if it is not said.
     pub seed: Option<u64>,
@@ -179,15 +179,15 @@ pub struct Sieve<E> {
 #[derive(Debug, Clone, Default)]
 pub struct Kept(Option<Arc<Counts>>);
 
-impl<E: Engine> Sieve<E> {
+impl<B: Backend> Sieve<B> {
     /// With all rules.
-    pub fn new(engine: E) -> Self {
+    pub fn new(backend: B) -> Self {
         let (shape, walker) = (Shape::default(), Walker::default());
-        Self { engine, shape, walker, seed: None, kept: Kept::default() }
+        Self { backend, shape, walker, seed: None, kept: Kept::default() }
     }
 }
 
-impl<E: Engine> Verifier for Sieve<E> {
+impl<B: Backend> Verifier for Sieve<B> {
     fn method(&self) -> Method {
         Method::Sieve
     }
@@ -197,15 +197,15 @@ impl<E: Engine> Verifier for Sieve<E> {
     }
 
     fn parameters(&self) -> String {
-        parameters::text(self.shape, self.engine.most_looking())
+        parameters::text(self.shape, self.backend.most_looking())
     }
 
     fn place(&self) -> String {
-        self.engine.place()
+        self.backend.place()
     }
 
     fn takes(&self, region: &Region) -> Result<(), CollatzError> {
-        pieces(region, self.shape, self.engine.most_looking()).map(drop)
+        pieces(region, self.shape, self.backend.most_looking()).map(drop)
     }
 
     fn verify(
@@ -214,7 +214,7 @@ impl<E: Engine> Verifier for Sieve<E> {
         watch: &dyn Watch,
     ) -> Result<Option<Verified>, CollatzError> {
         let mut verified = Verified { numbers: region.numbers(), ..Verified::default() };
-        let pieces = pieces(region, self.shape, self.engine.most_looking())?;
+        let pieces = pieces(region, self.shape, self.backend.most_looking())?;
         let mut challenged = self.challenged(region, &pieces)?;
         let counts = |piece: &Piece| !matches!(piece, Piece::Plain { counted: false, .. });
         if !pieces.iter().any(counts) {
@@ -225,7 +225,7 @@ impl<E: Engine> Verifier for Sieve<E> {
                 Piece::Tree(tree) => {
                     let lows = challenged.next();
                     let known = verified.highest.as_ref().map(|highest| &highest.value);
-                    let tally = self.engine.tree(&tree, &lows, known, watch)?;
+                    let tally = self.backend.tree(&tree, &lows, known, watch)?;
                     if let Some(tally) = &tally {
                         challenged.check(tally)?;
                     }
@@ -261,7 +261,7 @@ impl<E: Engine> Verifier for Sieve<E> {
     }
 }
 
-impl<E: Engine> Sieve<E> {
+impl<B: Backend> Sieve<B> {
     /// The challenges of a region.
     fn challenged(
         &mut self,
@@ -274,7 +274,7 @@ impl<E: Engine> Sieve<E> {
             Some(seed) => seed,
             None => secret()?,
         };
-        let every = self.engine.nodes_of_a_challenge().min(NODES);
+        let every = self.backend.nodes_of_a_challenge().min(NODES);
         Ok(Challenged::new(self.place(), *region, items, seed, every))
     }
 }

@@ -325,7 +325,7 @@ impl TableMethod {
     }
 
     /// Whether a highest value is that of all.
-    pub(crate) fn settle(&self, cover: &Cover, verified: &mut Verified) {
+    pub(crate) fn confirm_highest(&self, cover: &Cover, verified: &mut Verified) {
         let has_blocks = cover.parts.iter().any(|part| matches!(part, Part::Blocks(_)));
         let bits = width(cover.words) + self.tables.bits().div_ceil(2);
         let least = BigUint::from(2u32) << bits;
@@ -369,7 +369,7 @@ impl Verifier for TableMethod {
                 None => return Ok(None),
             }
         }
-        self.settle(&cover, &mut verified);
+        self.confirm_highest(&cover, &mut verified);
         verified.evidence = Some(challenged.end(&verified)?);
         Ok(Some(verified))
     }

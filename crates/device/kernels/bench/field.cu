@@ -27,7 +27,7 @@ products(u64* out, u64* cycles, u64 factor, u32 turns) {
 #pragma unroll 1
         for (u32 n = 0; n < turns; n++) {
             unrolled<0, TURN>([&](auto) {
-                unrolled<0, CHAINS>([&](auto c) { x[VALUE(c)] = settle(mul(x[VALUE(c)], factor)); });
+                unrolled<0, CHAINS>([&](auto c) { x[VALUE(c)] = correct(mul(x[VALUE(c)], factor)); });
             });
         }
     });

@@ -7,7 +7,7 @@
 //   wide   a Wide, standing for itself mod q; sums of wides need no reduction
 //   narrow a wide in (−2^32, 2^65 − 2^32]: what products return
 //
-// From wide to lazy: `reduce` for 0 ≤ v < 2^78, `settle` for narrow.
+// From wide to lazy: `reduce` for 0 ≤ v < 2^78, `correct` for narrow.
 // (Hérault 2025, section 2; Solinas 1999 for the reduction.)
 #pragma once
 #include "ptx.cuh"
@@ -25,7 +25,7 @@ DEVICE u64 reduce(Wide v) {
 }
 
 // v for narrow v, whose w2 is −1, 0 or 1.
-DEVICE u64 settle(Wide v) {
+DEVICE u64 correct(Wide v) {
 #ifdef WARPINT_SIM
     return join(v.w0, v.w1) + (u64)(i64)(i32)v.w2 * EPSILON;
 #else
@@ -42,7 +42,7 @@ DEVICE i64 nearest(Wide v) {
 }
 
 // v for 0 ≤ v < 2^65 − 2^32, as `mul_word` returns it.
-DEVICE u64 settle_positive(Wide v) { return sub_add_high(v.w0, v.w1, v.w2, v.w2); }
+DEVICE u64 correct_positive(Wide v) { return sub_add_high(v.w0, v.w1, v.w2, v.w2); }
 
 // a·b, narrow; a and b lazy.
 DEVICE Wide mul(u64 a, u64 b) {

@@ -216,7 +216,8 @@ impl Word {
     fn new(arg: Arg) -> Self {
         // CUDA's hosts are little-endian: a 32-bit value is the first half.
         let (bits, bytes) = match arg {
-            Arg::Pointer(value) | Arg::U64(value) => (value, 8),
+            Arg::Pointer(pointer) => (pointer.address(), 8),
+            Arg::U64(value) => (value, 8),
             Arg::U32(value) => (value.into(), 4),
             Arg::I32(value) => (value.cast_unsigned().into(), 4),
             Arg::I64(value) => (value.cast_unsigned(), 8),
@@ -245,6 +246,7 @@ impl Arguments {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Pointer;
 
     fn info() -> DeviceInfo {
         DeviceInfo {
@@ -272,7 +274,7 @@ mod tests {
     #[test]
     fn arguments_are_the_bytes_of_their_values() {
         let args = [
-            Arg::Pointer(0x1234_5678_9ABC),
+            Arg::Pointer(Pointer::anywhere(0x1234_5678_9ABC)),
             Arg::U32(7),
             Arg::I32(-2),
             Arg::U64(u64::MAX),
@@ -297,13 +299,13 @@ mod tests {
     fn a_launch_that_does_not_match_its_kernel_is_refused() {
         let shape = Launch::linear(2, 32);
         let kernel = kernel();
-        assert_eq!(kernel.check(shape, &[Arg::Pointer(0), Arg::I32(1)]), Ok(()));
+        assert_eq!(kernel.check(shape, &[Arg::NULL, Arg::I32(1)]), Ok(()));
         let one_line = |e: DeviceError| {
             let text = e.to_string();
             assert_eq!(text.lines().count(), 1);
             text
         };
-        for args in [&[Arg::Pointer(0)][..], &[Arg::U32(0), Arg::U32(0)], &[Arg::U64(0); 3]] {
+        for args in [&[Arg::NULL][..], &[Arg::U32(0), Arg::U32(0)], &[Arg::U64(0); 3]] {
             let text = one_line(kernel.check(shape, args).unwrap_err());
             assert!(text.contains("its parameters have [8, 4] bytes"), "{text}");
         }

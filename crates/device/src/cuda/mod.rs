@@ -169,7 +169,7 @@ impl Backend for Cuda {
         })
     }
 
-    fn free(&self, address: u64) {
+    unsafe fn free(&self, address: u64) {
         // A failure of the work is told by the next call; nothing is to be done here.
         if self.bind().is_ok() {
             let _ = self.context.wait();
@@ -177,7 +177,7 @@ impl Backend for Cuda {
         }
     }
 
-    fn upload(&self, to: u64, from: &[u8]) -> Result<(), DeviceError> {
+    unsafe fn upload(&self, to: u64, from: &[u8]) -> Result<(), DeviceError> {
         if from.is_empty() {
             return Ok(());
         }
@@ -187,7 +187,7 @@ impl Backend for Cuda {
         self.wait("cuMemcpyHtoD")
     }
 
-    fn download(&self, from: u64, to: &mut [u8]) -> Result<(), DeviceError> {
+    unsafe fn download(&self, from: u64, to: &mut [u8]) -> Result<(), DeviceError> {
         if to.is_empty() {
             return Ok(());
         }
@@ -201,12 +201,12 @@ impl Backend for Cuda {
         waited
     }
 
-    fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), DeviceError> {
+    unsafe fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), DeviceError> {
         self.bind()?;
         self.check("cuMemcpyDtoD", memory::copy(to, from, bytes, self.context.stream))
     }
 
-    fn clear(&self, address: u64, bytes: usize) -> Result<(), DeviceError> {
+    unsafe fn clear(&self, address: u64, bytes: usize) -> Result<(), DeviceError> {
         self.bind()?;
         self.check("cuMemsetD8", memory::clear(address, bytes, self.context.stream))
     }
@@ -229,7 +229,7 @@ impl Backend for Cuda {
         kernels.find(program, name, shared_bytes, &self.info, self.tells_parameters)
     }
 
-    fn launch(&self, kernel: u64, shape: Launch, args: &[Arg]) -> Result<(), DeviceError> {
+    unsafe fn launch(&self, kernel: u64, shape: Launch, args: &[Arg]) -> Result<(), DeviceError> {
         self.bind()?;
         let mut loaded = lock(&self.loaded);
         let launched = loaded.kernels.get(kernel)?;
@@ -271,7 +271,7 @@ impl Backend for Cuda {
         Ok(id)
     }
 
-    fn launch_graph(&self, graph: u64) -> Result<(), DeviceError> {
+    unsafe fn launch_graph(&self, graph: u64) -> Result<(), DeviceError> {
         self.bind()?;
         let loaded = &mut *lock(&self.loaded);
         let Some(found) = loaded.graphs.get(&graph) else {

@@ -62,7 +62,7 @@ fn transform_threads(radix: u32) -> u32 {
 /// Products a·b mod 2^64 − 2^32 + 1.
 pub(super) fn products(device: &Device, effort: Effort) -> Result<InRegisters, DeviceError> {
     let kernel = device.program(&products_source())?.kernel("products", 0)?;
-    let bench = Bench::new(device, THREADS, CHAINS)?;
+    let mut bench = Bench::new(device, THREADS, CHAINS)?;
     let few = [Arg::U64(FACTOR)];
     let (turns, rate) = bench.run(&kernel, &few, effort, f64::from(TURN))?;
     let power = pow(canonical(FACTOR), u64::from(turns) * u64::from(TURN));
@@ -77,7 +77,7 @@ pub(super) fn transforms(
     effort: Effort,
 ) -> Result<MeasuredTransforms, DeviceError> {
     let kernel = device.program(&transforms_source(radix))?.kernel("transforms", 0)?;
-    let bench = Bench::new(device, transform_threads(radix), radix)?;
+    let mut bench = Bench::new(device, transform_threads(radix), radix)?;
     let levels = f64::from(radix.ilog2());
     let (turns, rate) = bench.run(&kernel, &[], effort, levels)?;
     // Two transforms multiply by n and turn the points round, four by n² and nothing else.
@@ -108,17 +108,20 @@ impl<'a> Bench<'a> {
 
     /// Its turns, a multiple of 4, and the rate of `operations` for an element in a turn.
     fn run(
-        &self,
+        &mut self,
         kernel: &Kernel,
         arguments: &[Arg],
         effort: Effort,
         operations: f64,
     ) -> Result<(u32, InRegisters), DeviceError> {
-        let time = |turns: u32| {
-            let mut args = vec![Arg::from(&self.out), Arg::from(&self.cycles)];
+        let mut time = |turns: u32| {
+            let mut args = vec![Arg::from(&mut self.out), Arg::from(&mut self.cycles)];
             args.extend_from_slice(arguments);
             args.push(Arg::U32(turns));
-            self.device.time(|| kernel.launch(Launch::linear(self.blocks, self.threads), &args))
+            let shape = Launch::linear(self.blocks, self.threads);
+            // SAFETY: both kernels take these parameters, of which `products` has the factor between; a
+            // thread writes the elements that `out` was made for, a block one count of cycles.
+            self.device.time(|| unsafe { kernel.launch(shape, &args) })
         };
         let mut turns = 4;
         // The first launch loads the code and wakes the clocks.

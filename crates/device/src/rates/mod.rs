@@ -14,7 +14,7 @@ pub use memory::{CopyRate, copies};
 /// What a device reaches.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rates {
-    /// Products a·b mod 2^64 − 2^32 + 1, settled to 64 bits.
+    /// Products a·b mod 2^64 − 2^32 + 1, corrected to 64 bits.
     pub products: InRegisters,
     /// Transforms of 16 and of 32 points, with their biases and reductions to 64 bits.
     pub transforms: Vec<MeasuredTransforms>,

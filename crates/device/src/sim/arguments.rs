@@ -17,7 +17,8 @@ impl Argument {
     pub(super) fn new(arg: Arg) -> Self {
         let mut bytes = [0; 8];
         match arg {
-            Arg::Pointer(v) | Arg::U64(v) => bytes = v.to_ne_bytes(),
+            Arg::Pointer(v) => bytes = v.address().to_ne_bytes(),
+            Arg::U64(v) => bytes = v.to_ne_bytes(),
             Arg::I64(v) => bytes = v.to_ne_bytes(),
             Arg::F64(v) => bytes = v.to_ne_bytes(),
             Arg::U32(v) => bytes[..4].copy_from_slice(&v.to_ne_bytes()),
@@ -66,8 +67,8 @@ mod tests {
 
     #[test]
     fn arguments_match_in_number_and_type() {
-        assert_eq!(mismatch(b"pU", &[Arg::Pointer(8), Arg::U64(1)]), None);
-        let wrong = mismatch(b"pU", &[Arg::Pointer(8), Arg::U32(1)]).unwrap();
+        assert_eq!(mismatch(b"pU", &[Arg::NULL, Arg::U64(1)]), None);
+        let wrong = mismatch(b"pU", &[Arg::NULL, Arg::U32(1)]).unwrap();
         assert_eq!(wrong, "its parameter 1 is unsigned long long, the argument is unsigned");
         assert_eq!(mismatch(b"p", &[]).unwrap(), "it takes 1 arguments, not 0");
     }

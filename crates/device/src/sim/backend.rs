@@ -125,7 +125,10 @@ impl State {
             return Some(wrong);
         }
         let outside = |arg: &Arg| match *arg {
-            Arg::Pointer(address) => address != 0 && self.memory.place(address, 0).is_none(),
+            Arg::Pointer(pointer) => {
+                let address = pointer.address();
+                address != 0 && self.memory.place(address, 0).is_none()
+            }
             _ => false,
         };
         let at = args.iter().position(outside)?;
@@ -164,7 +167,7 @@ impl Backend for Simulator {
         Ok(address)
     }
 
-    fn free(&self, address: u64) {
+    unsafe fn free(&self, address: u64) {
         let mut state = self.state();
         let State { memory, trace, .. } = &mut *state;
         if let (Some(trace), Some(number)) = (trace, memory.number(address)) {
@@ -173,7 +176,7 @@ impl Backend for Simulator {
         memory.free(address);
     }
 
-    fn upload(&self, to: u64, from: &[u8]) -> Result<(), DeviceError> {
+    unsafe fn upload(&self, to: u64, from: &[u8]) -> Result<(), DeviceError> {
         let mut state = self.state();
         let place = state.check("an upload", to, from.len())?;
         // SAFETY: the bytes are within an allocation, and `from` is not of it.
@@ -181,7 +184,7 @@ impl Backend for Simulator {
         state.trace.as_mut().map_or(Ok(()), |trace| trace.upload(place, from))
     }
 
-    fn download(&self, from: u64, to: &mut [u8]) -> Result<(), DeviceError> {
+    unsafe fn download(&self, from: u64, to: &mut [u8]) -> Result<(), DeviceError> {
         let mut state = self.state();
         let place = state.check("a download", from, to.len())?;
         // SAFETY: the bytes are within an allocation, and `to` is not of it.
@@ -189,7 +192,7 @@ impl Backend for Simulator {
         state.trace.as_mut().map_or(Ok(()), |trace| trace.download(place, to))
     }
 
-    fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), DeviceError> {
+    unsafe fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), DeviceError> {
         let mut state = self.state();
         let (to_place, from_place) =
             (state.check("a copy", to, bytes)?, state.check("a copy", from, bytes)?);
@@ -198,7 +201,7 @@ impl Backend for Simulator {
         state.trace.as_mut().map_or(Ok(()), |trace| trace.copy(to_place, from_place, bytes))
     }
 
-    fn clear(&self, address: u64, bytes: usize) -> Result<(), DeviceError> {
+    unsafe fn clear(&self, address: u64, bytes: usize) -> Result<(), DeviceError> {
         let mut state = self.state();
         let place = state.check("clearing", address, bytes)?;
         // SAFETY: the bytes are within an allocation.
@@ -246,7 +249,7 @@ impl Backend for Simulator {
         Ok(state.kernels.len() as u64 - 1)
     }
 
-    fn launch(&self, kernel: u64, shape: Launch, args: &[Arg]) -> Result<(), DeviceError> {
+    unsafe fn launch(&self, kernel: u64, shape: Launch, args: &[Arg]) -> Result<(), DeviceError> {
         self.launch_in(&mut self.state(), kernel, shape, args)
     }
 
@@ -258,7 +261,7 @@ impl Backend for Simulator {
         Ok(id)
     }
 
-    fn launch_graph(&self, graph: u64) -> Result<(), DeviceError> {
+    unsafe fn launch_graph(&self, graph: u64) -> Result<(), DeviceError> {
         let mut state = self.state();
         let nodes = state.graphs.get(&graph).cloned().unwrap_or_default();
         nodes

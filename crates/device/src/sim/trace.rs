@@ -89,7 +89,8 @@ impl Trace {
         for &arg in args {
             words.push(letter(arg).into());
             match arg {
-                Arg::Pointer(address) => {
+                Arg::Pointer(pointer) => {
+                    let address = pointer.address();
                     let (number, offset) = memory.place(address, 0).unwrap_or_default();
                     words.extend([number, offset]);
                 }

@@ -108,7 +108,9 @@ pub(crate) fn reduction(device: &Device, plant: Option<&'static str>) -> Result<
     let numbers: Vec<u64> = (0..256 * 12).map(|i: u64| i * i).collect();
     let from = device.upload(&numbers)?;
     let sums = device.alloc::<u64>(12)?;
-    kernel.launch(Launch::linear(12, 256), &[Arg::from(&sums), Arg::from(&from)])?;
+    // SAFETY: a block reads 256 numbers of `from` and writes one of `sums`, or more by a planted fault, which
+    // a sanitizer or the simulator stops.
+    unsafe { kernel.launch(Launch::linear(12, 256), &[Arg::from(&sums), Arg::from(&from)])? };
     let expected: Vec<u64> = numbers.chunks(256).map(|block| block.iter().sum()).collect();
     expect("the sum of a block", &sums.download()?, &expected)
 }
@@ -123,7 +125,8 @@ pub(crate) fn transpose(device: &Device, plant: Option<&'static str>) -> Result<
     let from = device.upload(&numbers)?;
     let to = device.alloc::<u32>(numbers.len())?;
     let shape = Launch { grid: [3, 3, 1], block: [32, 8, 1], shared_bytes: bytes };
-    kernel.launch(shape, &[Arg::from(&to), Arg::from(&from), Arg::U32(n)])?;
+    // SAFETY: both matrices have n rows and columns; planted faults as above.
+    unsafe { kernel.launch(shape, &[Arg::from(&to), Arg::from(&from), Arg::U32(n)])? };
     let expected: Vec<u32> = (0..n * n).map(|i| i % n * n + i / n).collect();
     expect("a transposed matrix", &to.download()?, &expected)
 }
@@ -142,7 +145,8 @@ pub(crate) fn carry(device: &Device, plant: Option<&'static str>) -> Result<(), 
     for _ in 0..2 {
         buffer.upload(&digits)?;
         state.clear()?;
-        kernel.launch(Launch::linear(20, 64), &args)?;
+        // SAFETY: each thread has a digit, each block a carry and a state; planted faults as above.
+        unsafe { kernel.launch(Launch::linear(20, 64), &args)? };
     }
     let expected: Vec<u32> = (0..64 * blocks)
         .map(|i| if i < ones { 0 } else { digits[i] + u32::from(i == ones) })

@@ -13,7 +13,8 @@ fn arguments_are_checked_against_parameters() {
     let kernel = kernel(&device, "doubles", 0);
     let out = device.alloc::<f64>(8).unwrap();
     let shape = Launch::linear(1, 1);
-    let launch = |args: &[Arg]| kernel.launch(shape, args).unwrap_err().to_string();
+    // SAFETY: what breaks the contract is found before anything runs: that is what is tested.
+    let launch = |args: &[Arg]| unsafe { kernel.launch(shape, args) }.unwrap_err().to_string();
     assert_eq!(
         launch(&[Arg::from(&out)]),
         "launching kernel doubles failed: it takes 4 arguments, not 1"
@@ -22,9 +23,15 @@ fn arguments_are_checked_against_parameters() {
         launch(&[Arg::from(&out), 1.0.into(), 1u32.into(), 1.0.into()]),
         "launching kernel doubles failed: its parameter 2 is double, the argument is unsigned"
     );
+    let dropped = Arg::from(&device.alloc::<f64>(8).unwrap());
     assert_eq!(
-        launch(&[Arg::Pointer(4096), 1.0.into(), 1.0.into(), 1.0.into()]),
+        launch(&[dropped, 1.0.into(), 1.0.into(), 1.0.into()]),
         "launching kernel doubles failed: argument 0 points to no memory of this device"
+    );
+    let other = Device::simulator().unwrap().alloc::<f64>(8).unwrap();
+    assert_eq!(
+        launch(&[Arg::from(&other), 1.0.into(), 1.0.into(), 1.0.into()]),
+        "launching kernel doubles failed: argument 0 points to memory of another device"
     );
 }
 
@@ -41,7 +48,8 @@ fn shapes_are_checked() {
             "65 bytes of dynamic shared memory, but it was allowed 64",
         ),
     ] {
-        let error = kernel.launch(shape, &[Arg::from(&out)]).unwrap_err().to_string();
+        // SAFETY: such shapes are refused before anything runs.
+        let error = unsafe { kernel.launch(shape, &[Arg::from(&out)]) }.unwrap_err().to_string();
         assert_eq!(error, format!("launching kernel collectives failed: {wrong}"));
     }
 }
@@ -66,11 +74,13 @@ fn a_write_outside_a_buffer_is_told_once() {
     let scale = program.kernel("scale", 0).unwrap();
     let x = device.upload(&[1u32, 2, 3]).unwrap();
     let args = [Arg::from(&x), Arg::U32(5)];
-    let error = scale.launch(Launch::linear(1, 4), &args).unwrap_err();
+    // SAFETY: the fourth thread writes a word behind the buffer, where the simulator has a guard.
+    let error = unsafe { scale.launch(Launch::linear(1, 4), &args) }.unwrap_err();
     let expected = "kernel scale: it wrote past the end of a buffer of 12 bytes \
                     (allocation 1 of the device)";
     assert_eq!(error.to_string(), expected);
-    scale.launch(Launch::linear(1, 3), &args).unwrap();
+    // SAFETY: three threads write the three words.
+    unsafe { scale.launch(Launch::linear(1, 3), &args) }.unwrap();
     assert_eq!(x.download().unwrap(), [25, 50, 75]);
 }
 
@@ -83,7 +93,10 @@ fn a_graph_makes_its_launches_in_order() {
     let graph = device
         .capture(|capture| {
             for by in [2, 3u32] {
-                capture.launch(&scale, Launch::linear(1, 2), &[Arg::from(&x), by.into()]);
+                // SAFETY: two threads write the two words, which outlive the graph.
+                unsafe {
+                    capture.launch(&scale, Launch::linear(1, 2), &[Arg::from(&x), by.into()])
+                };
             }
             Ok(())
         })
@@ -110,4 +123,53 @@ fn memory_is_counted_and_limited() {
     assert_eq!(buffer.download_part(1..4).unwrap(), [1, 4, 1]);
     assert_eq!(buffer.download_part(4..5).unwrap(), [5]);
     assert_eq!(buffer.download_part(5..5).unwrap(), [0; 0]);
+}
+
+#[test]
+fn a_kernel_gets_a_part_of_a_buffer() {
+    let device = Device::simulator().unwrap();
+    let program = device.program(&Source::new("scale.cu", SCALE, &["scale"])).unwrap();
+    let scale = program.kernel("scale", 0).unwrap();
+    let mut x = device.upload(&[1u32, 2, 3, 4, 5]).unwrap();
+    let cells = x.cells(1..).part(..=2);
+    assert_eq!((cells.len(), cells.part(3..).is_empty()), (3, true));
+    assert_eq!(cells.view().part(1..).address(), cells.address() + 4);
+    // SAFETY: three threads write the three words.
+    unsafe { scale.launch(Launch::linear(1, 3), &[cells.into(), Arg::U32(10)]) }.unwrap();
+    assert_eq!(x.view(..).len(), 5);
+    assert_eq!(x.download().unwrap(), [1, 20, 30, 40, 5]);
+}
+
+#[test]
+fn a_part_beyond_a_buffer_panics() {
+    let device = Device::simulator().unwrap();
+    let mut x = device.upload(&[1u32, 2, 3]).unwrap();
+    let panics = |make: &mut dyn FnMut()| {
+        let made = std::panic::catch_unwind(std::panic::AssertUnwindSafe(make));
+        made.unwrap_err().downcast_ref::<String>().cloned().unwrap()
+    };
+    assert_eq!(panics(&mut || _ = x.view(..4)), "elements 0 to 4 of 3 in a device's memory");
+    assert_eq!(
+        panics(&mut || _ = x.cells(1..).part(1..3)),
+        "elements 1 to 3 of 2 in a device's memory"
+    );
+    let turned = (std::ops::Bound::Included(2), std::ops::Bound::Excluded(1));
+    assert_eq!(panics(&mut || _ = x.view(turned)), "elements 2 to 1 of 3 in a device's memory");
+}
+
+#[test]
+#[should_panic(expected = "a graph of a device has a launch of another one: kernel scale")]
+fn a_graph_is_of_one_device() {
+    let [device, other] = [(); 2].map(|()| Device::simulator().unwrap());
+    let program = device.program(&Source::new("scale.cu", SCALE, &["scale"])).unwrap();
+    let scale = program.kernel("scale", 0).unwrap();
+    let x = other.upload(&[1u32]).unwrap();
+    let record = |args: &[Arg]| {
+        device.capture(|capture| {
+            // SAFETY: one thread writes one word; memory of another device is refused.
+            unsafe { capture.launch(&scale, Launch::linear(1, 1), args) };
+            Ok(())
+        })
+    };
+    drop(record(&[Arg::from(&x), Arg::U32(2)]));
 }

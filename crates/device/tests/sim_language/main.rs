@@ -24,7 +24,8 @@ fn integer_functions() {
     for (a, b) in words.iter().flat_map(|&a| words.map(|b| (a, b))) {
         for s in [0, 1, 31, 32, 40] {
             let args = [Arg::from(&out), a.into(), b.into(), s.into()];
-            kernel.launch(Launch::linear(1, 1), &args).unwrap();
+            // SAFETY: one thread writes the 20 words of `out`.
+            unsafe { kernel.launch(Launch::linear(1, 1), &args) }.unwrap();
             assert_eq!(out.download().unwrap(), integers(a, b, s), "{a:#x} {b:#x} {s}");
         }
     }
@@ -70,7 +71,8 @@ fn double_functions() {
     let out = device.alloc::<f64>(8).unwrap();
     for (a, b, c) in [(2.5, 1.0 / 3.0, 7.0), (1e15 + 0.5, 1.0 + f64::EPSILON, 1e30)] {
         let args = [Arg::from(&out), a.into(), b.into(), c.into()];
-        kernel.launch(Launch::linear(1, 1), &args).unwrap();
+        // SAFETY: one thread writes the eight numbers of `out`.
+        unsafe { kernel.launch(Launch::linear(1, 1), &args) }.unwrap();
         let flipped = f64::from_bits(b.to_bits() ^ 1);
         let nearest = a.round_ties_even();
         let expected = [a.mul_add(b, c), a * b + c, nearest, flipped, c, nearest, a / b, c.sqrt()];
@@ -85,7 +87,8 @@ fn warp_collectives() {
         let device = Device::simulator_with(&options).unwrap();
         let out = device.alloc::<u64>(12 * 80).unwrap();
         let kernel = kernel(&device, "collectives", 0);
-        kernel.launch(Launch::linear(1, 80), &[Arg::from(&out)]).unwrap();
+        // SAFETY: each of 80 threads writes 12 words of `out`.
+        unsafe { kernel.launch(Launch::linear(1, 80), &[Arg::from(&out)]) }.unwrap();
         for (t, result) in out.download().unwrap().chunks(12).enumerate() {
             assert_eq!(result, collectives(t as u64), "thread {t}, seed {seed}");
         }
@@ -125,7 +128,8 @@ fn blocks_have_poisoned_memory_of_their_own() {
         let counters = device.upload(&[0, 0, u32::MAX, 5, 0]).unwrap();
         let shape = Launch::linear(blocks, 64).shared(256);
         let args = [Arg::from(&out), Arg::from(&counters)];
-        kernel(&device, "memory", 256).launch(shape, &args).unwrap();
+        // SAFETY: each thread writes two words of `out`, and the kernel has five counters.
+        unsafe { kernel(&device, "memory", 256).launch(shape, &args) }.unwrap();
         for (i, result) in out.download().unwrap().chunks(2).enumerate() {
             assert_eq!(result, [0xa5a5_a5a5_a5a5_a5a5, 8000 + i as u64 / 64], "thread {i}");
         }

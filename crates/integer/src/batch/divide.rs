@@ -23,15 +23,16 @@ fn divide(
             Ok(())
         }
         (Storage::Device(x), Storage::Device(y), Storage::Device(by_zero)) => {
+            let count = by_zero.len();
             let to = gpu::Quotients {
-                quotient: buffer(q.as_deref())?,
-                remainder: buffer(r.as_deref())?,
+                quotient: buffer(q)?,
+                remainder: buffer(r)?,
                 flags: Some(by_zero),
                 exact: false,
             };
             let gpu = a.executor.gpu()?;
             let (x, y) = (a.on_device(x), d.on_device(y));
-            Ok(gpu.divide(x, y, by_zero.len(), to)?)
+            Ok(gpu.divide(x, y, count, to)?)
         }
         _ => Err(IntegerError::Places),
     }
@@ -51,19 +52,21 @@ fn divide_exactly(
             Ok(())
         }
         (Storage::Device(x), Storage::Device(y), Storage::Device(flags)) => {
-            let quotient = buffer(Some(q))?;
+            let (quotient, count) = (buffer(Some(q))?, flags.len());
             let to = gpu::Quotients { quotient, remainder: None, flags: Some(flags), exact: true };
             let gpu = a.executor.gpu()?;
             let (x, y) = (a.on_device(x), d.on_device(y));
-            Ok(gpu.divide(x, y, flags.len(), to)?)
+            Ok(gpu.divide(x, y, count, to)?)
         }
         _ => Err(IntegerError::Places),
     }
 }
 
 /// Memory of a device for a result, if it is wanted.
-pub(super) fn buffer(batch: Option<&UintBatch>) -> Result<Option<&Buffer<u32>>, IntegerError> {
-    match batch.map(|batch| &batch.data) {
+pub(super) fn buffer(
+    batch: Option<&mut UintBatch>,
+) -> Result<Option<&mut Buffer<u32>>, IntegerError> {
+    match batch.map(|batch| &mut batch.data) {
         None => Ok(None),
         Some(Storage::Device(data)) => Ok(Some(data)),
         Some(Storage::Host(_)) => Err(IntegerError::Places),

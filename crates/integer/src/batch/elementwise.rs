@@ -88,10 +88,10 @@ fn binary(
 fn words<T: Pod>(
     gpu: &Gpu,
     count: usize,
-    work: impl FnOnce(&Buffer<T>) -> Result<(), DeviceError>,
+    work: impl FnOnce(&mut Buffer<T>) -> Result<(), DeviceError>,
 ) -> Result<Vec<T>, IntegerError> {
-    let out = gpu.device().alloc(count)?;
-    work(&out)?;
+    let mut out = gpu.device().alloc(count)?;
+    work(&mut out)?;
     Ok(out.download()?)
 }
 

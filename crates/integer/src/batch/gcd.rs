@@ -23,7 +23,7 @@ pub struct GcdExt {
 }
 
 /// Memory of a device for a result.
-fn on_device<T>(data: &Storage<T>) -> Result<&Buffer<T>, IntegerError> {
+fn on_device<T>(data: &mut Storage<T>) -> Result<&mut Buffer<T>, IntegerError> {
     match data {
         Storage::Device(data) => Ok(data),
         Storage::Host(_) => Err(IntegerError::Places),
@@ -40,7 +40,7 @@ fn gcd(a: &UintBatch, b: &UintBatch, g: &mut UintBatch) -> Result<(), IntegerErr
         }
         (Storage::Device(x), Storage::Device(y)) => {
             let gpu = a.executor.gpu()?;
-            Ok(gpu.gcd(a.on_device(x), b.on_device(y), g.count, on_device(&g.data)?)?)
+            Ok(gpu.gcd(a.on_device(x), b.on_device(y), g.count, on_device(&mut g.data)?)?)
         }
         _ => Err(IntegerError::Places),
     }
@@ -57,14 +57,15 @@ fn gcd_ext(a: &UintBatch, b: &UintBatch, r: &mut GcdExt) -> Result<(), IntegerEr
             Ok(())
         }
         (Storage::Device(x), Storage::Device(y)) => {
+            let count = r.gcd.count;
             let to = gpu::Cofactors {
-                gcd: on_device(&r.gcd.data)?,
-                x: on_device(&r.x.data)?,
-                y: on_device(&r.y.data)?,
-                x_negative: on_device(&r.x_negative.data)?,
-                y_negative: on_device(&r.y_negative.data)?,
+                gcd: on_device(&mut r.gcd.data)?,
+                x: on_device(&mut r.x.data)?,
+                y: on_device(&mut r.y.data)?,
+                x_negative: on_device(&mut r.x_negative.data)?,
+                y_negative: on_device(&mut r.y_negative.data)?,
             };
-            Ok(a.executor.gpu()?.gcd_ext(a.on_device(x), b.on_device(y), r.gcd.count, to)?)
+            Ok(a.executor.gpu()?.gcd_ext(a.on_device(x), b.on_device(y), count, to)?)
         }
         _ => Err(IntegerError::Places),
     }
@@ -84,7 +85,7 @@ fn inverse(
             Ok(())
         }
         (Storage::Device(n), Storage::Device(d), Storage::Device(flags)) => {
-            let (gpu, out) = (a.executor.gpu()?, on_device(&x.data)?);
+            let (gpu, out) = (a.executor.gpu()?, on_device(&mut x.data)?);
             Ok(gpu.inverse(a.on_device(n), m.on_device(d), x.count, out, flags)?)
         }
         _ => Err(IntegerError::Places),

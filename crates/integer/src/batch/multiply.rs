@@ -47,7 +47,7 @@ fn on_device(
     x: &Buffer<u32>,
     b: Option<(&UintBatch, &Buffer<u32>)>,
     count: usize,
-    out: &Buffer<u32>,
+    out: &mut Buffer<u32>,
 ) -> Result<(), IntegerError> {
     let gpu = a.executor.gpu()?;
     let (x, y) = (a.on_device(x), b.map(|(b, y)| b.on_device(y)));

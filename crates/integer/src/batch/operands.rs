@@ -44,14 +44,14 @@ impl UintBatch {
 
     /// As an operand on a device.
     pub(super) fn on_device<'a>(&self, data: &'a Buffer<u32>) -> gpu::Operand<'a> {
-        gpu::Operand { data, limbs: self.width.limbs(), broadcast: self.count == 1 }
+        gpu::Operand::new(data, self.width.limbs(), self.count == 1)
     }
 }
 
 impl Width {
     /// Memory of a device for results of this width.
-    pub(super) fn results(self, data: &Buffer<u32>) -> gpu::Results<'_> {
-        gpu::Results { data, limbs: self.limbs() }
+    pub(super) fn results(self, data: &mut Buffer<u32>) -> gpu::Results<'_> {
+        gpu::Results::new(data, self.limbs())
     }
 }
 

@@ -66,12 +66,13 @@ fn modular(
             Ok(())
         }
         (Storage::Device(p), Storage::Device(q), Storage::Device(n), Storage::Device(flags)) => {
-            let Storage::Device(out) = &x.data else { return Err(IntegerError::Places) };
+            let count = x.count;
+            let Storage::Device(out) = &mut x.data else { return Err(IntegerError::Places) };
             let gpu = a.executor.gpu()?;
             let (p, q, n) = (a.on_device(p), b.on_device(q), m.on_device(n));
             match what {
-                Modular::Power => Ok(gpu.power(p, q, n, x.count, out, flags)?),
-                Modular::Product => product_on_device([a, b], n, x.count, out, flags),
+                Modular::Power => Ok(gpu.power(p, q, n, count, out, flags)?),
+                Modular::Product => product_on_device([a, b], n, count, out, flags),
             }
         }
         _ => Err(IntegerError::Places),
@@ -83,8 +84,8 @@ fn product_on_device(
     [a, b]: [&UintBatch; 2],
     n: gpu::Operand<'_>,
     count: usize,
-    out: &Buffer<u32>,
-    flags: &Buffer<u8>,
+    out: &mut Buffer<u32>,
+    flags: &mut Buffer<u8>,
 ) -> Result<(), IntegerError> {
     let product = a.mul(b)?;
     let Storage::Device(data) = &product.data else { return Err(IntegerError::Places) };

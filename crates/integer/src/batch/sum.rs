@@ -4,7 +4,7 @@ use warpint_device::Buffer;
 
 use crate::operation::Sum;
 use crate::storage::Storage;
-use crate::{Flags, IntegerError, UintBatch, cpu, gpu};
+use crate::{Flags, IntegerError, UintBatch, cpu};
 
 /// r ← a ± b mod 2^width(r), with the carries or borrows if they are asked for.
 fn sum(
@@ -23,7 +23,7 @@ fn sum(
             a.executor.on_threads(|| cpu::sum(sum, x, y, out, limbs, carries));
         }
         (Storage::Device(x), Storage::Device(y), Storage::Device(out)) => {
-            let carries = carries.as_deref().map(device_flags).transpose()?;
+            let carries = carries.map(device_flags).transpose()?;
             let (x, y, out) = (a.on_device(x), b.on_device(y), r.width.results(out));
             a.executor.gpu()?.add(sum, x, y, r.count, out, carries)?;
         }
@@ -43,9 +43,8 @@ fn sum_assign(sum: Sum, a: &mut UintBatch, b: &UintBatch) -> Result<Flags, Integ
             a.executor.on_threads(|| cpu::sum_assign(sum, out, y, limbs, carries));
         }
         (Storage::Device(out), Storage::Device(y), Storage::Device(carries)) => {
-            let x = gpu::Operand { data: out, limbs: a.width.limbs(), broadcast: false };
             let (y, out) = (b.on_device(y), a.width.results(out));
-            a.executor.gpu()?.add(sum, x, y, a.count, out, Some(carries))?;
+            a.executor.gpu()?.add(sum, out.operand(), y, a.count, out, Some(carries))?;
         }
         _ => return Err(IntegerError::Places),
     }
@@ -59,7 +58,7 @@ pub(super) fn host_flags(flags: &mut Storage<u8>) -> Result<&mut [u8], IntegerEr
     }
 }
 
-fn device_flags(flags: &Storage<u8>) -> Result<&Buffer<u8>, IntegerError> {
+fn device_flags(flags: &mut Storage<u8>) -> Result<&mut Buffer<u8>, IntegerError> {
     match flags {
         Storage::Device(flags) => Ok(flags),
         Storage::Host(_) => Err(IntegerError::Places),

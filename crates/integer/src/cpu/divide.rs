@@ -1,7 +1,9 @@
 //! Quotients and remainders of a batch's numbers.
 
+use warpint_natural::division::Divider;
+
 use super::rows::{Rows, for_rows};
-use super::{Divider, Operand, load, rows_at_a_time, store};
+use super::{Operand, load, rows_at_a_time, store};
 
 /// q_i ← ⌊a_i/d_i⌋ and r_i ← a_i mod d_i, of the limbs of a and of d, as far as they are wanted;
 /// flags_i ← whether d_i = 0: then both are 0.

@@ -1,11 +1,12 @@
 //! Common divisors and inverses of a batch's numbers.
 
-use warpint_arith::limbs::{add_assign, compare, sub_assign, trimmed};
+use warpint_natural::division::Divider;
+use warpint_natural::euclid::Euclid;
+use warpint_natural::limbs::{add_assign, compare, copy_to, sub_assign, trimmed};
+use warpint_natural::product::Products;
 
-use super::euclid::Euclid;
-use super::linear::copy_to;
 use super::rows::{Rows, for_rows};
-use super::{Divider, Operand, Products, load, rows_at_a_time, store};
+use super::{Operand, load, rows_at_a_time, store};
 
 /// g_i ← gcd(a_i, b_i), of the limbs of the longer.
 pub(crate) fn gcd(a: Operand, b: Operand, count: usize, g: Rows) {

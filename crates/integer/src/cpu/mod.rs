@@ -1,51 +1,25 @@
-//! The arithmetic of the CPU: all cores, each with some numbers at a time.
+//! The arithmetic of the CPU: all cores, each with some numbers at a time. What is done with one number
+//! is in [`warpint_natural`].
 //!
 //! | file | what it computes |
 //! |---|---|
 //! | `sum` | sums and differences |
 //! | `elementwise` | comparisons, shifts, logic, products with a word |
 //! | `multiply` | products and squares of a batch's numbers |
-//! | `product` | one product, by the method that its size wants |
-//! | `schoolbook` | limb by limb: products, squares, low and high parts |
-//! | `karatsuba` | three half products for four |
-//! | `ntt` | long products, by transforms over 50-bit primes |
 //! | `divide` | quotients and remainders of a batch's numbers |
-//! | `division` | one division, by the method that its size wants |
-//! | `reciprocal` | quotients of one limb |
 //! | `gcd` | common divisors and inverses of a batch's numbers |
-//! | `euclid` | Euclid's algorithm on one pair, with a cofactor |
-//! | `lehmer` | its steps by leading parts of two limbs |
-//! | `square_root`, `root` | one root, of degree two or any |
 //! | `powers` | roots and powers of a batch's numbers |
-//! | `pow_mod`, `window` | one power modulo a number |
-//! | `montgomery` | residues modulo an odd number |
 //! | `rows` | operations with several results |
-//! | `linear` | shifts and rows of products in limbs of 64 bits |
 
 mod divide;
-mod division;
 mod elementwise;
-mod euclid;
 mod gcd;
-mod karatsuba;
-mod lehmer;
-mod linear;
-mod montgomery;
 mod multiply;
-mod ntt;
-mod pow_mod;
 mod powers;
-mod product;
-mod reciprocal;
-mod root;
 mod rows;
-mod schoolbook;
-mod square_root;
 mod sum;
-mod window;
 
 pub(crate) use divide::{divide, divide_exactly};
-pub(crate) use division::Divider;
 pub(crate) use elementwise::{
     bit_lengths, bitwise, choose, compare, compare_limbs, mul_word, neg, not, reduce, resize,
     shift_left, shift_right, take,
@@ -53,8 +27,6 @@ pub(crate) use elementwise::{
 pub(crate) use gcd::{gcd, gcd_ext, inverse};
 pub(crate) use multiply::{multiply, square};
 pub(crate) use powers::{mul_mod, pow_mod, root, sqrt_rem};
-pub(crate) use product::{FastProducts, Products};
-pub(crate) use reciprocal::OneLimb;
 pub(crate) use rows::Rows;
 pub(crate) use sum::{sum, sum_assign};
 

@@ -1,8 +1,9 @@
 //! Products and squares of a batch's numbers.
 
 use rayon::prelude::*;
+use warpint_natural::product::Products;
 
-use super::{Operand, Products, load, rows_at_a_time, store};
+use super::{Operand, load, rows_at_a_time, store};
 use crate::operation::Part;
 
 /// out_i ← the part of a_i·b_i.

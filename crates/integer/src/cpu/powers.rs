@@ -2,11 +2,13 @@
 
 use std::num::NonZeroU32;
 
-use super::pow_mod::PowMod;
-use super::root::Root;
+use warpint_natural::division::Divider;
+use warpint_natural::power::PowMod;
+use warpint_natural::product::Products;
+use warpint_natural::root::{Root, SquareRoot};
+
 use super::rows::{Rows, for_rows};
-use super::square_root::SquareRoot;
-use super::{Divider, Operand, Products, load, rows_at_a_time, store};
+use super::{Operand, load, rows_at_a_time, store};
 
 /// root_i ← s = ⌊√a_i⌋ and rem_i ← a_i − s².
 pub(crate) fn sqrt_rem(a: Operand, count: usize, root: Rows, rem: Rows) {

@@ -1,8 +1,9 @@
 //! Products on a device by some levels of Karatsuba's identity and products in registers.
 
-use warpint_device::{Arg, Buffer, DeviceError, Source, common};
+use warpint_device::{Cells, DeviceError, Source, assert_room, common};
 
-use super::{Gpu, Operand, Part, Shape, View, occupancy};
+use super::memory::Numbers;
+use super::{Gpu, Operand, Part, Shape, occupancy};
 
 /// How `karatsuba.cu` is specialised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,8 +106,8 @@ impl Shape for Karatsuba {
 }
 
 impl Gpu {
-    /// `out_i` = the limbs of a_i·b_i that `part` asks for, a_i² without a b. `out` may be the
-    /// memory of a or b where that has as many limbs and is not broadcast.
+    /// `out_i` = the limbs of a_i·b_i that `part` asks for, a_i² without a b. `out` may be
+    /// what a or b views, where that has as many limbs and is not broadcast.
     ///
     /// # Errors
     /// The device fails, or cannot compile the kernel.
@@ -116,25 +117,32 @@ impl Gpu {
         a: Operand<'_>,
         b: Option<Operand<'_>>,
         count: usize,
-        out: &Buffer<u32>,
+        out: Cells<'_, u32>,
     ) -> Result<(), DeviceError> {
-        self.karatsuba_of(shape, a.into(), b.unwrap_or(a).into(), count, out.address())
+        self.karatsuba_of(shape, a.into(), b.unwrap_or(a).into(), count, out)
     }
 
     /// The same of numbers anywhere in memory; results are side by side from `out` on.
     ///
     /// # Errors
     /// As above.
+    ///
+    /// # Panics
+    /// If numbers are not of the shape, there are not `count`, or there is no room for the results.
     pub(super) fn karatsuba_of(
         &self,
         shape: &Karatsuba,
-        a: View,
-        b: View,
+        a: Numbers<'_>,
+        b: Numbers<'_>,
         count: usize,
-        out: u64,
+        out: Cells<'_, u32>,
     ) -> Result<(), DeviceError> {
-        let strides = [a.stride.into(), b.stride.into()];
-        let args = [&[a.pointer(), b.pointer(), Arg::Pointer(out)][..], &strides].concat();
-        self.launch(shape, count, &args)
+        let limbs = [shape.a_limbs, shape.b_limbs.unwrap_or(shape.a_limbs)];
+        assert_eq!([a.limbs, b.limbs], limbs, "limbs of factors");
+        [a, b].iter().for_each(|numbers| numbers.assert_holds(count));
+        assert_room("products", out.len(), count * shape.part.limbs(limbs[0], limbs[1]).1);
+        let args = [a.pointer(), b.pointer(), out.into(), a.stride.into(), b.stride.into()];
+        // SAFETY: there are so many factors of the shape's limbs, and room for the results.
+        unsafe { self.launch(shape, count, &args) }
     }
 }

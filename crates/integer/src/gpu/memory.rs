@@ -1,6 +1,7 @@
 //! Whether memory holds what a kernel reads and writes in it.
 
-use warpint_device::DeviceError;
+use bytemuck::Pod;
+use warpint_device::{Arg, Buffer, Cells, Device, DeviceError, View, assert_room};
 
 use super::{Operand, Results};
 
@@ -14,13 +15,15 @@ pub(super) fn fits(
     out: Results<'_>,
 ) -> Result<(), DeviceError> {
     operands_fit(count, operands)?;
-    has(out.data.len(), count, out.limbs)
+    has(out.data.len(), count, out.limbs)?;
+    aligned(out.data.address(), out.limbs)
 }
 
 pub(super) fn operands_fit(count: usize, operands: &[Operand<'_>]) -> Result<(), DeviceError> {
     operands.iter().try_for_each(|a| {
         let numbers = if a.broadcast { count.min(1) } else { count };
-        has(a.data.len(), numbers, a.limbs)
+        has(a.data.len(), numbers, a.limbs)?;
+        aligned(a.data.address(), a.limbs)
     })
 }
 
@@ -34,4 +37,164 @@ pub(super) fn has(len: usize, count: usize, limbs: usize) -> Result<(), DeviceEr
         what: "an operation on a batch".into(),
         message: format!("{count} numbers of {limbs} limbs are not in memory of {len} words"),
     })
+}
+
+/// Limbs that kernels load at once from numbers of so many.
+fn chunk(limbs: usize) -> usize {
+    1 << limbs.trailing_zeros().min(2)
+}
+
+/// Whether numbers of so many limbs are where kernels can load them.
+fn aligned(address: u64, limbs: usize) -> Result<(), DeviceError> {
+    let bytes = chunk(limbs) * size_of::<u32>();
+    if address.is_multiple_of(bytes as u64) {
+        return Ok(());
+    }
+    Err(DeviceError::Failed {
+        what: "an operation on a batch".into(),
+        message: format!("numbers of {limbs} limbs do not begin at a multiple of {bytes} bytes"),
+    })
+}
+
+/// Memory for at least `len` elements, the same until more are wanted.
+pub(super) fn at_least<'a, T: Pod>(
+    kept: &'a mut Option<Buffer<T>>,
+    device: &Device,
+    len: usize,
+) -> Result<&'a mut Buffer<T>, DeviceError> {
+    match kept.take().filter(|buffer| buffer.len() >= len) {
+        Some(buffer) => Ok(kept.insert(buffer)),
+        None => Ok(kept.insert(device.alloc(len)?)),
+    }
+}
+
+/// A pointer to what may be missing.
+pub(super) fn pointer(to: Option<impl Into<Arg>>) -> Arg {
+    to.map_or(Arg::NULL, Into::into)
+}
+
+/// Views of words.
+pub(super) trait Words: Copy + Into<Arg> {
+    fn len(self) -> usize;
+    fn address(self) -> u64;
+    /// The words from one on.
+    fn beginning(self, first: usize) -> Self;
+}
+
+impl Words for View<'_, u32> {
+    fn len(self) -> usize {
+        View::len(&self)
+    }
+
+    fn address(self) -> u64 {
+        View::address(&self)
+    }
+
+    fn beginning(self, first: usize) -> Self {
+        self.part(first..)
+    }
+}
+
+impl Words for Cells<'_, u32> {
+    fn len(self) -> usize {
+        Cells::len(&self)
+    }
+
+    fn address(self) -> u64 {
+        Cells::address(&self)
+    }
+
+    fn beginning(self, first: usize) -> Self {
+        self.part(first..)
+    }
+}
+
+/// `limbs` limbs of each instance's number, `stride` limbs from one to the next, for the kernels that
+/// an operation of several steps launches.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rows<W> {
+    pub(super) words: W,
+    pub(super) stride: u64,
+    pub(super) limbs: usize,
+}
+
+/// Numbers that a kernel reads.
+pub(super) type Numbers<'a> = Rows<View<'a, u32>>;
+
+/// Numbers that kernels read and write.
+pub(super) type Places<'a> = Rows<Cells<'a, u32>>;
+
+impl<W: Words> Rows<W> {
+    /// Numbers of so many limbs, side by side.
+    pub(super) fn new(words: W, limbs: usize) -> Self {
+        Self { words, stride: limbs as u64, limbs }
+    }
+
+    /// So many limbs of each number from one on.
+    ///
+    /// # Panics
+    /// If numbers have fewer.
+    pub(super) fn part(self, first: usize, limbs: usize) -> Self {
+        assert_room("a number", self.limbs, first + limbs);
+        Self { words: self.words.beginning(first), limbs, ..self }
+    }
+
+    /// The numbers from one on.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    pub(super) fn skip(self, first: usize) -> Self {
+        Self { words: self.words.beginning(first * self.stride as usize), ..self }
+    }
+
+    pub(super) fn pointer(self) -> Arg {
+        self.words.into()
+    }
+
+    /// Panics unless there are `count` numbers.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    #[track_caller]
+    pub(super) fn assert_has(self, count: usize) {
+        let needed =
+            count.checked_sub(1).map_or(0, |last| last * self.stride as usize + self.limbs);
+        assert_room("numbers", self.words.len(), needed);
+    }
+
+    /// Panics unless there are `count` numbers, where kernels that load some limbs at once can do so: address and stride
+    /// are multiples of four limbs where the number of limbs is, and of two where that is even.
+    ///
+    /// # Panics
+    /// Otherwise.
+    #[track_caller]
+    pub(super) fn assert_holds(self, count: usize) {
+        self.assert_has(count);
+        let Self { words, stride, limbs } = self;
+        let chunk = chunk(limbs) as u64;
+        assert!(
+            count == 0
+                || (words.address().is_multiple_of(4 * chunk) && stride.is_multiple_of(chunk)),
+            "numbers of {limbs} limbs, {stride} apart, are not aligned"
+        );
+    }
+}
+
+impl<'a> Places<'a> {
+    /// The same, for a kernel that reads them.
+    pub(super) fn numbers(self) -> Numbers<'a> {
+        Rows { words: self.words.view(), stride: self.stride, limbs: self.limbs }
+    }
+}
+
+impl<'a> From<Operand<'a>> for Numbers<'a> {
+    fn from(a: Operand<'a>) -> Self {
+        Self { words: a.data, stride: a.stride(), limbs: a.limbs }
+    }
+}
+
+impl<'a> From<Results<'a>> for Places<'a> {
+    fn from(out: Results<'a>) -> Self {
+        Self::new(out.data, out.limbs)
+    }
 }

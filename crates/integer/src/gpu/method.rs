@@ -4,11 +4,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use warpint_device::{Buffer, DeviceError};
+use warpint_device::{Cells, DeviceError};
 
 use super::karatsuba::MAX_LEVELS;
-use super::memory::fits;
-use super::{Gpu, Karatsuba, Ntt, Operand, Part, Results, Shape, View, Way};
+use super::memory::{Numbers, fits};
+use super::{Algorithm, Gpu, Karatsuba, Ntt, Operand, Part, Results, Shape};
 
 /// A way to multiply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -74,7 +74,7 @@ impl Method {
         a_limbs: usize,
         b_limbs: Option<usize>,
         shared_memory: u32,
-    ) -> Option<(Way, f64)> {
+    ) -> Option<(Algorithm, f64)> {
         let (size, estimate) = match self {
             Self::Karatsuba(levels) => {
                 let shape = Karatsuba::new(Part::Full, a_limbs, b_limbs, levels)?;
@@ -92,7 +92,7 @@ impl Method {
                 (shape.points(), shape.price())
             }
         };
-        Some((Way { method: self, size, square: b_limbs.is_none() }, estimate))
+        Some((Algorithm { method: self, size, square: b_limbs.is_none() }, estimate))
     }
 }
 
@@ -135,19 +135,19 @@ impl Gpu {
             .min_by(|a, b| a.price.total_cmp(&b.price))
     }
 
-    /// `out_i` = the limbs of a_i·b_i that `part` asks for. `out` may be the memory of a or b where
+    /// `out_i` = the limbs of a_i·b_i that `part` asks for. `out` may be what a or b views, where
     /// that has as many limbs and is not broadcast. Nothing waits for the device.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, cannot compile the kernel, or has no method for such
     /// numbers.
-    pub fn multiply(
+    pub fn multiply<'a>(
         &self,
         part: Part,
         a: Operand<'_>,
         b: Operand<'_>,
         count: usize,
-        out: &Buffer<u32>,
+        out: impl Into<Cells<'a, u32>>,
     ) -> Result<(), DeviceError> {
         let choice = self.choice(a.limbs, Some(b.limbs)).ok_or_else(no_method)?;
         self.multiply_by(choice.method, part, a, Some(b), count, out)
@@ -157,12 +157,12 @@ impl Gpu {
     ///
     /// # Errors
     /// As [`Self::multiply`].
-    pub fn square(
+    pub fn square<'a>(
         &self,
         part: Part,
         a: Operand<'_>,
         count: usize,
-        out: &Buffer<u32>,
+        out: impl Into<Cells<'a, u32>>,
     ) -> Result<(), DeviceError> {
         let choice = self.choice(a.limbs, None).ok_or_else(no_method)?;
         self.multiply_by(choice.method, part, a, None, count, out)
@@ -174,10 +174,10 @@ impl Gpu {
     /// The device fails, cannot compile the kernel, or has no method for such numbers.
     pub(super) fn multiply_views(
         &self,
-        a: View,
-        b: View,
+        a: Numbers<'_>,
+        b: Numbers<'_>,
         count: usize,
-        out: u64,
+        out: Cells<'_, u32>,
     ) -> Result<(), DeviceError> {
         let choice = self.choice(a.limbs, Some(b.limbs)).ok_or_else(no_method)?;
         match choice.method {
@@ -197,18 +197,18 @@ impl Gpu {
     ///
     /// # Errors
     /// As [`Self::multiply`].
-    pub fn multiply_by(
+    pub fn multiply_by<'a>(
         &self,
         method: Method,
         part: Part,
         a: Operand<'_>,
         b: Option<Operand<'_>>,
         count: usize,
-        out: &Buffer<u32>,
+        out: impl Into<Cells<'a, u32>>,
     ) -> Result<(), DeviceError> {
-        let b_limbs = b.map(|b| b.limbs);
+        let (out, b_limbs) = (out.into(), b.map(|b| b.limbs));
         let (_, limbs) = part.limbs(a.limbs, b_limbs.unwrap_or(a.limbs));
-        fits(count, &[a, b.unwrap_or(a)], Results { data: out, limbs })?;
+        fits(count, &[a, b.unwrap_or(a)], Results::new(out, limbs))?;
         let none = || impossible(&format!("{method} is not for factors of this size"));
         match method {
             Method::Karatsuba(levels) => {

@@ -22,7 +22,7 @@ mod timer;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source};
+use warpint_device::{Arg, Buffer, Cells, Device, DeviceError, Kernel, Launch, Source, View};
 
 pub use divide::{Divide, Quotients};
 pub use gcd::Gcd;
@@ -31,7 +31,7 @@ pub use karatsuba::Karatsuba;
 pub use method::{Choice, Method, NoMethod};
 pub use ntt::Ntt;
 pub use power::Power;
-pub use prices::{Prices, Step, Way, steps};
+pub use prices::{Algorithm, Prices, Step, steps};
 pub use shipped::sources;
 pub use square_root::{SquareRoot, SquareRoots};
 pub use timer::ProductTimer;
@@ -43,61 +43,44 @@ pub use crate::operation::{Part, Sum};
 #[derive(Debug, Clone, Copy)]
 pub struct Operand<'a> {
     /// The limbs: limb j of number i is at `i·limbs + j`.
-    pub data: &'a Buffer<u32>,
+    pub data: View<'a, u32>,
     /// Limbs of a number.
     pub limbs: usize,
     /// Whether there is one number, which every instance takes.
     pub broadcast: bool,
 }
 
-/// Numbers for results: `limbs` limbs each.
+/// Room for results: `limbs` limbs each.
 #[derive(Debug, Clone, Copy)]
 pub struct Results<'a> {
     /// The limbs: limb j of number i is at `i·limbs + j`.
-    pub data: &'a Buffer<u32>,
+    pub data: Cells<'a, u32>,
     /// Limbs of a number, at least one.
     pub limbs: usize,
 }
 
-impl Operand<'_> {
+impl<'a> Operand<'a> {
+    /// Numbers of so many limbs, or one for all.
+    pub fn new(data: impl Into<View<'a, u32>>, limbs: usize, broadcast: bool) -> Self {
+        Self { data: data.into(), limbs, broadcast }
+    }
+
     /// Limbs from one instance's number to the next one's.
     fn stride(&self) -> u64 {
         if self.broadcast { 0 } else { self.limbs as u64 }
     }
 }
 
-/// `limbs` limbs of each instance's number, `stride` limbs from one to the next, for the kernels that
-/// an operation of several steps launches. The address and the stride are multiples of four limbs where the
-/// limbs are, as those of operands are.
-#[derive(Debug, Clone, Copy)]
-struct View {
-    address: u64,
-    stride: u64,
-    limbs: usize,
-}
-
-impl From<Operand<'_>> for View {
-    fn from(a: Operand<'_>) -> Self {
-        Self { address: a.data.address(), stride: a.stride(), limbs: a.limbs }
-    }
-}
-
-impl View {
-    /// So many limbs of each number from one on.
-    fn part(self, first: usize, limbs: usize) -> Self {
-        debug_assert!(first + limbs <= self.limbs, "{first} and {limbs} of {self:?}");
-        let address = self.address + (first * size_of::<u32>()) as u64;
-        Self { address, limbs, ..self }
+impl<'a> Results<'a> {
+    /// Room for numbers of so many limbs.
+    pub fn new(data: impl Into<Cells<'a, u32>>, limbs: usize) -> Self {
+        Self { data: data.into(), limbs }
     }
 
-    /// The numbers from one on.
-    fn from(self, first: usize) -> Self {
-        let words = first as u64 * self.stride;
-        Self { address: self.address + words * size_of::<u32>() as u64, ..self }
-    }
-
-    fn pointer(self) -> Arg {
-        Arg::Pointer(self.address)
+    /// What stands there, as an operand: for operations in place.
+    #[must_use]
+    pub fn operand(self) -> Operand<'a> {
+        Operand::new(self.data, self.limbs, false)
     }
 }
 
@@ -131,7 +114,7 @@ pub struct Gpu {
     /// Tables of roots of unity, by the number of primes and of points.
     roots: Arc<Mutex<HashMap<(usize, usize), Roots>>>,
     /// What the blocks of wide products work in; one launch after the other.
-    scratch: Arc<Mutex<Option<Arc<Buffer<f64>>>>>,
+    scratch: Arc<Mutex<Option<Buffer<f64>>>>,
     /// Bases of residues, by the number of words and of rows of their matrices.
     bases: Arc<Mutex<HashMap<(usize, usize), Bases>>>,
     /// What long divisions work in, one after the other.
@@ -201,26 +184,35 @@ impl Gpu {
         Ok(table)
     }
 
-    /// Memory for at least so many doubles, the same until more are wanted.
-    fn scratch(&self, len: usize) -> Result<Arc<Buffer<f64>>, DeviceError> {
-        let mut kept = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(buffer) = kept.as_ref().filter(|buffer| buffer.len() >= len) {
-            return Ok(buffer.clone());
-        }
-        *kept = None;
-        let buffer = Arc::new(self.device.alloc(len)?);
-        *kept = Some(buffer.clone());
-        Ok(buffer)
+    /// Does something with memory for at least so many doubles, the same until more are wanted.
+    fn with_scratch(
+        &self,
+        len: usize,
+        work: impl FnOnce(Cells<'_, f64>) -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        work(memory::at_least(&mut lock(&self.scratch), &self.device, len)?.into())
     }
 
     /// Launches a kernel for `count` instances, its last argument.
-    fn launch(&self, shape: &dyn Shape, count: usize, args: &[Arg]) -> Result<(), DeviceError> {
+    ///
+    /// # Safety
+    /// That of [`Kernel::launch`], for so many instances.
+    unsafe fn launch(
+        &self,
+        shape: &dyn Shape,
+        count: usize,
+        args: &[Arg],
+    ) -> Result<(), DeviceError> {
         let blocks = count.div_ceil(shape.numbers() as usize);
-        self.launch_blocks(shape, blocks, count, args)
+        // SAFETY: the caller's promise.
+        unsafe { self.launch_blocks(shape, blocks, count, args) }
     }
 
     /// The same in so many blocks.
-    fn launch_blocks(
+    ///
+    /// # Safety
+    /// As above.
+    unsafe fn launch_blocks(
         &self,
         shape: &dyn Shape,
         blocks: usize,
@@ -238,7 +230,8 @@ impl Gpu {
         let blocks = u32::try_from(blocks).map_err(too_many)?;
         let launch = Launch::linear(blocks, shape.threads()).shared(shape.shared_bytes());
         let args: Vec<Arg> = args.iter().copied().chain([Arg::U32(instances)]).collect();
-        self.kernel(shape)?.launch(launch, &args)
+        // SAFETY: the caller's promise; a kernel of this shape takes these threads and this shared memory.
+        unsafe { self.kernel(shape)?.launch(launch, &args) }
     }
 }
 

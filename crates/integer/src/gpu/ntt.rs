@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use warpint_arith::f50::{F50, Factor, NARROW, PRIMES};
-use warpint_device::{Arg, Buffer, DeviceError, Source, common};
+use warpint_device::{Arg, Cells, DeviceError, Source, assert_room, common};
 
-use super::{Gpu, Operand, Part, Shape, View};
+use super::memory::Numbers;
+use super::{Gpu, Operand, Part, Shape};
 
 /// How `ntt.cu` is specialised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -328,8 +329,8 @@ impl Shape for Ntt {
 }
 
 impl Gpu {
-    /// `out_i` = the limbs of a_i·b_i that `part` asks for, a_i² without a b. `out` may be the
-    /// memory of a or b where that has as many limbs and is not broadcast.
+    /// `out_i` = the limbs of a_i·b_i that `part` asks for, a_i² without a b. `out` may be
+    /// what a or b views, where that has as many limbs and is not broadcast.
     ///
     /// # Errors
     /// The device fails, cannot compile the kernel, or has not enough shared memory.
@@ -339,39 +340,47 @@ impl Gpu {
         a: Operand<'_>,
         b: Option<Operand<'_>>,
         count: usize,
-        out: &Buffer<u32>,
+        out: Cells<'_, u32>,
     ) -> Result<(), DeviceError> {
-        self.ntt_of(shape, a.into(), b.unwrap_or(a).into(), count, out.address())
+        self.ntt_of(shape, a.into(), b.unwrap_or(a).into(), count, out)
     }
 
     /// The same of numbers anywhere in memory; results are side by side from `out` on.
     ///
     /// # Errors
     /// As above.
+    ///
+    /// # Panics
+    /// If numbers are not of the shape, there are not `count`, or there is no room for the results.
     pub(super) fn ntt_of(
         &self,
         shape: &Ntt,
-        a: View,
-        b: View,
+        a: Numbers<'_>,
+        b: Numbers<'_>,
         count: usize,
-        out: u64,
+        out: Cells<'_, u32>,
     ) -> Result<(), DeviceError> {
+        let limbs = [shape.a_limbs, shape.b_limbs.unwrap_or(shape.a_limbs)];
+        assert_eq!([a.limbs, b.limbs], limbs, "limbs of factors");
+        [a, b].iter().for_each(|numbers| numbers.assert_holds(count));
+        assert_room("products", out.len(), count * shape.part.limbs(limbs[0], limbs[1]).1);
         let roots = self.roots((shape.primes, shape.points()), || shape.roots())?;
         let blocks = self.device().info().multiprocessors as usize * shape.blocks();
         let blocks = blocks.clamp(1, count.max(1));
-        let scratch = if shape.wide { Some(self.scratch(blocks * shape.scratch())?) } else { None };
-        let args = [
-            a.pointer(),
-            b.pointer(),
-            Arg::Pointer(out),
-            (&*roots).into(),
-            scratch.as_deref().map_or(Arg::Pointer(0), Arg::from),
-            a.stride.into(),
-            b.stride.into(),
-        ];
-        if shape.wide {
-            return self.launch_blocks(shape, blocks, count, &args);
+        let args = |scratch| {
+            let (a_stride, b_stride) = (a.stride.into(), b.stride.into());
+            let roots = (&*roots).into();
+            [a.pointer(), b.pointer(), out.into(), roots, scratch, a_stride, b_stride]
+        };
+        if !shape.wide {
+            // SAFETY: there are so many factors of the shape's limbs, its roots, and room for the results.
+            return unsafe { self.launch(shape, count, &args(Arg::NULL)) };
         }
-        self.launch(shape, count, &args)
+        // Before the memory is taken: others may compile theirs meanwhile.
+        self.kernel(shape)?;
+        self.with_scratch(blocks * shape.scratch(), |scratch| {
+            // SAFETY: as above; and each block has memory for its residues.
+            unsafe { self.launch_blocks(shape, blocks, count, &args(scratch.into())) }
+        })
     }
 }

@@ -1,9 +1,9 @@
 //! Sums and differences on a device.
 
-use warpint_device::{Arg, Buffer, DeviceError, Source, common};
+use warpint_device::{Buffer, Cells, DeviceError, Source, assert_room, common};
 
-use super::memory::{fits, has};
-use super::{Gpu, Operand, Results, Shape, Sum, View};
+use super::memory::{Numbers, Places, fits, has, pointer};
+use super::{Gpu, Operand, Results, Shape, Sum};
 
 /// How `sum.cu` is specialised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,8 +76,8 @@ impl Shape for SumShape {
 
 impl Gpu {
     /// `out_i = a_i ± b_i mod 2^(32·out.limbs)`; `carries[i]` is 1 where a carry or borrow leaves
-    /// the highest limb, else 0. `out` has at least as many limbs as a and b; it may be the memory
-    /// of a or b where that has as many limbs and is not broadcast. Cost: one pass over memory.
+    /// the highest limb, else 0. `out` has at least as many limbs as a and b; a or b may be what stands
+    /// there ([`Results::operand`]). Cost: one pass over memory.
     ///
     /// # Errors
     /// A buffer is too short, `out` has fewer limbs than an operand, the device fails, or it cannot
@@ -89,41 +89,48 @@ impl Gpu {
         b: Operand<'_>,
         count: usize,
         out: Results<'_>,
-        carries: Option<&Buffer<u8>>,
+        carries: Option<&mut Buffer<u8>>,
     ) -> Result<(), DeviceError> {
         fits(count, &[a, b], out)?;
-        if let Some(carries) = carries {
+        if let Some(carries) = &carries {
             has(carries.len(), count, 1)?;
         }
         // Operands have no more limbs than the sum.
         has(out.limbs, 1, a.limbs.max(b.limbs))?;
-        self.sum_of(sum, a.into(), b.into(), count, out, carries)
+        self.sum_of(sum, a.into(), b.into(), count, out, carries.map(Cells::from))
     }
 
     /// The same of numbers anywhere in memory.
     ///
     /// # Errors
     /// The device fails, or cannot compile the kernel.
+    ///
+    /// # Panics
+    /// If there are not `count` numbers, or there is no room for the sums.
     pub(super) fn sum_of(
         &self,
         sum: Sum,
-        a: View,
-        b: View,
+        a: Numbers<'_>,
+        b: Numbers<'_>,
         count: usize,
         out: Results<'_>,
-        carries: Option<&Buffer<u8>>,
+        carries: Option<Cells<'_, u8>>,
     ) -> Result<(), DeviceError> {
         let Some(shape) = SumShape::new(sum, a.limbs, b.limbs, out.limbs) else {
             return self.long_sum_of(sum, a, b, count, out, carries);
         };
+        [a, b].iter().for_each(|numbers| numbers.assert_holds(count));
+        Places::from(out).assert_holds(count);
+        assert_room("carries", carries.map_or(count, |carries| carries.len()), count);
         let args = [
             a.pointer(),
             b.pointer(),
             out.data.into(),
-            carries.map_or(Arg::Pointer(0), Arg::from),
+            pointer(carries),
             a.stride.into(),
             b.stride.into(),
         ];
-        self.launch(&shape, count, &args)
+        // SAFETY: there are so many numbers of the shape's limbs, and room for sums and carries.
+        unsafe { self.launch(&shape, count, &args) }
     }
 }

@@ -48,7 +48,7 @@ impl Gpu {
         e: Operand<'_>,
         rows: TableRows,
         count: usize,
-        out: &Buffer<u32>,
+        out: &mut Buffer<u32>,
     ) -> Result<(), DeviceError> {
         let TableRows { bit, window, step, first } = rows;
         operands_fit(count, &[e])?;
@@ -67,6 +67,9 @@ impl Gpu {
             Arg::U32(step as u32),
             Arg::U32(first as u32),
         ];
-        self.launch_blocks(&Take, (count * table.limbs).div_ceil(THREADS), count, &args)
+        let blocks = (count * table.limbs).div_ceil(THREADS);
+        // SAFETY: the table has a row for each value of a window, there are so many exponents, and room for as many
+        // rows.
+        unsafe { self.launch_blocks(&Take, blocks, count, &args) }
     }
 }

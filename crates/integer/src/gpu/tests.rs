@@ -2,9 +2,10 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use warpint_arith::limbs;
-use warpint_device::{Buffer, Device};
+use warpint_device::{Buffer, Cells, Device, DeviceError};
+use warpint_natural::limbs;
 
+use super::memory::Numbers;
 use super::{Divide, Gpu, Karatsuba, Method, Ntt, Operand, Part, Quotients, Results, Sum};
 
 pub(super) fn gpu() -> Gpu {
@@ -59,11 +60,17 @@ fn check_product(gpu: &Gpu, part: Part, a_limbs: usize, b_limbs: usize, levels: 
     let (a, mut b) = (numbers(&mut rng, count, a_limbs), numbers(&mut rng, count, b_limbs));
     b.rotate_left(count / 3);
     let (first, out_limbs) = part.limbs(a_limbs, b_limbs);
-    let out = gpu.device().alloc::<u32>(count * out_limbs).unwrap();
+    let mut out = gpu.device().alloc::<u32>(count * out_limbs).unwrap();
     let (a_data, b_data) = (upload(gpu, &a), upload(gpu, &b));
-    let operand = |data, limbs| Operand { data, limbs, broadcast: false };
-    gpu.karatsuba(&shape, operand(&a_data, a_limbs), Some(operand(&b_data, b_limbs)), count, &out)
-        .unwrap();
+    let operand = |data, limbs| Operand::new(data, limbs, false);
+    gpu.karatsuba(
+        &shape,
+        operand(&a_data, a_limbs),
+        Some(operand(&b_data, b_limbs)),
+        count,
+        out.cells(..),
+    )
+    .unwrap();
     let found = out.download().unwrap();
     for (i, found) in found.chunks(out_limbs).enumerate() {
         let expected = &product(&a[i], &b[i])[first..first + out_limbs];
@@ -75,10 +82,9 @@ fn check_square(gpu: &Gpu, part: Part, limbs: usize, levels: u32, count: usize) 
     let Some(shape) = Karatsuba::new(part, limbs, None, levels) else { return };
     let a = numbers(&mut ChaCha8Rng::seed_from_u64(8), count, limbs);
     let (first, out_limbs) = part.limbs(limbs, limbs);
-    let out = gpu.device().alloc::<u32>(count * out_limbs).unwrap();
+    let mut out = gpu.device().alloc::<u32>(count * out_limbs).unwrap();
     let data = upload(gpu, &a);
-    gpu.karatsuba(&shape, Operand { data: &data, limbs, broadcast: false }, None, count, &out)
-        .unwrap();
+    gpu.karatsuba(&shape, Operand::new(&data, limbs, false), None, count, out.cells(..)).unwrap();
     let found = out.download().unwrap();
     for (a, found) in a.iter().zip(found.chunks(out_limbs)) {
         assert_eq!(found, &product(a, a)[first..first + out_limbs], "{shape:?}: {a:x?} squared");
@@ -148,11 +154,11 @@ fn check_shape(
     }
     let product_shape = shape(Some(b_limbs));
     let (first, out_limbs) = part.limbs(a_limbs, b_limbs);
-    let out = gpu.device().alloc::<u32>(count * out_limbs).unwrap();
+    let mut out = gpu.device().alloc::<u32>(count * out_limbs).unwrap();
     let (a_data, b_data) = (upload(gpu, &a), upload(gpu, &b));
-    let operand = |data, limbs| Operand { data, limbs, broadcast: false };
+    let operand = |data, limbs| Operand::new(data, limbs, false);
     let both = (operand(&a_data, a_limbs), operand(&b_data, b_limbs));
-    gpu.ntt(&product_shape, both.0, Some(both.1), count, &out).unwrap();
+    gpu.ntt(&product_shape, both.0, Some(both.1), count, out.cells(..)).unwrap();
     let found = out.download().unwrap();
     for (i, found) in found.chunks(out_limbs).enumerate() {
         let expected = &product(&a[i], &b[i])[first..first + out_limbs];
@@ -160,7 +166,7 @@ fn check_shape(
     }
     if a_limbs == b_limbs {
         let shape = shape(None);
-        gpu.ntt(&shape, operand(&a_data, a_limbs), None, count, &out).unwrap();
+        gpu.ntt(&shape, operand(&a_data, a_limbs), None, count, out.cells(..)).unwrap();
         for (a, found) in a.iter().zip(out.download().unwrap().chunks(out_limbs)) {
             assert!(found == &product(a, a)[first..first + out_limbs], "{shape:?}, square");
         }
@@ -170,17 +176,55 @@ fn check_shape(
 #[test]
 fn memory_that_is_too_short_is_refused() {
     let gpu = gpu();
-    let [short, long] = [7, 8].map(|len| gpu.device().alloc::<u32>(len).unwrap());
-    let of = |data| Operand { data, limbs: 2, broadcast: false };
-    let multiply = |a, b, out| gpu.multiply(Part::Low, of(a), of(b), 4, out);
-    assert!(multiply(&long, &long, &long).is_ok());
-    assert!(multiply(&short, &long, &long).is_err() && multiply(&long, &short, &long).is_err());
-    assert!(multiply(&long, &long, &short).is_err());
+    let [mut short, mut long] = [7, 8].map(|len| gpu.device().alloc::<u32>(len).unwrap());
+    let [short, long] = [short.cells(..), long.cells(..)];
+    let of = |data| Operand::new(data, 2, false);
+    let multiply = |a, b, out: Cells<'_, u32>| gpu.multiply(Part::Low, of(a), of(b), 4, out);
+    assert!(multiply(long, long, long).is_ok());
+    assert!(multiply(short, long, long).is_err() && multiply(long, short, long).is_err());
+    assert!(multiply(long, long, short).is_err());
     let add =
-        |a, data, limbs| gpu.add(Sum::Add, of(a), of(&long), 4, Results { data, limbs }, None);
-    assert!(add(&long, &long, 2).is_ok());
-    assert!(add(&short, &long, 2).is_err() && add(&long, &short, 2).is_err());
-    assert!(add(&long, &long, 1).is_err(), "a sum of fewer limbs");
+        |a, data, limbs| gpu.add(Sum::Add, of(a), of(long), 4, Results::new(data, limbs), None);
+    assert!(add(long, long, 2).is_ok());
+    assert!(add(short, long, 2).is_err() && add(long, short, 2).is_err());
+    assert!(add(long, long, 1).is_err(), "a sum of fewer limbs");
+    // Two limbs are loaded at once.
+    let odd = of(long.part(1..));
+    let refused = gpu.add(Sum::Add, odd, of(long), 3, Results::new(long, 2), None);
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("2 limbs do not begin at a multiple of 8 bytes"), "{refused}");
+}
+
+/// What a wrapper finds no room for, or not where its kernel can load it, is refused before a launch.
+#[test]
+fn numbers_anywhere_in_memory_are_checked() {
+    let gpu = gpu();
+    let data = gpu.device().upload(&[3u32; 32]).unwrap();
+    let mut out = gpu.device().upload(&[5u32; 15]).unwrap();
+    let refused = |work: &mut dyn FnMut() -> Result<(), DeviceError>| {
+        let work = std::panic::AssertUnwindSafe(|| drop(work()));
+        std::panic::catch_unwind(work).unwrap_err().downcast_ref::<String>().cloned().unwrap()
+    };
+    let numbers = Numbers::new(data.view(..), 8);
+    let short = numbers.skip(1);
+    let found = refused(&mut || gpu.multiply_views(numbers, short, 4, out.cells(..)));
+    assert_eq!(found, "numbers of 24 elements, where a kernel needs 32");
+    let found = refused(&mut || gpu.multiply_views(short, short, 1, out.cells(..)));
+    assert_eq!(found, "products of 15 elements, where a kernel needs 16");
+    let found = refused(&mut || {
+        let results = Results::new(out.cells(1..), 8);
+        gpu.sum_of(Sum::Add, numbers, numbers, 1, results, None)
+    });
+    assert_eq!(found, "numbers of 8 limbs, 8 apart, are not aligned");
+    let shape = Karatsuba::new(Part::Full, 9, Some(8), 0).unwrap();
+    let found = refused(&mut || gpu.karatsuba_of(&shape, numbers, numbers, 1, out.cells(..)));
+    assert!(found.contains("limbs of factors"), "{found}");
+    let found = refused(&mut || {
+        numbers.part(4, 5);
+        Ok(())
+    });
+    assert_eq!(found, "a number of 8 elements, where a kernel needs 9");
+    assert_eq!(out.download().unwrap(), [5; 15]);
 }
 
 #[test]
@@ -266,18 +310,18 @@ fn sums_and_differences() {
         // 1 more than all ones, then 1 less than nothing.
         b.rotate_left(2);
         let (a_data, b_data) = (upload(&gpu, &a), upload(&gpu, &b));
-        let a_operand = Operand { data: &a_data, limbs, broadcast: false };
-        let b_operand = Operand { data: &b_data, limbs: b_limbs, broadcast: false };
+        let a_operand = Operand::new(&a_data, limbs, false);
+        let b_operand = Operand::new(&b_data, b_limbs, false);
         for kind in [Sum::Add, Sum::Subtract] {
-            let out = gpu.device().alloc::<u32>(count * limbs).unwrap();
-            let carries = gpu.device().alloc::<u8>(count).unwrap();
+            let mut out = gpu.device().alloc::<u32>(count * limbs).unwrap();
+            let mut carries = gpu.device().alloc::<u8>(count).unwrap();
             gpu.add(
                 kind,
                 a_operand,
                 b_operand,
                 count,
-                Results { data: &out, limbs },
-                Some(&carries),
+                Results::new(&mut out, limbs),
+                Some(&mut carries),
             )
             .unwrap();
             let (found, carries) = (out.download().unwrap(), carries.download().unwrap());
@@ -338,14 +382,14 @@ fn check_division(gpu: &Gpu, shape: &Divide, u_limbs: usize, v_limbs: usize) {
     let count = pairs.len();
     let (u, v): (Vec<_>, Vec<_>) = pairs.iter().cloned().unzip();
     let (u_data, v_data) = (upload(gpu, &u), upload(gpu, &v));
-    let quotients = gpu.device().alloc::<u32>(count * u_limbs).unwrap();
-    let remainders = gpu.device().alloc::<u32>(count * v_limbs).unwrap();
-    let flags = gpu.device().alloc::<u8>(count).unwrap();
-    let operand = |data, limbs| Operand { data, limbs, broadcast: false };
-    let mut to = Quotients {
-        quotient: Some(&quotients),
-        remainder: Some(&remainders),
-        flags: Some(&flags),
+    let mut quotients = gpu.device().alloc::<u32>(count * u_limbs).unwrap();
+    let mut remainders = gpu.device().alloc::<u32>(count * v_limbs).unwrap();
+    let mut flags = gpu.device().alloc::<u8>(count).unwrap();
+    let operand = |data, limbs| Operand::new(data, limbs, false);
+    let to = Quotients {
+        quotient: Some(&mut quotients),
+        remainder: Some(&mut remainders),
+        flags: Some(&mut flags),
         exact: false,
     };
     let (a, b) = (operand(&u_data, u_limbs), operand(&v_data, v_limbs));
@@ -362,10 +406,11 @@ fn check_division(gpu: &Gpu, shape: &Divide, u_limbs: usize, v_limbs: usize) {
         assert_eq!(q, narrow(&expected_q, u_limbs), "{shape:?}: {u:x?} / {v:x?}");
         assert_eq!(r, narrow(&expected_r, v_limbs), "{shape:?}: {u:x?} mod {v:x?}");
     }
-    to.exact = true;
-    to.remainder = None;
+    let (quotient_again, flags_again) = (Some(&mut quotients), Some(&mut flags));
+    let to =
+        Quotients { quotient: quotient_again, remainder: None, flags: flags_again, exact: true };
     gpu.divide_by_limbs(shape, a, b, count, to).unwrap();
-    let (exact, flags) = (to.quotient.unwrap().download().unwrap(), flags.download().unwrap());
+    let (exact, flags) = (quotients.download().unwrap(), flags.download().unwrap());
     for (i, r) in remainder.chunks(v_limbs).enumerate() {
         let is_exact = by_zero[i] == 0 && r.iter().all(|&limb| limb == 0);
         assert_eq!(flags[i], u8::from(!is_exact));

@@ -23,11 +23,26 @@ const RUNS: usize = 5;
 /// Times products of drawn numbers, in batches of up to 128 MiB, as the free memory has room.
 #[derive(Debug)]
 pub struct ProductTimer {
+    factors: Factors,
+    out: Buffer<u32>,
+    effort: Effort,
+}
+
+/// Drawn numbers on a device.
+#[derive(Debug)]
+struct Factors {
     gpu: Gpu,
     a: Buffer<u32>,
     b: Buffer<u32>,
-    out: Buffer<u32>,
-    effort: Effort,
+}
+
+impl Factors {
+    /// Submits so many products.
+    fn submit(&self, step: &Step, count: usize, out: &mut Buffer<u32>) -> Result<(), DeviceError> {
+        let operand = |data| Operand::new(data, step.last, false);
+        let b = (!step.way.square).then(|| operand(&self.b));
+        self.gpu.multiply_by(step.way.method, Part::Full, operand(&self.a), b, count, out)
+    }
 }
 
 impl ProductTimer {
@@ -46,20 +61,18 @@ impl ProductTimer {
         let mut drawn = std::iter::successors(Some(1), next).map(|x| (x >> 32) as u32);
         let mut operand = || device.upload(&drawn.by_ref().take(limbs).collect::<Vec<_>>());
         let (a, b) = (operand()?, operand()?);
-        Ok(Self { gpu: gpu.clone(), a, b, out: device.alloc(2 * limbs)?, effort })
-    }
-
-    /// Submits so many products.
-    fn submit(&self, step: &Step, count: usize) -> Result<(), DeviceError> {
-        let operand = |data| Operand { data, limbs: step.last, broadcast: false };
-        let b = (!step.way.square).then(|| operand(&self.b));
-        self.gpu.multiply_by(step.way.method, Part::Full, operand(&self.a), b, count, &self.out)
+        let out = device.alloc(2 * limbs)?;
+        Ok(Self { factors: Factors { gpu: gpu.clone(), a, b }, out, effort })
     }
 
     /// Compiles what some steps need, as many at a time as there are cores. What fails here is
     /// seen by [`Self::time`].
     pub fn compile(&self, steps: &[Step]) {
-        steps.par_iter().for_each(|step| drop(self.submit(step, 1)));
+        let submit = |step: &Step| {
+            let mut out = self.factors.gpu.device().alloc(2 * step.last)?;
+            self.factors.submit(step, 1, &mut out)
+        };
+        steps.par_iter().for_each(|step| drop(submit(step)));
     }
 
     /// Nanoseconds of a product of the widest factors of a step: the median of five runs, by the
@@ -67,23 +80,24 @@ impl ProductTimer {
     ///
     /// # Errors
     /// The kernel cannot be compiled, the device fails, or has no memory for a product.
-    pub fn time(&self, step: &Step) -> Result<f64, DeviceError> {
-        let device = self.gpu.device();
+    pub fn time(&mut self, step: &Step) -> Result<f64, DeviceError> {
+        let Self { factors, out, .. } = self;
+        let device = factors.gpu.device();
         let whole = self.effort == Effort::Whole;
         // Where there is no room for one, it is refused.
-        let all = (self.a.len() / step.last).max(1);
+        let all = (factors.a.len() / step.last).max(1);
         // So that all multiprocessors have something to do.
         let mut count = (2 * device.info().multiprocessors as usize).clamp(1, all);
-        self.submit(step, count)?;
-        let mut once = device.time(|| self.submit(step, count))?;
+        factors.submit(step, count, out)?;
+        let mut once = device.time(|| factors.submit(step, count, out))?;
         while whole && once < RUN && count < all {
             count = ((count as f64 * per(RUN, once).max(2.0)) as usize).min(all);
-            once = device.time(|| self.submit(step, count))?;
+            once = device.time(|| factors.submit(step, count, out))?;
         }
         let before = if whole { per(RUN, once) as usize } else { 0 };
         // The last of them gives the host a lead.
-        (0..=before).try_for_each(|_| self.submit(step, count))?;
-        let mut times = device.times(RUNS, |_| self.submit(step, count))?;
+        (0..=before).try_for_each(|_| factors.submit(step, count, out))?;
+        let mut times = device.times(RUNS, |_| factors.submit(step, count, out))?;
         times.sort_unstable();
         let median = times.get(RUNS / 2).copied().unwrap_or_default();
         Ok(median.max(LEAST).as_secs_f64() * 1e9 / count as f64)

@@ -1,47 +1,21 @@
-//! Decimal digits, by halves: x = high·10^(19·2^k) + low.
-//!
-//! Short numbers are divided by 10^19, or multiplied with it, digit group by digit group: O(n²) for
-//! n limbs. Longer ones are split where a power 10^(19·2^k) divides them best: O(M(n)·log² n) to
-//! write and O(M(n)·log n) to read, M(n) being a product of n limbs.
+//! Decimal digits.
 
-use warpint_arith::limbs::{Multiplier, add_assign, div_rem_by, trim, trimmed};
+use warpint_natural::limbs::trimmed;
+pub(super) use warpint_natural::radix::decimal::Powers;
+use warpint_natural::radix::decimal::{format, parse};
 
 use super::check;
-use crate::cpu::{FastProducts, OneLimb, limbs_of, store};
+use crate::cpu::{limbs_of, store};
 use crate::{TextProblem, Width};
 
-/// Digits of a group, the most whose power of ten fits a limb of 64 bits.
-const GROUP: usize = 19;
-/// 10^19, above 2^63.
-const TEN_19: u64 = 10_000_000_000_000_000_000;
-/// Groups from which a number is written by halves: `10^(19·2^LEVEL)` divides it.
-const WRITE_LEVEL: usize = 6;
-/// The same to read.
-const READ_LEVEL: usize = 5;
-/// Levels from which the halves are worth two cores.
-const PARALLEL_LEVEL: usize = 9;
+/// The powers to write numbers of a width.
+pub(super) fn powers_for_width(width: Width) -> Powers {
+    Powers::new(most_digits(width))
+}
 
-/// 10^(19·2^k) for k = 0, 1, …
-pub(super) struct Powers(Vec<Vec<u64>>);
-
-impl Powers {
-    /// Those to write numbers of a width.
-    pub(super) fn for_width(width: Width) -> Self {
-        Self::new(most_digits(width), width)
-    }
-
-    /// Those below 10^digits, and no more than numbers of a width need.
-    pub(super) fn new(digits: usize, width: Width) -> Self {
-        let digits = digits.min(most_digits(width));
-        let mut powers = vec![vec![TEN_19]];
-        while GROUP << powers.len() < digits {
-            let last = &powers[powers.len() - 1];
-            let mut square = FastProducts.mul(last, last);
-            trim(&mut square);
-            powers.push(square);
-        }
-        Self(powers)
-    }
+/// The powers to read so many digits, and no more than numbers of a width need.
+pub(super) fn powers_for_digits(digits: usize, width: Width) -> Powers {
+    Powers::new(digits.min(most_digits(width)))
 }
 
 /// At least the digits of any number of a width: log10 2 < 0.30103.
@@ -62,7 +36,7 @@ pub(super) fn read(
     if digits.len() > most_digits(width) {
         return Err(too_wide);
     }
-    let mut number = read_halves(digits, powers);
+    let mut number = parse(digits, powers);
     let limbs = trimmed(&number).len();
     let bits = match trimmed(&number).last() {
         Some(top) => 64 * limbs - top.leading_zeros() as usize,
@@ -76,117 +50,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// The number, perhaps with leading zero limbs.
-fn read_halves(digits: &[u8], powers: &Powers) -> Vec<u64> {
-    let split = (READ_LEVEL..powers.0.len()).rev().find(|&k| GROUP << k < digits.len());
-    let Some(k) = split else { return read_groups(digits) };
-    let (high, low) = digits.split_at(digits.len() - (GROUP << k));
-    let (high, low) = if k >= PARALLEL_LEVEL {
-        rayon::join(|| read_halves(high, powers), || read_halves(low, powers))
-    } else {
-        (read_halves(high, powers), read_halves(low, powers))
-    };
-    let mut number = FastProducts.mul(&high, &powers.0[k]);
-    let low = trimmed(&low);
-    number.resize(number.len().max(low.len()), 0);
-    // low < 10^(19·2^k): nothing is carried out.
-    add_assign(&mut number, low);
-    number
-}
-
-fn read_groups(digits: &[u8]) -> Vec<u64> {
-    let mut number = Vec::with_capacity(digits.len() / GROUP + 1);
-    let (first, groups) = digits.split_at(digits.len() % GROUP);
-    for group in std::iter::once(first).chain(groups.chunks_exact(GROUP)) {
-        let mut carry = group.iter().fold(0, |value, digit| 10 * value + u64::from(digit - b'0'));
-        for limb in &mut number {
-            // Below 2^64·10^19.
-            let t = u128::from(*limb) * u128::from(TEN_19) + u128::from(carry);
-            (*limb, carry) = (t as u64, (t >> 64) as u64);
-        }
-        if carry != 0 {
-            number.push(carry);
-        }
-    }
-    number
-}
-
 /// The digits of a number.
 pub(super) fn write(row: &[u32], powers: &Powers) -> String {
-    let mut number = limbs_of(row);
-    trim(&mut number);
-    // 64 bits are less than 20 digits.
-    let groups = (20 * number.len()).div_ceil(GROUP).max(1);
-    let mut digits = vec![b'0'; GROUP * groups];
-    write_halves(number, &mut digits, powers);
-    let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
-    digits.drain(..zeros.min(digits.len() - 1));
-    digits.into_iter().map(char::from).collect()
-}
-
-/// digits ← the digits of the number, with zeros before them; they are enough, whole groups, and
-/// zeros so far.
-fn write_halves(mut number: Vec<u64>, digits: &mut [u8], powers: &Powers) {
-    let splits = |k: &usize| GROUP << k < digits.len() && powers.0[*k].len() <= number.len();
-    let Some(k) = (WRITE_LEVEL..powers.0.len()).rev().find(splits) else {
-        return write_groups(&mut number, digits);
-    };
-    let (high, low) = div_rem_by(&FastProducts, &number, &powers.0[k]);
-    let (high_digits, low_digits) = digits.split_at_mut(digits.len() - (GROUP << k));
-    if k >= PARALLEL_LEVEL {
-        rayon::join(
-            || write_halves(high, high_digits, powers),
-            || write_halves(low, low_digits, powers),
-        );
-    } else {
-        write_halves(high, high_digits, powers);
-        write_halves(low, low_digits, powers);
-    }
-}
-
-fn write_groups(number: &mut [u64], digits: &mut [u8]) {
-    let mut limbs = number.len();
-    for group in digits.rchunks_exact_mut(GROUP) {
-        while limbs > 0 && number[limbs - 1] == 0 {
-            limbs -= 1;
-        }
-        if limbs == 0 {
-            return;
-        }
-        let mut rest = div_rem_ten_19(&mut number[..limbs]);
-        for digit in group.iter_mut().rev() {
-            *digit = b'0' + (rest % 10) as u8;
-            rest /= 10;
-        }
-    }
-}
-
-/// number ← ⌊number/10^19⌋; returns the rest.
-fn div_rem_ten_19(number: &mut [u64]) -> u64 {
-    const DIVISOR: OneLimb = OneLimb::new(TEN_19);
-    number.iter_mut().rev().fold(0, |above, limb| {
-        let (quotient, rest) = DIVISOR.div_rem(above, *limb);
-        *limb = quotient;
-        rest
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_reciprocal_divides_as_division_does() {
-        let ends = [0, 1, 2, TEN_19 - 1, TEN_19, TEN_19 + 1, 1 << 63, u64::MAX - 1, u64::MAX];
-        for high in ends {
-            for low in ends {
-                let x = u128::from(high) << 64 | u128::from(low);
-                let mut limbs = [low, high];
-                let rest = div_rem_ten_19(&mut limbs);
-                assert_eq!(u128::from(rest), x % u128::from(TEN_19), "{x}");
-                let quotient = u128::from(limbs[1]) << 64 | u128::from(limbs[0]);
-                assert_eq!(quotient, x / u128::from(TEN_19), "{x}");
-            }
-        }
-    }
+    format(&limbs_of(row), powers)
 }

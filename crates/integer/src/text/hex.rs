@@ -1,5 +1,7 @@
 //! Hexadecimal digits.
 
+use warpint_natural::radix::hex::{of_words, words};
+
 use super::check;
 use crate::{TextProblem, Width};
 
@@ -10,22 +12,13 @@ pub(super) fn read(text: &str, row: &mut [u32], width: Width) -> Result<(), Text
     if digits.len() > 8 * row.len() {
         return Err(TextProblem::TooWide { width });
     }
-    for (limb, digits) in row.iter_mut().zip(digits.rchunks(8)) {
-        let digit = |&c: &u8| char::from(c).to_digit(16).unwrap_or(0);
-        *limb = digits.iter().map(digit).fold(0, |limb, digit| limb << 4 | digit);
+    for (limb, word) in row.iter_mut().zip(words(digits)) {
+        *limb = word;
     }
     Ok(())
 }
 
 /// The digits of a number.
 pub(super) fn write(row: &[u32]) -> String {
-    let nibbles =
-        row.iter().rev().flat_map(|&limb| (0..8).rev().map(move |j| limb >> (4 * j) & 15));
-    let digits = nibbles.skip_while(|&digit| digit == 0);
-    let mut text = String::with_capacity(8 * row.len());
-    text.extend(digits.filter_map(|digit| char::from_digit(digit, 16)));
-    if text.is_empty() {
-        text.push('0');
-    }
-    text
+    of_words(row.iter().copied())
 }

@@ -39,7 +39,7 @@ impl UintBatch {
     ) -> Result<Self, IntegerError> {
         let texts: Vec<&str> = texts.into_iter().collect();
         let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0);
-        let powers = executor.on_threads(|| decimal::Powers::new(longest, width));
+        let powers = executor.on_threads(|| decimal::powers_for_digits(longest, width));
         from_texts(executor, width, &texts, |text, row| decimal::read(text, row, width, &powers))
     }
 
@@ -59,7 +59,7 @@ impl UintBatch {
     /// # Errors
     /// What a device reports.
     pub fn to_decimal(&self) -> Result<Vec<String>, IntegerError> {
-        let powers = self.executor().on_threads(|| decimal::Powers::for_width(self.width()));
+        let powers = self.executor().on_threads(|| decimal::powers_for_width(self.width()));
         self.to_texts(|row| decimal::write(row, &powers))
     }
 

@@ -10,8 +10,8 @@
 // lies as [j2 / CHUNK][kb][kq][ka][j2 % CHUNK], k1 = kq + Q·(ka + A·kb), in which WIDTH divides
 // CHUNK.
 //
-// KIND 0 `enter`: digits → spectrum; 1 `columns`: spectrum → spectrum of the carried product;
-// 2 `leave`: spectrum → digits. CHECKED: round-off is measured. STEP 0: squares; 1: less 2,
+// KIND 0 `digits_to_spectrum`: digits → spectrum; 1 `columns`: spectrum → spectrum of the carried product;
+// 2 `spectrum_to_digits`: spectrum → digits. CHECKED: round-off is measured. STEP 0: squares; 1: less 2,
 // wherever the number 1 stands; 2: times a small number.
 //
 // Words. A word of b bits is held divided by 2^b, as a digit s with |s| ≤ 1/2 or a little
@@ -263,7 +263,7 @@ DEVICE void to_spectrum(Complex (&x)[Q], Complex* data, const Complex* __restric
 
 // Digits as [word], |d| < 2^30, → spectrum.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-enter(Complex* data, const i32* __restrict__ digits, const Complex* __restrict__ tables, WORDS_PARAMETERS) {
+digits_to_spectrum(Complex* data, const i32* __restrict__ digits, const Complex* __restrict__ tables, WORDS_PARAMETERS) {
     DYNAMIC_SHARED(Complex, tile);
     const Words words = WORDS;
     const u32 columns = blockIdx.x, column = columns * WIDTH + threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;
@@ -415,7 +415,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 #if KIND == 1
 columns(Complex* data,
 #else
-leave(Complex* data, i32* __restrict__ digits,
+spectrum_to_digits(Complex* data, i32* __restrict__ digits,
 #endif
         const Complex* __restrict__ tables, WORDS_PARAMETERS, u64* carries, u64* tickets, const u64* addend,
         u32* errors, u32 multiplier) {

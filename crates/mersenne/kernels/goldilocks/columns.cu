@@ -6,8 +6,8 @@
 // memory; in global memory the spectrum lies as [j2 / CHUNK][k1][j2 % CHUNK],
 // in which WIDTH divides CHUNK.
 //
-// KIND 0 `enter`: digits → spectrum; 1 `columns`: spectrum → spectrum of the
-// carried product; 2 `leave`: spectrum → digits.
+// KIND 0 `digits_to_spectrum`: digits → spectrum; 1 `columns`: spectrum → spectrum of the
+// carried product; 2 `spectrum_to_digits`: spectrum → digits.
 //
 // Carries. WIDTH adjacent words follow one another in a row j1 of the tile.
 // Carries run through them from 0; what leaves the last word is handed to the
@@ -69,7 +69,7 @@ struct Twist {
     DEVICE Twist(const u64* __restrict__ tables, u32 g, u32 j2) {
         const u64* twist = tables + TWISTS + (2 * j2 + inverse) * TWIST;
         const u32 e = g / WIDTH;
-        head = settle(mul(twist[e % FINE], twist[FINE + e / FINE]));
+        head = correct(mul(twist[e % FINE], twist[FINE + e / FINE]));
         next = head;
         root = twist[FINE + COARSE];
         step = twist[FINE + COARSE + 1];
@@ -78,9 +78,9 @@ struct Twist {
     template <u32 group, u32 place>
     DEVICE Wide apply(u64 v) {
         if constexpr (place > 0) {
-            next = settle(mul(next, step));
+            next = correct(mul(next, step));
         } else if constexpr (group > 0) {
-            head = settle(mul(head, root));
+            head = correct(mul(head, root));
             next = head;
         }
         return mul(v, next);
@@ -119,7 +119,7 @@ DEVICE void forward_b(u64* data, const u64* __restrict__ tables, const u64* tile
         transform<B>([&](auto b) { return twiddled<Tile::STRIDE_B, A>(slots, twiddles, b); },
                      [&](auto k, u64 v) {
                          constexpr u32 P = B / 4;
-                         spectrum[VALUE(k) * APART] = settle(twist.template apply<VALUE(k) % P, VALUE(k) / P>(v));
+                         spectrum[VALUE(k) * APART] = correct(twist.template apply<VALUE(k) % P, VALUE(k) / P>(v));
                      });
     }
 }
@@ -237,7 +237,7 @@ DEVICE i32 split(i32 a, i32 b, Length length, i32& carry) {
 // d·2^u, of the row's `weight` (see WEIGHTS); |d| < 2^30.
 DEVICE u64 weighted(i32 d, bool wrapped, Pair weight) {
     u32 m = (u32)d + (wrapped ? 0 : (u32)d) + (1u << 31);
-    return settle_positive(mul_word(m, weight.first, weight.second));
+    return correct_positive(mul_word(m, weight.first, weight.second));
 }
 
 // Where the words of a row lie in the tile.
@@ -252,7 +252,7 @@ DEVICE u64 pack(i32 a, i32 b) { return join((u32)a, (u32)b); }
 
 // `digits[j]`, |d_j| < 2^30, → spectrum.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-enter(u64* data, const i32* __restrict__ digits, const u64* __restrict__ tables,
+digits_to_spectrum(u64* data, const i32* __restrict__ digits, const u64* __restrict__ tables,
       const u32* __restrict__ fractions, u32 long_below) {
     DYNAMIC_SHARED(u64, tile);
     u32 columns = blockIdx.x;
@@ -405,7 +405,7 @@ columns(u64* data, const u64* __restrict__ tables, const u32* __restrict__ fract
         u64* carries, u64* tickets, const u64* addend, u32 base_bits,
         u32 long_below, u32 subtrahend, u32 multiplier) {
 #else
-leave(u64* data, i32* __restrict__ digits, const u64* __restrict__ tables,
+spectrum_to_digits(u64* data, i32* __restrict__ digits, const u64* __restrict__ tables,
       const u32* __restrict__ fractions, u64* carries, u64* tickets,
       const u64* addend, u32 base_bits, u32 long_below, u32 subtrahend,
       u32 multiplier) {

@@ -14,9 +14,10 @@ pub mod fp64;
 pub mod fp64_gpu;
 pub mod goldilocks;
 pub mod goldilocks_gpu;
+mod gpu;
 pub mod known;
-mod machine;
 pub mod places;
+mod profile;
 mod round_off;
 #[cfg(test)]
 pub(crate) mod tampered;
@@ -25,13 +26,14 @@ pub mod word;
 pub use round_off::{Gumbel, RoundOff};
 
 use std::ops::RangeInclusive;
-use std::time::Duration;
 
-use warpint_device::DeviceError;
+use warpint_device::{CPU, DeviceError};
 
 use crate::{Residue, Shift};
 
 pub use cut::{Cut, Work};
+pub use gpu::OnDevice;
+pub use profile::{KernelTime, KernelTimer, Profiled};
 
 /// What happens to the square x² before it goes back into its register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,28 +115,10 @@ pub trait Engine: Send {
     /// Error statistics of every product since the engine was built.
     fn health(&self) -> Health;
 
-    /// `r[reg]` ← the n-fold [`Step::Square`] of `r[reg]`, and the mean time of each kernel in the
-    /// second half of them, in the order of a squaring.
-    ///
-    /// Kernels are launched one by one there, and none begins before the one before it has ended:
-    /// together they take longer than a squaring of [`Engine::square`]. An engine without kernels
-    /// tells no times, and changes nothing.
-    ///
-    /// # Panics
-    /// If n is not from 4 to 1,000.
-    fn kernel_times(&mut self, reg: usize, n: u64) -> Result<Vec<KernelTime>, EngineError> {
-        let _ = (reg, n);
-        Ok(vec![])
+    /// The engine as one whose kernels can be timed; `None` for an engine without kernels.
+    fn kernel_timer(&mut self) -> Option<&mut dyn KernelTimer> {
+        None
     }
-}
-
-/// The time of a kernel of a squaring.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KernelTime {
-    /// Its name.
-    pub kernel: &'static str,
-    /// The mean time of a launch.
-    pub time: Duration,
 }
 
 /// What an engine knows of its own accuracy.
@@ -194,7 +178,7 @@ pub struct BuildOptions {
     pub registers: usize,
     /// Threads allowed; 1 keeps all work on the caller's thread.
     pub threads: usize,
-    /// An index into [`EngineFamily::variants`]; 0 is the default one.
+    /// An index into [`Profiled::variants`]; 0 is the default one.
     pub variant: usize,
 }
 
@@ -224,7 +208,7 @@ pub trait EngineFamily: Sync {
 
     /// Where its engines compute: `cpu`, or the name of a device (`cuda:0`, `sim`).
     fn place(&self) -> &str {
-        places::CPU
+        CPU
     }
 
     /// The shortest length at which a plan that chooses the place takes this
@@ -241,34 +225,13 @@ pub trait EngineFamily: Sync {
 
     /// Whether a longer length is known to take less time at this place, so that no plan chooses
     /// this one of itself.
-    fn is_outrun(&self, _length: usize) -> bool {
+    fn is_dominated(&self, _length: usize) -> bool {
         false
     }
 
     /// The margin at a length, or why the length cannot be used at all
     /// (more words than bits, not a length of this family …).
     fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError>;
-
-    /// The names of the ways to build an engine at a length, which compute the
-    /// same at different speed (shapes of kernels, `2048x2048/4x4`); at least
-    /// one, the default first and then those that promise most.
-    fn variants(&self, p: u32, length: usize) -> Vec<String> {
-        let _ = (p, length);
-        vec![String::new()]
-    }
-
-    /// How each of [`EngineFamily::variants`] cuts the transform, in their order; nothing where
-    /// it is not cut into columns and rows.
-    fn cuts(&self, length: usize) -> Vec<Cut> {
-        let _ = length;
-        vec![]
-    }
-
-    /// What a squaring by a variant asks of a device; `None` where that is not known.
-    fn work(&self, length: usize, variant: usize) -> Option<Work> {
-        let _ = (length, variant);
-        None
-    }
 
     /// Bytes of the device's memory that an engine needs; `None` on the CPU.
     fn device_bytes(&self, p: u32, length: usize, registers: usize) -> Option<u64> {
@@ -284,6 +247,11 @@ pub trait EngineFamily: Sync {
         length: usize,
         options: BuildOptions,
     ) -> Result<Box<dyn Engine>, EngineError>;
+
+    /// The family as one whose engines can be built in several ways; `None` if there is but one.
+    fn profiled(&self) -> Option<&dyn Profiled> {
+        None
+    }
 }
 
 /// Every family of this program on the CPU; [`places`] has those on devices.

@@ -4,7 +4,7 @@
 //! the next piece afterwards, where it nearly always ends in the first word.
 
 use rayon::prelude::*;
-use warpint_arith::limbs;
+use warpint_natural::limbs;
 
 use super::{WordLayout, carry_out};
 use crate::Residue;

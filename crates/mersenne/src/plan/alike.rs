@@ -33,7 +33,10 @@ pub fn plans_cut_alike(
         Plan::of_family(p, family, Some(length), Some(threads)).ok()
     };
     let [Some(first), Some(second)] = families.map(longest) else { return vec![] };
-    let [of_first, of_second] = families.map(|(family, length)| distinct(family.cuts(length)));
+    let cuts = |(family, length): (&'static dyn EngineFamily, usize)| {
+        family.profiled().map_or(vec![], |family| family.cuts(length))
+    };
+    let [of_first, of_second] = families.map(cuts).map(distinct);
     let places: HashMap<&Cut, (usize, usize)> =
         of_second.iter().enumerate().map(|(j, (cut, variant))| (cut, (j, *variant))).collect();
     let mut common: Vec<_> = of_first
@@ -99,7 +102,8 @@ mod tests {
     #[cfg(feature = "sim")]
     #[test]
     fn complex_numbers_and_integers_are_cut_alike() {
-        use crate::engine::places::{DeviceId, families_on};
+        use crate::engine::places::families_on;
+        use warpint_device::DeviceId;
 
         let families = families_on(DeviceId::Sim).unwrap();
         let of = |name| families.iter().copied().find(|f| f.name() == name).unwrap();

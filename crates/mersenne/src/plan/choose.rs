@@ -4,10 +4,12 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use warpint_device::{CPU, DeviceChoice, DeviceId, first_gpu};
+
 use super::alike::largest_exponent;
 use super::{Plan, PlanError, PlanRequest};
 use crate::Exponent;
-use crate::engine::places::{self, DeviceChoice, DeviceId, Families, probe};
+use crate::engine::places::{self, Families, probe};
 use crate::engine::{EngineError, EngineFamily};
 
 /// Below this exponent no device is looked for: opening one takes longer than
@@ -74,7 +76,7 @@ impl StoredTimes for NoTimes {
 
 /// A request whose place is decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settled {
+pub struct Resolved {
     /// The same with [`DeviceChoice::Cpu`] or [`DeviceChoice::On`].
     pub request: PlanRequest,
     /// Why a GPU that is there is not used, in one line.
@@ -92,22 +94,22 @@ impl PlanRequest {
     ///
     /// # Errors
     /// Of the device asked for: there is none, or it cannot be used.
-    pub fn settled(&self, exponent: Exponent) -> Result<Settled, PlanError> {
+    pub fn resolved(&self, exponent: Exponent) -> Result<Resolved, PlanError> {
         let at = |device| PlanRequest { device, ..*self };
         match self.device {
-            DeviceChoice::Cpu => Ok(Settled { request: *self, warning: None }),
+            DeviceChoice::Cpu => Ok(Resolved { request: *self, warning: None }),
             DeviceChoice::On(id) => {
                 let families = places::families_on(id).map_err(EngineError::from)?;
                 Plan::default_among(exponent, &families, &id.to_string(), self)?.try_out()?;
-                Ok(Settled { request: *self, warning: None })
+                Ok(Resolved { request: *self, warning: None })
             }
             DeviceChoice::Auto => {
-                let gpu = (exponent.get() >= LEAST_FOR_DEVICES).then(places::first_gpu).flatten();
+                let gpu = (exponent.get() >= LEAST_FOR_DEVICES).then(first_gpu).flatten();
                 let (device, warning) = match gpu {
                     Some(id) => device_or_cpu(exponent, id, places::families_on(id), self),
                     None => (DeviceChoice::Cpu, None),
                 };
-                Ok(Settled { request: at(device), warning })
+                Ok(Resolved { request: at(device), warning })
             }
         }
     }
@@ -115,7 +117,7 @@ impl PlanRequest {
     /// Decides where to compute, but does not try a device that was asked for.
     fn decided(&self, exponent: Exponent) -> Result<Self, PlanError> {
         match self.device {
-            DeviceChoice::Auto => Ok(self.settled(exponent)?.request),
+            DeviceChoice::Auto => Ok(self.resolved(exponent)?.request),
             _ => Ok(*self),
         }
     }
@@ -136,7 +138,7 @@ impl PlanRequest {
                 let families = places::families_on(id).map_err(EngineError::from)?;
                 Ok((families, id.to_string()))
             }
-            _ => Ok((places::families_on_cpu(), places::CPU.to_owned())),
+            _ => Ok((places::families_on_cpu(), CPU.to_owned())),
         }
     }
 }
@@ -319,7 +321,7 @@ impl Plan {
     fn near_lengths(self) -> Vec<Self> {
         let longest = self.length + self.length / 8;
         let longer = self.family.lengths(self.length + 1, longest).into_iter();
-        let longer = longer.filter(|n| !self.family.is_outrun(*n)).filter_map(|n| {
+        let longer = longer.filter(|n| !self.family.is_dominated(*n)).filter_map(|n| {
             Self::of_family(self.exponent, self.family, Some(n), Some(self.threads)).ok()
         });
         [self].into_iter().chain(longer).collect()
@@ -327,7 +329,7 @@ impl Plan {
 
     /// This plan in every variant.
     fn with_variants(self) -> impl Iterator<Item = Self> {
-        let variants = self.family.variants(self.exponent.get(), self.length).len();
+        let variants = self.variants().len();
         (0..variants.max(1)).map(move |variant| Self { variant, ..self })
     }
 
@@ -345,8 +347,7 @@ impl Plan {
     /// This length in the variant that is known to be the fastest, in seconds.
     fn stored(self, stored: &dyn StoredTimes) -> Option<(Self, f64)> {
         let found = stored.get(&self.timing_key())?;
-        let variants = self.family.variants(self.exponent.get(), self.length);
-        let variant = variants.iter().position(|name| *name == found.variant)?;
+        let variant = self.variants().iter().position(|name| *name == found.variant)?;
         Some((Self { variant, ..self }, found.time.as_secs_f64()))
     }
 

@@ -8,18 +8,20 @@ use warpint_device::DeviceError;
 
 use super::choose::device_or_cpu;
 use super::*;
+use crate::Profiled;
 use crate::engine::goldilocks::Goldilocks;
-use crate::engine::places::{DeviceId, families_on_cpu};
+use crate::engine::places::families_on_cpu;
 use crate::plan::{StoredTime, StoredTimes, TimingKey};
+use warpint_device::DeviceId;
 
 /// `goldilocks` under another place, in two variants, from 1K words on.
 struct OnGpu {
     works: Result<(), DeviceError>,
-    /// A length that a longer one outruns; 0 for none.
-    outrun: usize,
+    /// A length that a longer one dominates; 0 for none.
+    dominated: usize,
 }
 
-static SOUND: OnGpu = OnGpu { works: Ok(()), outrun: 0 };
+static SOUND: OnGpu = OnGpu { works: Ok(()), dominated: 0 };
 
 impl EngineFamily for OnGpu {
     fn name(&self) -> &'static str {
@@ -42,16 +44,12 @@ impl EngineFamily for OnGpu {
         Goldilocks.lengths(from, to)
     }
 
-    fn is_outrun(&self, length: usize) -> bool {
-        length == self.outrun
+    fn is_dominated(&self, length: usize) -> bool {
+        length == self.dominated
     }
 
     fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError> {
         Goldilocks.margin(p, length)
-    }
-
-    fn variants(&self, _: u32, _: usize) -> Vec<String> {
-        vec!["4x4".into(), "8x2".into()]
     }
 
     fn device_bytes(&self, _: u32, length: usize, registers: usize) -> Option<u64> {
@@ -67,10 +65,20 @@ impl EngineFamily for OnGpu {
         self.works.clone()?;
         Goldilocks.build(p, length, options)
     }
+
+    fn profiled(&self) -> Option<&dyn Profiled> {
+        Some(self)
+    }
+}
+
+impl Profiled for OnGpu {
+    fn variants(&self, _: usize) -> Vec<String> {
+        vec!["4x4".into(), "8x2".into()]
+    }
 }
 
 fn broken(error: DeviceError) -> &'static OnGpu {
-    Box::leak(Box::new(OnGpu { works: Err(error), outrun: 0 }))
+    Box::leak(Box::new(OnGpu { works: Err(error), dominated: 0 }))
 }
 
 fn exponent(p: u64) -> Exponent {
@@ -175,9 +183,9 @@ fn stored_times_decide_over_engines_lengths_and_variants() {
 }
 
 #[test]
-fn a_length_that_is_outrun_is_not_chosen_but_there() {
-    static OUTRUN: OnGpu = OnGpu { works: Ok(()), outrun: 10 << 10 };
-    let gpu: [&'static dyn EngineFamily; 1] = [&OUTRUN];
+fn a_length_that_is_dominated_is_not_chosen_but_there() {
+    static DOMINATED: OnGpu = OnGpu { works: Ok(()), dominated: 10 << 10 };
+    let gpu: [&'static dyn EngineFamily; 1] = [&DOMINATED];
     let p = exponent(216_091);
     let plan = |length| {
         let request = PlanRequest { length, ..PlanRequest::default() };
@@ -189,7 +197,7 @@ fn a_length_that_is_outrun_is_not_chosen_but_there() {
     assert_eq!(asked_for.length(), 10 << 10);
     // Beside a shorter one no measurement tries it, and after an error it is the next.
     let smaller = exponent(160_001);
-    let short = Plan::of_family(smaller, &OUTRUN, None, Some(1)).unwrap();
+    let short = Plan::of_family(smaller, &DOMINATED, None, Some(1)).unwrap();
     assert_eq!(short.length(), 8 << 10);
     assert_eq!(short.longer().unwrap().length(), 10 << 10);
 }

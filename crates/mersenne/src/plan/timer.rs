@@ -71,9 +71,10 @@ impl SquaringTimer {
         self.extremes
     }
 
-    /// [`Engine::kernel_times`] of the engine.
+    /// [`KernelTimer::kernel_times`](crate::KernelTimer::kernel_times) of the engine; none for an
+    /// engine without kernels, which computes nothing then.
     pub fn kernel_times(&mut self, squarings: u64) -> Result<Vec<KernelTime>, EngineError> {
-        self.engine.kernel_times(0, squarings)
+        self.engine.kernel_timer().map_or(Ok(vec![]), |timer| timer.kernel_times(0, squarings))
     }
 }
 
@@ -87,8 +88,8 @@ impl std::fmt::Debug for SquaringTimer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::places::DeviceChoice;
     use crate::{Exponent, PlanRequest};
+    use warpint_device::DeviceChoice;
 
     #[test]
     fn laps_add_up() {

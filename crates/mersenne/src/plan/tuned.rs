@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use warpint_device::{Tuning, TuningError, TuningKey, TuningStore, Warned};
+use warpint_device::{Tuning, TuningError, TuningKey, TuningStore, Warned, device_model};
 
 use super::{Plan, StoredTime, StoredTimes, TimingKey};
-use crate::engine::{known, places};
+use crate::engine::known;
 
 /// The times that `warpint tune` has stored, by product, driver and version of
 /// this program, and where there is none that with which the program comes
@@ -86,7 +86,7 @@ fn shipped(product: &str, of: &TimingKey) -> Option<StoredTime> {
 
 /// `None` for a device that is not in use.
 fn key(of: &TimingKey) -> Option<TuningKey> {
-    let (device, driver) = places::product(of.place)?;
+    let (device, driver) = device_model(of.place)?;
     let program = env!("CARGO_PKG_VERSION").into();
     Some(TuningKey { device, driver, program, subject: of.to_string() })
 }
@@ -94,8 +94,8 @@ fn key(of: &TimingKey) -> Option<TuningKey> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::places::DeviceChoice;
     use crate::{Exponent, PlanRequest};
+    use warpint_device::DeviceChoice;
 
     fn plan(threads: usize) -> Plan {
         let request = PlanRequest {

@@ -12,10 +12,10 @@ mod coefficients;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::engine::goldilocks::cyclic::{Cyclic, Digits, Pools, Term, cyclic};
-use crate::engine::goldilocks::pool::Pool;
 use coefficients::Cut;
-use warpint_arith::limbs::{Karatsuba, Matrix2, Multiplier, add_assign, trimmed};
+use warpint_natural::limbs::{add_assign, trimmed};
+use warpint_natural::product::{FastProducts, Matrix2, Multiplier};
+use warpint_transform::cpu::goldilocks::{Cyclic, Digits, Pool, Pools, Term, cyclic};
 
 /// Limbs of the shorter factor below which Karatsuba's method is faster.
 const TRANSFORM_FROM: usize = 192;
@@ -128,7 +128,7 @@ impl Multiplier for TransformMultiplier {
         let (a, b) = (trimmed(a), trimmed(b));
         let (long, short) = if a.len() >= b.len() { (a, b) } else { (b, a) };
         let mut product = if short.len() < TRANSFORM_FROM {
-            Karatsuba.mul(long, short)
+            FastProducts.mul(long, short)
         } else if std::ptr::eq(long, short) {
             let square = Term { right: 0, ..TIMES };
             match self.sums(&[long], [long.len(), short.len()], [&[square]]) {

@@ -4,8 +4,8 @@
 //! if the middles are multiplied by powers of ε for which a hash comes out right modulo e; that
 //! takes about e attempts. If N = M_p/d is prime, the orders of (Z/N)* are the divisors of N − 1.
 
-use warpint_arith::limbs;
 use warpint_arith::primes::pow_mod;
+use warpint_natural::limbs;
 
 use crate::{KnownFactors, Residue};
 

@@ -3,8 +3,8 @@
 use std::num::NonZeroU32;
 
 use rand::RngExt;
-use warpint_arith::limbs;
 use warpint_integer::{Executor, UintBatch};
+use warpint_natural::limbs;
 
 use super::numbers::{Failure, Numbers, check, check_flags, drawn, product, width};
 use crate::sample::Random;
@@ -311,9 +311,9 @@ pub(super) fn many(
             )));
         }
         a = a.mul_low(&a_factor)?;
-        a.add_assign(&one)?;
+        drop(a.add_assign(&one)?);
         b = b.mul_low(&b_factor)?;
-        b.add_assign(&one)?;
+        drop(b.add_assign(&one)?);
     }
     Ok(())
 }

@@ -10,6 +10,8 @@ mod numbers;
 mod places;
 mod products;
 mod sums;
+#[cfg(test)]
+mod tests;
 
 use rayon::prelude::*;
 use warpint_integer::Executor;

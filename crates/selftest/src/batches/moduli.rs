@@ -1,8 +1,8 @@
 //! Moduli that are prepared once, and powers of one base.
 
 use rand::RngExt;
-use warpint_arith::limbs;
 use warpint_integer::{Modulus, Reduction, UintBatch};
+use warpint_natural::limbs;
 
 use super::division::{narrow, wide};
 use super::numbers::{Failure, Numbers, check, drawn, product, width};

@@ -1,8 +1,8 @@
 //! Batches with their numbers, and the comparison with what is expected.
 
 use rand::RngExt;
-use warpint_arith::limbs;
 use warpint_integer::{Executor, Flags, IntegerError, UintBatch, Width};
+use warpint_natural::limbs;
 
 use crate::elementwise::oracle;
 use crate::sample::Random;

@@ -15,7 +15,7 @@ pub(super) fn moves(executor: &Executor, seed: u64) -> Result<(), Failure> {
             check(what, batch, limbs, a.count(), |i| a.row(i).to_vec())
         };
         let mut copy = a.batch.try_clone()?;
-        copy.add_assign(&a.batch)?;
+        drop(copy.add_assign(&a.batch)?);
         same("a after its copy changed", &a.batch)?;
         let host = a.batch.try_clone()?.to(&Executor::cpu())?;
         same("on the host", &host)?;

@@ -91,10 +91,10 @@ pub(super) fn by(
     let (a, b) = (drawn(rng, limbs, count), drawn(rng, limbs, count));
     let upload = |rows: &[Vec<u32>]| gpu.device().upload(&rows.concat());
     let (x, y) = (upload(&a).map_err(failed)?, upload(&b).map_err(failed)?);
-    let operand = |data| Operand { data, limbs, broadcast: false };
+    let operand = |data| Operand::new(data, limbs, false);
     for (other, rows) in [(Some(operand(&y)), &b), (None, &a)] {
-        let out = gpu.device().alloc(2 * limbs * count).map_err(failed)?;
-        gpu.multiply_by(method, Part::Full, operand(&x), other, count, &out).map_err(failed)?;
+        let mut out = gpu.device().alloc(2 * limbs * count).map_err(failed)?;
+        gpu.multiply_by(method, Part::Full, operand(&x), other, count, &mut out).map_err(failed)?;
         let found = out.download().map_err(failed)?;
         for (i, found) in found.chunks(2 * limbs).enumerate() {
             if found != product(&a[i], &rows[i]) {

@@ -1,12 +1,10 @@
 //! Lucas–Lehmer and PRP residues: against the oracle, against known answers,
 //! and through the test that the program itself runs.
 
-use std::sync::mpsc;
-
 use rand::RngExt;
 use warpint_mersenne::{
     BuildOptions, EngineFamily, Exponent, Finished, LlStart, Plan, RunOptions, Shift, StopToken,
-    TestKind, TestSpec, Verdict, test,
+    TestKind, TestSpec, Verdict, primality,
 };
 
 use crate::oracle::Limbs;
@@ -93,7 +91,7 @@ pub fn known_residues(
     Ok(())
 }
 
-/// The same through [`test::run`], which is what the program runs, with its
+/// The same through [`primality::run`], which is what the program runs, with its
 /// checks: res64 as GMP gave it, and prime exactly where it should be.
 pub fn whole_tests(
     family: &'static dyn EngineFamily,
@@ -124,9 +122,9 @@ fn whole_test(
     let exponent = Exponent::new(u64::from(p)).map_err(|e| e.to_string())?;
     let plan = Plan::of_family(exponent, family, None, Some(1)).map_err(|e| e.to_string())?;
     let spec = TestSpec::new(kind, exponent);
-    let (events, _) = mpsc::channel();
-    let finished = test::run(&spec, plan, None, &events, &StopToken::new(), &RunOptions::default())
-        .map_err(|e| e.to_string())?;
+    let finished =
+        primality::run(&spec, plan, None, &mut |_| {}, &StopToken::new(), &RunOptions::default())
+            .map_err(|e| e.to_string())?;
     let Finished::Done(outcome) = finished else {
         return Err(format!("ended with {finished:?}, and nobody had asked it to"));
     };

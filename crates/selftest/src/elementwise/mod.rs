@@ -57,7 +57,7 @@ struct Batch {
 
 impl Batch {
     fn operand(&self) -> Operand<'_> {
-        Operand { data: &self.data, limbs: self.limbs, broadcast: false }
+        Operand::new(&self.data, self.limbs, false)
     }
 
     /// The first number for all.
@@ -101,8 +101,8 @@ impl Bench {
         limbs: usize,
         work: impl FnOnce(Results<'_>) -> Result<(), DeviceError>,
     ) -> Result<Vec<u32>, DeviceError> {
-        let data = self.gpu.device().alloc(count * limbs)?;
-        work(Results { data: &data, limbs })?;
+        let mut data = self.gpu.device().alloc(count * limbs)?;
+        work(Results::new(&mut data, limbs))?;
         data.download()
     }
 
@@ -110,10 +110,10 @@ impl Bench {
     fn words<T: Pod>(
         &self,
         count: usize,
-        work: impl FnOnce(&Buffer<T>) -> Result<(), DeviceError>,
+        work: impl FnOnce(&mut Buffer<T>) -> Result<(), DeviceError>,
     ) -> Result<Vec<T>, DeviceError> {
-        let out = self.gpu.device().alloc(count)?;
-        work(&out)?;
+        let mut out = self.gpu.device().alloc(count)?;
+        work(&mut out)?;
         out.download()
     }
 
@@ -121,10 +121,10 @@ impl Bench {
     fn in_place(
         &self,
         of: &Batch,
-        work: impl FnOnce(&Batch) -> Result<(), DeviceError>,
+        work: impl FnOnce(Results<'_>) -> Result<(), DeviceError>,
     ) -> Result<Vec<u32>, DeviceError> {
-        let copy = self.batch(of.numbers.clone(), of.limbs)?;
-        work(&copy)?;
+        let mut copy = self.batch(of.numbers.clone(), of.limbs)?;
+        work(Results::new(&mut copy.data, of.limbs))?;
         copy.data.download()
     }
 }
@@ -245,9 +245,7 @@ fn negations(device: &Device, seed: u64, widths: &[usize]) -> Result<(), String>
                 return Ok(Err(why));
             }
         }
-        let found = bench.in_place(&a, |a| {
-            bench.gpu.negate(a.operand(), count, Results { data: &a.data, limbs })
-        })?;
+        let found = bench.in_place(&a, |out| bench.gpu.negate(out.operand(), count, out))?;
         Ok(check("−a in place", &found, limbs, |i| negative(&a.numbers[i], limbs)))
     })
 }
@@ -283,9 +281,9 @@ fn extremes(device: &Device, seed: u64, widths: &[usize]) -> Result<(), String> 
             };
             let found = bench
                 .results(count, limbs, |out| bench.gpu.extreme(extreme, x, y, count, out.data))?;
-            let in_place = bench.in_place(pair.a, |a| {
-                let (x, y) = if pair.swapped { (x, a.operand()) } else { (a.operand(), y) };
-                bench.gpu.extreme(extreme, x, y, count, &a.data)
+            let in_place = bench.in_place(pair.a, |out| {
+                let (x, y) = if pair.swapped { (x, out.operand()) } else { (out.operand(), y) };
+                bench.gpu.extreme(extreme, x, y, count, out.data)
             })?;
             let checked = check("min, max", &found, limbs, expected)
                 .and_then(|()| check("min, max in place", &in_place, limbs, expected));
@@ -338,9 +336,9 @@ fn bitwise(device: &Device, seed: u64, widths: &[usize]) -> Result<(), String> {
                 }
             }
             let limbs = pair.a.limbs;
-            let found = bench.in_place(pair.a, |a| {
-                let (x, y) = if pair.swapped { (x, a.operand()) } else { (a.operand(), y) };
-                apply(operation, x, y, Results { data: &a.data, limbs })
+            let found = bench.in_place(pair.a, |out| {
+                let (x, y) = if pair.swapped { (x, out.operand()) } else { (out.operand(), y) };
+                apply(operation, x, y, out)
             })?;
             if let Err(why) = check("bits in place", &found, limbs, expected(limbs)) {
                 return Ok(Err(format!("{operation:?}: {why}")));

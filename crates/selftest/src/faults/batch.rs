@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 use warpint_device::Device;
-use warpint_integer::{Executor, IntegerError, UintBatch, Width, check};
+use warpint_integer::{Executor, IntegerError, Operation, UintBatch, Width};
 
 use super::on_device::{CpuCase, DeviceCase, Fate, Fates, Sizes};
 use super::wrappers::{DeviceFault, FaultyDevice};
@@ -20,87 +20,38 @@ pub(super) const CASES: &[DeviceCase] = &[
 pub(super) const ON_CPU: &[CpuCase] =
     &[("flips_of_results", flips_of_results), ("results_of_zeros", results_of_zeros)];
 
-/// Every operation that has a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Operation {
-    Add,
-    Subtract,
-    Multiply,
-    MultiplyLow,
-    Square,
-    Divide,
-    Gcd,
-    Inverse,
-    SquareRoot,
-    Power,
-}
-
-const OPERATIONS: [Operation; 10] = [
-    Operation::Add,
-    Operation::Subtract,
-    Operation::Multiply,
-    Operation::MultiplyLow,
-    Operation::Square,
-    Operation::Divide,
-    Operation::Gcd,
-    Operation::Inverse,
-    Operation::SquareRoot,
-    Operation::Power,
-];
-
 /// Results on the host.
 struct Results {
     batches: Vec<UintBatch>,
     flags: Vec<u8>,
 }
 
-impl Operation {
-    fn results(self, on: &Executor, operands: &[UintBatch; 3]) -> Result<Results, IntegerError> {
-        let [a, b, m] = operands.each_ref().map(|x| x.copy_to(on));
-        let (a, b, m) = (a?, b?, m?);
-        let (batches, flags) = match self {
-            Self::Add => a.add(&b).map(|(r, flags)| (vec![r], Some(flags))),
-            Self::Subtract => a.sub(&b).map(|(r, flags)| (vec![r], Some(flags))),
-            Self::Multiply => a.mul(&b).map(|r| (vec![r], None)),
-            Self::MultiplyLow => a.mul_low(&b).map(|r| (vec![r], None)),
-            Self::Square => a.square().map(|r| (vec![r], None)),
-            Self::Divide => a.div_rem(&b).map(|(q, r, flags)| (vec![q, r], Some(flags))),
-            Self::Gcd => a.gcd(&b).map(|r| (vec![r], None)),
-            Self::Inverse => a.mod_inv(&m).map(|(r, flags)| (vec![r], Some(flags))),
-            Self::SquareRoot => a.sqrt_rem().map(|(s, r)| (vec![s, r], None)),
-            Self::Power => a.pow_mod(&b, &m).map(|(r, flags)| (vec![r], Some(flags))),
-        }?;
-        let flags = flags.map_or(Ok(vec![]), |flags| flags.to_vec())?;
-        let batches = batches.into_iter().map(|batch| batch.to(&Executor::cpu()));
-        Ok(Results { batches: batches.collect::<Result<_, _>>()?, flags })
-    }
+fn results(
+    operation: Operation,
+    on: &Executor,
+    operands: &[UintBatch; 3],
+) -> Result<Results, IntegerError> {
+    let [a, b, m] = operands.each_ref().map(|x| x.copy_to(on));
+    let (batches, flags) = operation.apply([&a?, &b?, &m?])?;
+    let flags = flags.map_or(Ok(vec![]), |flags| flags.to_vec())?;
+    let batches = batches.into_iter().map(|batch| batch.to(&Executor::cpu()));
+    Ok(Results { batches: batches.collect::<Result<_, _>>()?, flags })
+}
 
-    /// The numbers that contradict their operands; of powers, all are computed again.
-    fn failing(
-        self,
-        on: &Executor,
-        [a, b, m]: &[UintBatch; 3],
-        results: &Results,
-    ) -> Result<Vec<usize>, IntegerError> {
-        let Some(first) = results.batches.first() else { return Ok(vec![]) };
-        let second = results.batches.get(1).unwrap_or(first);
-        let flags = &results.flags[..];
-        match self {
-            Self::Add => check::sums(a, b, first, Some(flags)),
-            Self::Subtract => check::differences(a, b, first, Some(flags)),
-            Self::Multiply => check::products(a, b, first),
-            Self::MultiplyLow => check::low_products(a, b, first, on),
-            Self::Square => check::squares(a, first),
-            Self::Divide => check::quotients(a, b, first, second, flags),
-            Self::Gcd => check::divisors(a, b, first, on),
-            Self::Inverse => check::inverses(a, m, first, flags, on),
-            Self::SquareRoot => check::square_roots(a, first, second),
-            Self::Power => {
-                let all: Vec<usize> = (0..first.count()).collect();
-                check::powers([a, b, m], first, flags, &all)
-            }
-        }
-    }
+/// The numbers that contradict their operands; where the check takes a sample, all are in it.
+fn failing(
+    operation: Operation,
+    on: &Executor,
+    operands: &[UintBatch; 3],
+    results: &Results,
+) -> Result<Vec<usize>, IntegerError> {
+    let all: Vec<usize> = (0..results.batches.first().map_or(0, UintBatch::count)).collect();
+    operation.failing(operands.each_ref(), &results.batches, &results.flags, &all, on)
+}
+
+/// Those that have a check.
+fn operations() -> impl Iterator<Item = Operation> {
+    Operation::ALL.iter().copied().filter(|operation| operation.evidence().is_some())
 }
 
 /// Operands on the host, and the right results of one operation.
@@ -121,7 +72,7 @@ impl Trial {
         operation: Operation,
     ) -> Result<Self, String> {
         let operands = explained(operation, operands(rng, sizes.batch))?;
-        let right = explained(operation, operation.results(&Executor::cpu(), &operands))?;
+        let right = explained(operation, results(operation, &Executor::cpu(), &operands))?;
         let mut trial = Self { operation, operands, right, launches: 0, downloads: 0 };
         let sound = FaultyDevice::new(device, DeviceFault::Zeros { from: u64::MAX });
         let failing = explained(operation, trial.on(&sound))?;
@@ -135,8 +86,8 @@ impl Trial {
     /// The numbers that fail on a device; `None` if a wrong one passes.
     fn on(&self, device: &FaultyDevice) -> Result<Option<Vec<usize>>, IntegerError> {
         let on = Executor::on(device.device().clone());
-        let results = self.operation.results(&on, &self.operands)?;
-        let failing = self.operation.failing(&on, &self.operands, &results)?;
+        let results = results(self.operation, &on, &self.operands)?;
+        let failing = failing(self.operation, &on, &self.operands, &results)?;
         let count = results.batches.first().map_or(0, UintBatch::count);
         let is_right = |i: usize| {
             let pairs = results.batches.iter().zip(&self.right.batches);
@@ -199,7 +150,7 @@ fn fates(
 ) -> Result<Fates, String> {
     let mut rng = random(SEED);
     let mut fates = Fates::default();
-    for operation in OPERATIONS {
+    for operation in operations() {
         let trial = Trial::new(device, sizes, &mut rng, operation)?;
         for _ in 0..count {
             let fault = fault(&mut rng, &trial);
@@ -254,12 +205,12 @@ fn changed_results(
     const SIZE: (usize, usize) = (50, 32);
     let (mut rng, cpu) = (random(SEED), Executor::cpu());
     let mut noticed = 0;
-    for operation in OPERATIONS {
+    for operation in operations() {
         let operands = explained(operation, operands(&mut rng, SIZE))?;
         for _ in 0..count {
-            let mut results = explained(operation, operation.results(&cpu, &operands))?;
+            let mut results = explained(operation, results(operation, &cpu, &operands))?;
             let changed = explained(operation, change(&mut rng, &mut results))?;
-            let failing = explained(operation, operation.failing(&cpu, &operands, &results))?;
+            let failing = explained(operation, failing(operation, &cpu, &operands, &results))?;
             if failing != changed {
                 return Err(format!("{operation:?}: {changed:?} changed, {failing:?} refused"));
             }

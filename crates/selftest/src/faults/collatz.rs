@@ -8,7 +8,7 @@ use std::time::Instant;
 use num_bigint::BigUint;
 use warpint_collatz::evidence::Share;
 use warpint_collatz::gpu::sieve::{Memory, Strike};
-use warpint_collatz::sieve::{Answer, CpuSieve, Engine, Looking, Shape, Sieve, Step, Tally, Tree};
+use warpint_collatz::sieve::{Answer, Backend, CpuSieve, Looking, Shape, Sieve, Step, Tally, Tree};
 use warpint_collatz::{CollatzError, Region, Unwatched, Verified, Verifier, Watch};
 use warpint_device::{Buffer, Device, DeviceError};
 
@@ -103,7 +103,7 @@ pub fn run_collatz(
 
 impl Place<'_> {
     /// All nodes are challenged, unless it is said how many are not.
-    fn engine(&self, every: u64, strike: Option<Arc<dyn Strike>>) -> Box<dyn Engine> {
+    fn engine(&self, every: u64, strike: Option<Arc<dyn Strike>>) -> Box<dyn Backend> {
         let Some(device) = self.device else {
             return Box::new(CpuSieve::default().with_nodes_of_a_challenge(every));
         };
@@ -114,7 +114,7 @@ impl Place<'_> {
         })
     }
 
-    fn verify(&self, engine: impl Engine, seed: u64) -> Result<Verified, CollatzError> {
+    fn verify(&self, engine: impl Backend, seed: u64) -> Result<Verified, CollatzError> {
         let bits = self.sizes.bits;
         let region = Region::interval(1 << bits, 2 << bits)?;
         let look = Looking::new(12);
@@ -135,9 +135,9 @@ impl Place<'_> {
 type Lie = fn(Tally, &[u128]) -> Tally;
 
 /// An engine that does not tell what it has found.
-struct Liar(Box<dyn Engine>, Lie);
+struct Liar(Box<dyn Backend>, Lie);
 
-impl Engine for Liar {
+impl Backend for Liar {
     fn tree(
         &mut self,
         tree: &Tree,

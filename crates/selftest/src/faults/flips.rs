@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use rand::RngExt;
 use warpint_mersenne::layout::WordLayout;
-use warpint_mersenne::test::registers;
+use warpint_mersenne::primality::registers;
 use warpint_mersenne::{EngineFamily, Event, Exponent, TestKind};
 
 use super::binomial;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rand::RngExt;
-use warpint_mersenne::test::registers;
+use warpint_mersenne::primality::registers;
 use warpint_mersenne::{Event, Finished, RunOptions, TestError};
 
 use super::flips::{Campaign, Fate, Place};

@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc;
 use std::{env, fs, process};
 
 use warpint_mersenne::checkpoint::CheckpointStore;
 use warpint_mersenne::{
     EngineFamily, Event, Exponent, Finished, Outcome, Plan, RunOptions, StopToken, TestError,
-    TestKind, TestSpec, test,
+    TestKind, TestSpec, primality,
 };
 
 /// What came of a sitting, and what was said in it.
@@ -58,10 +57,16 @@ impl<'a> Run<'a> {
     /// By the plan of a family for one thread.
     pub(super) fn by(self, family: &'static dyn EngineFamily) -> Result<Sitting, String> {
         let plan = plan(family, self.spec.exponent)?;
-        let (sender, events) = mpsc::channel();
-        let finished = test::run(&self.spec, plan, self.store, &sender, &self.stop, &self.options);
-        drop(sender);
-        Ok(Sitting { finished, events: events.into_iter().collect() })
+        let mut events = vec![];
+        let finished = primality::run(
+            &self.spec,
+            plan,
+            self.store,
+            &mut |event| events.push(event),
+            &self.stop,
+            &self.options,
+        );
+        Ok(Sitting { finished, events })
     }
 }
 

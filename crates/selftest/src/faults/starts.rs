@@ -1,7 +1,7 @@
 //! Moments of a test from which it can be begun again: its verified states.
 
 use warpint_mersenne::checkpoint::{Confirmation, State};
-use warpint_mersenne::test::registers;
+use warpint_mersenne::primality::registers;
 use warpint_mersenne::{EngineFamily, Event, Exponent, Residue, TestKind};
 
 use super::sitting::{Folder, Run, store};

@@ -156,8 +156,8 @@ fn f50(device: &Device, log2: u32, seed: u64) -> Result<Verdict, String> {
     let plan = Ntt50::new(device, &[field], log2, BATCH).map_err(message)?;
     let mut data = x.clone();
     data.resize(plan.elements(), 0.0);
-    let there = device.upload(&data).map_err(message)?;
-    plan.forward(&there).map_err(message)?;
+    let mut there = device.upload(&data).map_err(message)?;
+    plan.forward(&mut there).map_err(message)?;
     let mut out = device.alloc(plan.elements()).map_err(message)?;
     plan.natural(&there, &mut out).map_err(message)?;
     let words = out.download().map_err(message)?;

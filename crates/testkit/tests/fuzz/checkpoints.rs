@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use warpint_mersenne::checkpoint::{
     CheckpointStore, Confirmation, GerbiczState, LeastLength, State,
 };
-use warpint_mersenne::{ErrorCounts, LlStart, Residue, Sealed, TestKind};
+use warpint_mersenne::{DigestedResidue, ErrorCounts, LlStart, Residue, TestKind};
 
 use crate::memory::{allowed, most_used};
 use crate::mutate::mutated;
@@ -33,7 +33,7 @@ fn prp(iteration: u64, product_iteration: u64, verified_iteration: u64) -> State
         gerbicz: Some(GerbiczState {
             block: 11,
             verified_iteration,
-            verified: Sealed::new(x(verified_iteration)),
+            verified: DigestedResidue::new(x(verified_iteration)),
             product_iteration,
             product: x(product_iteration),
         }),

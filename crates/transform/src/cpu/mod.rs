@@ -1,4 +1,4 @@
-//! Transforms on the CPU, over any [`Field`].
+//! Transforms on the CPU, over any [`Field`]; [`f50`] has products over 50-bit primes by vectors.
 //!
 //! Decimation in frequency (Gentleman and Sande 1966): with N = K·S, j = S·u + s and i = K·v + q,
 //!
@@ -12,6 +12,8 @@
 //! A plan keeps ω^i for i < N/K only; the other powers are those times cheap roots.
 
 mod convolution;
+pub mod f50;
+pub mod goldilocks;
 mod steps;
 #[cfg(test)]
 mod tests;

@@ -1,20 +1,20 @@
 //! Where batches are computed.
 
+use warpint::device::device_on;
 use warpint::device::{DeviceError, TuningStore};
 use warpint::integer::Executor;
 use warpint::integer::gpu::{Gpu, Prices};
-use warpint::mersenne::engine::places::device_on;
 use warpint::mersenne::{DeviceChoice, DeviceId, PlanRequest};
 
-use crate::run::settle_for_any;
+use crate::run::resolve_for_any;
 use crate::{report, threads};
 
 /// A device that is named, or what `auto` comes to.
-pub(crate) fn settled(choice: DeviceChoice) -> anyhow::Result<DeviceChoice> {
+pub(crate) fn resolved(choice: DeviceChoice) -> anyhow::Result<DeviceChoice> {
     match choice {
         DeviceChoice::Auto => {
             let request = PlanRequest { device: choice, ..PlanRequest::default() };
-            Ok(settle_for_any(&request)?.device)
+            Ok(resolve_for_any(&request)?.device)
         }
         DeviceChoice::Cpu | DeviceChoice::On(_) => Ok(choice),
     }
@@ -39,7 +39,7 @@ pub(crate) fn executor(
     threads: Option<usize>,
 ) -> anyhow::Result<(Executor, String)> {
     threads::set(threads)?;
-    Ok(match settled(choice)? {
+    Ok(match resolved(choice)? {
         DeviceChoice::On(id) => (gpu(id)?.into(), id.to_string()),
         DeviceChoice::Auto | DeviceChoice::Cpu => (Executor::cpu(), DeviceChoice::Cpu.to_string()),
     })

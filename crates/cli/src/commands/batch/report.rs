@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::pipeline::{Job, Tally, Times};
-use super::source::Source;
+use warpint::batch::{End, Job, OperandKind, Out, Outcome, Source};
+use warpint::integer::Evidence;
+
 use crate::units;
 
 #[derive(Debug, Serialize)]
@@ -58,6 +59,8 @@ pub(crate) struct BatchReport {
     seed: Option<u64>,
     #[serde(skip)]
     out: String,
+    #[serde(skip)]
+    evidence: Option<Evidence>,
 }
 
 /// How an operand was read.
@@ -76,71 +79,55 @@ struct Operand {
 
 impl Operand {
     fn new(source: &Source) -> Self {
-        let (name, format) = (source.operand.name.clone(), source.format.to_string());
-        let is_number = source.operand.is_number();
-        let kind = match source.operand.path() {
-            Some(_) => "file",
-            None if is_number => "number",
-            None => "pipe",
+        let (kind, is_of_file) = match source.kind() {
+            OperandKind::File => ("file", true),
+            OperandKind::Pipe => ("pipe", true),
+            OperandKind::Number => ("number", false),
         };
-        let (detected, numbers) = (source.detected, source.count);
-        Self { name, kind, format: (!is_number).then_some(format), detected, numbers }
+        Self {
+            name: source.name().to_owned(),
+            kind,
+            format: is_of_file.then(|| source.format().to_string()),
+            detected: source.is_detected(),
+            numbers: source.count(),
+        }
     }
 }
 
 impl BatchReport {
-    pub(crate) fn new(
-        job: &Job,
-        out: String,
-        tally: Tally,
-        device: String,
-        seed: Option<u64>,
-    ) -> Self {
-        let read = |i: usize| job.operands.get(i).map(|source| source.width.bits());
-        let written = |i: usize| job.forms.get(i).map(|form| form.width.bits());
+    pub(crate) fn new(job: &Job, outcome: &Outcome, device: String, time: Duration) -> Self {
+        let read = |i: usize| job.operands().get(i).map(|source| source.width().bits());
+        let written = |i: usize| job.forms().get(i).map(|form| form.width.bits());
+        let Outcome { tally, resumed_from, times, .. } = *outcome;
+        let seconds = time.as_secs_f64();
         Self {
-            operation: job.operation.name(),
-            status: if tally.done < job.count { "stopped" } else { "done" },
-            count: job.count,
+            operation: job.operation().name(),
+            status: if matches!(outcome.end, End::Stopped(_)) { "stopped" } else { "done" },
+            count: job.count(),
             done: tally.done,
-            resumed_from: 0,
-            operands: job.operands.iter().map(Operand::new).collect(),
+            resumed_from,
+            operands: job.operands().iter().map(Operand::new).collect(),
             a_bits: read(0).unwrap_or(0),
             b_bits: read(1),
             m_bits: read(2),
             out_bits: written(0).unwrap_or(0),
             rem_bits: written(1),
             malformed: tally.malformed,
-            seconds: 0.0,
-            read_seconds: 0.0,
-            compute_seconds: 0.0,
-            write_seconds: 0.0,
-            read_bytes: job.operands.iter().map(|source| source.operand.bytes).sum(),
-            written_bytes: 0,
-            numbers_per_second: 0.0,
+            seconds,
+            read_seconds: times.read.as_secs_f64(),
+            compute_seconds: times.compute.as_secs_f64(),
+            write_seconds: times.write.as_secs_f64(),
+            read_bytes: job.operands().iter().map(Source::bytes).sum(),
+            written_bytes: outcome.written_bytes,
+            numbers_per_second: (tally.done - resumed_from) as f64 / seconds.max(1e-9),
             device,
             checked: tally.checked,
             checked_by_identity: tally.identities,
             device_errors: tally.device_errors,
-            seed,
-            out,
+            seed: outcome.seed,
+            out: job.outs().iter().map(Out::name).collect::<Vec<_>>().join(" and "),
+            evidence: job.operation().evidence(),
         }
-    }
-
-    /// Goes on from this.
-    pub(crate) fn begun(&mut self, tally: Tally) {
-        self.resumed_from = tally.done;
-    }
-
-    /// How long everything took, and each stage, and how much was written.
-    pub(crate) fn took(&mut self, time: Duration, stages: Times, written: u64) {
-        self.seconds = time.as_secs_f64();
-        self.read_seconds = stages.read.as_secs_f64();
-        self.compute_seconds = stages.compute.as_secs_f64();
-        self.write_seconds = stages.write.as_secs_f64();
-        self.written_bytes = written;
-        let done = self.done - self.resumed_from;
-        self.numbers_per_second = done as f64 / self.seconds.max(1e-9);
     }
 }
 
@@ -172,9 +159,9 @@ impl Display for BatchReport {
             self.numbers_per_second,
             self.device
         )?;
-        match (self.checked_by_identity, self.operation) {
+        match (self.checked_by_identity, self.evidence) {
             (0, _) => {}
-            (n, "powm") => write!(f, ", {n} computed again on the CPU")?,
+            (n, Some(Evidence::Sample)) => write!(f, ", {n} computed again on the CPU")?,
             _ => write!(f, ", all checked by identity")?,
         }
         match self.seed {

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::pipeline::News;
+use warpint::batch::News;
+
 use crate::meter::Meter;
 use crate::report::notice;
 use crate::units;
@@ -12,6 +13,8 @@ const MOST_PROBLEMS: u64 = 20;
 
 pub(crate) struct View {
     meter: Meter,
+    quiet: bool,
+    json: bool,
     total: u64,
     /// Done before.
     begun: u64,
@@ -20,18 +23,30 @@ pub(crate) struct View {
 }
 
 impl View {
-    pub(crate) fn new(begun: u64, total: u64, silent: bool) -> Self {
-        let meter = Meter::new(String::new(), silent);
-        Self { meter, total, begun, begin: Instant::now(), problems: 0 }
+    pub(crate) fn new(quiet: bool, json: bool) -> Self {
+        let meter = Meter::new(String::new(), quiet || json);
+        Self { meter, quiet, json, total: 0, begun: 0, begin: Instant::now(), problems: 0 }
     }
 
     pub(crate) fn take(&mut self, news: News) {
         match news {
+            News::ReadAsFile(_) if self.quiet => {}
+            // A file is taken where a number may be meant.
+            News::ReadAsFile(name) => notice(&format!(
+                "{name} is read as a file, for there is one; for the number give {name}+0"
+            )),
+            News::GoingOn(_) if self.quiet || self.json => {}
+            News::GoingOn(line) | News::Discarded(line) => notice(&line),
+            News::Begun { done, count } => {
+                let meter = Meter::new(String::new(), self.quiet || self.json);
+                *self = Self { meter, total: count, begun: done, begin: Instant::now(), ..*self };
+            }
             News::Done(done) => {
                 let (begun, total, time) = (self.begun, self.total, self.begin.elapsed());
                 self.meter.show(done, total, || progress_line(begun, done, total, time));
             }
             News::Warning(line) => self.meter.say(&format!("warning: {line}")),
+            News::Ended => self.end(),
             News::Problem(line) => {
                 self.problems += 1;
                 if self.problems <= MOST_PROBLEMS {
@@ -41,7 +56,7 @@ impl View {
         }
     }
 
-    pub(crate) fn end(&self) {
+    fn end(&self) {
         self.meter.end();
         if let Some(more) = self.problems.checked_sub(MOST_PROBLEMS).filter(|&more| more > 0) {
             notice(&format!("… and {more} more"));

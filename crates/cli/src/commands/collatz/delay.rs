@@ -6,20 +6,20 @@ use std::time::Duration;
 
 use serde::Serialize;
 use warpint::collatz::Watch;
-use warpint::collatz::delay::{Delays, Found, Host, Records, Standing, check_range, search};
-use warpint::collatz::gpu::{DelayShape, DelaysOnDevice};
+use warpint::collatz::delay::{Delays, Found, Records, Standing, check_range, search};
+use warpint::collatz::open::delays_on;
+use warpint::collatz::sizes::TunedSizes;
+use warpint::device::device_on;
 use warpint::mersenne::DeviceChoice;
-use warpint::mersenne::engine::places::device_on;
+use warpint_files::WholeFile;
 
-use super::sizes::{TunedSizes, explained};
 use super::view::View;
-use crate::args::{DelayArgs, Tuned};
-use crate::commands::batch::place::settled;
+use crate::args::DelayArgs;
+use crate::commands::batch::place::resolved;
 use crate::exit::{BadRequest, Exit};
-use crate::report::{notice, print, report_line, write_out};
+use crate::report::{notice, print, report_line, warn, write_out};
 use crate::signals::Signals;
 use crate::units;
-use crate::whole_file::WholeFile;
 
 /// Fewer numbers are done on the CPU before a GPU has its kernels.
 const WORTH_A_GPU: u128 = 1 << 25;
@@ -45,7 +45,7 @@ pub(super) fn run(args: &DelayArgs) -> anyhow::Result<Exit> {
         None => search(&mut *engine, from, to, standing, &view)?,
         Some(file) => {
             let mut draft = file.begin()?;
-            let write = &mut |text: &[u8]| draft.write(text);
+            let write = &mut |text: &[u8]| Ok(draft.write(text)?);
             let found = written(&mut *engine, from, to, standing, &view, write)?;
             if found.to == to {
                 draft.finish()?;
@@ -74,22 +74,16 @@ pub(super) fn run(args: &DelayArgs) -> anyhow::Result<Exit> {
 fn engine(device: DeviceChoice, numbers: u128) -> anyhow::Result<Box<dyn Delays>> {
     let device = match device {
         DeviceChoice::Auto if numbers < WORTH_A_GPU => DeviceChoice::Cpu,
-        device => settled(device)?,
+        device => resolved(device)?,
     };
-    Ok(engine_at(device, &TunedSizes::open())?.0)
-}
-
-/// At a place; on a device with the shape that was tuned there, which is returned as well.
-pub(super) fn engine_at(
-    place: DeviceChoice,
-    tuned: &TunedSizes,
-) -> anyhow::Result<(Box<dyn Delays>, Option<DelayShape>)> {
-    let DeviceChoice::On(id) = place else { return Ok((Box::new(Host::default()), None)) };
-    let device = device_on(id)?;
-    let usual = || DelayShape::for_memory(device.info().shared_memory_per_block);
-    let shape = tuned.get(Tuned::Delays, Some(&device)).delays.unwrap_or_else(usual);
-    let engine = DelaysOnDevice::with_shape(&device, shape).map_err(explained)?;
-    Ok((Box::new(engine), Some(shape)))
+    let device = match device {
+        DeviceChoice::On(id) => Some(device_on(id)?),
+        DeviceChoice::Auto | DeviceChoice::Cpu => None,
+    };
+    let tuned = TunedSizes::open();
+    let opened = delays_on(device.as_ref(), &tuned);
+    warn(tuned.take_warnings());
+    Ok(opened?.0)
 }
 
 /// Searches piece by piece, and writes the delays of each: a line `n delay` for each number.

@@ -3,12 +3,10 @@
 mod bench;
 mod delay;
 mod merge;
-mod numbers;
+pub(super) mod numbers;
 mod path;
-mod sizes;
+mod places;
 mod text;
-pub(super) mod tune;
-mod verifiers;
 mod verify;
 mod view;
 

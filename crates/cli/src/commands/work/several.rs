@@ -1,89 +1,53 @@
 //! Several workers on one directory: each a process of its own.
 //!
-//! A worker is `warpint work DIR --worker N --device …`, as a person would start it. A process
-//! that crashes, as by a fault of the driver, so leaves the others alone.
+//! A worker is `warpint work DIR --worker N --device …`, as a person would start it.
 
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::process::{Child, Command, ExitStatus};
+use std::thread;
 
 use anyhow::Context;
 use warpint::mersenne::DeviceChoice;
+use warpint::runner::work::{Crew, Seat, seats};
 
 use crate::args::{Places, WorkArgs};
-use crate::exit::{BadRequest, Exit};
-use crate::report;
-use crate::signals::{self, Signals};
-
-/// How soon the end of a worker, or a request to stop, is seen.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// Numbers of workers are below this.
-const MOST: usize = 1000;
-
-/// A worker to be started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Seat {
-    worker: u32,
-    device: DeviceChoice,
-    threads: Option<usize>,
-}
+use crate::console::Console;
+use crate::exit::Exit;
+use crate::signals;
 
 /// Starts `each` workers on each device, and waits for their ends.
 pub(super) fn run(args: &WorkArgs, devices: &[DeviceChoice], each: usize) -> anyhow::Result<Exit> {
     let cores = thread::available_parallelism().map_or(1, |n| n.get());
     let seats = seats(devices, each, args.how.threads, cores)?;
     let program = std::env::current_exe().context("cannot find the program's own file")?;
-    let signals = Signals::install()?;
-    // The workers save; this process has nothing to lose, but waits for them.
-    let stop = signals.save_first();
-    let mut crew: Vec<Running> = seats
-        .iter()
-        .map(|seat| {
-            let mut command = Command::new(&program);
-            command.args(worker_args(args, seat));
-            Running::start(seat, &mut command)
-        })
-        .collect();
-    let mut passed_on = false;
-    loop {
-        if stop.is_stopped() && !passed_on {
-            for running in &crew {
-                running.pass_on();
-            }
-            passed_on = true;
-        }
-        let left = crew.iter_mut().filter_map(Running::look).count();
-        if left == 0 {
-            break;
-        }
-        thread::sleep(LOOK_EVERY);
-    }
-    let ended: Vec<Exit> = crew.into_iter().map(Running::join).collect();
+    let command = |seat: Seat| {
+        let mut command = Command::new(&program);
+        command.args(worker_args(args, &seat));
+        (seat, command)
+    };
+    let (console, stop) = Console::install(args.quiet, args.json)?;
+    let ended = crew(seats.into_iter().map(command).collect()).run(&console, &stop);
+    let ended: Vec<Exit> = ended.into_iter().map(how).collect();
     Ok(exit_of(stop.is_stopped(), &ended))
 }
 
-/// Workers 0, 1, …, device by device. Those that compute on the CPU share its cores.
-fn seats(
-    devices: &[DeviceChoice],
-    each: usize,
-    threads: Option<usize>,
-    cores: usize,
-) -> anyhow::Result<Vec<Seat>> {
-    let all = devices.len() * each;
-    if all > MOST {
-        return Err(BadRequest(format!("--workers: {all} workers are more than {MOST}")).into());
-    }
-    let on_cpu = |device: &DeviceChoice| !matches!(device, DeviceChoice::On(_));
-    let sharing = devices.iter().filter(|device| on_cpu(device)).count() * each;
-    let seat = |(worker, &device): (usize, &DeviceChoice)| {
-        let share = on_cpu(&device).then(|| (cores / sharing.max(1)).max(1));
-        Seat { worker: worker as u32, device, threads: threads.or(share) }
-    };
-    let each_device = devices.iter().flat_map(|device| std::iter::repeat_n(device, each));
-    Ok(each_device.enumerate().map(seat).collect())
+fn crew(commands: Vec<(Seat, Command)>) -> Crew {
+    let is_orderly = |status| matches!(how(Some(status)), Exit::Done | Exit::Stopped);
+    Crew { commands, is_orderly, ask: pass_on }
 }
+
+/// Passes the request to stop on. A Ctrl-C on a terminal has reached the worker already: both are
+/// one request to it.
+#[cfg(unix)]
+fn pass_on(child: &Child) {
+    if let Some(signal) = signals::asked_by() {
+        let _ = rustix::process::kill_process(rustix::process::Pid::from_child(child), signal);
+    }
+}
+
+/// A Ctrl-C on a console has reached the worker already.
+#[cfg(not(unix))]
+fn pass_on(_: &Child) {}
 
 /// The command line of one worker: that of all, with its own number, device and threads.
 fn worker_args(args: &WorkArgs, seat: &Seat) -> Vec<OsString> {
@@ -142,8 +106,10 @@ fn exit_of(stopped: bool, ended: &[Exit]) -> Exit {
     if stopped { Exit::Stopped } else { gravest }
 }
 
-/// How a process ended. A crash is a failure, as is an exit code that this program does not have.
-fn how(status: ExitStatus) -> Exit {
+/// How a process ended, if it could be started. A crash is a failure, as is an exit code that this
+/// program does not have.
+fn how(status: Option<ExitStatus>) -> Exit {
+    let Some(status) = status else { return Exit::Failed };
     let known = [Exit::Done, Exit::Stopped, Exit::BadInput, Exit::Negative];
     match status.code() {
         Some(code) => {
@@ -152,108 +118,6 @@ fn how(status: ExitStatus) -> Exit {
         None if signals::is_request(status) => Exit::Stopped,
         None => Exit::Failed,
     }
-}
-
-/// A worker that was started.
-struct Running {
-    /// `worker 1 (cuda:1)`.
-    name: String,
-    child: Option<Child>,
-    /// They pass on what it writes.
-    readers: Vec<JoinHandle<()>>,
-    ended: Exit,
-}
-
-impl Running {
-    /// One that cannot be started has ended, and that is told.
-    fn start(seat: &Seat, command: &mut Command) -> Self {
-        let name = format!("worker {} ({})", seat.worker, seat.device);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut running = Self { name, child: None, readers: vec![], ended: Exit::Failed };
-        match command.spawn() {
-            Ok(mut child) => {
-                let name = running.name.clone();
-                let out = child.stdout.take().map(|out| pass(out, results()));
-                let err = child.stderr.take().map(|err| {
-                    pass(err, move |line| report::notice(&format!("{name}: {}", line.trim_end())))
-                });
-                running.readers = out.into_iter().chain(err).collect();
-                running.child = Some(child);
-            }
-            Err(e) => running.tell(&format!("cannot be started: {e}")),
-        }
-        running
-    }
-
-    fn tell(&self, what: &str) {
-        report::notice(&format!("error: {} {what}; the others go on", self.name));
-    }
-
-    /// Sees whether it has ended; `Some` while it has not.
-    fn look(&mut self) -> Option<()> {
-        let status = match self.child.as_mut()?.try_wait() {
-            Ok(None) => return Some(()),
-            Ok(Some(status)) => status,
-            Err(e) => {
-                self.tell(&format!("cannot be waited for: {e}"));
-                self.child = None;
-                return None;
-            }
-        };
-        self.child = None;
-        self.ended = how(status);
-        match (self.ended, status.code()) {
-            (Exit::Done | Exit::Stopped, _) => {}
-            (_, Some(code)) => self.tell(&format!("ended with exit code {code}")),
-            (_, None) => self.tell(&format!("ended by {status}")),
-        }
-        None
-    }
-
-    /// Passes the request to stop on. A Ctrl-C on a terminal has reached the worker already: both
-    /// are one request to it.
-    fn pass_on(&self) {
-        #[cfg(unix)]
-        if let (Some(child), Some(signal)) = (&self.child, signals::asked_by()) {
-            // It is not waited for yet: the number is its own still.
-            let _ = rustix::process::kill_process(rustix::process::Pid::from_child(child), signal);
-        }
-    }
-
-    fn join(self) -> Exit {
-        for reader in self.readers {
-            // A reader that failed has no part in the end.
-            let _ = reader.join();
-        }
-        self.ended
-    }
-}
-
-/// Results go out as they come, line by line. Where they cannot, that is told once: they are in
-/// the files too.
-fn results() -> impl FnMut(&str) + Send + 'static {
-    let mut failed = false;
-    move |line| {
-        if let (Err(e), false) = (report::write_out(line.as_bytes()), failed) {
-            report::notice(&format!("warning: {e}"));
-            failed = true;
-        }
-    }
-}
-
-/// Hands over each line, with its end, until there is no more.
-fn pass(
-    from: impl Read + Send + 'static,
-    mut to: impl FnMut(&str) + Send + 'static,
-) -> JoinHandle<()> {
-    thread::spawn(move || {
-        let mut from = BufReader::new(from);
-        let mut line = Vec::new();
-        while from.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
-            to(&String::from_utf8_lossy(&line));
-            line.clear();
-        }
-    })
 }
 
 #[cfg(test)]
@@ -323,25 +187,6 @@ mod tests {
     }
 
     #[test]
-    fn seats_are_numbered_device_by_device_and_share_the_cpu() {
-        let gpus = [0, 1].map(|i| DeviceChoice::On(DeviceId::Cuda(i)));
-        let found = |devices: &[DeviceChoice], each, threads| -> Vec<_> {
-            let seats = seats(devices, each, threads, 8).unwrap();
-            seats.iter().map(|s| (s.worker, s.device.to_string(), s.threads)).collect()
-        };
-        let seat = |n, device: &str, threads| (n, device.to_owned(), threads);
-        assert_eq!(found(&gpus, 1, None), [seat(0, "cuda:0", None), seat(1, "cuda:1", None)]);
-        let twice = ["cuda:0", "cuda:0", "cuda:1", "cuda:1"];
-        let expected: Vec<_> =
-            (0..).zip(twice).map(|(n, device)| seat(n, device, Some(2))).collect();
-        assert_eq!(found(&gpus, 2, Some(2)), expected);
-        let on_cpu = found(&[DeviceChoice::Cpu], 3, None);
-        assert_eq!(on_cpu, [0, 1, 2].map(|n| seat(n, "cpu", Some(2))));
-        assert_eq!(found(&[DeviceChoice::Auto], 20, None)[19], seat(19, "auto", Some(1)));
-        assert!(seats(&gpus, 501, None, 8).is_err());
-    }
-
-    #[test]
     fn the_gravest_exit_code_stands_for_all() {
         use Exit::{BadInput, Done, Failed, Stopped};
         assert_eq!(exit_of(false, &[Done, Done]), Done);
@@ -354,25 +199,27 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn one_that_fails_or_crashes_leaves_the_others_alone() {
+        use std::sync::Arc;
+        use warpint::mersenne::StopToken;
+        use warpint::runner::{Observer, Unobserved};
+
         let seat = |worker| Seat { worker, device: DeviceChoice::Cpu, threads: None };
         let shell = |worker, script: &str| {
-            Running::start(&seat(worker), Command::new("sh").args(["-c", script]))
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            (seat(worker), command)
         };
-        let mut crew = [
-            Running::start(&seat(0), &mut Command::new("/no/such/program")),
+        let commands = vec![
+            (seat(0), Command::new("/no/such/program")),
             shell(1, "kill -SEGV $$"),
             shell(2, "exit 2"),
             shell(3, "sleep 0.5; exit 0"),
             shell(4, "kill -TERM $$"),
         ];
-        let mut looks = 0;
-        while crew.iter_mut().filter_map(Running::look).count() > 0 {
-            thread::sleep(LOOK_EVERY);
-            looks += 1;
-            assert!(looks < 1200);
-        }
+        let observer: Arc<dyn Observer> = Arc::new(Unobserved);
+        let ended = crew(commands).run(&observer, &StopToken::new());
         use Exit::{BadInput, Done, Failed, Stopped};
         let expected = [Failed, Failed, BadInput, Done, Stopped];
-        assert_eq!(crew.map(Running::join), expected);
+        assert_eq!(ended.into_iter().map(how).collect::<Vec<_>>(), expected);
     }
 }

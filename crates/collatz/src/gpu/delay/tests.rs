@@ -202,3 +202,11 @@ fn shapes_fit_their_memory() {
     }
     assert_eq!(DelayShape::for_memory(227 << 10), DelayShape::ALL[0]);
 }
+
+#[test]
+#[should_panic(expected = "delays of 0 elements, where a kernel needs 1024")]
+fn delays_without_memory_are_not_written() {
+    let mut engine = engine(shape(9, 9, true, 2), 1 << 30, 2);
+    let range = engine.range(1 << 20, 1 << 10, 4, Kind::Write);
+    drop(engine.launch(&range, u128::MAX));
+}

@@ -14,8 +14,8 @@ use std::ops::Range;
 use rayon::prelude::*;
 use warpint_device::{Buffer, Device, DeviceError};
 
-use super::NodeWords;
-use super::kernels::{Kernels, LastLevel};
+use super::kernels::Kernels;
+use super::{LastMemory, NodeWords};
 use crate::CollatzError;
 use crate::evidence::nodes::{NodeWalks, SlowNodes};
 use crate::sieve::{Answer, Tables, Tree};
@@ -54,7 +54,7 @@ pub(super) struct Examiner<'a> {
 /// What was walked, and what came of it.
 #[derive(Debug)]
 pub(super) struct Work<'a> {
-    pub memory: LastLevel<'a>,
+    pub memory: &'a LastMemory,
     /// Nodes walked.
     pub range: Range<usize>,
     /// Of their tallies.
@@ -103,7 +103,7 @@ impl<'a> Examiner<'a> {
         let uploaded = self.device.upload(&keys.iter().map(words).collect::<Vec<_>>())?;
         let mut found = self.device.alloc::<u32>(2 * keys.len())?;
         found.clear()?;
-        self.kernels.find(nodes, range, &uploaded, &found)?;
+        self.kernels.find(nodes, range, &uploaded, &mut found)?;
         let found = found.download()?;
         let mut places = HashMap::new();
         for (key, place) in keys.iter().zip(found.chunks_exact(2)) {
@@ -146,7 +146,7 @@ impl<'a> Examiner<'a> {
         work: &Work<'_>,
         challenged: &mut Vec<u128>,
     ) -> Result<Vec<Answer>, CollatzError> {
-        let places = self.find(work.memory.nodes, &work.range, self.tree.level(), challenged)?;
+        let places = self.find(&work.memory.nodes, &work.range, self.tree.level(), challenged)?;
         let mut takes: BTreeMap<usize, HashSet<u128>> = BTreeMap::new();
         let mut rest = vec![];
         for (&low, place) in challenged.iter().zip(places) {
@@ -168,10 +168,10 @@ impl<'a> Examiner<'a> {
     /// Does 32 nodes again: their low bits and their walks, all as the device has them.
     fn take(&self, work: &Work<'_>, take: usize) -> Result<Vec<(u128, NodeWalks)>, CollatzError> {
         let first = work.range.start + take * TAKE;
-        let memory = &work.memory;
+        let memory = work.memory;
         let mut ends = self.device.alloc::<u64>(1 + 2 * TAKE * 1024)?;
         ends.clear()?;
-        self.kernels.ends(memory, work.places, first, &ends)?;
+        self.kernels.ends(memory, work.places, first, &mut ends)?;
         let nodes = memory.nodes.download_part(first..work.range.end.min(first + TAKE))?;
         let tally = memory.tallies.download_part(take..take + 1)?;
         let walks: Vec<(u128, Option<NodeWalks>)> = nodes

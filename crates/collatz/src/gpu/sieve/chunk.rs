@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use num_bigint::BigUint;
-use warpint_device::{Buffer, Device, DeviceError};
+use warpint_device::{Buffer, Cells, Device, DeviceError, View};
 
 use super::challenge::{Examiner, Work, refuted, takes};
-use super::kernels::{Kernels, LastLevel, LastTables, LongCall};
+use super::kernels::{Kernels, LastTables, LongCall};
 use super::strike::{Memory, Strike};
 use super::{LastMemory, NodeWords};
 use crate::CollatzError;
@@ -151,11 +151,6 @@ impl<'a> Chunks<'a> {
         self.strike.map_or(Ok(()), |strike| strike.strike(memory))
     }
 
-    /// The address of a counter.
-    fn counter(&self, i: usize) -> u64 {
-        self.counters.address() + (i * size_of::<u32>()) as u64
-    }
-
     fn count_from(&mut self, count: usize, next: usize) -> Result<(), DeviceError> {
         let mut counters = [0; LEVELS + 2];
         counters[0] = count as u32;
@@ -166,20 +161,23 @@ impl<'a> Chunks<'a> {
     /// Grows `count` nodes over some levels; how many there are then.
     pub(super) fn grow(
         &mut self,
-        from: u64,
+        from: View<'_, NodeWords>,
         count: usize,
         levels: Range<u32>,
-        scratch: &[Buffer<NodeWords>; 2],
-        to: &Buffer<NodeWords>,
+        scratch: &mut [Buffer<NodeWords>; 2],
+        to: &mut Buffer<NodeWords>,
     ) -> Result<usize, CollatzError> {
         self.count_from(count, 0)?;
         let steps = levels.len();
+        let (scratch, to) = (scratch.each_mut().map(Cells::from), to.cells(..));
+        let mut source = from;
         for (i, level) in levels.clone().enumerate() {
-            let source = if i == 0 { from } else { scratch[(i - 1) % 2].address() };
-            let target = if i + 1 == steps { to.address() } else { scratch[i % 2].address() };
-            let places = [source, self.counter(i), target, self.counter(i + 1)];
+            let target = if i + 1 == steps { to } else { scratch[i % 2] };
+            let counters = self.counters.cells(i..i + 2);
             let limits = self.tables.grow[level as usize];
-            self.kernels.grow(places, &self.powers, level, limits, count << i)?;
+            let nodes = (source, target);
+            self.kernels.grow(nodes, counters, &self.powers, level, limits, count << i)?;
+            source = target.view();
         }
         if let Some(strike) = self.strike {
             strike.strike(Memory::Counters(&mut self.counters))?;
@@ -226,7 +224,7 @@ impl<'a> Chunks<'a> {
             if challenged.is_empty() {
                 continue;
             }
-            let (memory, mark) = (memory.lent(), self.mark);
+            let (memory, mark) = (&*memory, self.mark);
             let work = Work { memory, range, mark, places, given_up: &self.given_up };
             let answers = self.examiner.examine(&work, &mut challenged)?;
             self.tally.answers.extend(answers);
@@ -255,12 +253,12 @@ impl<'a> Chunks<'a> {
             least: &self.least,
             top: self.tree.top(),
         };
-        let counters = [self.counter(0), self.counter(LEVELS), self.counter(LEVELS + 1)];
-        let sums = self.sums.address();
-        self.kernels.last(&memory.lent(), counters, &tables, sums, range, self.mark)?;
+        let counters = self.counters.cells(..);
+        let counters = [0, LEVELS, LEVELS + 1].map(|i| counters.part(i..=i));
+        self.kernels.last(memory, counters, &tables, self.sums.cells(..2), range, self.mark)?;
         self.struck(Memory::Tallies(&mut memory.tallies, takes(range.len())))?;
-        let of_tallies = sums + (2 * size_of::<u64>()) as u64;
-        self.kernels.sum(&memory.tallies, takes(range.len()), self.mark, of_tallies)?;
+        let (takes, of_tallies) = (takes(range.len()), self.sums.cells(2..));
+        self.kernels.sum(&memory.tallies, takes, self.mark, of_tallies)?;
         if let Some(strike) = self.strike {
             strike.strike(Memory::Places(&mut self.counters))?;
         }
@@ -307,7 +305,7 @@ impl<'a> Chunks<'a> {
             if range.is_empty() {
                 continue;
             }
-            let found = self.find(memory.lent(), range.clone())?;
+            let found = self.find(memory, range.clone())?;
             let threshold = self.tallest.threshold();
             for &n in &found.tall.numbers {
                 self.tallest.take(n, self.tree.level(), self.walker);
@@ -335,11 +333,12 @@ impl<'a> Chunks<'a> {
         Ok(numbers)
     }
 
-    fn find(&mut self, memory: LastLevel<'_>, range: Range<u32>) -> Result<Found, CollatzError> {
+    fn find(&mut self, memory: &mut LastMemory, range: Range<u32>) -> Result<Found, CollatzError> {
         self.long.clear()?;
         let places = range.len() as u64;
-        let address = |word: usize| self.long.address() + (word * size_of::<u64>()) as u64;
-        self.kernels.long(&LongCall {
+        let words = self.long.cells(..);
+        let (tall, given_up) = (LONG_SUMS, LONG_SUMS + LIST_WORDS);
+        self.kernels.long(LongCall {
             memory,
             range,
             powers: &self.powers,
@@ -348,9 +347,9 @@ impl<'a> Chunks<'a> {
             top: self.tree.top(),
             threshold: self.tallest.threshold(),
             most: self.most_steps,
-            tall: (address(LONG_SUMS), LIST as u32),
-            given_up: (address(LONG_SUMS + LIST_WORDS), LIST as u32),
-            sums: address(0),
+            tall: words.part(tall..given_up),
+            given_up: words.part(given_up..),
+            sums: words.part(..LONG_SUMS),
         })?;
         if let Some(strike) = self.strike {
             strike.strike(Memory::Long(&mut self.long))?;

@@ -2,7 +2,12 @@
 
 use std::ops::Range;
 
-use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source, common};
+use warpint_device::{
+    Arg, Buffer, Cells, Device, DeviceError, Kernel, Launch, Source, View, assert_room, common,
+};
+
+use super::challenge::takes;
+use super::{LastMemory, NodeWords};
 
 /// Threads of blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +26,8 @@ pub struct Blocks {
 const PLACES: usize = 256;
 /// Powers of 3 in the shared memory of a block of `sieve_long.cu`: a tree has at most 72 levels.
 const POWERS: u32 = 96;
+/// Odd steps of a node are below this, as kernels read them.
+const ODD_STEPS: usize = 128;
 /// Blocks of a multiprocessor.
 const OF_A_MULTIPROCESSOR: u32 = 8;
 
@@ -150,10 +157,22 @@ pub(super) struct LastTables<'a> {
     pub top: u128,
 }
 
+impl LastTables<'_> {
+    /// Panics if one is too short for kernels that were compiled for (bits of a step, steps looked ahead, vectors).
+    fn fit(&self, (step, look, classes): (u32, u32, u32)) {
+        assert_room("vectors", self.vectors.len(), (classes as usize) << (look - 5));
+        assert_room("powers of 3", self.powers.len(), ODD_STEPS);
+        assert_room("inverses of powers of 3", self.inverses.len(), ODD_STEPS);
+        assert_room("steps", self.steps.len(), 1 << step);
+        assert_room("residues modulo 9", self.mod_9.len(), 9 * 32);
+        assert_room("least odd steps", self.least.len(), (96 / step) as usize);
+    }
+}
+
 /// What `sieve_long.cu` is told.
 #[derive(Debug)]
 pub(super) struct LongCall<'a> {
-    pub memory: LastLevel<'a>,
+    pub memory: &'a mut LastMemory,
     pub range: Range<u32>,
     pub powers: &'a Buffer<[u32; 4]>,
     pub steps: &'a Buffer<u32>,
@@ -161,22 +180,16 @@ pub(super) struct LongCall<'a> {
     pub top: u128,
     pub threshold: u128,
     pub most: u32,
-    /// The list of tall numbers, that of numbers given up, both sums: addresses; the first two with lengths.
-    pub tall: (u64, u32),
-    pub given_up: (u64, u32),
-    pub sums: u64,
+    /// The list of tall numbers, that of numbers given up: a count, then two words for each number.
+    pub tall: Cells<'a, u64>,
+    pub given_up: Cells<'a, u64>,
+    /// Three.
+    pub sums: Cells<'a, u64>,
 }
 
-/// What the walks of the last level read and write.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct LastLevel<'a> {
-    pub nodes: &'a Buffer<[u32; 8]>,
-    /// Places of long numbers.
-    pub listed: &'a Buffer<u64>,
-    /// Of 32 nodes in a row each.
-    pub tallies: &'a Buffer<[u32; 4]>,
-    /// Of the long numbers, by place.
-    pub ends: &'a Buffer<u16>,
+/// Numbers for which a list has room.
+fn numbers_of(list: Cells<'_, u64>) -> Arg {
+    Arg::U32((list.len().saturating_sub(1) / 2) as u32)
 }
 
 impl Kernels {
@@ -210,61 +223,89 @@ impl Kernels {
         })
     }
 
-    /// The children of nodes, of which there are as many as `count` says.
+    /// The children of nodes, of which there are as many as the first of two counters says, `most` or fewer.
+    /// The second one, which was 0, counts the children.
+    ///
+    /// # Panics
+    /// If there is no room for `most` nodes, or for twice as many children.
     pub(super) fn grow(
         &self,
-        [nodes, count, grown, grown_count]: [u64; 4],
+        (nodes, grown): (View<'_, NodeWords>, Cells<'_, NodeWords>),
+        counters: Cells<'_, u32>,
         powers: &Buffer<[u32; 4]>,
         level: u32,
         limits: [u32; 3],
         most: usize,
     ) -> Result<(), DeviceError> {
+        assert_room("nodes", nodes.len(), most);
+        assert_room("children of nodes", grown.len(), 2 * most);
+        assert_room("powers of 3", powers.len(), ODD_STEPS);
         let blocks = (most as u64).div_ceil(self.blocks.grow.into());
         let blocks = blocks.min((OF_A_MULTIPROCESSOR * self.multiprocessors).into()) as u32;
         let args = [
-            Arg::Pointer(nodes),
-            Arg::Pointer(count),
-            Arg::Pointer(grown),
-            Arg::Pointer(grown_count),
+            nodes.into(),
+            counters.part(0..1).into(),
+            grown.into(),
+            counters.part(1..2).into(),
             powers.into(),
             Arg::U32(level),
             Arg::U32(limits[0]),
             Arg::U32(limits[1]),
             Arg::U32(limits[2]),
         ];
-        self.grow.launch(Launch::linear(blocks.max(1), self.blocks.grow), &args)
+        // SAFETY: there is room for `most` nodes and for two children of each. The counter says no more: the host or
+        // the launch for the level above has set it. The kernel takes odd steps modulo 128.
+        unsafe { self.grow.launch(Launch::linear(blocks.max(1), self.blocks.grow), &args) }
     }
 
-    /// One vector, of so many words.
+    /// One vector, of 2^(look − 5) words.
+    ///
+    /// # Panics
+    /// If it has another length, or a table is too short.
     pub(super) fn look(
         &self,
-        to: u64,
+        to: Cells<'_, u32>,
         limits: &Buffer<[u32; 4]>,
         powers: &Buffer<[u32; 4]>,
         odd: u32,
-        words: usize,
     ) -> Result<(), DeviceError> {
-        let blocks = words.div_ceil(self.blocks.grow as usize) as u32;
-        let args = [Arg::Pointer(to), limits.into(), powers.into(), Arg::U32(odd)];
-        self.look.launch(Launch::linear(blocks, self.blocks.grow), &args)
+        let (_, look, _) = self.of;
+        assert_eq!(to.len(), 1 << (look - 5), "words of a vector");
+        assert_room("limits", limits.len(), look as usize);
+        assert_room("powers of 3", powers.len(), odd as usize + 1);
+        let blocks = to.len().div_ceil(self.blocks.grow as usize) as u32;
+        let args = [to.into(), limits.into(), powers.into(), Arg::U32(odd)];
+        // SAFETY: the vector has the words that its threads write, the tables what they read.
+        unsafe { self.look.launch(Launch::linear(blocks, self.blocks.grow), &args) }
     }
 
-    /// Walks the numbers of some nodes.
+    /// Walks the numbers of some nodes. The counters: their end, the next one, places of long numbers.
+    ///
+    /// # Panics
+    /// If a buffer has no room for so many nodes, or a table is too short.
     pub(super) fn last(
         &self,
-        memory: &LastLevel<'_>,
-        [count, taken, list_count]: [u64; 3],
+        memory: &mut LastMemory,
+        [count, taken, list_count]: [Cells<'_, u32>; 3],
         tables: &LastTables<'_>,
-        sums: u64,
+        sums: Cells<'_, u64>,
         range: &Range<usize>,
         mark: u32,
     ) -> Result<(), DeviceError> {
+        assert_room("nodes", memory.nodes.len(), range.end);
+        assert_room("tallies", memory.tallies.len(), takes(range.len()));
+        assert_room("places of long numbers", memory.listed.len(), PLACES);
+        [count, taken, list_count]
+            .iter()
+            .for_each(|counter| assert_room("counters", counter.len(), 1));
+        assert_room("sums", sums.len(), 2);
+        tables.fit(self.of);
         let blocks = range.len().div_ceil(self.blocks.last as usize).max(1);
         let blocks = (blocks as u32).min(OF_A_MULTIPROCESSOR * self.multiprocessors);
         let mut args = vec![
-            memory.nodes.into(),
-            Arg::Pointer(count),
-            Arg::Pointer(taken),
+            (&memory.nodes).into(),
+            count.into(),
+            taken.into(),
             tables.vectors.into(),
             tables.powers.into(),
             tables.inverses.into(),
@@ -274,26 +315,39 @@ impl Kernels {
         ];
         args.extend(words(tables.top, 3));
         args.extend([
-            memory.listed.into(),
-            Arg::Pointer(list_count),
+            (&mut memory.listed).into(),
+            list_count.into(),
             Arg::U32(memory.listed.len() as u32),
-            Arg::Pointer(sums),
-            memory.tallies.into(),
+            sums.into(),
+            (&mut memory.tallies).into(),
             Arg::U32(range.start as u32),
             Arg::U32(mark),
         ]);
-        self.last.launch(Launch::linear(blocks, self.blocks.last).shared(self.last_bytes), &args)
+        let shape = Launch::linear(blocks, self.blocks.last).shared(self.last_bytes);
+        // SAFETY: there are nodes to the end of the range, which the host has just set, a tally for 32 of them, and
+        // tables for what the kernel was compiled for; it knows how many places the list has.
+        unsafe { self.last.launch(shape, &args) }
     }
 
-    /// Walks long numbers.
-    pub(super) fn long(&self, call: &LongCall<'_>) -> Result<(), DeviceError> {
+    /// Walks the long numbers of a range of places.
+    ///
+    /// # Panics
+    /// If there are not so many places, or a table is too short.
+    pub(super) fn long(&self, call: LongCall<'_>) -> Result<(), DeviceError> {
+        let LastMemory { nodes, listed, ends, .. } = call.memory;
+        assert_room("places of long numbers", listed.len(), call.range.end as usize);
+        assert_room("ends of long numbers", ends.len(), call.range.end as usize);
+        assert_room("powers of 3", call.powers.len(), ODD_STEPS);
+        assert_room("steps", call.steps.len(), 1 << self.of.0);
+        [call.tall, call.given_up].iter().for_each(|list| assert_room("a list", list.len(), 1));
+        assert_room("sums", call.sums.len(), 3);
         let threads = self.blocks.long;
         let blocks = call.range.len().div_ceil(threads as usize) as u32;
         let blocks = blocks.clamp(1, OF_A_MULTIPROCESSOR * self.multiprocessors);
         let mut args = vec![
-            call.memory.nodes.into(),
-            Arg::U32(call.memory.nodes.len() as u32),
-            call.memory.listed.into(),
+            (&*nodes).into(),
+            Arg::U32(nodes.len() as u32),
+            (&*listed).into(),
             Arg::U32(call.range.start),
             Arg::U32(call.range.end),
             call.powers.into(),
@@ -304,14 +358,17 @@ impl Kernels {
         args.extend(words(call.threshold, 4));
         args.extend([
             Arg::U32(call.most),
-            Arg::Pointer(call.tall.0),
-            Arg::U32(call.tall.1),
-            Arg::Pointer(call.given_up.0),
-            Arg::U32(call.given_up.1),
-            Arg::Pointer(call.sums),
-            call.memory.ends.into(),
+            call.tall.into(),
+            numbers_of(call.tall),
+            call.given_up.into(),
+            numbers_of(call.given_up),
+            call.sums.into(),
+            ends.into(),
         ]);
-        self.long.launch(Launch::linear(blocks, threads).shared(self.long_bytes), &args)
+        let shape = Launch::linear(blocks, threads).shared(self.long_bytes);
+        // SAFETY: there are places and ends to the end of the range, and the kernel knows how many nodes and numbers of
+        // lists there is room for; it takes odd steps modulo 128.
+        unsafe { self.long.launch(shape, &args) }
     }
 
     /// Threads that look at so many entries of a list, some each.
@@ -321,26 +378,37 @@ impl Kernels {
         Launch::linear(blocks.min(most) as u32, self.blocks.grow)
     }
 
-    /// Adds tallies with a mark to four sums.
+    /// Adds tallies, those with a mark counted, to four sums.
+    ///
+    /// # Panics
+    /// If there are not so many tallies, or not four sums.
     pub(super) fn sum(
         &self,
         tallies: &Buffer<[u32; 4]>,
         count: usize,
         mark: u32,
-        sums: u64,
+        sums: Cells<'_, u64>,
     ) -> Result<(), DeviceError> {
-        let args = [tallies.into(), Arg::U32(count as u32), Arg::U32(mark), Arg::Pointer(sums)];
-        self.sum.launch(self.scan(count), &args)
+        assert_room("tallies", tallies.len(), count);
+        assert_room("sums", sums.len(), 4);
+        let args = [tallies.into(), Arg::U32(count as u32), Arg::U32(mark), sums.into()];
+        // SAFETY: there are so many tallies, and four sums.
+        unsafe { self.sum.launch(self.scan(count), &args) }
     }
 
-    /// Where nodes with these keys, which ascend, stand.
+    /// Where nodes with these keys, which ascend, stand: for each key the place, and how many there are.
+    ///
+    /// # Panics
+    /// If there are not so many nodes, or no two words for each key.
     pub(super) fn find(
         &self,
-        nodes: &Buffer<[u32; 8]>,
+        nodes: &Buffer<NodeWords>,
         range: &Range<usize>,
         keys: &Buffer<[u32; 4]>,
-        found: &Buffer<u32>,
+        found: &mut Buffer<u32>,
     ) -> Result<(), DeviceError> {
+        assert_room("nodes", nodes.len(), range.end);
+        assert_room("places of keys", found.len(), 2 * keys.len());
         let args = [
             nodes.into(),
             Arg::U32(range.start as u32),
@@ -349,25 +417,34 @@ impl Kernels {
             Arg::U32(keys.len() as u32),
             found.into(),
         ];
-        self.find.launch(self.scan(range.len()), &args)
+        // SAFETY: there are nodes to the end of the range, and two words for each key.
+        unsafe { self.find.launch(self.scan(range.len()), &args) }
     }
 
-    /// The ends of the long numbers of 32 nodes from one on.
+    /// The ends of the long numbers of 32 nodes from one on: how many there are, then each with its end.
+    ///
+    /// # Panics
+    /// If there are not so many places.
     pub(super) fn ends(
         &self,
-        memory: &LastLevel<'_>,
+        memory: &LastMemory,
         places: usize,
         first: usize,
-        found: &Buffer<u64>,
+        found: &mut Buffer<u64>,
     ) -> Result<(), DeviceError> {
+        assert_room("places of long numbers", memory.listed.len(), places);
+        assert_room("ends of long numbers", memory.ends.len(), places);
+        assert_room("a list", found.len(), 1);
+        let found = found.cells(..);
         let args = [
-            memory.listed.into(),
-            memory.ends.into(),
+            (&memory.listed).into(),
+            (&memory.ends).into(),
             Arg::U32(places as u32),
             Arg::U32(first as u32),
             found.into(),
-            Arg::U32((found.len() / 2) as u32),
+            numbers_of(found),
         ];
-        self.ends.launch(self.scan(places), &args)
+        // SAFETY: there are so many places and ends; the kernel knows how many the list has room for.
+        unsafe { self.ends.launch(self.scan(places), &args) }
     }
 }

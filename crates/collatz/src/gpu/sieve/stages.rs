@@ -1,6 +1,6 @@
 //! Nodes that wait: a stage for some levels, deeper ones before those above.
 
-use warpint_device::Buffer;
+use warpint_device::{Buffer, View};
 
 use super::NodeWords;
 
@@ -46,9 +46,9 @@ impl Stage {
         (first, count, self.share * count as f64 / self.count as f64)
     }
 
-    /// Of a node.
-    pub(super) fn address(&self, node: usize) -> u64 {
-        self.nodes.address() + (node * size_of::<NodeWords>()) as u64
+    /// The nodes from one on.
+    pub(super) fn from(&self, node: usize) -> View<'_, NodeWords> {
+        self.nodes.view(node..self.count)
     }
 }
 

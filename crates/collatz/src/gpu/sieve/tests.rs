@@ -181,3 +181,37 @@ fn trees_of_few_nodes_answer_challenges() {
     }
     assert!(nodes.iter().any(|&n| n > 0 && n < 10), "{nodes:?}");
 }
+
+#[test]
+fn memory_that_is_too_short_is_refused_before_a_launch() {
+    let device = Device::simulator().unwrap();
+    let kernels = Kernels::new(&device, blocks(), (8, 12, 1)).unwrap();
+    let powers = device.alloc(128).unwrap();
+    let nodes = device.alloc::<NodeWords>(8).unwrap();
+    let mut grown = device.alloc::<NodeWords>(9).unwrap();
+    let mut counters = device.upload(&[5u32, 0]).unwrap();
+    let refused = |work: &mut dyn FnMut() -> Result<(), DeviceError>| {
+        let work = std::panic::AssertUnwindSafe(|| drop(work()));
+        std::panic::catch_unwind(work).unwrap_err().downcast_ref::<String>().cloned().unwrap()
+    };
+    for (most, said) in [
+        (9, "nodes of 8 elements, where a kernel needs 9"),
+        (5, "children of nodes of 9 elements, where a kernel needs 10"),
+    ] {
+        let found = refused(&mut || {
+            let nodes = (nodes.view(..), grown.cells(..));
+            kernels.grow(nodes, counters.cells(..), &powers, 20, [0; 3], most)
+        });
+        assert_eq!(found, said);
+    }
+    assert_eq!(counters.download().unwrap(), [5, 0]);
+    let tallies = device.alloc(3).unwrap();
+    let mut sums = device.upload(&[0u64; 6]).unwrap();
+    let found = refused(&mut || kernels.sum(&tallies, 4, 1, sums.cells(2..)));
+    assert_eq!(found, "tallies of 3 elements, where a kernel needs 4");
+    let found = refused(&mut || kernels.sum(&tallies, 3, 1, sums.cells(3..)));
+    assert_eq!(found, "sums of 3 elements, where a kernel needs 4");
+    let (keys, mut places) = (device.alloc(2).unwrap(), device.alloc(3).unwrap());
+    let found = refused(&mut || kernels.find(&nodes, &(0..8), &keys, &mut places));
+    assert_eq!(found, "places of keys of 3 elements, where a kernel needs 4");
+}

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use rayon::prelude::*;
-use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch};
+use warpint_device::{Arg, Buffer, Cells, Device, DeviceError, Kernel, Launch, View, assert_room};
 
 use super::kernels::{GROW_THREADS, challenge_source};
 use super::pack;
@@ -29,9 +29,8 @@ pub(super) struct Examiner {
 #[derive(Debug)]
 pub(super) struct Launched<'a> {
     pub blocks: Blocks,
-    /// Of the list of residues.
-    pub list: u64,
-    pub residues: u64,
+    /// The residues, two words each.
+    pub residues: View<'a, u64>,
     pub highs: Range<u128>,
     /// Values h of an item, and items of a residue.
     pub item: u64,
@@ -54,16 +53,23 @@ impl Examiner {
         })
     }
 
-    fn launch(&self, kernel: &Kernel, entries: u64, args: &[Arg]) -> Result<(), DeviceError> {
+    /// Threads that look at so many entries of a list, some each.
+    fn scan(&self, entries: u64) -> Launch {
         let most = u64::from(8 * self.device.info().multiprocessors.max(1));
         let blocks = entries.div_ceil(GROW_THREADS.into()).clamp(1, most);
-        kernel.launch(Launch::linear(blocks as u32, GROW_THREADS), args)
+        Launch::linear(blocks as u32, GROW_THREADS)
     }
 
-    /// Adds the tallies of so many items to a sum.
-    pub(super) fn add(&self, items: u64, sum: u64) -> Result<(), DeviceError> {
-        let args = [(&self.tallies).into(), Arg::U32(items as u32), Arg::Pointer(sum)];
-        self.launch(&self.sum, items, &args)
+    /// Adds the tallies of so many items to a sum, of one word.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub(super) fn add(&self, items: u64, sum: Cells<'_, u64>) -> Result<(), DeviceError> {
+        assert_room("tallies", self.tallies.len(), items as usize);
+        assert_room("a sum", sum.len(), 1);
+        let args = [(&self.tallies).into(), Arg::U32(items as u32), sum.into()];
+        // SAFETY: there are so many tallies, and a sum.
+        unsafe { self.sum.launch(self.scan(items), &args) }
     }
 
     /// Where residues stand in the list of a launch.
@@ -78,14 +84,16 @@ impl Examiner {
         let uploaded = self.device.upload(&keys)?;
         let mut found = self.device.alloc::<u32>(2 * keys.len())?;
         found.clear()?;
+        let entries = launched.residues.len() / 2;
         let args = [
-            Arg::Pointer(launched.list),
-            Arg::U32(launched.residues as u32),
+            launched.residues.into(),
+            Arg::U32(entries as u32),
             (&uploaded).into(),
             Arg::U32(keys.len() as u32),
-            (&found).into(),
+            (&mut found).into(),
         ];
-        self.launch(&self.find, launched.residues, &args)?;
+        // SAFETY: residues have two words, and there are two words for each key.
+        unsafe { self.find.launch(self.scan(entries as u64), &args)? };
         let mut places = HashMap::new();
         for (key, place) in keys.iter().zip(found.download()?.chunks_exact(2)) {
             if place[1] > 1 {

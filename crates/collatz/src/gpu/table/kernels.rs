@@ -1,7 +1,10 @@
 //! The kernels of the table method: how they are specialised, and their tables.
 
-use warpint_device::{Source, common};
+use warpint_device::{
+    Arg, Buffer, Cells, Device, DeviceError, Kernel, Launch, Source, View, assert_room, common,
+};
 
+use crate::descent::min_odd;
 use crate::table::{MOST_TABLE_BITS, Tables, powers};
 
 /// Bits of the tables if nothing is said.
@@ -54,6 +57,52 @@ pub(super) fn grow_source() -> Source {
     Source::new("table_grow.cu", include_str!("../../../kernels/table_grow.cu"), &["table_grow"])
         .headers(common::HEADERS)
         .define("THREADS", GROW_THREADS)
+}
+
+/// The kernel that grows residues.
+#[derive(Debug)]
+pub(super) struct Grow {
+    kernel: Kernel,
+    blocks: u32,
+}
+
+impl Grow {
+    pub(super) fn new(device: &Device) -> Result<Self, DeviceError> {
+        Ok(Self {
+            kernel: device.program(&grow_source())?.kernel("table_grow", 0)?,
+            blocks: device.info().multiprocessors * 4,
+        })
+    }
+
+    /// Residues of k + 1 bits from those of k, two words each. The first count says how many there are, `most` or
+    /// fewer; the second one, which was 0, counts those made, also where there is no room for them.
+    ///
+    /// # Panics
+    /// If there is no room for `most` residues.
+    pub(super) fn launch(
+        &self,
+        (from, to): (View<'_, u64>, Cells<'_, u64>),
+        most: usize,
+        counts: Cells<'_, u64>,
+        powers: &Buffer<u64>,
+        k: u32,
+    ) -> Result<(), DeviceError> {
+        assert_room("residues", from.len(), 2 * most);
+        assert_room("counts of residues", counts.len(), 2);
+        let capacity = (to.len() / 2) as u32;
+        let args = [
+            counts.into(),
+            from.into(),
+            to.into(),
+            Arg::U32(capacity),
+            powers.into(),
+            Arg::U32(k),
+            Arg::U32(min_odd(k + 1)),
+        ];
+        // SAFETY: there are as many residues as the first count says, and the kernel knows how many there is room
+        // for; those of fewer than 41 bits have no more odd steps.
+        unsafe { self.kernel.launch(Launch::linear(self.blocks, GROW_THREADS), &args) }
+    }
 }
 
 pub(super) fn challenge_source() -> Source {

@@ -1,12 +1,13 @@
 //! The launches that walk the numbers of a list of residues.
 
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use warpint_device::{Arg, DeviceError, Kernel, Launch};
+use warpint_device::{Arg, DeviceError, Kernel, Launch, assert_room};
 
 use super::challenge::{Asked, Launched};
 use super::kernels::Walk;
-use super::{DeviceTable, portion};
+use super::{DeviceTable, List, portion};
 use crate::table::{Blocks, Challenged};
 use crate::{CollatzError, Verified, Watch};
 
@@ -35,7 +36,7 @@ impl DeviceTable {
     /// Walks the numbers of a list of residues, in launches.
     pub(super) fn walk_list(
         &mut self,
-        (list, count): (u64, u64),
+        (list, count): (List<'_>, u64),
         blocks: Blocks,
         numbers: u128,
         (challenged, mut asked): (&Challenged, Asked),
@@ -65,8 +66,9 @@ impl DeviceTable {
             }
             let begun = Instant::now();
             let from = blocks.first + high;
-            let list = list + 16 * residue;
-            let (item, chunks) = self.launch(&kernel, (list, from), (some, few as u64))?;
+            let range = residue..residue + some;
+            let (item, chunks) =
+                self.launch((&kernel, blocks.words), (list, range.clone()), (from, few as u64))?;
             // Meanwhile the host finishes what the launch before left.
             verified.add(self.cpu.finish(&left));
             let Answer { steps, tallies, left: counts, starts } = self.launched(blocks.words)?;
@@ -94,8 +96,8 @@ impl DeviceTable {
             }
             self.adapt(begun.elapsed(), walked);
             let highs = from..from + few;
-            let (residues, left) = (some, &left[..]);
-            let launched = Launched { blocks, list, residues, highs, item, chunks, left };
+            let (residues, left) = (list.residues(&self.lists, range), &left[..]);
+            let launched = Launched { blocks, residues, highs, item, chunks, left };
             self.examiner.examine(challenged, &launched, &mut asked)?;
             verified.add(Verified { walked, checksum: steps, ..Verified::default() });
             let before = portion(numbers, done, work);
@@ -121,26 +123,32 @@ impl DeviceTable {
         }
     }
 
-    /// Some residues from an address on, with some values h from one on: the values h of an item, and items of a residue.
-    /// Nothing waits for the device.
+    /// Some residues of a list, with some values h from one on, by a kernel for numbers of so many words: the values h
+    /// of an item, and items of a residue. Nothing waits for the device.
+    ///
+    /// # Panics
+    /// If the list has no such residues, or there is no room for the tallies.
     fn launch(
         &mut self,
-        kernel: &Kernel,
-        (list, high): (u64, u128),
-        (residues, highs): (u64, u64),
+        (kernel, words): (&Kernel, u32),
+        (list, range): (List<'_>, Range<u64>),
+        (high, highs): (u128, u64),
     ) -> Result<(u64, u64), DeviceError> {
+        let residues = range.end - range.start;
         let grid = self.device.info().multiprocessors * self.blocks;
         let threads = u64::from(grid) * u64::from(self.threads);
         // There is room for so many tallies, four of each residue at least.
         let fewest = highs.div_ceil(self.examiner.tallies.len() as u64 / residues);
         let item = (residues * highs / (ITEMS * threads)).clamp(32, ITEM).max(fewest).min(highs);
         let chunks = highs.div_ceil(item);
+        assert_room("tallies", self.examiner.tallies.len(), (residues * chunks) as usize);
+        assert_room("starts", self.over.len(), self.limits.left * words as usize);
         self.state.upload(&[0; 5])?;
         let args = [
-            (&self.state).into(),
-            (&self.over).into(),
+            (&mut self.state).into(),
+            (&mut self.over).into(),
             Arg::U32(self.limits.left as u32),
-            Arg::Pointer(list),
+            list.residues(&self.lists, range).into(),
             (&self.entries).into(),
             (&self.powers).into(),
             Arg::U64(high as u64),
@@ -149,12 +157,14 @@ impl DeviceTable {
             Arg::U32(item as u32),
             Arg::U32(chunks as u32),
             Arg::U32((residues * chunks) as u32),
-            (&self.examiner.tallies).into(),
+            (&mut self.examiner.tallies).into(),
         ];
         let shared = Walk::shared_bytes(self.cpu.tables.bits(), self.threads);
-        kernel.launch(Launch::linear(grid, self.threads).shared(shared), &args)?;
-        let sum = self.state.address() + 3 * size_of::<u64>() as u64;
-        self.examiner.add(residues * chunks, sum)?;
+        let shape = Launch::linear(grid, self.threads).shared(shared);
+        // SAFETY: the residues are of the list, each item has a tally, the kernel knows how many starts there is room
+        // for; state, entries and powers are those of all walks.
+        unsafe { kernel.launch(shape, &args)? };
+        self.examiner.add(residues * chunks, self.state.cells(3..4))?;
         Ok((item, chunks))
     }
 

@@ -7,16 +7,14 @@ mod launches;
 mod tests;
 
 use std::collections::HashMap;
+use std::ops::Range;
 
-use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch};
+use warpint_device::{Buffer, Cells, Device, DeviceError, Kernel, View};
 
 use self::challenge::{Asked, Examiner};
-use self::kernels::{
-    GROW_THREADS, LEAST_TABLE_BITS, TABLE_BITS, Walk, entries, grow_source, largest_table, shape,
-};
+use self::kernels::{Grow, LEAST_TABLE_BITS, TABLE_BITS, Walk, entries, largest_table, shape};
 
 pub(super) use self::kernels::sources;
-use crate::descent::min_odd;
 use crate::table::{
     Blocks, Challenged, Cover, GROWN, LEAST_SIEVE_BITS, MOST_SIEVE_BITS, MOST_WORDS, Nodes, Part,
     Residue, TableMethod, TableOptions, bounded, descendants, powers,
@@ -57,6 +55,29 @@ impl Default for TableLimits {
     }
 }
 
+/// A list of residues of a [`DeviceTable`], two words each.
+#[derive(Debug, Clone, Copy)]
+enum List<'a> {
+    /// The host's.
+    Packed(View<'a, u64>),
+    /// One of the two that are grown.
+    Grown(usize),
+}
+
+impl<'a> List<'a> {
+    /// Some residues of it.
+    fn residues<'b>(self, lists: &'b [Buffer<u64>; 2], range: Range<u64>) -> View<'b, u64>
+    where
+        'a: 'b,
+    {
+        let words = match self {
+            Self::Packed(words) => words,
+            Self::Grown(list) => lists[list].view(..),
+        };
+        words.part(2 * range.start as usize..2 * range.end as usize)
+    }
+}
+
 /// The table method on a device; its results are those of [`TableMethod`] with the same options.
 ///
 /// The numbers below 2^20, interval ends of fewer than 2^28 numbers, and everything if the walker has a trap, are
@@ -65,7 +86,7 @@ impl Default for TableLimits {
 pub struct DeviceTable {
     device: Device,
     cpu: TableMethod,
-    grow: Kernel,
+    grow: Grow,
     walks: HashMap<(u32, u32), Kernel>,
     threads: u32,
     blocks: u32,
@@ -118,7 +139,7 @@ impl DeviceTable {
         };
         let list = || device.alloc(2 * limits.residues);
         Ok(Self {
-            grow: device.program(&grow_source())?.kernel("table_grow", 0)?,
+            grow: Grow::new(device)?,
             walks: HashMap::new(),
             threads,
             blocks,
@@ -229,38 +250,34 @@ impl DeviceTable {
         (some, count)
     }
 
-    /// Grows some nodes to the bits of the sieve, and returns the address of the list.
-    fn grown(
+    /// Grows some nodes to the bits of the sieve, and returns the list of residues.
+    fn grown<'a>(
         &mut self,
-        packed: &Buffer<u64>,
+        packed: &'a Buffer<u64>,
         (first, some): (usize, usize),
         expected: u64,
         from: u32,
         to: u32,
-    ) -> Result<u64, DeviceError> {
+    ) -> Result<List<'a>, DeviceError> {
         let levels = (to - from) as usize;
-        let mut list = packed.address() + 16 * first as u64;
+        let packed = packed.view(2 * first..2 * (first + some));
         let mut counts = vec![0; self.counts.len()];
         counts[0] = some as u64;
         self.counts.upload(&counts)?;
-        let grid = self.device.info().multiprocessors * 4;
+        let lists = self.lists.each_mut().map(Cells::from);
+        let mut source = packed;
         for level in 0..levels {
-            let k = from + level as u32;
-            let args = [
-                Arg::Pointer(self.counts.address() + 8 * level as u64),
-                Arg::Pointer(list),
-                (&self.lists[level % 2]).into(),
-                Arg::U32(self.limits.residues as u32),
-                (&self.powers).into(),
-                Arg::U32(k),
-                Arg::U32(min_odd(k + 1)),
-            ];
-            self.grow.launch(Launch::linear(grid, GROW_THREADS), &args)?;
-            list = self.lists[level % 2].address();
+            let counts = self.counts.cells(level..level + 2);
+            let target = lists[level % 2];
+            let (most, k) =
+                (if level == 0 { some } else { self.limits.residues }, from + level as u32);
+            self.grow.launch((source, target), most, counts, &self.powers, k)?;
+            source = target.view();
         }
         let found = self.counts.download()?[levels];
         if found == expected && found <= self.limits.residues as u64 {
-            return Ok(list);
+            let last = levels.checked_sub(1);
+            return Ok(last.map_or(List::Packed(packed), |last| List::Grown(last % 2)));
         }
         Err(DeviceError::Failed {
             what: format!("growing residues of {to} bits on {}", self.device.info().id),
@@ -328,7 +345,7 @@ impl Verifier for DeviceTable {
                 None => return Ok(None),
             }
         }
-        self.cpu.settle(&cover, &mut verified);
+        self.cpu.confirm_highest(&cover, &mut verified);
         verified.evidence = Some(challenged.end(&verified)?);
         Ok(Some(verified))
     }

@@ -237,3 +237,19 @@ fn faults_of_the_devices_tables_are_refused() {
     });
     assert!(said.contains("it must be"), "{said}");
 }
+
+#[test]
+#[should_panic(expected = "residues of 4 elements, where a kernel needs 6")]
+fn residues_that_are_not_there_are_not_grown() {
+    let mut device = device(options(8, 8, None), FEW);
+    let [from, to] = &mut device.lists;
+    let (from, counts) = (from.view(..4), device.counts.cells(..2));
+    drop(device.grow.launch((from, to.cells(..)), 3, counts, &device.powers, 8));
+}
+
+#[test]
+#[should_panic(expected = "tallies of 32768 elements, where a kernel needs 32769")]
+fn tallies_that_are_not_there_are_not_added() {
+    let mut device = device(options(8, 8, None), FEW);
+    drop(device.examiner.add(32_769, device.state.cells(3..4)));
+}

@@ -8,7 +8,7 @@ use warpint_device::DeviceError;
 
 use super::*;
 use crate::runs::unit::tests::plain_unit;
-use crate::sieve::{Engine, Looking, Sieve, Tally, Tree};
+use crate::sieve::{Backend, Looking, Sieve, Tally, Tree};
 use crate::walk::Walker;
 use crate::{Method, Plain, Region, Unwatched, Verified};
 
@@ -281,7 +281,7 @@ fn a_failing_device_leaves_its_unit_undone_and_others_go_on() {
 /// An engine that returns nothing for any tree.
 struct Dead;
 
-impl Engine for Dead {
+impl Backend for Dead {
     fn tree(
         &mut self,
         _: &Tree,

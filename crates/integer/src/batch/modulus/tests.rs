@@ -2,8 +2,8 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use warpint_arith::limbs;
 use warpint_device::Device;
+use warpint_natural::limbs;
 
 use super::fixed_base::FixedBase;
 use super::products::steps;

@@ -1,13 +1,14 @@
 //! Divisions of long numbers: aligned, in blocks of quotient, by guesses that are divisions of their
 //! upper halves (Burnikel and Ziegler 1998). The kernels tell why that is exact.
 
-use warpint_device::{Arg, Buffer, Device, DeviceError};
+use warpint_device::{Arg, Buffer, Cells, DeviceError, assert_room};
 
 use super::plan::{Costs, Plan, rounded};
 use super::rows::{Kernel, RowShape};
 use super::{Divide, Windows};
+use crate::gpu::memory::{Numbers, Places, at_least, pointer};
 use crate::gpu::method::no_method;
-use crate::gpu::{Gpu, Operand, Quotients, View, lock};
+use crate::gpu::{Gpu, Operand, Quotients, lock};
 
 /// Memory that is kept from one division to the next.
 #[derive(Debug, Default)]
@@ -15,18 +16,6 @@ pub(in crate::gpu) struct Space {
     u_lengths: Option<Buffer<u32>>,
     v_lengths: Option<Buffer<u32>>,
     work: Option<Buffer<u32>>,
-}
-
-/// At least so many words, the same until more are wanted.
-fn at_least<'a>(
-    kept: &'a mut Option<Buffer<u32>>,
-    device: &Device,
-    len: usize,
-) -> Result<&'a Buffer<u32>, DeviceError> {
-    match kept.take().filter(|buffer| buffer.len() >= len) {
-        Some(buffer) => Ok(kept.insert(buffer)),
-        None => Ok(kept.insert(device.alloc(len)?)),
-    }
 }
 
 /// Limbs of the longest divisor, and of the longest quotient less one limb, by their bits; those by 0
@@ -60,7 +49,7 @@ impl Gpu {
         u: Operand<'_>,
         v: Operand<'_>,
         count: usize,
-        to: Quotients<'_>,
+        mut to: Quotients<'_>,
         plan: impl FnOnce(usize, usize) -> Option<Plan>,
     ) -> Result<(), DeviceError> {
         // Until all is launched: no other division comes in between.
@@ -70,7 +59,8 @@ impl Gpu {
             let numbers = if a.broadcast { count.min(1) } else { count };
             let lengths = at_least(kept, self.device(), numbers)?;
             self.bit_lengths(a, numbers, lengths)?;
-            Ok::<_, DeviceError>((lengths, lengths.download_part(0..numbers)?))
+            let bits = lengths.download_part(0..numbers)?;
+            Ok::<_, DeviceError>((lengths.view(..numbers), bits))
         };
         let (_, u_bits) = of(u, u_lengths)?;
         let (lengths, v_bits) = of(v, v_lengths)?;
@@ -90,13 +80,12 @@ impl Gpu {
         let work = at_least(work, self.device(), numbers * plan.words())?;
         for first in (0..count).step_by(numbers) {
             let count = numbers.min(count - first);
-            let lengths =
-                View { address: lengths.address(), stride: u64::from(!v.broadcast), limbs: 1 };
-            let from = |a: View| a.from(first);
-            let long = Long::new(self, plan, work, count, from(lengths));
-            long.align(from(u.into()), from(v.into()))?;
+            let stride = u64::from(!v.broadcast);
+            let lengths = Numbers { words: lengths, stride, limbs: 1 }.skip(first);
+            let long = Long::new(self, plan, work.cells(..), count, lengths);
+            long.align(Numbers::from(u).skip(first), Numbers::from(v).skip(first))?;
             long.divide()?;
-            long.unalign(u.limbs, v.limbs, first, to)?;
+            long.unalign(u.limbs, v.limbs, first, &mut to)?;
         }
         Ok(())
     }
@@ -135,54 +124,58 @@ struct Long<'a> {
     plan: Plan,
     count: usize,
     /// Bits of the divisors.
-    lengths: View,
+    lengths: Numbers<'a>,
     /// U = 2^s·u, and at last the remainder.
-    dividends: View,
+    dividends: Places<'a>,
     /// V = 2^s·v.
-    divisors: View,
-    quotients: View,
+    divisors: Places<'a>,
+    quotients: Places<'a>,
     /// A product of each number, side by side.
-    products: u64,
+    products: Cells<'a, u32>,
     /// One a number for each level of guesses.
-    overflows: u64,
+    overflows: Cells<'a, u32>,
 }
 
 impl<'a> Long<'a> {
     /// The memory holds [`Plan::words`] for each number.
-    fn new(gpu: &'a Gpu, plan: Plan, work: &Buffer<u32>, count: usize, lengths: View) -> Self {
-        let mut address = work.address();
+    fn new(
+        gpu: &'a Gpu,
+        plan: Plan,
+        work: Cells<'a, u32>,
+        count: usize,
+        lengths: Numbers<'a>,
+    ) -> Self {
+        let mut rest = work;
         let mut rows = |limbs: usize| {
-            let view = View { address, stride: limbs as u64, limbs };
-            address += (count * limbs * size_of::<u32>()) as u64;
-            view
+            let rows = rest.part(..count * limbs);
+            rest = rest.part(count * limbs..);
+            Places::new(rows, limbs)
         };
         let (dividends, divisors) = (rows(plan.dividend()), rows(plan.whole));
         let quotients = rows(plan.quotient());
-        let products = rows(plan.product()).address;
-        Self {
-            gpu,
-            plan,
-            count,
-            lengths,
-            dividends,
-            divisors,
-            quotients,
-            products,
-            overflows: address,
-        }
+        let products = rows(plan.product()).words;
+        let overflows = rows(plan.overflows()).words;
+        Self { gpu, plan, count, lengths, dividends, divisors, quotients, products, overflows }
     }
 
-    fn launch(&self, kernel: Kernel, limbs: usize, args: &[Arg]) -> Result<(), DeviceError> {
-        self.gpu.launch(&RowShape::new(kernel, limbs), self.count, args)
+    /// Launches a kernel for all numbers.
+    ///
+    /// # Safety
+    /// As of [`Gpu::launch`].
+    unsafe fn launch(&self, kernel: Kernel, limbs: usize, args: &[Arg]) -> Result<(), DeviceError> {
+        // SAFETY: the caller's promise.
+        unsafe { self.gpu.launch(&RowShape::new(kernel, limbs), self.count, args) }
     }
 
     /// Where the overflows of a level are.
-    fn overflows(&self, level: u32) -> u64 {
-        self.overflows + (level as usize * self.count * size_of::<u32>()) as u64
+    fn overflows(&self, level: u32) -> Cells<'a, u32> {
+        let first = level as usize * self.count;
+        self.overflows.part(first..first + self.count)
     }
 
     /// U and V.
-    fn align(&self, u: View, v: View) -> Result<(), DeviceError> {
+    fn align(&self, u: Numbers<'_>, v: Numbers<'_>) -> Result<(), DeviceError> {
+        self.lengths.assert_holds(self.count);
         for (is_divisor, a, out) in [(1_u32, v, self.divisors), (0, u, self.dividends)] {
             let args = [
                 a.pointer(),
@@ -196,7 +189,10 @@ impl<'a> Long<'a> {
                 out.stride.into(),
                 Arg::U32(out.limbs as u32),
             ];
-            self.launch(Kernel::Align, out.limbs, &args)?;
+            a.assert_holds(self.count);
+            out.assert_holds(self.count);
+            // SAFETY: there are so many numbers, and lengths of divisors, and room for what is aligned.
+            unsafe { self.launch(Kernel::Align, out.limbs, &args)? };
         }
         Ok(())
     }
@@ -205,34 +201,46 @@ impl<'a> Long<'a> {
     fn divide(&self) -> Result<(), DeviceError> {
         let Plan { whole, block, blocks, guesses } = self.plan;
         let step = |at, m| Step { at, digit: at, n: whole, m };
-        self.settle(Kernel::Digit, step(blocks * block, 1), 0, 0)?;
+        self.correct(Kernel::Digit, step(blocks * block, 1), None, None)?;
         for at in (0..blocks).rev().map(|i| i * block) {
             match guesses {
-                None => self.at_once(step(at, block), self.overflows(0))?,
-                Some(_) => self.step(step(at, block), 0, self.overflows(0))?,
+                None => self.at_once(step(at, block), Some(self.overflows(0)))?,
+                Some(_) => self.step(step(at, block), 0, Some(self.overflows(0)))?,
             }
         }
         Ok(())
     }
 
-    /// A step by a guess. Its overflow goes to an address, 0 where there can be none.
-    fn step(&self, step: Step, level: u32, overflows: u64) -> Result<(), DeviceError> {
+    /// A step by a guess. Its overflow goes somewhere, if there can be one.
+    fn step(
+        &self,
+        step: Step,
+        level: u32,
+        overflows: Option<Cells<'_, u32>>,
+    ) -> Result<(), DeviceError> {
         let Step { at, digit, n, m } = step;
         if n == m {
             return self.guess(step, level, overflows);
         }
         let rest = n - m;
         let guess = Step { at: at + rest, digit, n: m, m };
-        self.guess(guess, level, self.overflows(level))?;
+        let of_guess = Some(self.overflows(level));
+        self.guess(guess, level, of_guess)?;
         let lower = self.divisors.part(self.plan.whole - n, rest);
         let block = self.quotients.part(digit, m);
+        let (block, lower) = (block.numbers(), lower.numbers());
         self.gpu.multiply_views(block, lower, self.count, self.products)?;
         // Both may be the same memory: an overflow is read before it is written.
-        self.settle(Kernel::Settle, step, self.overflows(level), overflows)
+        self.correct(Kernel::Correct, step, of_guess, overflows)
     }
 
     /// A step of as many limbs as its divisor has, in two steps of half as many, or by the kernel.
-    fn guess(&self, step: Step, level: u32, overflows: u64) -> Result<(), DeviceError> {
+    fn guess(
+        &self,
+        step: Step,
+        level: u32,
+        overflows: Option<Cells<'_, u32>>,
+    ) -> Result<(), DeviceError> {
         if self.plan.guesses.is_none_or(|levels| level >= levels) {
             return self.at_once(step, overflows);
         }
@@ -241,40 +249,56 @@ impl<'a> Long<'a> {
         let upper = Step { at: at + half, digit: digit + half, n, m: half };
         self.step(upper, level + 1, overflows)?;
         // The remainder is less than the divisor.
-        self.step(Step { at, digit, n, m: half }, level + 1, 0)
+        self.step(Step { at, digit, n, m: half }, level + 1, None)
     }
 
     /// A step by `divide.cu`.
-    fn at_once(&self, step: Step, overflows: u64) -> Result<(), DeviceError> {
-        let (dividends, divisors, quotients) = self.views(step);
+    fn at_once(&self, step: Step, overflows: Option<Cells<'_, u32>>) -> Result<(), DeviceError> {
+        let (dividends, divisors, quotients) = self.places(step);
         let windows = Windows { dividends, divisors, quotients, overflows };
         self.gpu.divide_windows(windows, self.count)
     }
 
-    /// The rest of a step with a guess; overflows go from one address to another.
-    fn settle(&self, kernel: Kernel, step: Step, from: u64, to: u64) -> Result<(), DeviceError> {
-        let (window, divisor, quotient) = self.views(step);
+    /// The rest of a step with a guess; overflows go from one place to another.
+    fn correct(
+        &self,
+        kernel: Kernel,
+        step: Step,
+        from: Option<Cells<'_, u32>>,
+        to: Option<Cells<'_, u32>>,
+    ) -> Result<(), DeviceError> {
+        let (window, divisor, quotient) = self.places(step);
+        // The kernel loads four of n limbs at once.
+        window.part(0, step.n).assert_holds(self.count);
+        window.assert_holds(self.count);
+        divisor.assert_holds(self.count);
+        quotient.assert_holds(self.count);
+        let read = if kernel == Kernel::Digit { 0 } else { self.count };
+        assert_room("products", self.products.len(), read * step.n);
+        assert_room("overflows", from.map_or(0, |from| from.len()), read);
+        to.inspect(|to| assert_room("overflows", to.len(), self.count));
         let args = [
             window.pointer(),
             window.stride.into(),
             divisor.pointer(),
             divisor.stride.into(),
-            Arg::Pointer(self.products),
+            self.products.into(),
             quotient.pointer(),
             quotient.stride.into(),
-            Arg::Pointer(from),
-            Arg::Pointer(to),
+            pointer(from),
+            pointer(to),
             Arg::U32(step.n as u32),
             Arg::U32(step.m as u32),
         ];
-        self.launch(kernel, step.n, &args)
+        // SAFETY: there are so many windows, divisors and digits, and with a guess as many products and overflows.
+        unsafe { self.launch(kernel, step.n, &args) }
     }
 
     /// A step's window, divisor and digits.
-    fn views(&self, Step { at, digit, n, m }: Step) -> (View, View, View) {
+    fn places(&self, Step { at, digit, n, m }: Step) -> (Places<'a>, Numbers<'a>, Places<'a>) {
         (
             self.dividends.part(at, n + m),
-            self.divisors.part(self.plan.whole - n, n),
+            self.divisors.part(self.plan.whole - n, n).numbers(),
             self.quotients.part(digit, m),
         )
     }
@@ -285,11 +309,12 @@ impl<'a> Long<'a> {
         u_limbs: usize,
         v_limbs: usize,
         first: usize,
-        to: Quotients<'_>,
+        to: &mut Quotients<'_>,
     ) -> Result<(), DeviceError> {
-        let pointer = |buffer: Option<&Buffer<u32>>, limbs: usize| {
-            let words = (first * limbs * size_of::<u32>()) as u64;
-            Arg::Pointer(buffer.map_or(0, |buffer| buffer.address() + words))
+        let all = first..first + self.count;
+        let rows = |buffer: &mut Option<&mut Buffer<u32>>, limbs: usize| {
+            let words = all.start * limbs..all.end * limbs;
+            pointer(buffer.as_mut().map(|buffer| buffer.cells(words)))
         };
         let Plan { whole, block, blocks, .. } = self.plan;
         let args = [
@@ -301,13 +326,16 @@ impl<'a> Long<'a> {
             Arg::U32(whole as u32),
             self.lengths.pointer(),
             Arg::U32(self.lengths.stride as u32),
-            pointer(to.quotient, u_limbs),
+            rows(&mut to.quotient, u_limbs),
             Arg::U32(u_limbs as u32),
-            pointer(to.remainder, v_limbs),
+            rows(&mut to.remainder, v_limbs),
             Arg::U32(v_limbs as u32),
-            Arg::Pointer(to.flags.map_or(0, |flags| flags.address() + first as u64)),
+            pointer(to.flags.as_mut().map(|flags| flags.cells(all.clone()))),
             Arg::U32(u32::from(to.exact)),
         ];
-        self.launch(Kernel::Unalign, u_limbs.max(v_limbs), &args)
+        [self.quotients, self.dividends].iter().for_each(|places| places.assert_holds(self.count));
+        self.lengths.assert_holds(self.count);
+        // SAFETY: there are so many digits, remainders and lengths of divisors; the results have room for these numbers.
+        unsafe { self.launch(Kernel::Unalign, u_limbs.max(v_limbs), &args) }
     }
 }

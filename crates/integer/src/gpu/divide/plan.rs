@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::Divide;
-use crate::gpu::{Gpu, Method, Way};
+use crate::gpu::{Algorithm, Gpu, Method};
 
 /// A division of numbers aligned to a divisor V of `whole` limbs: one limb of quotient, then `blocks`
 /// blocks of `block` limbs. All are multiples of 4 limbs.
@@ -80,13 +80,13 @@ impl<'a> Costs<'a> {
         let few = (8.0 / shape.warps(self.shared_memory) as f64).max(1.0);
         let estimate = slots * 7.1e-5 * few;
         // On other devices as products of one thread are.
-        let alike = Way { method: Method::Karatsuba(0), size: shape.limbs, square: false };
+        let alike = Algorithm { method: Method::Karatsuba(0), size: shape.limbs, square: false };
         let memory = Self::memory(2 * (shape.u_limbs + shape.v_limbs));
         self.gpu.prices().scaled(alike, estimate) + memory
     }
 
     /// Of a step's pass over its window.
-    fn settle(whole: usize) -> f64 {
+    fn correct(whole: usize) -> f64 {
         0.8 + Self::memory(4 * whole)
     }
 
@@ -124,7 +124,7 @@ impl<'a> Costs<'a> {
             return self.at_once(m, m);
         }
         let half = self.guess(m / 2, levels - 1)?;
-        Some(2.0 * (half + self.product(m / 2, m / 2)? + Self::settle(m)))
+        Some(2.0 * (half + self.product(m / 2, m / 2)? + Self::correct(m)))
     }
 
     /// The cheapest plan, and its cost, for divisors of so many limbs, and quotients of so many and
@@ -164,7 +164,7 @@ impl<'a> Costs<'a> {
         let rest = plan.whole - plan.block;
         let beside = match rest {
             0 => 0.0,
-            _ => self.product(plan.block, rest)? + Self::settle(plan.whole),
+            _ => self.product(plan.block, rest)? + Self::correct(plan.whole),
         };
         Some(self.guess(plan.block, levels)? + beside)
     }

@@ -4,11 +4,11 @@ use warpint_device::{DeviceError, Source, common};
 
 use crate::gpu::Shape;
 
-/// A kernel, in a file of its own but for [`Kernel::Digit`], a `settle.cu` too.
+/// A kernel, in a file of its own but for [`Kernel::Digit`], a `correct.cu` too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::gpu) enum Kernel {
     Align,
-    Settle,
+    Correct,
     Digit,
     Unalign,
 }
@@ -29,7 +29,7 @@ impl RowShape {
 
     /// Every kernel, by blocks of one warp and of all.
     pub(in crate::gpu) fn all() -> impl Iterator<Item = Self> {
-        let kernels = [Kernel::Align, Kernel::Settle, Kernel::Digit, Kernel::Unalign];
+        let kernels = [Kernel::Align, Kernel::Correct, Kernel::Digit, Kernel::Unalign];
         kernels.into_iter().flat_map(|kernel| [1, 4096].map(|limbs| Self::new(kernel, limbs)))
     }
 }
@@ -40,8 +40,8 @@ impl Shape for RowShape {
             Kernel::Align => {
                 Source::new("align.cu", include_str!("../../../kernels/align.cu"), &["align"])
             }
-            Kernel::Settle | Kernel::Digit => {
-                Source::new("settle.cu", include_str!("../../../kernels/settle.cu"), &["settle"])
+            Kernel::Correct | Kernel::Digit => {
+                Source::new("correct.cu", include_str!("../../../kernels/correct.cu"), &["correct"])
                     .define("DIGIT", u32::from(self.kernel == Kernel::Digit))
             }
             Kernel::Unalign => {

@@ -2,7 +2,7 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use warpint_arith::limbs;
+use warpint_natural::limbs;
 
 use super::long::{longest, slice};
 use super::plan::{Costs, Plan, rounded};
@@ -147,15 +147,15 @@ impl Pairs {
         let (u, v): (Vec<_>, Vec<_>) = pairs.iter().cloned().unzip();
         let device = gpu.device();
         let (u, v) = (device.upload(&u.concat()).unwrap(), device.upload(&v.concat()).unwrap());
-        let a = Operand { data: &u, limbs: u_limbs, broadcast: false };
-        let b = Operand { data: &v, limbs: v_limbs, broadcast: false };
+        let a = Operand::new(&u, u_limbs, false);
+        let b = Operand::new(&v, v_limbs, false);
         let dirty = |len: usize| device.upload(&vec![0xdead_beef_u32; len]).unwrap();
-        let (quotients, remainders) = (dirty(count * u_limbs), dirty(count * v_limbs));
-        let flags = device.upload(&vec![7_u8; count]).unwrap();
+        let (mut quotients, mut remainders) = (dirty(count * u_limbs), dirty(count * v_limbs));
+        let mut flags = device.upload(&vec![7_u8; count]).unwrap();
         let both = Quotients {
-            quotient: Some(&quotients),
-            remainder: Some(&remainders),
-            flags: Some(&flags),
+            quotient: Some(&mut quotients),
+            remainder: Some(&mut remainders),
+            flags: Some(&mut flags),
             exact: false,
         };
         by(a, b, count, both);
@@ -180,11 +180,12 @@ impl Pairs {
             inexact.push(u8::from(is_zero || want_r.iter().any(|&limb| limb != 0)));
         }
 
-        let (other_q, other_r) = (dirty(count * u_limbs), dirty(count * v_limbs));
-        by(a, b, count, Quotients { quotient: Some(&other_q), ..Quotients::default() });
-        by(a, b, count, Quotients { remainder: Some(&other_r), ..Quotients::default() });
+        let (mut other_q, mut other_r) = (dirty(count * u_limbs), dirty(count * v_limbs));
+        by(a, b, count, Quotients { quotient: Some(&mut other_q), ..Quotients::default() });
+        by(a, b, count, Quotients { remainder: Some(&mut other_r), ..Quotients::default() });
         assert!(other_q.download().unwrap() == q && other_r.download().unwrap() == r, "{what}");
-        by(a, b, count, Quotients { remainder: None, exact: true, ..both });
+        let (quotient, flags_again) = (Some(&mut quotients), Some(&mut flags));
+        by(a, b, count, Quotients { quotient, remainder: None, flags: flags_again, exact: true });
         assert_eq!(flags.download().unwrap(), inexact, "{what}: exact");
         for (i, found) in quotients.download().unwrap().chunks(u_limbs).enumerate() {
             let want =
@@ -269,8 +270,8 @@ fn of_all_lengths_in_blocks() {
                 let (one_a, one_b) = (first(&a), first(&b));
                 let (one_a, one_b) =
                     (gpu.device().upload(&one_a).unwrap(), gpu.device().upload(&one_b).unwrap());
-                let a = if one_u { Operand { data: &one_a, broadcast: true, ..a } } else { a };
-                let b = if one_v { Operand { data: &one_b, broadcast: true, ..b } } else { b };
+                let a = if one_u { Operand::new(&one_a, a.limbs, true) } else { a };
+                let b = if one_v { Operand::new(&one_b, b.limbs, true) } else { b };
                 gpu.divide_in_blocks(a, b, count, to, forced(base, levels)).unwrap();
             };
             all.check(&gpu, &by, &what);

@@ -4,11 +4,11 @@ mod shape;
 #[cfg(test)]
 mod tests;
 
-use warpint_device::{Arg, Buffer, DeviceError, Source};
+use warpint_device::{Arg, Buffer, Cells, DeviceError, Source, assert_room};
 
 pub use super::Results;
-use super::memory::{MOST_LIMBS, fits, has, operands_fit};
-use super::{Gpu, Operand, Sum, View};
+use super::memory::{MOST_LIMBS, Numbers, Places, fits, has, operands_fit, pointer};
+use super::{Gpu, Operand, Sum};
 pub use crate::operation::{Bitwise, Extreme, Shift};
 use shape::{GroupShape, Kernel};
 
@@ -19,8 +19,8 @@ pub fn sources() -> Vec<Source> {
 }
 
 /// Operands of fewer limbs than a result has are followed by zeros, of more are taken mod
-/// 2^(32·limbs). Where it is not said otherwise, results may take the memory of an operand that
-/// has as many limbs and is not broadcast. Numbers have 1 to 2^20 limbs. Nothing waits for the
+/// 2^(32·limbs). Where it is not said otherwise, results may take the place of an operand
+/// ([`Results::operand`]). Numbers have 1 to 2^20 limbs. Nothing waits for the
 /// device. Errors: a buffer is too short, the device fails, or it cannot compile the kernel.
 impl Gpu {
     /// `out_i = −a_i mod 2^(32·limbs)`.
@@ -35,7 +35,8 @@ impl Gpu {
     ) -> Result<(), DeviceError> {
         fits(count, &[a], out)?;
         let shape = GroupShape::new(Kernel::Negate, &[a.limbs, out.limbs]);
-        self.launch(&shape, count, &[&operand(a)[..], &results(out)].concat())
+        // SAFETY: there are so many numbers, as was checked above, and room for what is written.
+        unsafe { self.launch(&shape, count, &[&operand(a)[..], &results(out)].concat()) }
     }
 
     /// `out[i]` = −1, 0, 1 for `a_i` < `b_i`, `a_i` = `b_i`, `a_i` > `b_i`. Cost: the highest limbs
@@ -48,7 +49,7 @@ impl Gpu {
         a: Operand<'_>,
         b: Operand<'_>,
         count: usize,
-        out: &Buffer<i8>,
+        out: &mut Buffer<i8>,
     ) -> Result<(), DeviceError> {
         operands_fit(count, &[a, b])?;
         has(out.len(), count, 1)?;
@@ -66,7 +67,8 @@ impl Gpu {
         let limbs = a.limbs.max(b.limbs);
         let shape = GroupShape::new(Kernel::Compare, &[a.limbs, b.limbs]);
         let more = [out, Arg::U32(limbs as u32)];
-        self.launch(&shape, count, &[&operand(a)[..], &operand(b), &more].concat())
+        // SAFETY: there are so many numbers, as was checked above, and room for what is written.
+        unsafe { self.launch(&shape, count, &[&operand(a)[..], &operand(b), &more].concat()) }
     }
 
     /// `out_i` = the smaller or the larger one of `a_i` and `b_i`; the result has the limbs of the
@@ -74,20 +76,21 @@ impl Gpu {
     ///
     /// # Errors
     /// As above.
-    pub fn extreme(
+    pub fn extreme<'a>(
         &self,
         extreme: Extreme,
         a: Operand<'_>,
         b: Operand<'_>,
         count: usize,
-        out: &Buffer<u32>,
+        out: impl Into<Cells<'a, u32>>,
     ) -> Result<(), DeviceError> {
-        let out = Results { data: out, limbs: a.limbs.max(b.limbs) };
+        let out = Results::new(out, a.limbs.max(b.limbs));
         fits(count, &[a, b], out)?;
         let shape = GroupShape::new(Kernel::Extreme, &[a.limbs, b.limbs]);
         let maximum = [Arg::U32(u32::from(extreme == Extreme::Maximum))];
         let args = [&operand(a)[..], &operand(b), &maximum, &results(out)].concat();
-        self.launch(&shape, count, &args)
+        // SAFETY: there are so many numbers, as was checked above, and room for what is written.
+        unsafe { self.launch(&shape, count, &args) }
     }
 
     /// `out[i]` = ⌊log2 `a_i`⌋ + 1, and 0 for 0. Cost: the highest limbs are read down to one that
@@ -99,12 +102,13 @@ impl Gpu {
         &self,
         a: Operand<'_>,
         count: usize,
-        out: &Buffer<u32>,
+        out: &mut Buffer<u32>,
     ) -> Result<(), DeviceError> {
         operands_fit(count, &[a])?;
         has(out.len(), count, 1)?;
         let shape = GroupShape::new(Kernel::BitLengths, &[a.limbs]);
-        self.launch(&shape, count, &[&operand(a)[..], &[out.into()]].concat())
+        // SAFETY: there are so many numbers, as was checked above, and room for what is written.
+        unsafe { self.launch(&shape, count, &[&operand(a)[..], &[out.into()]].concat()) }
     }
 
     /// `out_i` = `a_i` and, or, xor `b_i`.
@@ -127,7 +131,8 @@ impl Gpu {
         fits(count, &[a, b], out)?;
         let shape = GroupShape::new(Kernel::Bitwise, &[a.limbs, b.limbs, out.limbs]);
         let args = [&operand(a)[..], &operand(b), &masks.map(Arg::U32), &results(out)].concat();
-        self.launch(&shape, count, &args)
+        // SAFETY: there are so many numbers, as was checked above, and room for what is written.
+        unsafe { self.launch(&shape, count, &args) }
     }
 
     /// `out_i` = 2^(32·limbs) − 1 − `a_i`: every bit changed.
@@ -139,7 +144,10 @@ impl Gpu {
         let shape = GroupShape::new(Kernel::Bitwise, &[a.limbs, out.limbs]);
         // a xor nothing xor all ones.
         let masks = [0, u32::MAX, u32::MAX].map(Arg::U32);
-        self.launch(&shape, count, &[&operand(a)[..], &NOTHING, &masks, &results(out)].concat())
+        // SAFETY: there are so many numbers, as was checked above, and room for what is written.
+        unsafe {
+            self.launch(&shape, count, &[&operand(a)[..], &NOTHING, &masks, &results(out)].concat())
+        }
     }
 
     /// `out_i = a_i mod 2^(32·limbs)`; `lost[i]` is 1 where that is not `a_i`, else 0. Results have
@@ -159,13 +167,19 @@ impl Gpu {
         let shape = GroupShape::new(Kernel::Bitwise, &[a.limbs, out.limbs]);
         // a xor nothing.
         let masks = [0, u32::MAX, 0].map(Arg::U32);
-        self.launch(&shape, count, &[&operand(a)[..], &NOTHING, &masks, &results(out)].concat())?;
+        // SAFETY: there are so many numbers, as was checked above, and room for what is written.
+        unsafe {
+            self.launch(
+                &shape,
+                count,
+                &[&operand(a)[..], &NOTHING, &masks, &results(out)].concat(),
+            )?
+        };
         if out.limbs >= a.limbs {
             return lost.clear();
         }
         // What is kept is never more than all: the order is 0 or 1.
-        let kept = Operand { data: out.data, limbs: out.limbs, broadcast: false };
-        self.compare_bytes(a, kept, count, (&*lost).into())
+        self.compare_bytes(a, out.operand(), count, lost.into())
     }
 
     /// `out_i` = `b_i` where `bytes[i]` is not 0, otherwise `a_i`, mod 2^(32·limbs).
@@ -184,7 +198,8 @@ impl Gpu {
         has(bytes.len(), count, 1)?;
         let shape = GroupShape::new(Kernel::Select, &[a.limbs, b.limbs, out.limbs]);
         let args = [&operand(a)[..], &operand(b), &[bytes.into()], &results(out)].concat();
-        self.launch(&shape, count, &args)
+        // SAFETY: there are so many numbers, as was checked above, and room for what is written.
+        unsafe { self.launch(&shape, count, &args) }
     }
 
     /// x and y as `cofactors.cu` chooses them, of numbers that have as many limbs.
@@ -193,20 +208,26 @@ impl Gpu {
     /// The device fails, or cannot compile the kernel.
     pub(super) fn choose_cofactors(
         &self,
-        [d, d_less, n, n_less]: [View; 4],
+        [d, d_less, n, n_less]: [Numbers<'_>; 4],
         bytes: &Buffer<u8>,
         count: usize,
         [x, y]: [Results<'_>; 2],
-        [x_negative, y_negative]: [&Buffer<u8>; 2],
+        [x_negative, y_negative]: [&mut Buffer<u8>; 2],
     ) -> Result<(), DeviceError> {
-        debug_assert!([d_less, n_less].iter().all(|a| a.limbs == n.limbs));
-        debug_assert!(d.stride == d_less.stride && d.stride == n_less.stride);
+        assert!([d, d_less, n_less].iter().all(|a| a.limbs == n.limbs));
+        assert!(d.stride == d_less.stride && d.stride == n_less.stride);
+        [d, d_less, n, n_less].iter().for_each(|a| a.assert_holds(count));
+        [x, y].iter().for_each(|&out| Places::from(out).assert_holds(count));
+        for bytes in [bytes, &*x_negative, &*y_negative] {
+            assert_room("bytes", bytes.len(), count);
+        }
         let shape = GroupShape::new(Kernel::Cofactors, &[d.limbs, x.limbs, y.limbs]);
-        let numbers = [d, d_less, n, n_less].map(View::pointer);
+        let numbers = [d, d_less, n, n_less].map(Numbers::pointer);
         let layout = [Arg::U64(d.stride), Arg::U64(n.stride), Arg::U32(d.limbs as u32)];
         let signs = [x_negative.into(), y_negative.into()];
         let args = [&numbers[..], &layout, &[bytes.into()], &results(x), &results(y), &signs];
-        self.launch(&shape, count, &args.concat())
+        // SAFETY: there are so many numbers, as was checked above, and room for what is written.
+        unsafe { self.launch(&shape, count, &args.concat()) }
     }
 
     /// `out_i = a_i ± b_i mod 2^(32·limbs)`; `carries[i]` is 1 where a carry or borrow leaves the
@@ -222,12 +243,12 @@ impl Gpu {
         b: Operand<'_>,
         count: usize,
         out: Results<'_>,
-        carries: Option<&Buffer<u8>>,
+        carries: Option<&mut Buffer<u8>>,
     ) -> Result<(), DeviceError> {
         fits(count, &[a, b], out)?;
         has(out.limbs, 1, a.limbs.max(b.limbs))?;
-        carries.map_or(Ok(()), |carries| has(carries.len(), count, 1))?;
-        self.long_sum_of(sum, a.into(), b.into(), count, out, carries)
+        carries.as_ref().map_or(Ok(()), |carries| has(carries.len(), count, 1))?;
+        self.long_sum_of(sum, a.into(), b.into(), count, out, carries.map(Cells::from))
     }
 
     /// The same of numbers anywhere in memory.
@@ -237,18 +258,21 @@ impl Gpu {
     pub(super) fn long_sum_of(
         &self,
         sum: Sum,
-        a: View,
-        b: View,
+        a: Numbers<'_>,
+        b: Numbers<'_>,
         count: usize,
         out: Results<'_>,
-        carries: Option<&Buffer<u8>>,
+        carries: Option<Cells<'_, u8>>,
     ) -> Result<(), DeviceError> {
+        [a, b].iter().for_each(|numbers| numbers.assert_holds(count));
+        Places::from(out).assert_holds(count);
+        assert_room("carries", carries.map_or(count, |carries| carries.len()), count);
         let shape = GroupShape::new(Kernel::LongSum, &[a.limbs, b.limbs, out.limbs]);
         let subtract = Arg::U32(u32::from(sum == Sum::Subtract));
-        let carries = carries.map_or(Arg::Pointer(0), Arg::from);
-        let more = [subtract, carries];
+        let more = [subtract, pointer(carries)];
         let args = [&operand(a)[..], &operand(b), &more, &results(out)].concat();
-        self.launch(&shape, count, &args)
+        // SAFETY: there are so many numbers, as was checked above, and room for what is written.
+        unsafe { self.launch(&shape, count, &args) }
     }
 
     /// `out_i` = `a_i`·2^bits mod 2^(32·limbs), or ⌊`a_i`/2^bits⌋. Results have memory of their own.
@@ -269,7 +293,8 @@ impl Gpu {
         let right = if shift == Shift::Right { bits } else { -bits };
         let by = [Arg::I32(right.div_euclid(32)), Arg::U32(right.rem_euclid(32) as u32)];
         let shape = GroupShape::new(Kernel::Shift, &[out.limbs]);
-        self.launch(&shape, count, &[&operand(a)[..], &by, &results(out)].concat())
+        // SAFETY: there are so many numbers, as was checked above, and room for what is written.
+        unsafe { self.launch(&shape, count, &[&operand(a)[..], &by, &results(out)].concat()) }
     }
 
     /// `out_i` = `a_i`·w mod 2^(32·limbs): the whole product for two limbs more than a has, or one
@@ -287,7 +312,8 @@ impl Gpu {
         fits(count, &[a], out)?;
         let shape = GroupShape::new(Kernel::MultiplyByWord, &[a.limbs, out.limbs]);
         let args = [&operand(a)[..], &[Arg::U64(w)], &results(out)].concat();
-        self.launch(&shape, count, &args)
+        // SAFETY: there are so many numbers, as was checked above, and room for what is written.
+        unsafe { self.launch(&shape, count, &args) }
     }
 }
 
@@ -303,23 +329,24 @@ impl Gpu {
         p: Operand<'_>,
         m: Operand<'_>,
         count: usize,
-        out: &Buffer<u32>,
+        out: &mut Buffer<u32>,
     ) -> Result<(), DeviceError> {
-        let out = Results { data: out, limbs: m.limbs };
+        let out = Results::new(out, m.limbs);
         fits(count, &[u, p, m], out)?;
         // Chunks suit all of them; the highest one that matters is above m.
         let vector = 1 << (u.limbs | p.limbs | m.limbs).trailing_zeros().min(2);
         let shape = GroupShape::new(Kernel::Reduce, &[m.limbs, m.limbs + vector]);
         let args = [&operand(u)[..], &operand(p), &operand(m), &results(out)].concat();
-        self.launch(&shape, count, &args)
+        // SAFETY: there are so many numbers, as was checked above, and room for what is written.
+        unsafe { self.launch(&shape, count, &args) }
     }
 }
 
 /// A kernel's parameters of an operand that has no limbs.
-const NOTHING: [Arg; 3] = [Arg::Pointer(0), Arg::U64(0), Arg::U32(0)];
+const NOTHING: [Arg; 3] = [Arg::NULL, Arg::U64(0), Arg::U32(0)];
 
 /// A kernel's parameters of an operand.
-fn operand(a: impl Into<View>) -> [Arg; 3] {
+fn operand<'a>(a: impl Into<Numbers<'a>>) -> [Arg; 3] {
     let a = a.into();
     [a.pointer(), Arg::U64(a.stride), Arg::U32(a.limbs as u32)]
 }

@@ -38,21 +38,21 @@ fn every_width_has_a_kernel_that_holds_it() {
 #[test]
 fn memory_that_is_too_short_is_refused() {
     let gpu = Gpu::new(&Device::simulator().unwrap());
-    let data = gpu.device().upload(&[1u32; 12]).unwrap();
-    let short = gpu.device().upload(&[0u32; 11]).unwrap();
-    let a = |limbs| Operand { data: &data, limbs, broadcast: false };
-    let right = Results { data: &data, limbs: 4 };
+    let mut data = gpu.device().upload(&[1u32; 12]).unwrap();
+    let mut short = gpu.device().upload(&[0u32; 11]).unwrap();
+    let right = Results::new(&mut data, 4);
+    let a = |limbs| Operand { limbs, ..right.operand() };
     gpu.negate(a(4), 3, right).unwrap();
     let refused = [
         gpu.negate(a(4), 4, right),
-        gpu.negate(a(5), 3, Results { data: &short, limbs: 3 }),
+        gpu.negate(a(5), 3, Results::new(&mut short, 3)),
         gpu.negate(a(0), 3, right),
         gpu.negate(a(usize::MAX), 3, right),
-        gpu.not(a(4), 3, Results { data: &short, limbs: 4 }),
-        gpu.shift(Shift::Left, 1, a(4), 3, Results { data: &short, limbs: 4 }),
-        gpu.multiply_by_word(a(3), 1, 3, Results { data: &short, limbs: 4 }),
-        gpu.bit_lengths(a(1), 12, &short),
-        gpu.compare(a(4), a(4), 3, &gpu.device().alloc(2).unwrap()),
+        gpu.not(a(4), 3, Results::new(&mut short, 4)),
+        gpu.shift(Shift::Left, 1, a(4), 3, Results::new(&mut short, 4)),
+        gpu.multiply_by_word(a(3), 1, 3, Results::new(&mut short, 4)),
+        gpu.bit_lengths(a(1), 12, &mut short),
+        gpu.compare(a(4), a(4), 3, &mut gpu.device().alloc(2).unwrap()),
     ];
     for refusal in refused {
         let line = refusal.unwrap_err().to_string();
@@ -60,6 +60,6 @@ fn memory_that_is_too_short_is_refused() {
     }
     // One number for all is enough for any count, and none is needed for none.
     let broadcast = Operand { broadcast: true, ..a(12) };
-    gpu.compare(broadcast, a(4), 3, &gpu.device().alloc(3).unwrap()).unwrap();
-    gpu.negate(a(4), 0, Results { data: &gpu.device().alloc(0).unwrap(), limbs: 4 }).unwrap();
+    gpu.compare(broadcast, a(4), 3, &mut gpu.device().alloc(3).unwrap()).unwrap();
+    gpu.negate(a(4), 0, Results::new(&mut gpu.device().alloc(0).unwrap(), 4)).unwrap();
 }

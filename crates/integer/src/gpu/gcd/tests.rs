@@ -2,7 +2,7 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use warpint_arith::limbs;
+use warpint_natural::limbs;
 
 use super::Gcd;
 use crate::gpu::tests::{gpu, narrow, numbers, upload, wide};
@@ -66,10 +66,10 @@ fn check_gcd(gpu: &Gpu, shape: &Gcd, every: usize) {
     let (count, wide_limbs) = (pairs.len(), a_limbs.max(b_limbs));
     let (a, b): (Vec<_>, Vec<_>) = pairs.iter().cloned().unzip();
     let (a_data, b_data) = (upload(gpu, &a), upload(gpu, &b));
-    let out = gpu.device().alloc::<u32>(count * wide_limbs).unwrap();
-    let operand = |data, limbs| Operand { data, limbs, broadcast: false };
+    let mut out = gpu.device().alloc::<u32>(count * wide_limbs).unwrap();
+    let operand = |data, limbs| Operand::new(data, limbs, false);
     let (x, y) = (operand(&a_data, a_limbs), operand(&b_data, b_limbs));
-    gpu.gcd_by_steps(shape, x, y, count, &out).unwrap();
+    gpu.gcd_by_steps(shape, x, y, count, out.cells(..)).unwrap();
     let found = out.download().unwrap();
     for ((a, b), found) in pairs.iter().zip(found.chunks(wide_limbs)) {
         assert_eq!(found, narrow(&gcd(a, b), wide_limbs), "{shape:?}: {a:x?}, {b:x?}");

@@ -3,7 +3,7 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use warpint_arith::limbs;
+use warpint_natural::limbs;
 
 use super::{Cofactors, Inverse};
 use crate::cpu::{self, Rows};
@@ -76,18 +76,17 @@ fn with_operands(
         .map(|of| pairs.iter().map(of).collect::<Vec<_>>());
     let upload = |x: &[Vec<u32>], one: bool| upload(gpu, if one { &x[..1] } else { x });
     let data = [upload(&a, broadcast[0]), upload(&b, broadcast[1])];
-    let operand =
-        |i: usize, limbs: usize| Operand { data: &data[i], limbs, broadcast: broadcast[i] };
+    let operand = |i: usize, limbs: usize| Operand::new(&data[i], limbs, broadcast[i]);
     work([operand(0, a[0].len()), operand(1, b[0].len())]);
 }
 
 fn check_inverse(gpu: &Gpu, shape: &Inverse, pairs: &[Pair], broadcast: [bool; 2]) {
     let count = pairs.len();
     with_operands(gpu, pairs, broadcast, |[a, m]| {
-        let out = gpu.device().alloc::<u32>(count * m.limbs).unwrap();
-        let flags = gpu.device().alloc::<u8>(count).unwrap();
-        let results = Results { data: &out, limbs: m.limbs };
-        gpu.inverse_by_steps(shape, a, m, count, results, &flags).unwrap();
+        let mut out = gpu.device().alloc::<u32>(count * m.limbs).unwrap();
+        let mut flags = gpu.device().alloc::<u8>(count).unwrap();
+        let results = Results::new(&mut out, m.limbs);
+        gpu.inverse_by_steps(shape, a, m, count, results, &mut flags).unwrap();
         let (found, flags) = (out.download().unwrap(), flags.download().unwrap());
         for (i, found) in found.chunks(m.limbs).enumerate() {
             let of = |one: bool| &pairs[if one { 0 } else { i }];
@@ -105,10 +104,12 @@ fn check_cofactors(gpu: &Gpu, shape: &Inverse, pairs: &[Pair], broadcast: [bool;
     with_operands(gpu, pairs, broadcast, |[a, b]| {
         let device = gpu.device();
         let limbs = [a.limbs.max(b.limbs), b.limbs, a.limbs];
-        let [gcd, x, y] = limbs.map(|limbs| device.alloc::<u32>(count * limbs).unwrap());
-        let signs = [0, 1].map(|_| device.alloc::<u8>(count).unwrap());
-        let [x_negative, y_negative] = &signs;
-        let to = Cofactors { gcd: &gcd, x: &x, y: &y, x_negative, y_negative };
+        let [mut gcd, mut x, mut y] =
+            limbs.map(|limbs| device.alloc::<u32>(count * limbs).unwrap());
+        let mut signs = [0, 1].map(|_| device.alloc::<u8>(count).unwrap());
+        let [x_negative, y_negative] = &mut signs;
+        let (gcd_to, x_to, y_to) = (&mut gcd, &mut x, &mut y);
+        let to = Cofactors { gcd: gcd_to, x: x_to, y: y_to, x_negative, y_negative };
         gpu.gcd_ext_by_steps(shape, a, b, count, to).unwrap();
         let mut expected = limbs.map(|limbs| vec![0; count * limbs]);
         let mut expected_signs = [0, 1].map(|_| vec![0; count]);

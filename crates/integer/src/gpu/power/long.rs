@@ -1,7 +1,8 @@
 //! Powers modulo long numbers: products, and their remainders, of the whole batch one after the other.
 
-use warpint_device::{Buffer, DeviceError, Source};
+use warpint_device::{Buffer, DeviceError, Source, assert_room};
 
+use super::super::memory::Numbers;
 use super::super::{Gpu, Operand, Part, Quotients, Shape};
 use super::window;
 
@@ -51,35 +52,44 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn numbers<'b>(&self, data: &'b Buffer<u32>) -> Operand<'b> {
-        Operand { data, limbs: self.m.limbs, broadcast: false }
-    }
-
     /// `x_i` ← x_i·y_i mod m_i; x_i² without a y.
-    fn multiply(&self, x: &Buffer<u32>, y: Option<&Buffer<u32>>) -> Result<(), DeviceError> {
+    fn multiply(
+        &mut self,
+        x: &mut Buffer<u32>,
+        y: Option<&Buffer<u32>>,
+    ) -> Result<(), DeviceError> {
         let (gpu, count) = (self.gpu, self.count);
+        let x_operand = Operand::new(&*x, self.m.limbs, false);
         match y {
             Some(y) => {
-                let (x, y) = (self.numbers(x), self.numbers(y));
-                gpu.multiply(Part::Full, x, y, count, &self.product)?;
+                let y = Operand::new(y, self.m.limbs, false);
+                gpu.multiply(Part::Full, x_operand, y, count, &mut self.product)?;
             }
-            None => gpu.square(Part::Full, self.numbers(x), count, &self.product)?,
+            None => gpu.square(Part::Full, x_operand, count, &mut self.product)?,
         }
-        let product = Operand { limbs: 2 * self.m.limbs, ..self.numbers(&self.product) };
+        let product = Operand::new(&self.product, 2 * self.m.limbs, false);
         let to = Quotients { remainder: Some(x), ..Quotients::default() };
         gpu.divide(product, self.m, count, to)
     }
 
     /// Keeps numbers as an entry, or takes those of the windows of exponents that begin at a bit.
+    ///
+    /// # Panics
+    /// If there are not so many numbers, or the table has no such entries.
     fn moves(
-        &self,
+        &mut self,
         keep: bool,
-        numbers: &Buffer<u32>,
+        numbers: &mut Buffer<u32>,
         [entry, bit, window]: [usize; 3],
     ) -> Result<(), DeviceError> {
+        let limbs = self.count * self.m.limbs;
+        assert_room("numbers", numbers.len(), limbs);
+        assert_room("a table of powers", self.table.len(), limbs << window);
+        assert_room("entries", 1 << window, entry + 1);
+        Numbers::from(self.e).assert_holds(self.count);
         let args = [
             numbers.into(),
-            (&self.table).into(),
+            (&mut self.table).into(),
             self.e.data.into(),
             self.e.stride().into(),
             (self.e.limbs as u32).into(),
@@ -88,7 +98,8 @@ impl Work<'_> {
             (bit as u32).into(),
             (window as u32).into(),
         ];
-        self.gpu.launch(&Powers { keep }, self.count, &args)
+        // SAFETY: there are so many numbers and exponents, and an entry for each value of a window.
+        unsafe { self.gpu.launch(&Powers { keep }, self.count, &args) }
     }
 }
 
@@ -101,19 +112,19 @@ impl Gpu {
         &self,
         [x, e, m]: [Operand<'_>; 3],
         count: usize,
-        out: &Buffer<u32>,
-        is_zero: &Buffer<u8>,
+        out: &mut Buffer<u32>,
+        is_zero: &mut Buffer<u8>,
     ) -> Result<(), DeviceError> {
         let device = self.device();
-        let lengths = device.alloc::<u32>(count)?;
-        self.bit_lengths(e, count, &lengths)?;
+        let mut lengths = device.alloc::<u32>(count)?;
+        self.bit_lengths(e, count, &mut lengths)?;
         let bits = lengths.download()?.into_iter().max().unwrap_or(0) as usize;
         // The powers have a quarter of the memory.
         let entry = count * m.limbs;
         let room = (device.memory()?.0 / 16) as usize / entry;
         let widest = (2..=6).rev().find(|w| 1 << w <= room).unwrap_or(1);
         let window = window(bits, 1..=widest);
-        let work = Work {
+        let mut work = Work {
             gpu: self,
             e,
             m,
@@ -121,17 +132,17 @@ impl Gpu {
             product: device.alloc(2 * entry)?,
             table: device.alloc(entry << window)?,
         };
-        let remainder = |of, to| {
-            let to =
-                Quotients { remainder: Some(to), flags: Some(is_zero), ..Quotients::default() };
+        let mut remainder = |of: Operand<'_>, to: &mut Buffer<u32>| {
+            let flags = Some(&mut *is_zero);
+            let to = Quotients { remainder: Some(to), flags, ..Quotients::default() };
             self.divide(of, m, count, to)
         };
         let one = device.upload(&[1])?;
-        remainder(Operand { data: &one, limbs: 1, broadcast: true }, out)?;
+        remainder(Operand::new(&one, 1, true), out)?;
         work.moves(true, out, [0, 0, window])?;
-        let base = device.alloc(entry)?;
-        remainder(x, &base)?;
-        let factor = device.alloc(entry)?;
+        let mut base = device.alloc(entry)?;
+        remainder(x, &mut base)?;
+        let mut factor = device.alloc(entry)?;
         for k in 1..1 << window {
             work.multiply(out, Some(&base))?;
             work.moves(true, out, [k, 0, window])?;
@@ -146,11 +157,11 @@ impl Gpu {
             for _ in 0..window {
                 work.multiply(out, None)?;
             }
-            work.moves(false, &factor, at)?;
+            work.moves(false, &mut factor, at)?;
             work.multiply(out, Some(&factor))?;
         }
         if windows == 0 {
-            remainder(Operand { data: &one, limbs: 1, broadcast: true }, out)?;
+            remainder(Operand::new(&one, 1, true), out)?;
         }
         Ok(())
     }

@@ -2,8 +2,8 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use warpint_arith::limbs;
 use warpint_device::Device;
+use warpint_natural::limbs;
 
 use super::super::{Gpu, Operand, Shape};
 use super::residues::PowerResidues;
@@ -50,12 +50,13 @@ impl Case {
         let data = numbers.map(|rows| device.upload(&rows.concat()).unwrap());
         let operand = |i: usize| {
             let broadcast = numbers[i].len() < count;
-            Operand { data: &data[i], limbs: self.limbs[i], broadcast }
+            Operand::new(&data[i], self.limbs[i], broadcast)
         };
-        let out = device.alloc(count * self.limbs[2]).unwrap();
-        let zeros = device.alloc(count).unwrap();
+        let mut out = device.alloc(count * self.limbs[2]).unwrap();
+        let mut zeros = device.alloc(count).unwrap();
         let operands = [operand(0), operand(1), operand(2)];
-        let done = self.gpu.power_by_residues(&self.shape, operands, count, &out, &zeros).unwrap();
+        let (gpu, shape) = (&self.gpu, &self.shape);
+        let done = gpu.power_by_residues(shape, operands, count, &mut out, &mut zeros).unwrap();
         done.then(|| (out.download().unwrap(), zeros.download().unwrap()))
     }
 
@@ -172,10 +173,11 @@ fn a_batch_with_such_a_modulus_goes_by_products() {
             m[1][31] = 4_294_967_291;
         }
         let data = [&x, &e, &m].map(|rows| gpu.device().upload(&rows.concat()).unwrap());
-        let operand = |i: usize, limbs| Operand { data: &data[i], limbs, broadcast: false };
-        let out = gpu.device().alloc(3 * width).unwrap();
-        let zeros = gpu.device().alloc(3).unwrap();
-        gpu.power(operand(0, width), operand(1, 1), operand(2, width), 3, &out, &zeros).unwrap();
+        let operand = |i: usize, limbs| Operand::new(&data[i], limbs, false);
+        let mut out = gpu.device().alloc(3 * width).unwrap();
+        let mut zeros = gpu.device().alloc(3).unwrap();
+        let operands = [operand(0, width), operand(1, 1), operand(2, width)];
+        gpu.power(operands[0], operands[1], operands[2], 3, &mut out, &mut zeros).unwrap();
         for (i, found) in out.download().unwrap().chunks(width).enumerate() {
             let expected = limbs::pow_mod(&wide(&x[i]), &wide(&e[i]), &wide(&m[i])).unwrap();
             assert_eq!(limbs::trimmed(&wide(found)), limbs::trimmed(&expected));

@@ -42,7 +42,8 @@ fn steps_are_ways_without_gaps() {
     for memory in [MEMORY, 99 << 10, 48 << 10] {
         let steps = steps(memory);
         assert!(steps.is_sorted_by_key(|step| step.last) && steps.len() < 1000);
-        let ways: std::collections::HashSet<Way> = steps.iter().map(|step| step.way).collect();
+        let ways: std::collections::HashSet<Algorithm> =
+            steps.iter().map(|step| step.way).collect();
         assert_eq!(ways.len(), steps.len(), "a way has one step");
         for step in &steps {
             let b = |limbs| (!step.way.square).then_some(limbs);
@@ -188,7 +189,7 @@ fn prices_come_back_from_the_store() {
 #[test]
 fn products_are_timed_on_the_simulator() {
     let gpu = gpu();
-    let timer = ProductTimer::new(&gpu, Effort::Few).unwrap();
+    let mut timer = ProductTimer::new(&gpu, Effort::Few).unwrap();
     let some = [step("single", 4, false), step("karatsuba1", 8, true), step("ntt3", 256, false)];
     timer.compile(&some);
     for step in &some {

@@ -4,14 +4,15 @@
 //! The last level needs no remainder of its division: the root, which may be 1 too large, is shifted down
 //! to what it is of a, and its square tells the rest.
 
-use warpint_device::{Arg, Buffer, DeviceError};
+use warpint_device::{Arg, Buffer, DeviceError, assert_room};
 
 use super::plan::Plan;
 use super::rows::{Kernel, RootRows};
-use super::{RootViews, SquareRoot, SquareRoots};
+use super::{RootPlaces, SquareRoot, SquareRoots};
 use crate::gpu::divide::slice;
+use crate::gpu::memory::{Numbers, Places, pointer};
 use crate::gpu::method::no_method;
-use crate::gpu::{Gpu, Operand, Part, Quotients, View};
+use crate::gpu::{Gpu, Operand, Part, Quotients};
 
 /// Memory for some numbers.
 struct Space {
@@ -52,14 +53,9 @@ impl Space {
 struct Long<'a> {
     gpu: &'a Gpu,
     plan: Plan,
-    space: &'a Space,
+    space: &'a mut Space,
     count: usize,
-    lengths: View,
-}
-
-/// Numbers of so many limbs, side by side.
-fn rows(data: &Buffer<u32>, limbs: usize) -> View {
-    View { address: data.address(), stride: limbs as u64, limbs }
+    lengths: Numbers<'a>,
 }
 
 impl Gpu {
@@ -88,32 +84,36 @@ impl Gpu {
         plan: &Plan,
         a: Operand<'_>,
         count: usize,
-        to: SquareRoots<'_>,
+        mut to: SquareRoots<'_>,
         most: usize,
     ) -> Result<(), DeviceError> {
-        let lengths = self.device().alloc::<u32>(count)?;
-        self.bit_lengths(a, count, &lengths)?;
-        let space = Space::new(self, plan, most)?;
+        let mut lengths = self.device().alloc::<u32>(count)?;
+        self.bit_lengths(a, count, &mut lengths)?;
+        let mut space = Space::new(self, plan, most)?;
         for first in (0..count).step_by(space.count) {
             let count = space.count.min(count - first);
-            let lengths = rows(&lengths, 1).from(first);
-            let long = Long { gpu: self, plan: *plan, space: &space, count, lengths };
-            let a: View = a.into();
-            let a = a.from(first);
+            let lengths = Numbers::new(lengths.view(..), 1).skip(first);
+            let mut long = Long { gpu: self, plan: *plan, space: &mut space, count, lengths };
+            let a = Numbers::from(a).skip(first);
             long.align(a)?;
             long.upper()?;
             for level in 0..plan.levels {
                 long.level(level)?;
             }
-            long.last(a, first, to)?;
+            long.last(a, first, &mut to)?;
         }
         Ok(())
     }
 }
 
 impl Long<'_> {
-    fn launch(&self, kernel: Kernel, limbs: usize, args: &[Arg]) -> Result<(), DeviceError> {
-        self.gpu.launch(&RootRows::new(kernel, limbs), self.count, args)
+    /// Launches a kernel for all numbers.
+    ///
+    /// # Safety
+    /// As of [`Gpu::launch`].
+    unsafe fn launch(&self, kernel: Kernel, limbs: usize, args: &[Arg]) -> Result<(), DeviceError> {
+        // SAFETY: the caller's promise.
+        unsafe { self.gpu.launch(&RootRows::new(kernel, limbs), self.count, args) }
     }
 
     /// Limbs of the roots that a level begins with.
@@ -122,120 +122,202 @@ impl Long<'_> {
     }
 
     /// So many limbs of the aligned numbers, above which there are `above`.
-    fn aligned(&self, above: usize, limbs: usize) -> View {
+    fn aligned(&self, above: usize, limbs: usize) -> Numbers<'_> {
         let whole = 2 * self.plan.root();
-        rows(&self.space.aligned, whole).part(whole - above - limbs, limbs)
+        let aligned = Numbers::new(self.space.aligned.view(..), whole);
+        aligned.part(whole - above - limbs, limbs)
     }
 
-    fn root(&self, level: u32) -> &Buffer<u32> {
-        &self.space.roots[level as usize % 2]
+    /// Roots of a level.
+    fn roots(&self, level: u32) -> Numbers<'_> {
+        Numbers::new(self.space.roots[level as usize % 2].view(..), self.half(level))
     }
 
     /// What roots of a level leave, with one limb more and places to a multiple of 4.
-    fn rest(&self, level: u32) -> View {
-        rows(&self.space.rests[level as usize % 2], self.half(level) + 4)
+    fn rest(&self, level: u32) -> Numbers<'_> {
+        Numbers::new(self.space.rests[level as usize % 2].view(..), self.half(level) + 4)
     }
 
-    fn align(&self, a: View) -> Result<(), DeviceError> {
+    /// Panics unless so many limbs of each number are in a buffer.
+    fn assert_room(&self, what: &str, buffer: &Buffer<u32>, limbs: usize) {
+        assert_room(what, buffer.len(), self.count * limbs);
+    }
+
+    fn align(&mut self, a: Numbers<'_>) -> Result<(), DeviceError> {
         let whole = 2 * self.plan.root();
+        a.assert_holds(self.count);
+        self.lengths.assert_holds(self.count);
+        self.assert_room("aligned numbers", &self.space.aligned, whole);
         let args = [
             a.pointer(),
             a.stride.into(),
             Arg::U32(a.limbs as u32),
             self.lengths.pointer(),
-            (&self.space.aligned).into(),
+            (&mut self.space.aligned).into(),
             Arg::U32(whole as u32),
         ];
-        self.launch(Kernel::Align, whole, &args)
+        // SAFETY: there are so many numbers and lengths, and room for what is aligned.
+        unsafe { self.launch(Kernel::Align, whole, &args) }
     }
 
     /// The first roots, of the highest limbs.
-    fn upper(&self) -> Result<(), DeviceError> {
+    fn upper(&mut self) -> Result<(), DeviceError> {
         let info = self.gpu.device().info();
-        let base = self.plan.base;
+        let (base, whole) = (self.plan.base, 2 * self.plan.root());
         let shape = SquareRoot::new(2 * base, info.shared_memory_per_block);
         let shape = shape.ok_or_else(no_method)?.spread(self.count, info.multiprocessors);
-        let to = RootViews { root: rows(self.root(0), base), remainder: self.rest(0) };
-        self.gpu.root_by_limbs(&shape, self.aligned(0, 2 * base), to, self.count)
+        let Space { aligned, roots: [roots, _], rests: [rests, _], .. } = &mut *self.space;
+        let to = RootPlaces {
+            root: Some(Places::new(roots.cells(..), base)),
+            remainder: Some(places_of_rest(rests, base)),
+        };
+        let aligned = Numbers::new(aligned.view(..), whole).part(whole - 2 * base, 2 * base);
+        self.gpu.root_by_limbs(&shape, aligned, to, self.count)
     }
 
     /// Roots of twice as many limbs; of the last level one that may be 1 too large, shifted down.
-    fn level(&self, level: u32) -> Result<(), DeviceError> {
-        let Space { dividend, quotient, square, remainder, lower, .. } = self.space;
+    fn level(&mut self, level: u32) -> Result<(), DeviceError> {
         let (half, is_last) = (self.half(level), level + 1 == self.plan.levels);
-        let (rest, roots, limbs) = (self.rest(level), self.root(level), Arg::U32(half as u32));
-        let next = self.aligned(2 * half, half);
-        let args = [
-            rest.pointer(),
-            rest.stride.into(),
-            next.pointer(),
-            next.stride.into(),
-            roots.into(),
-            dividend.into(),
-            limbs,
-        ];
-        self.launch(Kernel::Dividend, 2 * half, &args)?;
-        let of = |data, limbs| Operand { data, limbs, broadcast: false };
+        self.dividend(level)?;
+        let Space { dividend, quotient, remainder, roots, .. } = &mut *self.space;
         let to = Quotients {
             quotient: Some(quotient),
             remainder: (!is_last).then_some(remainder),
             ..Quotients::default()
         };
-        self.gpu.divide(of(dividend, 2 * half), of(roots, half), self.count, to)?;
-        let (kernel, out) =
-            if is_last { (Kernel::Candidate, dividend) } else { (Kernel::Lower, lower) };
+        let dividend = Operand::new(&*dividend, 2 * half, false);
+        let roots = Operand::new(&roots[level as usize % 2], half, false);
+        self.gpu.divide(dividend, roots, self.count, to)?;
+        self.lower(level, is_last)?;
+        let Space { dividend, lower, square, .. } = &mut *self.space;
+        let (root, limbs) = if is_last { (dividend, 2 * half) } else { (lower, half) };
+        self.gpu.square(Part::Full, Operand::new(&*root, limbs, false), self.count, square)?;
+        if is_last { Ok(()) } else { self.correct(level) }
+    }
+
+    /// What is divided by the roots of a level.
+    fn dividend(&mut self, level: u32) -> Result<(), DeviceError> {
+        let half = self.half(level);
+        self.assert_room("dividends", &self.space.dividend, 2 * half);
+        let next = self.aligned(2 * half, half);
+        let rest = self.rest(level);
+        let roots = self.roots(level);
+        [next, rest, roots].iter().for_each(|numbers| numbers.assert_holds(self.count));
         let args = [
-            quotient.into(),
             rest.pointer(),
             rest.stride.into(),
-            roots.into(),
-            self.lengths.pointer(),
-            out.into(),
-            limbs,
-        ];
-        self.launch(kernel, 2 * half, &args)?;
-        if is_last {
-            return self.gpu.square(Part::Full, of(dividend, 2 * half), self.count, square);
-        }
-        self.gpu.square(Part::Full, of(lower, half), self.count, square)?;
-        let (next, left) = (self.aligned(3 * half, half), self.rest(level + 1));
-        let args = [
-            remainder.into(),
             next.pointer(),
             next.stride.into(),
-            roots.into(),
-            lower.into(),
-            square.into(),
-            quotient.into(),
-            rest.pointer(),
-            rest.stride.into(),
+            roots.pointer(),
+            (&mut self.space.dividend).into(),
+            Arg::U32(half as u32),
+        ];
+        // SAFETY: there are so many roots and rests of half as many limbs, and room for dividends.
+        unsafe { self.launch(Kernel::Dividend, 2 * half, &args) }
+    }
+
+    /// The lower limbs of roots from quotients; at last whole roots.
+    fn lower(&mut self, level: u32, is_last: bool) -> Result<(), DeviceError> {
+        let half = self.half(level);
+        self.assert_room("quotients", &self.space.quotient, 2 * half);
+        let (rest, roots) = (self.rest(level), self.roots(level));
+        [rest, roots, self.lengths].iter().for_each(|numbers| numbers.assert_holds(self.count));
+        let (kernel, limbs) =
+            if is_last { (Kernel::Candidate, 2 * half) } else { (Kernel::Lower, half) };
+        let out = if is_last { &self.space.dividend } else { &self.space.lower };
+        self.assert_room("roots", out, limbs);
+        let [rest_pointer, rest_stride] = [rest.pointer(), rest.stride.into()];
+        let (roots, lengths) = (roots.pointer(), self.lengths.pointer());
+        let Space { dividend, lower, quotient, .. } = &mut *self.space;
+        let args = [
+            (&*quotient).into(),
+            rest_pointer,
+            rest_stride,
+            roots,
+            lengths,
+            if is_last { dividend } else { lower }.into(),
+            Arg::U32(half as u32),
+        ];
+        // SAFETY: there are so many quotients, rests, roots and lengths, and room for what is written.
+        unsafe { self.launch(kernel, 2 * half, &args) }
+    }
+
+    /// Roots of the next level, and what they leave.
+    fn correct(&mut self, level: u32) -> Result<(), DeviceError> {
+        let half = self.half(level);
+        for (what, buffer, limbs) in [
+            ("remainders", &self.space.remainder, half),
+            ("lower limbs", &self.space.lower, half),
+            ("squares", &self.space.square, 2 * half),
+            ("quotients", &self.space.quotient, 2 * half),
+            ("roots", &self.space.roots[(level + 1) as usize % 2], 2 * half),
+        ] {
+            self.assert_room(what, buffer, limbs);
+        }
+        let (next, rest, roots) =
+            (self.aligned(3 * half, half), self.rest(level), self.roots(level));
+        [next, rest, roots].iter().for_each(|numbers| numbers.assert_holds(self.count));
+        let [next, rest] = [next, rest].map(|numbers| [numbers.pointer(), numbers.stride.into()]);
+        let (roots, to) = (roots.pointer(), (level + 1) as usize % 2);
+        let Space { remainder, lower, square, quotient, roots: all_roots, rests, .. } =
+            &mut *self.space;
+        let left = places_of_rest(&mut rests[to], 2 * half);
+        left.assert_holds(self.count);
+        let args = [
+            (&*remainder).into(),
+            next[0],
+            next[1],
+            roots,
+            (&*lower).into(),
+            (&*square).into(),
+            (&*quotient).into(),
+            rest[0],
+            rest[1],
             left.pointer(),
             left.stride.into(),
-            self.root(level + 1).into(),
-            limbs,
+            (&mut all_roots[to]).into(),
+            Arg::U32(half as u32),
         ];
-        self.launch(Kernel::Settle, 2 * half, &args)
+        // SAFETY: there are so many numbers of all kinds, and room for roots of twice as many limbs and what they leave.
+        unsafe { self.launch(Kernel::Correct, 2 * half, &args) }
     }
 
     /// Roots and what they leave, from number `first` on.
-    fn last(&self, a: View, first: usize, to: SquareRoots<'_>) -> Result<(), DeviceError> {
-        let limbs = a.limbs.div_ceil(2);
-        let pointer = |data: Option<&Buffer<u32>>, limbs: usize| match data {
-            Some(data) => rows(data, limbs).from(first).pointer(),
-            None => Arg::Pointer(0),
+    fn last(
+        &mut self,
+        a: Numbers<'_>,
+        first: usize,
+        to: &mut SquareRoots<'_>,
+    ) -> Result<(), DeviceError> {
+        let (limbs, root) = (a.limbs.div_ceil(2), self.plan.root());
+        a.assert_holds(self.count);
+        self.assert_room("roots", &self.space.dividend, root);
+        self.assert_room("squares", &self.space.square, 2 * root);
+        self.assert_room("rests", &self.space.quotient, limbs.next_multiple_of(4));
+        let all = first..first + self.count;
+        let rows = |data: &mut Option<&mut Buffer<u32>>, limbs: usize| {
+            let words = all.start * limbs..all.end * limbs;
+            pointer(data.as_mut().map(|data| data.cells(words)))
         };
+        let Space { dividend, square, quotient, .. } = &mut *self.space;
         let args = [
             a.pointer(),
             a.stride.into(),
             Arg::U32(a.limbs as u32),
-            (&self.space.dividend).into(),
-            Arg::U32(self.plan.root() as u32),
-            (&self.space.square).into(),
-            (&self.space.quotient).into(),
-            pointer(to.root, limbs),
-            pointer(to.remainder, limbs + 1),
+            dividend.into(),
+            Arg::U32(root as u32),
+            (&*square).into(),
+            quotient.into(),
+            rows(&mut to.root, limbs),
+            rows(&mut to.remainder, limbs + 1),
             Arg::U32(limbs as u32),
         ];
-        self.launch(Kernel::Last, limbs, &args)
+        // SAFETY: there are so many numbers, roots and squares, and room for rests; the results have room for these numbers.
+        unsafe { self.launch(Kernel::Last, limbs, &args) }
     }
+}
+
+/// Room for what roots of so many limbs leave, with one limb more and places to a multiple of 4.
+fn places_of_rest(data: &mut Buffer<u32>, limbs: usize) -> Places<'_> {
+    Places::new(data.cells(..), limbs + 4)
 }

@@ -2,7 +2,7 @@
 
 use super::SquareRoot;
 use crate::gpu::divide::Costs;
-use crate::gpu::{Gpu, Method, Way};
+use crate::gpu::{Algorithm, Gpu, Method};
 
 /// Roots of `base` limbs, a multiple of 4, by `square_root.cu`, made twice as long so many times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ fn of_kernel(gpu: &Gpu, shape: &SquareRoot, shared_memory: u32) -> f64 {
     let steps = shape.a_limbs.div_ceil(2) * shape.lanes;
     let slots = steps as f64 * (75.0 + 3.5 * shape.limbs as f64);
     let few = (8.0 / shape.warps(shared_memory) as f64).max(1.0);
-    let alike = Way { method: Method::Karatsuba(0), size: shape.limbs, square: false };
+    let alike = Algorithm { method: Method::Karatsuba(0), size: shape.limbs, square: false };
     gpu.prices().scaled(alike, slots * 7.1e-5 * few) + Costs::memory(2 * shape.a_limbs)
 }
 

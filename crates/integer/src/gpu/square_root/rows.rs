@@ -11,7 +11,7 @@ pub(super) enum Kernel {
     Dividend,
     Lower,
     Candidate,
-    Settle,
+    Correct,
     Last,
 }
 
@@ -31,8 +31,8 @@ impl RootRows {
 
     /// Every kernel, by blocks of one warp and of all.
     pub(in crate::gpu) fn all() -> impl Iterator<Item = Self> {
-        use Kernel::{Align, Candidate, Dividend, Last, Lower, Settle};
-        let kernels = [Align, Dividend, Lower, Candidate, Settle, Last];
+        use Kernel::{Align, Candidate, Correct, Dividend, Last, Lower};
+        let kernels = [Align, Dividend, Lower, Candidate, Correct, Last];
         kernels.into_iter().flat_map(|kernel| [1, 4096].map(|limbs| Self::new(kernel, limbs)))
     }
 }
@@ -56,10 +56,10 @@ impl Shape for RootRows {
                 &["root_lower"],
             )
             .define("LAST", u32::from(self.kernel == Kernel::Candidate)),
-            Kernel::Settle => Source::new(
-                "root_settle.cu",
-                include_str!("../../../kernels/root_settle.cu"),
-                &["root_settle"],
+            Kernel::Correct => Source::new(
+                "root_correct.cu",
+                include_str!("../../../kernels/root_correct.cu"),
+                &["root_correct"],
             ),
             Kernel::Last => Source::new(
                 "root_last.cu",

@@ -2,12 +2,14 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use warpint_arith::limbs;
+use warpint_device::Buffer;
+use warpint_natural::limbs;
 
 use super::plan::Plan;
-use super::{RootViews, SquareRoot, SquareRoots};
+use super::{RootPlaces, SquareRoot, SquareRoots};
+use crate::gpu::memory::Places;
 use crate::gpu::tests::{gpu, narrow, numbers, upload, wide};
-use crate::gpu::{Gpu, Operand, View};
+use crate::gpu::{Gpu, Operand};
 
 /// The limbs of x, if there are so many at most.
 fn fitting(x: &[u64], limbs: usize) -> Option<Vec<u32>> {
@@ -86,11 +88,11 @@ fn check_lanes(gpu: &Gpu, shape: &SquareRoot, a: &[Vec<u32>]) {
     let data = upload(gpu, a);
     let dirty = |len: usize| gpu.device().upload(&vec![0xdead_beef_u32; len]).unwrap();
     // With a limb that is not a result's behind each.
-    let (roots, rests) = (dirty(a.len() * (half + 1)), dirty(a.len() * (half + 2)));
-    let view = |address, limbs| View { address, stride: limbs as u64 + 1, limbs };
-    let of_a = Operand { data: &data, limbs: shape.a_limbs, broadcast: false };
-    let to =
-        RootViews { root: view(roots.address(), half), remainder: view(rests.address(), half + 1) };
+    let (mut roots, mut rests) = (dirty(a.len() * (half + 1)), dirty(a.len() * (half + 2)));
+    let places = |words, limbs| Some(Places::new(words, limbs + 1).part(0, limbs));
+    let of_a = Operand::new(&data, shape.a_limbs, false);
+    let (root, remainder) = (places(roots.cells(..), half), places(rests.cells(..), half + 1));
+    let to = RootPlaces { root, remainder };
     gpu.root_by_limbs(shape, of_a.into(), to, a.len()).unwrap();
     let rows = |found: Vec<u32>, limbs: usize| -> Vec<u32> {
         assert!(found.chunks(limbs + 1).all(|row| row[limbs] == 0xdead_beef));
@@ -138,27 +140,27 @@ fn check_plan(gpu: &Gpu, plan: Option<Plan>, a: &[Vec<u32>]) {
     let (limbs, count) = (a[0].len(), a.len());
     let half = limbs.div_ceil(2);
     let data = upload(gpu, a);
-    let of_a = Operand { data: &data, limbs, broadcast: false };
+    let of_a = Operand::new(&data, limbs, false);
     let dirty = |len: usize| gpu.device().upload(&vec![0xdead_beef_u32; len]).unwrap();
     let dirty_results = || (dirty(count * half), dirty(count * (half + 1)));
-    let (roots, rests) = dirty_results();
+    let (mut roots, mut rests) = dirty_results();
     let by = |to: SquareRoots<'_>| match &plan {
         Some(plan) => gpu.root_by_halves(plan, of_a, count, to).unwrap(),
         None => gpu.square_root(of_a, count, to).unwrap(),
     };
-    by(SquareRoots { root: Some(&roots), remainder: Some(&rests) });
+    by(SquareRoots { root: Some(&mut roots), remainder: Some(&mut rests) });
     let (root, rest) = (roots.download().unwrap(), rests.download().unwrap());
     compare(&format!("{limbs} limbs, {plan:?}"), a, &root, &rest);
     if let Some(plan) = &plan {
         // Some numbers after the other, of which the last are fewer.
-        let (roots, rests) = dirty_results();
-        let both = SquareRoots { root: Some(&roots), remainder: Some(&rests) };
+        let (mut roots, mut rests) = dirty_results();
+        let both = SquareRoots { root: Some(&mut roots), remainder: Some(&mut rests) };
         gpu.root_in_slices(plan, of_a, count, both, count / 2 - 1).unwrap();
         assert!(roots.download().unwrap() == root && rests.download().unwrap() == rest);
     }
-    let (roots, rests) = dirty_results();
-    by(SquareRoots { root: Some(&roots), remainder: None });
-    by(SquareRoots { root: None, remainder: Some(&rests) });
+    let (mut roots, mut rests) = dirty_results();
+    by(SquareRoots { root: Some(&mut roots), remainder: None });
+    by(SquareRoots { root: None, remainder: Some(&mut rests) });
     assert!(roots.download().unwrap() == root && rests.download().unwrap() == rest);
 }
 
@@ -213,13 +215,15 @@ fn every_width_has_a_root() {
 #[test]
 fn memory_that_is_too_short_is_refused() {
     let gpu = gpu();
-    let [short, long] = [7, 8].map(|len| gpu.device().alloc::<u32>(len).unwrap());
-    let of = |data, root, remainder| {
-        let a = Operand { data, limbs: 2, broadcast: false };
-        gpu.square_root(a, 4, SquareRoots { root, remainder })
+    let buffer = |len| gpu.device().alloc::<u32>(len).unwrap();
+    let (short, long) = (buffer(7), buffer(8));
+    let of = |data: &Buffer<u32>, root: Option<usize>, remainder: Option<usize>| {
+        let (mut root, mut remainder) = (root.map(buffer), remainder.map(buffer));
+        let to = SquareRoots { root: root.as_mut(), remainder: remainder.as_mut() };
+        gpu.square_root(Operand::new(data, 2, false), 4, to)
     };
-    assert!(of(&long, Some(&long), Some(&long)).is_ok());
-    assert!(of(&short, Some(&long), None).is_err());
-    let few = gpu.device().alloc::<u32>(3).unwrap();
-    assert!(of(&long, Some(&few), None).is_err() && of(&long, None, Some(&short)).is_err());
+    assert!(of(&long, Some(8), Some(8)).is_ok());
+    assert!(of(&short, Some(8), None).is_err());
+    assert!(of(&long, Some(3), None).is_err());
+    assert!(of(&long, None, Some(7)).is_err());
 }

@@ -19,7 +19,7 @@ fn prp_state() -> State {
         gerbicz: Some(GerbiczState {
             block: 11,
             verified_iteration: 22,
-            verified: Sealed::new(Residue::from_u64(p, 5)),
+            verified: DigestedResidue::new(Residue::from_u64(p, 5)),
             product_iteration: 55,
             product: Residue::from_limbs(p, &[u64::MAX, 9]),
         }),

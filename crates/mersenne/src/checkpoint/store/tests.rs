@@ -4,7 +4,7 @@ use super::super::lock::LOCK_FILE;
 use super::*;
 use crate::checkpoint::Confirmation;
 use crate::checkpoint::GerbiczState;
-use crate::{ErrorCounts, LlStart, Residue, Sealed};
+use crate::{DigestedResidue, ErrorCounts, LlStart, Residue};
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::time::Duration;
@@ -34,7 +34,7 @@ fn prp(iteration: u64, verified_iteration: u64) -> State {
         block: 100,
         verified_iteration,
         product_iteration: verified_iteration,
-        verified: Sealed::new(product.clone()),
+        verified: DigestedResidue::new(product.clone()),
         product,
     };
     State { kind: TestKind::Prp, residue, gerbicz: Some(gerbicz), ..ll(iteration) }

@@ -26,7 +26,7 @@ pub const COLUMNS: &str = "length c exponent squarings mean deviation largest Z 
 /// | squarings | how many; `-` where it was not counted |
 /// | mean, deviation, largest | of the largest error of each; `-` for a deviation not measured |
 /// | Z | [`Gumbel::z`] of these squarings; `-` where it was not counted |
-/// | shape | how the length was cut ([`EngineFamily::variants`](crate::EngineFamily::variants)) |
+/// | shape | how the length was cut ([`Profiled::variants`](crate::Profiled::variants)) |
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeasuredLength {
     /// N.
@@ -153,7 +153,7 @@ pub(super) fn line(length: usize) -> Option<&'static MeasuredLength> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::fp64_gpu::{all_lengths, is_outrun};
+    use crate::engine::fp64_gpu::{all_lengths, is_dominated};
 
     fn table() -> Vec<MeasuredLength> {
         lines(TABLE).map(|line| line.unwrap_or_else(|error| panic!("{error}"))).collect()
@@ -164,7 +164,7 @@ mod tests {
         let table = table();
         assert!(table.is_sorted_by(|a, b| a.length < b.length));
         // 35·2^20 has no shape anywhere.
-        let chosen = |n: &usize| *n >= 1 << 16 && *n != 35 << 20 && !is_outrun(*n);
+        let chosen = |n: &usize| *n >= 1 << 16 && *n != 35 << 20 && !is_dominated(*n);
         let long = all_lengths().filter(chosen);
         for length in long {
             assert!(line(length).is_some(), "{length} is missing");

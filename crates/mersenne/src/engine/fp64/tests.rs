@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use warpint_arith::limbs;
+use warpint_natural::limbs;
 
 use super::engine::Fp64Engine;
 use super::transform::Transform;

@@ -15,7 +15,8 @@
 
 use std::collections::BTreeSet;
 
-use super::line::{Line, exponents, first_radix};
+use super::line::{exponents, first_radix};
+use crate::engine::gpu::Line;
 
 /// The factors that a transform has for its points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

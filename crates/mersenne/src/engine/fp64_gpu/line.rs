@@ -1,44 +1,30 @@
 //! Lines: transforms of one length in three steps, and what their kernels need to know.
 
-/// Radices of a line of Q·A·B points, in the order of the forward transform.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Line {
-    pub(super) q: u32,
-    /// 1 for a line of two steps.
-    pub(super) a: u32,
-    pub(super) b: u32,
-}
+use crate::engine::gpu::Line;
 
 /// The largest radix of a step.
 pub(super) const LARGEST_RADIX: u32 = 18;
 
-impl Line {
-    /// The points.
-    pub(super) fn len(self) -> u32 {
-        self.q * self.a * self.b
-    }
+/// The largest radix of a line.
+pub(super) fn largest_radix(line: Line) -> u32 {
+    line.q.max(line.a).max(line.b)
+}
 
-    /// The largest radix.
-    pub(super) fn points(self) -> u32 {
-        self.q.max(self.a).max(self.b)
-    }
-
-    /// Every way to cut a line of so many points into steps of radix 4 to
-    /// [`LARGEST_RADIX`], or 2 to 8 for a line of at most 64 points.
-    pub(super) fn of(len: u32) -> Vec<Self> {
-        let radices = || if len <= 64 { 2..=8 } else { 4..=LARGEST_RADIX };
-        let mut lines = vec![];
-        for q in radices().filter(|&q| len.is_multiple_of(q)) {
-            let rest = len / q;
-            for a in radices().chain([1]).filter(|&a| rest.is_multiple_of(a)) {
-                let b = rest / a;
-                if radices().contains(&b) {
-                    lines.push(Self { q, a, b });
-                }
+/// Every way to cut a line of so many points into steps of radix 4 to [`LARGEST_RADIX`], or 2 to 8
+/// for a line of at most 64 points. A line of two steps has A = 1.
+pub(super) fn lines(len: u32) -> Vec<Line> {
+    let radices = || if len <= 64 { 2..=8 } else { 4..=LARGEST_RADIX };
+    let mut lines = vec![];
+    for q in radices().filter(|&q| len.is_multiple_of(q)) {
+        let rest = len / q;
+        for a in radices().chain([1]).filter(|&a| rest.is_multiple_of(a)) {
+            let b = rest / a;
+            if radices().contains(&b) {
+                lines.push(Line { q, a, b });
             }
         }
-        lines
     }
+    lines
 }
 
 /// The radix of the first level of a transform of n > 1 points: `first_radix` of `fourier.cuh`.
@@ -73,11 +59,11 @@ mod tests {
     #[test]
     fn lines_have_their_length() {
         for len in [8, 16, 60, 64, 96, 105, 1152, 2048, 2304, 4096, 4608] {
-            let lines = Line::of(len);
+            let lines = lines(len);
             assert!(!lines.is_empty(), "{len}");
-            assert!(lines.iter().all(|line| line.len() == len && line.points() <= LARGEST_RADIX));
+            assert!(lines.iter().all(|&l| l.len() == len && largest_radix(l) <= LARGEST_RADIX));
         }
-        assert_eq!(Line::of(11), []);
-        assert_eq!(Line::of(1 << 13), []);
+        assert_eq!(lines(11), []);
+        assert_eq!(lines(1 << 13), []);
     }
 }

@@ -1,36 +1,35 @@
-//! Floating-point squaring on a device: the family `fp64` in two kernels a squaring
-//! (Thall 2011 for the weighted transform on a GPU; the fusion of carries with the columns'
-//! transforms, and carries handed from block to block, as in Mihai Preda's *PRPLL*).
+//! Floating-point squaring on a device: the family `fp64` as an arithmetic of `engine/gpu`
+//! (Thall 2011 for the weighted transform on a GPU).
 //!
 //! | file | subject |
 //! |---|---|
 //! | `line`, `shape` | how a transform is cut for the kernels |
 //! | `tables` | factors of the transforms, and weights |
 //! | `instructions` | what a squaring takes of FP64, by count |
-//! | `kernels` | the texts, and their constants |
-//! | `transform` | products through them, for the register machine |
+//! | `constants` | the kernels' texts, headers and constants |
+//! | `words` | what the kernels of columns know of words, and the round-off that they report |
 //!
 //! The kernels are `kernels/fp64/*.cu` of this crate; `columns.cu` and `rows.cu` begin with the
 //! method.
 
+mod constants;
 mod instructions;
-mod kernels;
 mod line;
 mod shape;
 mod tables;
-mod transform;
+mod words;
 
 use std::ops::RangeInclusive;
 
-use warpint_device::{Device, Source};
+use warpint_device::Source;
 
 use super::fp64::{Fp64, margin};
-use super::known;
-use super::machine::{self, Machine};
-use super::{BuildOptions, Cut, Engine, EngineError, EngineFamily, Margin, Work};
+use super::gpu::{self, Arithmetic, OnDevice, Part, Shape as _};
+use super::{EngineError, Margin, Work};
 use crate::layout::WordLayout;
-use line::Line;
 use shape::Shape;
+use tables::Point;
+use words::WeightedWords;
 
 /// The family `fp64` on a device: p ≥ 2,304 in N = 2^a·3^b·5^c·7^d words, from 2^8 to 36·2^20
 /// (p < 658,000,000), as far as the tiles fit into the device's shared memory.
@@ -40,12 +39,7 @@ use shape::Shape;
 /// the machine does in between is for the checks of a test to find. Memory on the device is 8·N
 /// bytes, 4·N for every register and one more, up to 4·N for carries (8·N more from the first
 /// product of two registers on), and tables.
-#[derive(Debug)]
-pub struct Fp64On {
-    device: Device,
-    place: String,
-    exponents: RangeInclusive<u32>,
-}
+pub type Fp64On = OnDevice<Fp64>;
 
 /// Odd parts of the lengths. Between them, scaled by powers of two, no gap is wider than 9.4 %; but
 /// some short lengths have no shape, nor has 35·2^20, the last but one.
@@ -53,7 +47,7 @@ const ODD_PARTS: [usize; 11] = [1, 3, 5, 7, 9, 15, 21, 35, 45, 75, 105];
 
 /// Lengths in units of 1,024 words that a longer one outran on an H200 in every shape tried, by 2.7
 /// to 19 %. (All were timed in laps of 5 ms, the others once more in longer ones.)
-const OUTRUN: [usize; 19] =
+const DOMINATED: [usize; 19] =
     [70, 75, 80, 84, 90, 96, 105, 112, 120, 140, 150, 168, 210, 224, 240, 560, 600, 2240, 4480];
 
 /// The shortest length.
@@ -61,9 +55,6 @@ const SHORTEST: usize = 1 << 8;
 
 /// The longest length.
 const LONGEST: usize = 36 << 20;
-
-/// Below, a CPU is as fast.
-const SHORTEST_WORTHWHILE: usize = 1 << 12;
 
 /// The largest m for which a square times m keeps its carries within two words.
 const LARGEST_MULTIPLIER: u32 = 4;
@@ -97,32 +88,6 @@ fn largest_carry(layout: &WordLayout) -> f64 {
     (16.0 * rms * f64::from(LARGEST_MULTIPLIER) / unit).min(4.0 * unit * unit)
 }
 
-impl Fp64On {
-    /// On a device.
-    #[must_use]
-    pub fn new(device: Device) -> Self {
-        let info = device.info();
-        let exponents = exponents(&lengths(info.shared_memory_per_block, SHORTEST, LONGEST));
-        Self { place: info.id.clone(), device, exponents }
-    }
-
-    fn shapes(&self, length: usize) -> Vec<Shape> {
-        Shape::all(length, self.shared_memory())
-    }
-
-    /// The shape of a variant, the first without a list of all.
-    fn shape(&self, length: usize, variant: usize) -> Option<Shape> {
-        match variant {
-            0 => Shape::best(length, self.shared_memory()),
-            _ => self.shapes(length).get(variant).copied(),
-        }
-    }
-
-    fn shared_memory(&self) -> u32 {
-        self.device.info().shared_memory_per_block
-    }
-}
-
 /// Every length that some device may have, ascending.
 pub fn all_lengths() -> impl Iterator<Item = usize> {
     let mut lengths: Vec<usize> = ODD_PARTS
@@ -135,15 +100,8 @@ pub fn all_lengths() -> impl Iterator<Item = usize> {
 }
 
 /// Whether a longer length took less time on an H200.
-pub(super) fn is_outrun(length: usize) -> bool {
-    OUTRUN.iter().any(|outrun| outrun << 10 == length)
-}
-
-/// The lengths of a device, ascending.
-fn lengths(shared_memory_per_block: u32, from: usize, to: usize) -> Vec<usize> {
-    all_lengths()
-        .filter(|n| (from..=to).contains(n) && Shape::exists(*n, shared_memory_per_block))
-        .collect()
+pub(super) fn is_dominated(length: usize) -> bool {
+    DOMINATED.iter().any(|dominated| dominated << 10 == length)
 }
 
 /// From the shortest words of the shortest of some lengths to the longest of the longest.
@@ -173,58 +131,42 @@ fn longest_exponent(length: usize) -> u32 {
 /// who compile without a device.
 #[must_use]
 pub fn sources(length: usize, shared_memory_per_block: u32) -> Vec<Source> {
-    let shape = Shape::best(length, shared_memory_per_block);
-    let mut sources = vec![machine::words_source()];
-    if let Some(shape) = shape {
-        sources.extend(kernels::common_sources(&shape, 1));
-        for step in [kernels::StepKind::Square, kernels::StepKind::MinusTwo] {
-            sources.extend(kernels::step_sources(&shape, 1, step));
-        }
-        sources.extend(kernels::product_sources(&shape));
-    }
-    sources
+    gpu::sources::<Fp64>(length, shared_memory_per_block)
 }
 
-impl EngineFamily for Fp64On {
-    fn name(&self) -> &'static str {
-        Fp64.name()
+impl Arithmetic for Fp64 {
+    type Point = Point;
+    type Shape = Shape;
+    type Words = WeightedWords;
+
+    const COLUMNS: &'static str = constants::COLUMNS;
+    const ROWS: &'static str = constants::ROWS;
+    const SPECIALISED: bool = true;
+    const LENGTHS_ARE: &'static str = "not a length of this engine on this device";
+
+    fn specialise(source: Source, shape: &Shape, p: u32, part: Part) -> Source {
+        constants::specialise(source, shape, p, part)
     }
 
-    fn place(&self) -> &str {
-        &self.place
+    fn all_lengths() -> Vec<usize> {
+        all_lengths().collect()
     }
 
-    fn shortest_worthwhile(&self) -> usize {
-        SHORTEST_WORTHWHILE
+    fn is_outrun(length: usize) -> bool {
+        is_dominated(length)
     }
 
-    fn exponent_range(&self) -> RangeInclusive<u32> {
-        self.exponents.clone()
+    fn exponents(lengths: &[usize]) -> RangeInclusive<u32> {
+        exponents(lengths)
     }
 
-    fn lengths(&self, from: usize, to: usize) -> Vec<usize> {
-        lengths(self.shared_memory(), from, to)
+    fn exponents_are(exponents: &RangeInclusive<u32>) -> String {
+        let (from, to) = (exponents.start(), exponents.end());
+        format!("exponents are from {from} to {to} on this device")
     }
 
-    fn is_outrun(&self, length: usize) -> bool {
-        // Arithmetic that is slow beside the memory leaves no length behind.
-        known::is_known(&self.device.info().name) && is_outrun(length)
-    }
-
-    fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError> {
-        let unusable = |reason: String| EngineError::Unusable {
-            engine: self.name(),
-            exponent: p,
-            length,
-            reason,
-        };
-        if !self.exponents.contains(&p) {
-            let (from, to) = (self.exponents.start(), self.exponents.end());
-            return Err(unusable(format!("exponents are from {from} to {to} on this device")));
-        }
-        if self.lengths(length, length).is_empty() {
-            return Err(unusable("not a length of this engine on this device".into()));
-        }
+    fn margin_on_device(p: u32, length: usize) -> Result<Margin, EngineError> {
+        let unusable = |reason: String| Self::unusable(p, length, reason);
         if p < least_exponent(length) {
             let least = least_bits(length);
             return Err(unusable(format!("words have at least {least:.2} bits on a device")));
@@ -235,61 +177,41 @@ impl EngineFamily for Fp64On {
         Ok(Margin { bits: margin::bits(p, length, margin::ON_GPU), proven: false })
     }
 
-    fn variants(&self, _p: u32, length: usize) -> Vec<String> {
-        self.shapes(length).iter().map(ToString::to_string).collect()
-    }
-
-    fn cuts(&self, length: usize) -> Vec<Cut> {
-        let list = |line: Line| [line.q, line.a, line.b];
-        let shapes = self.shapes(length).into_iter();
-        shapes.map(|shape| Cut::new(&list(shape.column), &list(shape.row))).collect()
-    }
-
-    fn work(&self, length: usize, variant: usize) -> Option<Work> {
-        let shape = self.shapes(length).into_iter().nth(variant)?;
+    fn work_of(shape: &Shape) -> Work {
         let each = instructions::per_point(shape.column, shape.row);
-        Some(Work {
-            spectrum_bytes: 8 * length as u64,
+        Work {
+            spectrum_bytes: size_of::<Point>() as u64 * shape.points() as u64,
             fp64_instructions: (each * shape.points() as f64).round(),
             ..Work::default()
-        })
+        }
     }
 
-    fn device_bytes(&self, _p: u32, length: usize, registers: usize) -> Option<u64> {
-        let shape = Shape::best(length, self.shared_memory())?;
+    fn bytes_beside_registers(length: usize, shape: Option<&Shape>) -> Option<u64> {
+        let shape = shape?;
         let carries = 8 * u64::from(shape.tiles()) * u64::from(shape.rows());
-        let digits = 4 * length as u64 * (registers as u64 + 1);
-        Some(16 * length as u64 + digits + carries + tables::bytes(&shape))
+        Some(16 * length as u64 + carries + tables::bytes(shape))
     }
 
-    fn build(
-        &self,
-        p: u32,
-        length: usize,
-        options: BuildOptions,
-    ) -> Result<Box<dyn Engine>, EngineError> {
-        self.margin(p, length)?;
-        let shape = self.shape(length, options.variant).ok_or_else(|| EngineError::Unusable {
-            engine: self.name(),
-            exponent: p,
-            length,
-            reason: format!("there is no shape {} of this length", options.variant),
-        })?;
-        let layout = WordLayout::new(p, length);
-        let products = transform::Products::new(&self.device, layout, shape)?;
-        Ok(Box::new(Machine::new(&self.device, layout, options.registers, products)?))
+    fn no_shape(variant: usize, _shapes: usize) -> String {
+        format!("there is no shape {variant} of this length")
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::known;
+
+    /// The lengths of a device.
+    fn lengths(shared_memory: u32) -> Vec<usize> {
+        gpu::lengths::<Fp64>(shared_memory, 0, usize::MAX)
+    }
 
     #[test]
     fn exponents_end_where_the_longest_words_do() {
         // 227 KiB, and the least that a GPU's block has.
         for (shared_memory, at_least) in [(227 << 10, 630_000_000), (48 << 10, 10_000_000)] {
-            let lengths = lengths(shared_memory, SHORTEST, LONGEST);
+            let lengths = lengths(shared_memory);
             let range = exponents(&lengths);
             let longest = lengths[lengths.len() - 1];
             assert_eq!((*range.start(), lengths[0]), (2_304, 256));
@@ -309,8 +231,7 @@ mod tests {
     #[test]
     fn longer_transforms_hold_larger_exponents() {
         // Whatever the accuracy of each: plans take the shortest length that is good.
-        let longest: Vec<u32> =
-            lengths(227 << 10, SHORTEST, LONGEST).into_iter().map(longest_exponent).collect();
+        let longest: Vec<u32> = lengths(227 << 10).into_iter().map(longest_exponent).collect();
         for pair in longest.windows(2) {
             assert!(pair[0] < pair[1], "{pair:?}");
         }
@@ -320,7 +241,7 @@ mod tests {
     fn no_length_that_plans_choose_is_slower_than_a_longer_one() {
         let time = |n: usize| known::on("NVIDIA H200", "fp64", n).map(|way| way.time);
         let chosen: Vec<_> = all_lengths()
-            .filter(|&n| n >= 1 << 16 && !is_outrun(n) && n != 35 << 20)
+            .filter(|&n| n >= 1 << 16 && !is_dominated(n) && n != 35 << 20)
             .map(|n| (n, time(n).unwrap()))
             .collect();
         assert_eq!(chosen.len(), 82);
@@ -328,7 +249,7 @@ mod tests {
             let least = chosen[i..].iter().map(|(_, time)| *time).min().unwrap();
             assert!(time <= least.mul_f64(1.03), "{n}: {time:?} {least:?}");
         }
-        for n in OUTRUN.map(|n| n << 10) {
+        for n in DOMINATED.map(|n| n << 10) {
             let longer = chosen.iter().filter(|(longer, _)| *longer > n);
             let least = longer.map(|(_, time)| *time).min().unwrap();
             // In laps of one length each would be a little later.
@@ -341,9 +262,9 @@ mod tests {
         // After a round-off error in 72K words: 128K would be the next, whose words have to be
         // longer than those of M1398269.
         let (p, length) = (1_398_269, 72 << 10);
-        assert!(!is_outrun(length) && margin::bits(p, length, margin::ON_GPU) > 0.0);
+        assert!(!is_dominated(length) && margin::bits(p, length, margin::ON_GPU) > 0.0);
         let next = all_lengths().find(|&n| n > length).unwrap();
-        assert!(is_outrun(next) && least_exponent(next) < p && p < least_exponent(128 << 10));
+        assert!(is_dominated(next) && least_exponent(next) < p && p < least_exponent(128 << 10));
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::line::Line;
+use super::line::{largest_radix, lines};
 use crate::engine::fp64::Fp64;
+use crate::engine::gpu::{self, Line, MAX_THREADS, REGISTERS, Shape as _};
 use crate::engine::{EngineFamily, known};
 
 /// How the n = N/2 = rows·columns complex points of a transform are cut for the kernels.
@@ -12,7 +13,7 @@ use crate::engine::{EngineFamily, known};
 /// Point j1·columns + j2 stands in row j1 and column j2. The kernels of columns take `width`
 /// adjacent columns at a time, those of rows `pairs` pairs of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Shape {
+pub(in crate::engine) struct Shape {
     /// The transform along a column; its length is the number of rows.
     pub(super) column: Line,
     /// The transform along a row; its length is the number of columns.
@@ -31,15 +32,6 @@ pub(super) struct Shape {
     pub(super) streaming: bool,
 }
 
-/// The most shared memory that blocks of a multiprocessor, or one block, have on any GPU.
-const SHARED_MEMORY: u32 = 227 << 10;
-
-/// Threads of a block, and of a multiprocessor with 128 registers each.
-const MAX_THREADS: u32 = 512;
-
-/// Registers of a multiprocessor.
-const REGISTERS: u32 = 1 << 16;
-
 /// Bytes of a point.
 const POINT: u32 = 16;
 
@@ -47,91 +39,86 @@ const POINT: u32 = 16;
 const MULTIPROCESSORS: u32 = 132;
 
 impl Shape {
-    /// n.
-    pub(super) fn points(&self) -> usize {
-        self.rows() as usize * self.columns() as usize
+    /// Whether the kernels can be built for it, and fewer registers let more blocks in.
+    fn is_sound(&self) -> bool {
+        let Self { column, row, width, chunk, pairs, .. } = *self;
+        width <= chunk
+            && self.columns().is_multiple_of(chunk)
+            && (row.a * row.b).is_multiple_of(chunk)
+            && self.tiles() >= 2
+            && self.column_threads().is_multiple_of(32)
+            && self.column_threads() <= MAX_THREADS
+            && self.rows().is_multiple_of(2 * pairs)
+            && (row.q * row.a).is_multiple_of(2)
+            && largest_radix(column) <= 16
+            && row.q.max(row.a) <= 18
+            && row.b <= 16
+            && (self.registers[0] == 128
+                || self.resident_column_blocks()
+                    > self.with_registers(128).resident_column_blocks())
+            && (self.registers[1] == 128
+                || self.resident_row_blocks() > self.with_registers(128).resident_row_blocks())
     }
 
-    /// R, the length of a column.
-    pub(super) fn rows(&self) -> u32 {
-        self.column.len()
+    fn with_registers(&self, registers: u32) -> Self {
+        Self { registers: [registers; 2], ..*self }
+    }
+}
+
+impl gpu::Shape for Shape {
+    fn column(&self) -> Line {
+        self.column
     }
 
-    /// C, the length of a row.
-    pub(super) fn columns(&self) -> u32 {
-        self.row.len()
+    fn row(&self) -> Line {
+        self.row
     }
 
-    /// The tiles of all columns.
-    pub(super) fn tiles(&self) -> u32 {
-        self.columns() / self.width
+    fn width(&self) -> u32 {
+        self.width
     }
 
-    /// The blocks of the kernels of rows.
-    pub(super) fn row_blocks(&self) -> u32 {
+    fn chunk(&self) -> u32 {
+        self.chunk
+    }
+
+    fn row_blocks(&self) -> u32 {
         self.rows() / 2 / self.pairs
     }
 
-    /// Bytes of shared memory of a tile of columns, and a word beside it.
-    pub(super) fn column_shared_bytes(&self) -> u32 {
+    fn column_shared_bytes(&self) -> u32 {
         shared_points(self.column, self.width, self.width) * POINT + 16
     }
 
-    /// Bytes of shared memory of a tile of rows.
-    pub(super) fn row_shared_bytes(&self) -> u32 {
+    fn row_shared_bytes(&self) -> u32 {
         shared_points(self.row, 2 * self.pairs, 1) * POINT
     }
 
-    /// Threads of a block of columns: each has one point for every q.
-    pub(super) fn column_threads(&self) -> u32 {
+    /// Each has one point for every q.
+    fn column_threads(&self) -> u32 {
         self.width * self.column.a * self.column.b
     }
 
-    /// Threads of a block of rows: each has two units of B points in the middle step.
-    pub(super) fn row_threads(&self) -> u32 {
+    /// Each has two units of B points in the middle step.
+    fn row_threads(&self) -> u32 {
         (self.pairs * self.row.q * self.row.a).clamp(32, MAX_THREADS).next_multiple_of(32)
     }
 
-    /// Blocks of columns that a multiprocessor is to hold at a time.
-    pub(super) fn column_blocks(&self) -> u32 {
-        let points = self.column.points();
+    fn resident_column_blocks(&self) -> u32 {
+        let points = largest_radix(self.column);
         resident(points, self.registers[0], self.column_threads(), self.column_shared_bytes())
     }
 
-    /// Blocks of rows that a multiprocessor is to hold at a time.
-    pub(super) fn resident_row_blocks(&self) -> u32 {
-        let points = self.row.points().max(2 * self.row.b);
+    fn resident_row_blocks(&self) -> u32 {
+        let points = largest_radix(self.row).max(2 * self.row.b);
         resident(points, self.registers[1], self.row_threads(), self.row_shared_bytes())
     }
 
-    /// Every shape for N words that fits into `shared_memory` bytes, those known to be fast first.
-    pub(super) fn all(n: usize, shared_memory: u32) -> Vec<Self> {
-        let known: Vec<Self> = Self::known(n, shared_memory).collect();
-        let mut others: Vec<(f64, Self)> = Self::fitting(n, shared_memory)
-            .filter(|shape| !known.contains(shape))
-            .map(|shape| (shape.cost(), shape))
-            .collect();
-        others.sort_by(|(x, _), (y, _)| x.total_cmp(y));
-        known.into_iter().chain(others.into_iter().map(|(_, shape)| shape)).collect()
-    }
-
-    /// The first of [`Self::all`], mostly without the others.
-    pub(super) fn best(n: usize, shared_memory: u32) -> Option<Self> {
-        let known = Self::known(n, shared_memory).next();
-        known.or_else(|| Self::all(n, shared_memory).into_iter().next())
-    }
-
-    /// The fastest shapes on some GPU.
     fn known(n: usize, shared_memory: u32) -> impl Iterator<Item = Self> {
         known::variants(Fp64.name(), n)
             .filter_map(|name| name.parse().ok())
             .filter(move |shape: &Self| 2 * shape.points() == n)
             .filter(move |shape| shape.is_sound() && shape.fits(shared_memory))
-    }
-
-    /// Whether there is a shape.
-    pub(super) fn exists(n: usize, shared_memory: u32) -> bool {
-        Self::fitting(n, shared_memory).next().is_some()
     }
 
     fn fitting(n: usize, shared_memory: u32) -> impl Iterator<Item = Self> {
@@ -142,9 +129,9 @@ impl Shape {
                 let columns = u32::try_from(points / rows as usize).ok()?;
                 (8..=4608).contains(&columns).then_some((rows, columns))
             });
-        let lines = cuts.flat_map(|(rows, columns)| {
-            let row = Line::of(columns);
-            Line::of(rows)
+        let pairs_of_lines = cuts.flat_map(|(rows, columns)| {
+            let row = lines(columns);
+            lines(rows)
                 .into_iter()
                 .flat_map(move |column| row.clone().into_iter().map(move |row| (column, row)))
         });
@@ -165,7 +152,7 @@ impl Shape {
             let streaming = [false, true].into_iter().filter(move |&s| !s || near_cache);
             streaming.flat_map(move |streaming| registers.map(|r| (r, streaming)))
         };
-        lines
+        pairs_of_lines
             .flat_map(move |(column, row)| {
                 tiles().flat_map(move |(width, chunk, pairs)| {
                     ways().map(move |(registers, streaming)| Self {
@@ -182,35 +169,6 @@ impl Shape {
             .filter(move |shape| shape.is_sound() && shape.fits(shared_memory))
     }
 
-    /// Whether the kernels can be built for it, and fewer registers let more blocks in.
-    fn is_sound(&self) -> bool {
-        let Self { column, row, width, chunk, pairs, .. } = *self;
-        width <= chunk
-            && self.columns().is_multiple_of(chunk)
-            && (row.a * row.b).is_multiple_of(chunk)
-            && self.tiles() >= 2
-            && self.column_threads().is_multiple_of(32)
-            && self.column_threads() <= MAX_THREADS
-            && self.rows().is_multiple_of(2 * pairs)
-            && (row.q * row.a).is_multiple_of(2)
-            && column.points() <= 16
-            && row.q.max(row.a) <= 18
-            && row.b <= 16
-            && (self.registers[0] == 128
-                || self.column_blocks() > self.with_registers(128).column_blocks())
-            && (self.registers[1] == 128
-                || self.resident_row_blocks() > self.with_registers(128).resident_row_blocks())
-    }
-
-    fn with_registers(&self, registers: u32) -> Self {
-        Self { registers: [registers; 2], ..*self }
-    }
-
-    fn fits(&self, shared_memory: u32) -> bool {
-        let most = shared_memory.min(SHARED_MEMORY);
-        self.column_shared_bytes() <= most && self.row_shared_bytes() <= most
-    }
-
     /// A guess that puts likely shapes in front, in parts of the time.
     fn cost(&self) -> f64 {
         let kernel = |line: Line, threads: u32, resident: u32, blocks: u32| {
@@ -224,7 +182,7 @@ impl Shape {
                 + if [line.q, line.a, line.b].iter().any(|r| r % 7 == 0) { 0.02 } else { 0.0 }
         };
         let columns =
-            kernel(self.column, self.column_threads(), self.column_blocks(), self.tiles());
+            kernel(self.column, self.column_threads(), self.resident_column_blocks(), self.tiles());
         let rows =
             kernel(self.row, self.row_threads(), self.resident_row_blocks(), self.row_blocks());
         let bytes = self.points() * POINT as usize;
@@ -247,20 +205,18 @@ impl Shape {
             + odd(self.column.b > 8, 0.01)
             + odd(self.registers[0] == 96 && self.column.q > 12, 0.1)
             + odd(self.registers[0] == 96, 0.01)
-            + odd(self.registers[1] == 96 && self.row.points() > 12, 0.03)
+            + odd(self.registers[1] == 96 && largest_radix(self.row) > 12, 0.03)
             + odd(!self.column_threads().is_power_of_two(), 0.02)
     }
 }
 
-/// Blocks that fit on a multiprocessor by registers and shared memory.
+/// [`gpu::resident`] for so many points and registers of a thread.
 ///
 /// A quarter of a multiprocessor has a quarter of its registers for its own warps.
 fn resident(points: u32, registers: u32, threads: u32, shared_bytes: u32) -> u32 {
     let registers = if points > 20 { 255 } else { registers };
     let warps = 4 * (REGISTERS / 4 / (32 * registers));
-    let by_registers = warps / threads.div_ceil(32);
-    let by_memory = SHARED_MEMORY / (shared_bytes + 1024);
-    by_registers.min(by_memory).clamp(1, 16)
+    gpu::resident(warps / threads.div_ceil(32), shared_bytes)
 }
 
 /// Points of a tile of so many lines, with the padding of `Slots` in `line.cuh`.
@@ -273,18 +229,15 @@ fn shared_points(line: Line, lines: u32, side: u32) -> u32 {
 /// a tile and points of a chunk, pairs of rows, registers; `s` at the end where stores stream.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let line = |l: Line| format!("{}.{}.{}", l.q, l.a, l.b);
-        let (column, row) = (line(self.column), line(self.row));
-        let size = name_of_size(self);
         let Self { width, chunk, pairs, registers: [c, r], .. } = self;
         let streaming = if self.streaming { " s" } else { "" };
-        write!(f, "{size} {column}/{row} {width}/{chunk} {pairs} {c}.{r}{streaming}")
+        write!(f, "{} {width}/{chunk} {pairs} {c}.{r}{streaming}", self.lines())
     }
 }
 
 /// A name that is none of a shape.
 #[derive(Debug)]
-pub(super) struct NoShape;
+pub(in crate::engine) struct NoShape;
 
 /// Reads what `Display` writes.
 impl FromStr for Shape {
@@ -314,19 +267,17 @@ impl FromStr for Shape {
         // Nothing of the name was lost, nor any size too large for its product.
         let length = |[q, a, b]: [u32; 3]| q.checked_mul(a)?.checked_mul(b);
         let lines = [column, row].map(|Line { q, a, b }| length([q, a, b]));
-        let same = lines.iter().all(Option::is_some) && size == name_of_size(&shape);
+        let sound = lines.iter().all(Option::is_some);
+        let same = sound && shape.lines().split(' ').next() == Some(size);
         if same { Ok(shape) } else { Err(NoShape) }
     }
-}
-
-fn name_of_size(shape: &Shape) -> String {
-    format!("{}x{}", shape.rows(), shape.columns())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::engine::fp64_gpu::all_lengths;
+    use crate::engine::gpu::SHARED_MEMORY;
 
     #[test]
     fn every_length_from_64k_on_has_a_shape_but_one() {

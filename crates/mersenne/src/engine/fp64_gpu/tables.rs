@@ -2,12 +2,13 @@
 
 use warpint_arith::dd::{Dd, cos_sin_2pi, exp2_ratio};
 
-use super::line::{Line, exponents};
+use super::line::exponents;
 use super::shape::Shape;
+use crate::engine::gpu::{Line, Shape as _};
 use crate::layout::WordLayout;
 
 /// A point of a table: real and imaginary part.
-pub(super) type Point = [f64; 2];
+pub(in crate::engine) type Point = [f64; 2];
 
 /// What the kernels of a shape read. The order within each list is that of the kernels' own text.
 pub(super) struct Tables {

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
     use crate::Residue;
     use proptest::prelude::*;
-    use warpint_arith::limbs;
+    use warpint_natural::limbs;
 
     fn residue_of_i64(p: u32, v: i64) -> Residue {
         let magnitude = Residue::from_u64(p, v.unsigned_abs());

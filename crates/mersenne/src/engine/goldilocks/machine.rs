@@ -1,18 +1,18 @@
 //! The register machine.
 
 use super::super::{BuildOptions, Engine, EngineError, EngineFamily, Health, Step};
-use super::lanes::Lanes;
-use super::pool::Pool;
+use super::lanes::WordLanes;
 use super::transform::Transform;
 use super::{Goldilocks, carry};
 use crate::{Residue, Shift};
+use warpint_transform::cpu::goldilocks::Pool;
 
 /// Words from which more than one thread pays: below, a squaring takes less
 /// than half a millisecond, and handing out its three passes eats up the gain.
 const PARALLEL_FROM: usize = 1 << 15;
 
 /// Registers of balanced digits, and a transform to multiply them.
-pub(super) struct Machine<V: Lanes> {
+pub(super) struct Machine<V: WordLanes> {
     transform: Transform<V>,
     pool: Pool,
     registers: Vec<Vec<i32>>,
@@ -21,7 +21,7 @@ pub(super) struct Machine<V: Lanes> {
     work_2: Vec<V>,
 }
 
-impl<V: Lanes> Machine<V> {
+impl<V: WordLanes> Machine<V> {
     pub(super) fn new(transform: Transform<V>, options: BuildOptions) -> Self {
         let n = transform.layout().len();
         let threads = if n < PARALLEL_FROM { 1 } else { options.threads };
@@ -47,7 +47,7 @@ impl<V: Lanes> Machine<V> {
     }
 }
 
-impl<V: Lanes> Engine for Machine<V> {
+impl<V: WordLanes> Engine for Machine<V> {
     fn name(&self) -> &'static str {
         Goldilocks.name()
     }

@@ -4,28 +4,19 @@
 //! | file | subject |
 //! |---|---|
 //! | `margin` | how long words may be: the bound and its proof |
-//! | `shape` | N = rows × columns |
-//! | `lanes`, `avx2` | one element, and four side by side |
-//! | `butterfly`, `odd`, `fft` | short transforms in registers, the radices 3 and 5, and a whole column or row |
+//! | `lanes`, `avx2` | words in one lane, and in four side by side |
 //! | `transform` | one product: weights, columns, rows, columns, carries |
-//! | `cyclic` | convolutions without weights |
 //! | `carry` | carries through a register's digits |
 //! | `machine` | the register machine |
-//! | `pool`, `shared` | threads, and a slice they share |
+//!
+//! The transforms of columns and rows are those of [`warpint_transform::cpu::goldilocks`].
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
-mod butterfly;
 mod carry;
-pub(crate) mod cyclic;
-mod fft;
 mod lanes;
 mod machine;
 mod margin;
-mod odd;
-pub(crate) mod pool;
-mod shape;
-mod shared;
 mod transform;
 
 #[cfg(test)]
@@ -35,11 +26,13 @@ use std::ops::RangeInclusive;
 
 use super::{BuildOptions, Engine, EngineError, EngineFamily, Margin};
 use crate::layout::WordLayout;
-use lanes::Lanes;
+use lanes::WordLanes;
 use machine::Machine;
-use shape::Shape;
 use transform::Transform;
 use warpint_arith::goldilocks::nth_root_of_two;
+use warpint_transform::cpu::goldilocks::Shape;
+#[cfg(target_arch = "x86_64")]
+use warpint_transform::cpu::goldilocks::avx2::Four;
 
 /// The family `goldilocks`: 64 ≤ p < 2^31 in N = 2^k words, 3 ≤ k ≤ 26, or
 /// N = 5·2^k, 1 ≤ k ≤ 25, with N ≤ p and words of at most 31 bits.
@@ -115,8 +108,8 @@ impl EngineFamily for Goldilocks {
         self.margin(p, length)?;
         let layout = WordLayout::new(p, length);
         #[cfg(target_arch = "x86_64")]
-        if avx2::Four::available()
-            && let Some(engine) = with_lanes::<avx2::Four>(layout, options)
+        if Four::available()
+            && let Some(engine) = with_lanes::<Four>(layout, options)
         {
             return Ok(engine);
         }
@@ -130,7 +123,7 @@ impl EngineFamily for Goldilocks {
 }
 
 /// An engine that works on lanes of type `V`, if the length fills them.
-fn with_lanes<V: Lanes>(layout: WordLayout, options: BuildOptions) -> Option<Box<dyn Engine>> {
+fn with_lanes<V: WordLanes>(layout: WordLayout, options: BuildOptions) -> Option<Box<dyn Engine>> {
     let shape = Shape::new(layout.len(), V::WIDTH)?;
     Some(Box::new(Machine::new(Transform::<V>::new(layout, shape)?, options)))
 }

@@ -16,27 +16,14 @@
 //! transforms), rows (transforms, squares, inverse transforms), columns
 //! (inverse transforms → weights → carries → digits).
 
-use super::fft::Fft;
-use super::lanes::{Kernel, Lanes, Words};
-use super::shape::Shape;
-use super::shared::Shared;
-use super::{carry, pool::Pool};
+use super::carry;
+use super::lanes::{WordLanes, Words};
 use crate::layout::WordLayout;
 use warpint_arith::goldilocks as field;
+use warpint_transform::cpu::goldilocks::{Fft, Kernel, Pool, Shape, Shared};
 
-/// Columns that go through a pass together: enough that their digits fill half a
-/// cache line, few enough that columns of 320 stay in the first-level cache.
-const TILE: usize = 8;
-
-/// Extra entries at the end of a group of rows, against addresses that differ by
-/// a power of two and crowd the same cache sets.
-const PAD: usize = 16;
-
-/// All tables for products of one exponent and length.
-///
-/// A *spectrum* is a vector of R/W groups of C + [`PAD`] entries; lane i of
-/// entry c in group g belongs to row position g·W + i and column c.
-pub(super) struct Transform<V: Lanes> {
+/// All tables for products of one exponent and length. Spectra are laid out as [`Shape::pitch`] says.
+pub(super) struct Transform<V: WordLanes> {
     layout: WordLayout,
     shape: Shape,
     words: Words,
@@ -57,7 +44,7 @@ pub(super) struct Transform<V: Lanes> {
     column_exponents: Vec<i64>,
 }
 
-impl<V: Lanes> Transform<V> {
+impl<V: WordLanes> Transform<V> {
     /// Tables for p and N = `layout.len()`, cut as `shape`; `None` if the field
     /// has no N-th root of unity or of 2. Cost O(N) products.
     pub(super) fn new(layout: WordLayout, shape: Shape) -> Option<Self> {
@@ -133,22 +120,13 @@ impl<V: Lanes> Transform<V> {
 
     /// A vector for a spectrum.
     pub(super) fn spectrum(&self) -> Vec<V> {
-        vec![V::splat(0); self.shape.rows / V::WIDTH * self.pitch()]
-    }
-
-    /// Entries from one group of rows to the next.
-    fn pitch(&self) -> usize {
-        self.shape.columns + PAD
-    }
-
-    fn tile(&self) -> usize {
-        TILE.min(self.shape.columns)
+        vec![V::splat(0); self.shape.rows / V::WIDTH * self.shape.pitch()]
     }
 
     /// digits ← the balanced digits of their square.
     pub(super) fn square(&self, pool: &Pool, digits: &mut [i32], work: &mut [V]) {
         self.columns(pool, digits, work);
-        pool.each_chunk(work, self.pitch(), |_, group| {
+        pool.each_chunk(work, self.shape.pitch(), |_, group| {
             V::enter(SquareRows { transform: self, group });
         });
         self.inverse_columns(pool, work, digits);
@@ -165,8 +143,8 @@ impl<V: Lanes> Transform<V> {
         self.columns(pool, &registers[a], work);
         self.columns(pool, &registers[b], other);
         let other = &*other;
-        pool.each_chunk(work, self.pitch(), |g, group| {
-            let other = &other[g * self.pitch()..(g + 1) * self.pitch()];
+        pool.each_chunk(work, self.shape.pitch(), |g, group| {
+            let other = &other[g * self.shape.pitch()..(g + 1) * self.shape.pitch()];
             V::enter(MultiplyRows { transform: self, group, other });
         });
         self.inverse_columns(pool, work, &mut registers[dst]);
@@ -175,7 +153,7 @@ impl<V: Lanes> Transform<V> {
     /// Digits to weighted, column-transformed, twiddled entries.
     fn columns(&self, pool: &Pool, digits: &[i32], work: &mut [V]) {
         let work = Shared::new(work);
-        pool.each_range(self.shape.columns / self.tile(), |tiles| {
+        pool.each_range(self.shape.columns / self.shape.tile(), |tiles| {
             V::enter(Columns { transform: self, digits, work: &work, tiles });
         });
     }
@@ -183,8 +161,8 @@ impl<V: Lanes> Transform<V> {
     /// The way back, with carries.
     fn inverse_columns(&self, pool: &Pool, work: &[V], digits: &mut [i32]) {
         let shared = Shared::new(digits);
-        let carries = pool.each_range(self.shape.columns / self.tile(), |tiles| {
-            let end = tiles.end * self.tile();
+        let carries = pool.each_range(self.shape.columns / self.shape.tile(), |tiles| {
+            let end = tiles.end * self.shape.tile();
             let mut out = vec![0; self.shape.rows];
             let carries = &mut out[..];
             V::enter(InverseColumns { transform: self, work, digits: &shared, tiles, carries });
@@ -202,26 +180,26 @@ impl<V: Lanes> Transform<V> {
     }
 }
 
-struct Columns<'a, V: Lanes> {
+struct Columns<'a, V: WordLanes> {
     transform: &'a Transform<V>,
     digits: &'a [i32],
     work: &'a Shared<'a, V>,
     tiles: std::ops::Range<usize>,
 }
 
-impl<V: Lanes> Kernel<V> for Columns<'_, V> {
+impl<V: WordLanes> Kernel<V> for Columns<'_, V> {
     #[inline(always)]
     fn run(self) {
         let t = self.transform;
         let (w, Shape { rows, columns }) = (V::WIDTH, t.shape);
-        let mut buffer = vec![V::splat(0); rows * t.tile() / w];
+        let mut buffer = vec![V::splat(0); rows * t.shape.tile() / w];
         for tile in self.tiles {
-            let first = tile * t.tile();
+            let first = tile * t.shape.tile();
             for r in 0..rows {
                 let wrap = t.words.n - t.row_exponents[r];
                 let at = r * columns + first;
-                let digits = self.digits[at..at + t.tile()].chunks_exact(w);
-                let exponents = t.column_exponents[first..first + t.tile()].chunks_exact(w);
+                let digits = self.digits[at..at + t.shape.tile()].chunks_exact(w);
+                let exponents = t.column_exponents[first..first + t.shape.tile()].chunks_exact(w);
                 for (v, (d, e)) in digits.zip(exponents).enumerate() {
                     buffer[v * rows + r] = V::weigh(d, V::ints(e), wrap, t.row_weights[r]);
                 }
@@ -233,7 +211,7 @@ impl<V: Lanes> Kernel<V> for Columns<'_, V> {
                     V::transpose(square);
                     let factors = &t.forward[g * columns + c..][..w];
                     // SAFETY: tiles do not overlap, and every tile is in one range.
-                    let out = unsafe { self.work.piece(g * t.pitch() + c, w) };
+                    let out = unsafe { self.work.piece(g * t.shape.pitch() + c, w) };
                     for ((out, x), f) in out.iter_mut().zip(square).zip(factors) {
                         *out = x.mul(*f);
                     }
@@ -243,12 +221,12 @@ impl<V: Lanes> Kernel<V> for Columns<'_, V> {
     }
 }
 
-struct SquareRows<'a, V: Lanes> {
+struct SquareRows<'a, V: WordLanes> {
     transform: &'a Transform<V>,
     group: &'a mut [V],
 }
 
-impl<V: Lanes> Kernel<V> for SquareRows<'_, V> {
+impl<V: WordLanes> Kernel<V> for SquareRows<'_, V> {
     #[inline(always)]
     fn run(self) {
         let t = self.transform;
@@ -261,13 +239,13 @@ impl<V: Lanes> Kernel<V> for SquareRows<'_, V> {
     }
 }
 
-struct MultiplyRows<'a, V: Lanes> {
+struct MultiplyRows<'a, V: WordLanes> {
     transform: &'a Transform<V>,
     group: &'a mut [V],
     other: &'a [V],
 }
 
-impl<V: Lanes> Kernel<V> for MultiplyRows<'_, V> {
+impl<V: WordLanes> Kernel<V> for MultiplyRows<'_, V> {
     #[inline(always)]
     fn run(self) {
         let t = self.transform;
@@ -282,7 +260,7 @@ impl<V: Lanes> Kernel<V> for MultiplyRows<'_, V> {
     }
 }
 
-struct InverseColumns<'a, V: Lanes> {
+struct InverseColumns<'a, V: WordLanes> {
     transform: &'a Transform<V>,
     work: &'a [V],
     digits: &'a Shared<'a, i32>,
@@ -291,21 +269,21 @@ struct InverseColumns<'a, V: Lanes> {
     carries: &'a mut [i64],
 }
 
-impl<V: Lanes> Kernel<V> for InverseColumns<'_, V> {
+impl<V: WordLanes> Kernel<V> for InverseColumns<'_, V> {
     #[inline(always)]
     fn run(self) {
         let t = self.transform;
         let (w, Shape { rows, columns }) = (V::WIDTH, t.shape);
-        let mut buffer = vec![V::splat(0); rows * t.tile() / w];
+        let mut buffer = vec![V::splat(0); rows * t.shape.tile() / w];
         let mut carries = vec![V::splat_int(0); rows / w];
         let mut digits = vec![V::splat_int(0); w];
         let mut square_out = vec![0i32; w * w];
         for tile in self.tiles {
-            let first = tile * t.tile();
+            let first = tile * t.shape.tile();
             for (v, column) in buffer.chunks_exact_mut(rows).enumerate() {
                 let c = first + v * w;
                 for (g, square) in column.chunks_exact_mut(w).enumerate() {
-                    let x = &self.work[g * t.pitch() + c..][..w];
+                    let x = &self.work[g * t.shape.pitch() + c..][..w];
                     let factors = &t.inverse[g * columns + c..][..w];
                     for ((out, x), f) in square.iter_mut().zip(x).zip(factors) {
                         *out = x.mul(*f);
@@ -317,13 +295,13 @@ impl<V: Lanes> Kernel<V> for InverseColumns<'_, V> {
             for (g, carry) in carries.iter_mut().enumerate() {
                 let row_exponents = V::ints(&t.row_exponents[g * w..][..w]);
                 let unweights = &t.row_unweights[g];
-                for v in 0..t.tile() / w {
+                for v in 0..t.shape.tile() / w {
                     let c = first + v * w;
                     let square = &mut buffer[v * rows + g * w..][..w];
                     V::transpose(square);
                     let exponents = &t.column_exponents[c..c + w];
                     for ((out, x), e) in digits.iter_mut().zip(square).zip(exponents) {
-                        *out = x.settle(row_exponents, *e, unweights, t.words, carry);
+                        *out = x.carried_digit(row_exponents, *e, unweights, t.words, carry);
                     }
                     V::store_digits(&mut digits, &mut square_out);
                     for (i, four) in square_out.chunks_exact(w).enumerate() {

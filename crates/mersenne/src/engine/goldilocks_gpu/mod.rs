@@ -1,33 +1,32 @@
-//! Products modulo 2^64 − 2^32 + 1 on a device: the family `goldilocks` in two
-//! kernels a squaring (Hérault 2025, §3–5, for the transform; the fusion of
-//! carries with the columns' transforms as in Mihai Preda's *PRPLL*).
+//! Products modulo 2^64 − 2^32 + 1 on a device: the family `goldilocks` as an
+//! arithmetic of `engine/gpu` (Hérault 2025, §3–5, for the transform).
 //!
 //! | file | subject |
 //! |---|---|
 //! | `shape` | how a transform is cut for the kernels |
 //! | `tables` | twiddles and weights |
-//! | `kernels` | the texts, and their constants |
 //! | `operations` | what a squaring takes of the field, by count |
-//! | `transform` | products through them, for the register machine |
+//! | `words` | what the kernels of columns know of words |
 //!
 //! The kernels are `kernels/goldilocks/*.cu` of this crate; `columns.cu` and
 //! `rows.cu` begin with the method.
 
-mod kernels;
 mod operations;
 mod shape;
 mod tables;
-mod transform;
+mod words;
 
 use std::ops::RangeInclusive;
 
-use warpint_device::{Device, Source};
+use warpint_device::Source;
 
 use super::goldilocks::Goldilocks;
-use super::machine::{self, Machine};
-use super::{BuildOptions, Cut, Engine, EngineError, EngineFamily, Margin, Work};
-use crate::layout::WordLayout;
-use shape::{Line, Shape};
+use super::gpu::{self, Arithmetic, OnDevice, Part, Shape as _};
+use super::{EngineError, EngineFamily, Margin, Work};
+use shape::Shape;
+use words::ExactWords;
+
+const TILE: (&str, &str) = ("tile.cuh", include_str!("../../../kernels/goldilocks/tile.cuh"));
 
 /// The family `goldilocks` on a device: 640 ≤ p < 2^31 in N = 2^k words,
 /// 6 ≤ k ≤ 26, or N = 5·2^k, 6 ≤ k ≤ 24, as far as the tiles fit into the device's shared
@@ -36,11 +35,7 @@ use shape::{Line, Shape};
 /// The margin is that of the CPU's [`Goldilocks`], less 0.1 bits. Memory on the
 /// device is 8·N bytes and 4·N for every register and one more (16·N more from
 /// the first product of two registers on), and tables of some 40·√N to 200·√N words.
-#[derive(Debug)]
-pub struct GoldilocksOn {
-    device: Device,
-    place: String,
-}
+pub type GoldilocksOn = OnDevice<Goldilocks>;
 
 /// The bits that the shortest word must have for carries to come to rest in a tile
 /// of four words, when words are multiplied by m.
@@ -65,134 +60,92 @@ fn carries_rest(p: u32, length: usize, multiplier: u32) -> bool {
 /// What the digits that keep a carry take from the margin, in bits.
 const SLACK_BITS: f64 = 0.1;
 
-/// Below, a CPU is as fast.
-const SHORTEST_WORTHWHILE: usize = 1 << 12;
-
-impl GoldilocksOn {
-    /// On a device.
-    #[must_use]
-    pub fn new(device: Device) -> Self {
-        let place = device.info().id.clone();
-        Self { device, place }
-    }
-
-    fn shapes(&self, length: usize) -> Vec<Shape> {
-        Shape::all(length, self.shared_memory())
-    }
-
-    fn shared_memory(&self) -> u32 {
-        self.device.info().shared_memory_per_block
-    }
-}
-
-/// Every length that some device may have, in no order.
+/// Every length that some device may have, ascending.
 pub fn all_lengths() -> impl Iterator<Item = usize> {
     let powers = (6..=26).map(|k| 1 << k);
-    powers.chain((6..=24).map(|k| 5 << k))
+    let mut lengths: Vec<usize> = powers.chain((6..=24).map(|k| 5 << k)).collect();
+    lengths.sort_unstable();
+    lengths.into_iter()
 }
 
 /// Every source that an engine of so many words compiles by default, for those
 /// who compile without a device.
 #[must_use]
 pub fn sources(length: usize, shared_memory_per_block: u32) -> Vec<Source> {
-    let shape = Shape::all(length, shared_memory_per_block).into_iter().next();
-    let mut sources = shape.map_or(vec![], |shape| kernels::sources(&shape).to_vec());
-    sources.push(machine::words_source());
-    sources
+    gpu::sources::<Goldilocks>(length, shared_memory_per_block)
 }
 
-impl EngineFamily for GoldilocksOn {
-    fn name(&self) -> &'static str {
-        Goldilocks.name()
+impl Arithmetic for Goldilocks {
+    type Point = u64;
+    type Shape = Shape;
+    type Words = ExactWords;
+
+    const COLUMNS: &'static str = include_str!("../../../kernels/goldilocks/columns.cu");
+    const ROWS: &'static str = include_str!("../../../kernels/goldilocks/rows.cu");
+    const SPECIALISED: bool = false;
+    const LENGTHS_ARE: &'static str = "lengths are 2^6 to 2^26 and 5·2^6 to 5·2^24 on a device, \
+                                       as far as its shared memory holds their tiles";
+
+    fn specialise(source: Source, shape: &Shape, _p: u32, part: Part) -> Source {
+        let mut source = source.header(TILE.0, TILE.1);
+        if !part.is_of_columns() {
+            source = source.define("LINES", shape.lines);
+        }
+        let line = if part.is_of_columns() { shape.column } else { shape.row };
+        if line.q == 5
+            && let Some(constants) = tables::fifth_root_constants()
+        {
+            let names = ["FIFTH_0", "FIFTH_1", "FIFTH_2", "FIFTH_3"];
+            for (name, c) in names.into_iter().zip(constants) {
+                source = source.define(name, format_args!("{c}ull"));
+            }
+        }
+        source
     }
 
-    fn place(&self) -> &str {
-        &self.place
+    fn all_lengths() -> Vec<usize> {
+        all_lengths().collect()
     }
 
-    fn shortest_worthwhile(&self) -> usize {
-        SHORTEST_WORTHWHILE
+    fn is_outrun(_length: usize) -> bool {
+        false
     }
 
-    fn exponent_range(&self) -> RangeInclusive<u32> {
+    fn exponents(_lengths: &[usize]) -> RangeInclusive<u32> {
         640..=(1 << 31) - 1
     }
 
-    fn lengths(&self, from: usize, to: usize) -> Vec<usize> {
-        let mut lengths: Vec<usize> = all_lengths()
-            .filter(|n| (from..=to).contains(n) && Shape::exists(*n, self.shared_memory()))
-            .collect();
-        lengths.sort_unstable();
-        lengths
+    fn exponents_are(_exponents: &RangeInclusive<u32>) -> String {
+        "exponents are from 640 to 2^31 − 1 on a device".into()
     }
 
     /// The bound of the CPU's family, for digits that may lie outside their
     /// range by 2^−5 of it, and words long enough for carries to come to rest.
-    fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError> {
-        let unusable = |reason: String| EngineError::Unusable {
-            engine: self.name(),
-            exponent: p,
-            length,
-            reason,
-        };
-        if !self.exponent_range().contains(&p) {
-            return Err(unusable("exponents are from 640 to 2^31 − 1 on a device".into()));
-        }
-        if self.lengths(length, length).is_empty() {
-            let reason = "lengths are 2^6 to 2^26 and 5·2^6 to 5·2^24 on a device, as far as its \
-                          shared memory holds their tiles";
-            return Err(unusable(reason.into()));
-        }
-        let margin = Goldilocks.margin(p, length)?;
+    fn margin_on_device(p: u32, length: usize) -> Result<Margin, EngineError> {
+        let margin = Self.margin(p, length)?;
         let least_bits = least_bits(length, 1);
         if (p as usize) < least_bits as usize * length {
-            return Err(unusable(format!("words have at least {least_bits} bits on a device")));
+            let reason = format!("words have at least {least_bits} bits on a device");
+            return Err(Self::unusable(p, length, reason));
         }
         Ok(Margin { bits: margin.bits - SLACK_BITS, ..margin })
     }
 
-    fn variants(&self, _p: u32, length: usize) -> Vec<String> {
-        self.shapes(length).iter().map(ToString::to_string).collect()
-    }
-
-    fn cuts(&self, length: usize) -> Vec<Cut> {
-        let list = |line: Line| [line.outer, line.a, line.b];
-        let shapes = self.shapes(length).into_iter();
-        shapes.map(|shape| Cut::new(&list(shape.column), &list(shape.row))).collect()
-    }
-
-    fn work(&self, length: usize, variant: usize) -> Option<Work> {
-        let shape = self.shapes(length).into_iter().nth(variant)?;
-        let points = length as f64;
-        Some(Work {
-            spectrum_bytes: 8 * length as u64,
+    fn work_of(shape: &Shape) -> Work {
+        let points = shape.points() as f64;
+        Work {
+            spectrum_bytes: size_of::<u64>() as u64 * shape.points() as u64,
             products: (operations::products_per_point(shape.column, shape.row) * points).round(),
             points_levels: (operations::levels(shape.column, shape.row) * points).round(),
             ..Work::default()
-        })
+        }
     }
 
-    fn device_bytes(&self, _p: u32, length: usize, registers: usize) -> Option<u64> {
-        let tables = self.shapes(length).first().map_or(0, tables::bytes);
-        Some(length as u64 * (24 + 4 * (registers as u64 + 1)) + tables)
+    fn bytes_beside_registers(length: usize, shape: Option<&Shape>) -> Option<u64> {
+        Some(24 * length as u64 + shape.map_or(0, tables::bytes))
     }
 
-    fn build(
-        &self,
-        p: u32,
-        length: usize,
-        options: BuildOptions,
-    ) -> Result<Box<dyn Engine>, EngineError> {
-        self.margin(p, length)?;
-        let shapes = self.shapes(length);
-        let shape = shapes.get(options.variant).ok_or_else(|| EngineError::Unusable {
-            engine: self.name(),
-            exponent: p,
-            length,
-            reason: format!("there are {} shapes of this length", shapes.len()),
-        })?;
-        let layout = WordLayout::new(p, length);
-        let products = transform::Products::new(&self.device, layout, *shape)?;
-        Ok(Box::new(Machine::new(&self.device, layout, options.registers, products)?))
+    fn no_shape(_variant: usize, shapes: usize) -> String {
+        format!("there are {shapes} shapes of this length")
     }
 }

@@ -5,7 +5,7 @@
 //! belong to the levels; carries are not counted, nor is the first tile of columns, which is
 //! computed twice.
 
-use super::shape::Line;
+use crate::engine::gpu::Line;
 
 /// Products for a point: those of both lines, the square, and of a word its unweighting 1,
 /// its weighting 1/2, its twist and the making of the twist's factor 2 in either direction.
@@ -16,14 +16,14 @@ pub(super) fn products_per_point(column: Line, row: Line) -> f64 {
     of_line(column) + of_line(row) + SQUARE + WEIGHTS + TWISTS
 }
 
-/// Of a line outer·A·B, forward and back: a twiddle for every point between two steps, but none
+/// Of a line Q·A·B, forward and back: a twiddle for every point between two steps, but none
 /// where it is 1 for sure. Those before A come in whole lists and are all multiplied by. A step of
 /// radix 5 multiplies by eight constants.
-fn of_line(Line { outer, a, b }: Line) -> f64 {
+fn of_line(Line { q, a, b }: Line) -> f64 {
     let others_than_first = |radix: u32| 1.0 - 1.0 / f64::from(radix);
     let inner = others_than_first(b) + others_than_first(a);
-    let before_a = if outer > 1 { 1.0 + others_than_first(outer) } else { 0.0 };
-    let fifths = if outer == 5 { 2.0 * 8.0 / 5.0 } else { 0.0 };
+    let before_a = if q > 1 { 1.0 + others_than_first(q) } else { 0.0 };
+    let fifths = if q == 5 { 2.0 * 8.0 / 5.0 } else { 0.0 };
     inner + before_a + fifths
 }
 
@@ -38,7 +38,7 @@ mod tests {
 
     #[test]
     fn products_are_those_of_every_step() {
-        let line = |outer, a, b| Line { outer, a, b };
+        let line = |q, a, b| Line { q, a, b };
         // 15/16 for each of four inner twiddles, and 6.5 for what every point has.
         let two_steps = line(1, 16, 16);
         assert_eq!(products_per_point(two_steps, two_steps), 4.0 * 15.0 / 16.0 + 6.5);

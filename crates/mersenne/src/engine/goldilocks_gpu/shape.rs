@@ -2,52 +2,36 @@
 
 use std::fmt;
 
-/// The factorisation of a line, L = outer·A·B: three steps of one transform,
-/// A and B in registers by shifts alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Line {
-    /// 1, 2, 4, 5, 8 or 16.
-    pub(super) outer: u32,
-    /// A, the radix of the first step: 2 to 32.
-    pub(super) a: u32,
-    /// B, the radix of the second step: 4 to 32.
-    pub(super) b: u32,
+use crate::engine::gpu::{self, Line, MAX_THREADS, REGISTERS, Shape as _};
+
+/// The points that a thread holds at a time.
+fn points(line: Line) -> u32 {
+    line.a.max(line.b)
 }
 
-impl Line {
-    /// L.
-    pub(super) fn len(self) -> u32 {
-        self.outer * self.a * self.b
+/// Every factorisation of L worth trying: A and B in registers by shifts alone, radices of nearly
+/// one size, and an outer step of Q = 1, 2, 4, 5, 8 or 16.
+fn lines(length: u32) -> Vec<Line> {
+    let (five, power) = if length.is_multiple_of(5) { (5, length / 5) } else { (1, length) };
+    if !power.is_power_of_two() {
+        return vec![];
     }
-
-    /// The points that a thread holds at a time.
-    fn points(self) -> u32 {
-        self.a.max(self.b)
-    }
-
-    /// Every factorisation of L worth trying: radices of nearly one size.
-    fn of(length: u32) -> Vec<Self> {
-        let (five, power) = if length.is_multiple_of(5) { (5, length / 5) } else { (1, length) };
-        if !power.is_power_of_two() {
-            return vec![];
-        }
-        let log = power.trailing_zeros();
-        let outers = if five == 5 { 0..=0 } else { 0..=4 };
-        let mut lines = vec![];
-        for outer in outers {
-            for b in 2..=5 {
-                let Some(a) = log.checked_sub(outer + b).filter(|a| (1..=5).contains(a)) else {
-                    continue;
-                };
-                // Registers are those of the larger radix.
-                if a.abs_diff(b) <= 1 {
-                    lines.push(Self { outer: five << outer, a: 1 << a, b: 1 << b });
-                }
+    let log = power.trailing_zeros();
+    let outers = if five == 5 { 0..=0 } else { 0..=4 };
+    let mut lines = vec![];
+    for outer in outers {
+        for b in 2..=5 {
+            let Some(a) = log.checked_sub(outer + b).filter(|a| (1..=5).contains(a)) else {
+                continue;
+            };
+            // Registers are those of the larger radix.
+            if a.abs_diff(b) <= 1 {
+                lines.push(Line { q: five << outer, a: 1 << a, b: 1 << b });
             }
         }
-        lines.sort_by_key(|line| (line.outer, line.points(), line.a));
-        lines
     }
+    lines.sort_by_key(|line| (line.q, points(*line), line.a));
+    lines
 }
 
 /// How the N = rows·columns words of a transform are cut for the kernels.
@@ -55,7 +39,7 @@ impl Line {
 /// Word j1·columns + j2 stands in row j1 and column j2. The kernels of columns
 /// take `width` adjacent columns at a time, those of rows `lines` adjacent rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Shape {
+pub(in crate::engine) struct Shape {
     /// The transform along a column; its length is the number of rows.
     pub(super) column: Line,
     /// The transform along a row; its length is the number of columns.
@@ -71,15 +55,6 @@ pub(super) struct Shape {
     pub(super) registers: [u32; 2],
 }
 
-/// The most shared memory that blocks of a multiprocessor, or one block, have on any GPU.
-const SHARED_MEMORY: u32 = 227 << 10;
-
-/// Threads of a block.
-const MAX_THREADS: u32 = 512;
-
-/// Registers of a multiprocessor.
-const REGISTERS: u32 = 1 << 16;
-
 /// A shape in short.
 struct Measured {
     column: [u32; 3],
@@ -91,7 +66,7 @@ struct Measured {
 
 impl Measured {
     fn shape(&self) -> Shape {
-        let line = |[outer, a, b]: [u32; 3]| Line { outer, a, b };
+        let line = |[q, a, b]: [u32; 3]| Line { q, a, b };
         let [width, lines, turns] = self.tile;
         let registers = [self.registers; 2];
         Shape { column: line(self.column), row: line(self.row), width, lines, turns, registers }
@@ -123,92 +98,66 @@ const MEASURED: [Measured; 16] = [
 const MOST_REGISTERS: u32 = 128;
 
 impl Shape {
-    /// N.
-    pub(super) fn len(&self) -> usize {
-        self.rows() as usize * self.columns() as usize
+    /// Whether the kernels can be built for it.
+    fn is_sound(&self) -> bool {
+        self.columns() >= 2 * self.width
+            && self.row.b.is_multiple_of(self.width)
+            && self.rows().is_multiple_of(self.lines)
+            && self.row.q != 5
+    }
+}
+
+impl gpu::Shape for Shape {
+    fn column(&self) -> Line {
+        self.column
     }
 
-    /// R, the length of a column.
-    pub(super) fn rows(&self) -> u32 {
-        self.column.len()
+    fn row(&self) -> Line {
+        self.row
     }
 
-    /// C, the length of a row.
-    pub(super) fn columns(&self) -> u32 {
-        self.row.len()
+    fn width(&self) -> u32 {
+        self.width
     }
 
-    /// The tiles of all columns.
-    pub(super) fn tiles(&self) -> u32 {
-        self.columns() / self.width
-    }
-
-    /// Points of a row that lie side by side in memory: 64 bytes, where a tile of
-    /// columns is not wider and the kernels of rows can take them so.
-    pub(super) fn chunk(&self) -> u32 {
+    /// 64 bytes, where a tile of columns is not wider and the kernels of rows can take them so.
+    fn chunk(&self) -> u32 {
         if self.row.b.is_multiple_of(8) { self.width.max(8) } else { self.width }
     }
 
-    /// The blocks of the kernels of rows.
-    pub(super) fn row_blocks(&self) -> u32 {
+    fn row_blocks(&self) -> u32 {
         self.rows() / self.lines
     }
 
-    /// Bytes of shared memory of a tile of columns, and a word beside it.
-    pub(super) fn column_shared_bytes(&self) -> u32 {
+    fn column_shared_bytes(&self) -> u32 {
         shared_bytes(self.column, self.width) + 16
     }
 
-    /// Bytes of shared memory of a tile of rows.
-    pub(super) fn row_shared_bytes(&self) -> u32 {
+    fn row_shared_bytes(&self) -> u32 {
         shared_bytes(self.row, self.lines)
     }
 
-    /// Threads of a block of columns.
-    pub(super) fn column_threads(&self) -> u32 {
+    fn column_threads(&self) -> u32 {
         threads(self.column, self.rows() * self.width, self.turns)
     }
 
-    /// Threads of a block of rows.
-    pub(super) fn row_threads(&self) -> u32 {
+    fn row_threads(&self) -> u32 {
         threads(self.row, self.columns() * self.lines, self.turns)
     }
 
-    /// Blocks of columns that a multiprocessor is to hold at a time.
-    pub(super) fn column_blocks(&self) -> u32 {
-        self.resident(
-            self.column,
-            self.registers[0],
-            self.column_threads(),
-            self.column_shared_bytes(),
-        )
+    fn resident_column_blocks(&self) -> u32 {
+        let (threads, bytes) = (self.column_threads(), self.column_shared_bytes());
+        resident(self.column, self.registers[0], threads, bytes)
     }
 
-    /// Blocks of rows that a multiprocessor is to hold at a time.
-    pub(super) fn resident_row_blocks(&self) -> u32 {
-        self.resident(self.row, self.registers[1], self.row_threads(), self.row_shared_bytes())
+    fn resident_row_blocks(&self) -> u32 {
+        resident(self.row, self.registers[1], self.row_threads(), self.row_shared_bytes())
     }
 
-    /// Blocks that fit on a multiprocessor by registers and shared memory.
-    fn resident(&self, line: Line, registers: u32, threads: u32, shared_bytes: u32) -> u32 {
-        let registers = if line.points() > 16 { MOST_REGISTERS } else { registers };
-        let by_registers = REGISTERS / (registers * threads);
-        let by_memory = SHARED_MEMORY / (shared_bytes + 1024);
-        by_registers.min(by_memory).clamp(1, 16)
-    }
-
-    /// Every shape for N words that fits into `shared_memory` bytes, the best
-    /// known first.
-    pub(super) fn all(n: usize, shared_memory: u32) -> Vec<Self> {
-        let mut shapes: Vec<(f64, Self)> =
-            Self::fitting(n, shared_memory).map(|shape| (shape.cost(), shape)).collect();
-        shapes.sort_by(|(x, _), (y, _)| x.total_cmp(y));
-        shapes.into_iter().map(|(_, shape)| shape).collect()
-    }
-
-    /// Whether there is a shape.
-    pub(super) fn exists(n: usize, shared_memory: u32) -> bool {
-        Self::fitting(n, shared_memory).next().is_some()
+    fn known(n: usize, shared_memory: u32) -> impl Iterator<Item = Self> {
+        let measured =
+            MEASURED.iter().map(Measured::shape).filter(move |shape| shape.points() == n);
+        measured.filter(move |shape| shape.is_sound() && shape.fits(shared_memory))
     }
 
     fn fitting(n: usize, shared_memory: u32) -> impl Iterator<Item = Self> {
@@ -216,16 +165,16 @@ impl Shape {
         let cuts = (3..=12).map(move |log| (odd << log, n / (odd << log)));
         let cuts = cuts
             .filter(move |(rows, columns)| rows * columns == n && (8..=1 << 14).contains(columns));
-        let lines = cuts.flat_map(|(rows, columns)| {
+        let pairs_of_lines = cuts.flat_map(|(rows, columns)| {
             let rows_of =
-                move |column| Line::of(columns as u32).into_iter().map(move |row| (column, row));
-            Line::of(rows as u32).into_iter().flat_map(rows_of)
+                move |column| lines(columns as u32).into_iter().map(move |row| (column, row));
+            lines(rows as u32).into_iter().flat_map(rows_of)
         });
         let tiles = || [1, 2].into_iter().flat_map(|turns| [4, 8].map(|width| (turns, width)));
         let choices = move || {
             tiles().flat_map(|(turns, width)| [1, 2, 4, 8].map(|lines| (turns, width, lines)))
         };
-        lines
+        pairs_of_lines
             .flat_map(move |(column, row)| {
                 choices().flat_map(move |(turns, width, lines)| {
                     [[80, 80], [80, 64], [64, 64]].map(|registers| Self {
@@ -241,29 +190,12 @@ impl Shape {
             .filter(move |shape| shape.is_sound() && shape.fits(shared_memory))
     }
 
-    /// Whether the kernels can be built for it.
-    fn is_sound(&self) -> bool {
-        self.columns() >= 2 * self.width
-            && self.row.b.is_multiple_of(self.width)
-            && self.rows().is_multiple_of(self.lines)
-            && self.row.outer != 5
-    }
-
-    fn fits(&self, shared_memory: u32) -> bool {
-        let most = shared_memory.min(SHARED_MEMORY);
-        self.column_shared_bytes() <= most && self.row_shared_bytes() <= most
-    }
-
-    /// A guess that puts likely shapes in front, in arbitrary units: after those
-    /// measured, columns of about 1,024 words, radices of 16, tiles of few rows,
-    /// blocks of 256 threads, and enough of them.
+    /// Columns of about 1,024 words, radices of 16, tiles of few rows, blocks of 256 threads, and
+    /// enough of them cost least.
     fn cost(&self) -> f64 {
-        if let Some(place) = MEASURED.iter().position(|measured| measured.shape() == *self) {
-            return place as f64 - MEASURED.len() as f64;
-        }
         let log = |x: u32| f64::from(x).log2();
-        let rows = if self.len() < 1 << 20 { 8.0 } else { 10.0 };
-        let radix = |line: Line| 0.2 * (log(line.points()) - 4.0).abs() + 0.1 * log(line.outer);
+        let rows = if self.points() < 1 << 20 { 8.0 } else { 10.0 };
+        let radix = |line: Line| 0.2 * (log(points(line)) - 4.0).abs() + 0.1 * log(line.q);
         let threads = |threads: u32| (log(threads) - 8.0).abs();
         let few = |blocks: u32| (8.0 - log(blocks)).max(0.0);
         0.3 * (log(self.rows()) - rows).abs()
@@ -276,26 +208,29 @@ impl Shape {
     }
 }
 
+/// [`gpu::resident`] for so many registers of a thread.
+fn resident(line: Line, registers: u32, threads: u32, shared_bytes: u32) -> u32 {
+    let registers = if points(line) > 16 { MOST_REGISTERS } else { registers };
+    gpu::resident(REGISTERS / (registers * threads), shared_bytes)
+}
+
 /// Bytes of a tile of so many lines, with the padding of `Slots` in `tile.cuh`.
 fn shared_bytes(line: Line, lines: u32) -> u32 {
-    let side = lines * line.outer;
+    let side = lines * line.q;
     let padding = if side < 16 { side } else { 4 };
     (side * line.a + padding) * line.b * 8
 }
 
-/// Threads for tiles of so many points: each holds a radix of them, `turns` times.
-fn threads(line: Line, points: u32, turns: u32) -> u32 {
-    (points / line.points() / turns).clamp(32, MAX_THREADS).next_multiple_of(32)
+/// Threads for a tile of so many points: each holds a radix of them, `turns` times.
+fn threads(line: Line, tile: u32, turns: u32) -> u32 {
+    (tile / points(line) / turns).clamp(32, MAX_THREADS).next_multiple_of(32)
 }
 
 /// `2048x2048 2.32.32/2.32.32 4x4 1 80.80`: rows × columns, the radices of both lines,
 /// columns × rows of the tiles, turns, registers.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let line = |l: Line| format!("{}.{}.{}", l.outer, l.a, l.b);
-        let (column, row) = (line(self.column), line(self.row));
-        let (rows, columns) = (self.rows(), self.columns());
         let Self { width, lines, turns, registers: [c, r], .. } = self;
-        write!(f, "{rows}x{columns} {column}/{row} {width}x{lines} {turns} {c}.{r}")
+        write!(f, "{} {width}x{lines} {turns} {c}.{r}", gpu::Shape::lines(self))
     }
 }

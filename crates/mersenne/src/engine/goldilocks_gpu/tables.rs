@@ -1,7 +1,8 @@
 //! The tables of the kernels: twiddles and weights, as short lists whose
 //! products are the long ones.
 
-use super::shape::{Line, Shape};
+use super::shape::Shape;
+use crate::engine::gpu::{Line, Shape as _};
 use crate::layout::WordLayout;
 use warpint_arith::goldilocks::{
     NoRoot, halve, inverse, mul, mul_pow2, neg, nth_root_of_two, pow, root_of_unity,
@@ -26,7 +27,7 @@ const FINE: u64 = 8;
 pub(super) fn bytes(shape: &Shape) -> u64 {
     let [rows, columns] = [shape.rows(), shape.columns()].map(u64::from);
     let line = |line: Line| u64::from(2 * line.a * line.b + 2 * line.len());
-    let steps = u64::from(shape.column.outer * shape.column.a);
+    let steps = u64::from(shape.column.q * shape.column.a);
     let twists = 2 * columns * (FINE + steps.div_ceil(FINE) + 2);
     let words = line(shape.column) + line(shape.row) + 4 * rows + twists;
     8 * words + 4 * (rows + u64::from(shape.tiles()))
@@ -65,7 +66,7 @@ impl Tables {
             let of_row = reciprocal(weight(j1 * columns));
             list.extend([of_row, mul(of_row, 2)]);
         }
-        let steps = u64::from(shape.column.outer * shape.column.a);
+        let steps = u64::from(shape.column.q * shape.column.a);
         let group = u64::from(shape.column.b / 4);
         let scale = reciprocal(n as u64);
         for j2 in 0..columns {
@@ -122,11 +123,11 @@ fn powers(x: u64) -> impl Iterator<Item = u64> {
 }
 
 /// The twiddles within a line: `[b][ka]` ω_M^(b·ka), `[ka][b]` ω_M^(−b·ka),
-/// `[m][kq]` ω_L^(kq·m), `[kq][m]` ω_L^(−kq·m); M = A·B, L = outer·M.
+/// `[m][kq]` ω_L^(kq·m), `[kq][m]` ω_L^(−kq·m); M = A·B, L = Q·M.
 fn line_twiddles(line: Line) -> Result<Vec<u64>, NoRoot> {
     let (a, b, m) = (u64::from(line.a), u64::from(line.b), u64::from(line.a * line.b));
     let (inner, whole) = (Roots::of(m)?, Roots::of(u64::from(line.len()))?);
-    let outer = u64::from(line.outer);
+    let outer = u64::from(line.q);
     let grid = |n: u64, k: u64| (0..n).flat_map(move |i| (0..k).map(move |j| i * j));
     let mut list: Vec<u64> = grid(b, a).map(|e| inner.power(e)).collect();
     list.extend(grid(a, b).map(|e| inner.power_of_inverse(e)));

@@ -17,7 +17,9 @@ mod tables;
 mod tests;
 
 use warpint_arith::f50::F50;
-use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source};
+use warpint_device::{
+    Arg, Buffer, Cells, Device, DeviceError, Kernel, Launch, Source, View, assert_room,
+};
 
 use shape::{Rows, Shape, row_tile};
 
@@ -225,7 +227,7 @@ impl Ntt50 {
     ///
     /// # Errors
     /// The buffer is of another length, or the device fails.
-    pub fn forward(&self, data: &Buffer<f64>) -> Result<(), Ntt50Error> {
+    pub fn forward(&self, data: &mut Buffer<f64>) -> Result<(), Ntt50Error> {
         self.forward_times(data, &self.one)
     }
 
@@ -233,37 +235,39 @@ impl Ntt50 {
     ///
     /// # Errors
     /// As of [`Self::forward`].
-    pub fn spectrum(&self, data: &Buffer<f64>) -> Result<(), Ntt50Error> {
+    pub fn spectrum(&self, data: &mut Buffer<f64>) -> Result<(), Ntt50Error> {
         self.forward_times(data, &self.part)
     }
 
     /// X times a factor of each prime; see [`warpint_arith::f50::Factor::constants`].
     pub(crate) fn forward_times(
         &self,
-        data: &Buffer<f64>,
+        data: &mut Buffer<f64>,
         factors: &Buffer<[f64; 2]>,
     ) -> Result<(), Ntt50Error> {
         has("factors", factors.len(), self.fields.len())?;
+        let data = data.cells(..);
         self.columns(&self.there, data)?;
-        self.launch_rows(Rows::Forward, data, data, factors, self.stride)
+        self.launch_rows(Rows::Forward, data, data.view(), factors, self.stride)
     }
 
     /// X ← x, 0 ≤ x_j < p: x_j = 1/N·Σ_i X_i·ω^(−ij); |X_i| ≤ p, in the order of [`Self::forward`].
     ///
     /// # Errors
     /// The buffer is of another length, or the device fails.
-    pub fn inverse(&self, data: &Buffer<f64>) -> Result<(), Ntt50Error> {
+    pub fn inverse(&self, data: &mut Buffer<f64>) -> Result<(), Ntt50Error> {
         self.inverse_times(data, &self.part)
     }
 
     /// N·x times a factor of each prime.
     pub(crate) fn inverse_times(
         &self,
-        data: &Buffer<f64>,
+        data: &mut Buffer<f64>,
         factors: &Buffer<[f64; 2]>,
     ) -> Result<(), Ntt50Error> {
         has("factors", factors.len(), self.fields.len())?;
-        self.launch_rows(Rows::Inverse, data, data, factors, self.stride)?;
+        let data = data.cells(..);
+        self.launch_rows(Rows::Inverse, data, data.view(), factors, self.stride)?;
         self.columns(&self.back, data)
     }
 
@@ -274,14 +278,19 @@ impl Ntt50 {
     ///
     /// # Errors
     /// A buffer is of another length, or the device fails.
-    pub fn multiply(&self, data: &Buffer<f64>, spectrum: &Buffer<f64>) -> Result<(), Ntt50Error> {
+    pub fn multiply(
+        &self,
+        data: &mut Buffer<f64>,
+        spectrum: &Buffer<f64>,
+    ) -> Result<(), Ntt50Error> {
         let stride = spectrum.len() / self.fields.len();
         let least = (1usize << self.log2).max(1 << row_tile(self.row));
         if spectrum.len() != self.elements() {
             has("a spectrum", spectrum.len(), least * self.fields.len())?;
         }
+        let data = data.cells(..);
         self.columns(&self.there, data)?;
-        self.launch_rows(Rows::Multiply, data, spectrum, &self.one, stride)?;
+        self.launch_rows(Rows::Multiply, data, spectrum.view(..), &self.one, stride)?;
         self.columns(&self.back, data)
     }
 
@@ -302,12 +311,14 @@ impl Ntt50 {
             block: [shape::ORDER_THREADS, 1, 1],
             shared_bytes: 0,
         };
-        let to = Arg::from(&*to);
-        let args = [to, spectra.into(), Arg::U64(self.stride as u64), Arg::U64(count as u64)];
-        Ok(self.order.launch(launch, &args)?)
+        let args =
+            [to.into(), spectra.into(), Arg::U64(self.stride as u64), Arg::U64(count as u64)];
+        // SAFETY: both have a stride for each prime, and a stride has `count` elements at least.
+        Ok(unsafe { self.order.launch(launch, &args) }?)
     }
 
-    fn columns(&self, tables: &Tables, data: &Buffer<f64>) -> Result<(), Ntt50Error> {
+    /// The transforms of columns, if there are any.
+    fn columns(&self, tables: &Tables, data: Cells<'_, f64>) -> Result<(), Ntt50Error> {
         has("residues", data.len(), self.elements())?;
         let Some(columns) = &tables.columns else { return Ok(()) };
         let (inverse, stages) = (false, self.log2 - self.row);
@@ -321,18 +332,26 @@ impl Ntt50 {
             (&columns.high).into(),
             Arg::U64(self.stride as u64),
         ];
-        Ok(columns.kernel.launch(self.shape_of(blocks, shape), &args)?)
+        // SAFETY: there is a stride for each prime, and in it the batch's columns; constants and tables were made
+        // for the plan.
+        Ok(unsafe { columns.kernel.launch(self.shape_of(blocks, shape), &args) }?)
     }
 
+    /// The transforms of rows; only products read a spectrum, of so many elements for each prime.
+    ///
+    /// # Panics
+    /// If the spectrum has fewer, or there are not as many factors as primes.
     fn launch_rows(
         &self,
         what: Rows,
-        data: &Buffer<f64>,
-        spectrum: &Buffer<f64>,
+        data: Cells<'_, f64>,
+        spectrum: View<'_, f64>,
         scale: &Buffer<[f64; 2]>,
         spectrum_stride: usize,
     ) -> Result<(), Ntt50Error> {
         has("residues", data.len(), self.elements())?;
+        assert_room("a spectrum", spectrum.len(), self.fields.len() * spectrum_stride);
+        assert_room("factors", scale.len(), self.fields.len());
         let tile = 1 << row_tile(self.row);
         let shape = Shape::Rows { what, stages: self.row, whole: self.row == self.log2 };
         let args = [
@@ -347,7 +366,9 @@ impl Ntt50 {
             Arg::U32((spectrum_stride / tile) as u32),
         ];
         let blocks = (self.stride / tile) as u32;
-        Ok(self.rows[what as usize].launch(self.shape_of(blocks, shape), &args)?)
+        // SAFETY: there is a stride for each prime, which is a multiple of a tile, a factor, and a spectrum of which the
+        // kernel takes whole tiles; constants and tables were made for the plan.
+        Ok(unsafe { self.rows[what as usize].launch(self.shape_of(blocks, shape), &args) }?)
     }
 
     fn shape_of(&self, blocks: u32, shape: Shape) -> Launch {

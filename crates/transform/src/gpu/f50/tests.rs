@@ -39,8 +39,8 @@ fn check(log2: u32, most: u32, batch: usize, count: usize) {
     let rng = &mut ChaCha8Rng::seed_from_u64(u64::from(log2));
     let n = 1 << log2;
     let start = residues(rng, &plan);
-    let data = device.upload(&start).unwrap();
-    plan.forward(&data).unwrap();
+    let mut data = device.upload(&start).unwrap();
+    plan.forward(&mut data).unwrap();
     let found = data.download().unwrap();
     let mut ordered = device.alloc(plan.elements()).unwrap();
     plan.natural(&data, &mut ordered).unwrap();
@@ -59,7 +59,7 @@ fn check(log2: u32, most: u32, batch: usize, count: usize) {
         }
     }
     // There and back.
-    plan.inverse(&data).unwrap();
+    plan.inverse(&mut data).unwrap();
     let back = data.download().unwrap();
     for (s, &field) in fields.iter().enumerate() {
         let part = s * plan.stride()..s * plan.stride() + batch * n;
@@ -67,10 +67,10 @@ fn check(log2: u32, most: u32, batch: usize, count: usize) {
         assert!(back[part].iter().all(|&x| (0.0..field.modulus() as f64).contains(&x)));
     }
     // A product with itself.
-    let spectrum = device.upload(&start).unwrap();
-    plan.spectrum(&spectrum).unwrap();
-    let data = device.upload(&start).unwrap();
-    plan.multiply(&data, &spectrum).unwrap();
+    let mut spectrum = device.upload(&start).unwrap();
+    plan.spectrum(&mut spectrum).unwrap();
+    let mut data = device.upload(&start).unwrap();
+    plan.multiply(&mut data, &spectrum).unwrap();
     let found = data.download().unwrap();
     for (s, &field) in fields.iter().enumerate() {
         let p = field.modulus();
@@ -130,11 +130,11 @@ fn a_spectrum_again_and_again() {
         // x turned by one.
         let mut shift = vec![0.0; fixed.elements()];
         shift.iter_mut().skip(1).step_by(n).for_each(|x| *x = 1.0);
-        let spectrum = device.upload(&shift).unwrap();
-        fixed.spectrum(&spectrum).unwrap();
+        let mut spectrum = device.upload(&shift).unwrap();
+        fixed.spectrum(&mut spectrum).unwrap();
         let start: Vec<f64> = (0..plan.elements()).map(|i| i as f64).collect();
-        let data = device.upload(&start).unwrap();
-        plan.multiply(&data, &spectrum).unwrap();
+        let mut data = device.upload(&start).unwrap();
+        plan.multiply(&mut data, &spectrum).unwrap();
         let found = data.download().unwrap();
         for (s, found) in found.chunks(plan.stride()).enumerate() {
             for (i, &x) in found[..batch * n].iter().enumerate() {
@@ -159,9 +159,20 @@ fn what_is_refused() {
     let refused = Ntt50::new(&device, &[no_root], 9, 1).unwrap_err();
     assert_eq!(refused, Ntt50Error::NoRoot { prime: (1 << 50) - 27, log2: 9 });
     let plan = Ntt50::new(&device, &fields, 3, 1).unwrap();
-    let short = device.alloc::<f64>(8).unwrap();
-    assert!(matches!(plan.forward(&short), Err(Ntt50Error::Length { .. })));
-    assert!(matches!(plan.inverse(&short), Err(Ntt50Error::Length { .. })));
-    let data = device.alloc::<f64>(plan.elements()).unwrap();
-    assert!(matches!(plan.multiply(&data, &short), Err(Ntt50Error::Length { .. })));
+    let mut short = device.alloc::<f64>(8).unwrap();
+    assert!(matches!(plan.forward(&mut short), Err(Ntt50Error::Length { .. })));
+    assert!(matches!(plan.inverse(&mut short), Err(Ntt50Error::Length { .. })));
+    let mut data = device.alloc::<f64>(plan.elements()).unwrap();
+    assert!(matches!(plan.multiply(&mut data, &short), Err(Ntt50Error::Length { .. })));
+}
+
+#[test]
+#[should_panic(expected = "a spectrum of 2048 elements, where a kernel needs 4096")]
+fn a_spectrum_that_is_too_short_is_refused_before_a_launch() {
+    let device = Device::simulator().unwrap();
+    let plan = Ntt50::new(&device, &primes(2, 3).unwrap(), 3, 1).unwrap();
+    let mut data = device.alloc(plan.elements()).unwrap();
+    let spectrum = device.alloc(2048).unwrap();
+    let stride = plan.stride();
+    drop(plan.launch_rows(Rows::Multiply, data.cells(..), spectrum.view(..), &plan.one, stride));
 }

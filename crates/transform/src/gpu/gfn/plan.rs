@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use warpint_arith::gfn::Form;
 use warpint_arith::with_field;
-use warpint_device::{Buffer, Device, DeviceError, Kernel, Launch, Source};
+use warpint_device::{Buffer, Cells, Device, DeviceError, Kernel, Launch, Source, View};
 
 use super::LEAST_W;
 use super::shape::{Tile, has_spectra, most_log_points, spectra};
@@ -182,8 +182,10 @@ impl GfnFft {
         self.fits(b)?;
         let (stride, (kernel, launch)) = (self.stride(), &self.product);
         // An element's digits are read before they are written.
-        let args = product_args([&*a, b, &*a], [stride; 3], [0; 4], stride);
-        Ok(kernel.launch(*launch, &args)?)
+        let a = a.cells(..);
+        let args = product_args([a.view(), b.view(..)], a, [stride; 3], [0; 4], stride);
+        // SAFETY: both are vectors of the plan; the kernel declares none of them `__restrict__`.
+        Ok(unsafe { kernel.launch(*launch, &args) }?)
     }
 
     /// The cyclic convolution Σ_(i + j ≡ l mod N) a_i·b_j of each pair, into `a`; what `b` has is lost. The first
@@ -236,30 +238,37 @@ impl GfnFft {
     ) -> Result<(), GfnFftError> {
         self.fits(x)?;
         self.fits(out)?;
-        let scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut from = x;
+        let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        let (out, scratch) = (out.cells(..), scratch.cells(..));
+        let mut from = View::from(x);
         for (i, pass) in passes.iter().enumerate() {
             let after = passes.len() - 1 - i;
             // The last pass ends in `out`.
-            let to = if after.is_multiple_of(2) { &*out } else { &*scratch };
+            let to = if after.is_multiple_of(2) { out } else { scratch };
             let other = last_back.filter(|_| after == 0);
             self.launch(other.unwrap_or(pass), from, to, other.is_some())?;
-            from = to;
+            from = to.view();
         }
         Ok(())
     }
 
-    fn launch(
+    /// A pass from one vector to another.
+    ///
+    /// # Panics
+    /// If they are one, or have another length.
+    pub(super) fn launch(
         &self,
         pass: &Pass,
-        from: &Buffer<u64>,
-        to: &Buffer<u64>,
+        from: View<'_, u64>,
+        to: Cells<'_, u64>,
         reflected: bool,
     ) -> Result<(), DeviceError> {
+        assert_eq!([from.len(), to.len()], [self.words(); 2], "words of vectors");
+        assert_ne!(from.address(), to.address(), "a pass is not done in place");
         // Without twiddles their table is not read.
         let (table, entries, log_run) = match &pass.twiddles {
             Some(Twiddles { table, log_entries, log_run }) => {
-                (table, 1u64 << log_entries, *log_run)
+                (table.view(..), 1u64 << log_entries, *log_run)
             }
             None => (from, 0, 0),
         };
@@ -275,7 +284,9 @@ impl GfnFft {
             log_run.into(),
             u32::from(reflected).into(),
         ];
-        pass.kernel.launch(pass.launch, &args)
+        // SAFETY: both are vectors of the plan, and not the same, as the kernel declares; twiddles and roots were
+        // made for it.
+        unsafe { pass.kernel.launch(pass.launch, &args) }
     }
 }
 

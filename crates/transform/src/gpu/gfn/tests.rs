@@ -151,3 +151,13 @@ fn what_no_plan_is_for() {
     let (x, mut out) = (device.alloc(16).unwrap(), device.alloc(15).unwrap());
     assert_eq!(plan.forward(&x, &mut out), Err(GfnFftError::Words { words: 15, expected: 16 }));
 }
+
+#[test]
+#[should_panic(expected = "a pass is not done in place")]
+fn a_pass_in_place_is_refused_before_a_launch() {
+    let device = Device::simulator().unwrap();
+    let plan = GfnFft::new(&device, PRIMES[0], 3, 1).unwrap();
+    let mut x = device.alloc(16).unwrap();
+    let cells = x.cells(..);
+    drop(plan.launch(&plan.passes[0], cells.view(), cells, false));
+}

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use warpint_arith::field::Field;
 use warpint_arith::gfn::{Form, Gfn};
-use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source};
+use warpint_device::{
+    Arg, Buffer, Cells, Device, DeviceError, Kernel, Launch, Source, View, assert_room,
+};
 
 use super::plan::GfnFftError;
 use super::residues;
@@ -117,12 +119,20 @@ impl<'a> Maker<'a> {
         back: bool,
     ) -> Result<Twiddles, GfnFftError> {
         let log_entries = self.log2 - log_run;
-        let table = self.device.alloc(self.form.digits() << log_entries)?;
+        let mut table = self.device.alloc(self.form.digits() << log_entries)?;
         let (high, entries) = (&self.high[usize::from(back)], 1u64 << log_entries);
         let strides = [1 << self.log_high, 1 << self.log_low, entries];
         let logs = [stages, log_run, self.log_low, self.log_high];
-        let args = product_args([high, &self.low, &table], strides, logs, entries);
-        self.table.launch(self.tile.launch(entries, 1), &args)?;
+        let args = product_args(
+            [high.view(..), self.low.view(..)],
+            table.cells(..),
+            strides,
+            logs,
+            entries,
+        );
+        // SAFETY: `high`, `low` and the table have k words for each element of their strides, and the kernel takes the
+        // exponents of a place modulo the former two.
+        unsafe { self.table.launch(self.tile.launch(entries, 1), &args)? };
         let table = if has_spectra(self.form) { self.spectra(&table, entries)? } else { table };
         Ok(Twiddles { table, log_entries, log_run })
     }
@@ -133,9 +143,12 @@ impl<'a> Maker<'a> {
         let threads = count * team(self.form.digits()) as u64;
         let blocks = threads.div_ceil(SPECTRA_THREADS as u64) as u32;
         // The bits of numbers of type double.
-        let out = self.device.alloc(3 * elements.len())?;
-        let args = [elements.into(), (&out).into(), (&*self.roots).into(), count.into()];
-        kernel.launch(Launch::linear(blocks, SPECTRA_THREADS as u32), &args)?;
+        assert_room("elements", elements.len(), count as usize * self.form.digits());
+        let mut out = self.device.alloc(3 * elements.len())?;
+        let args = [elements.into(), (&mut out).into(), (&*self.roots).into(), count.into()];
+        // SAFETY: there are k words for each element, three times as many results, and roots for these k; results
+        // have memory of their own.
+        unsafe { kernel.launch(Launch::linear(blocks, SPECTRA_THREADS as u32), &args)? };
         Ok(out)
     }
 
@@ -153,12 +166,13 @@ impl<'a> Maker<'a> {
 
 /// What the kernel of products takes.
 pub(super) fn product_args(
-    vectors: [&Buffer<u64>; 3],
+    [a, b]: [View<'_, u64>; 2],
+    out: Cells<'_, u64>,
     strides: [u64; 3],
     logs: [u32; 4],
     count: u64,
 ) -> Vec<Arg> {
-    let vectors = vectors.into_iter().map(Arg::from);
+    let vectors = [a.into(), b.into(), out.into()].into_iter();
     let strides = strides.into_iter().map(Arg::from);
     vectors.chain(strides).chain(logs.map(Arg::from)).chain([count.into()]).collect()
 }

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use warpint_arith::field::Field;
 use warpint_arith::montgomery::{PrimeField, Residue};
-use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch};
+use warpint_device::{Arg, Buffer, Cells, Device, DeviceError, Kernel, Launch, View};
 
 use super::shape::Shape;
 
@@ -71,7 +71,7 @@ pub struct PrimeFft<const L: usize> {
 
 /// By what the last pass of an inverse multiplies.
 #[derive(Debug, Clone, Copy)]
-enum Scale {
+pub(super) enum Scale {
     /// 1/N.
     OfInverse,
     /// R/N: what is transformed are products by R.
@@ -117,11 +117,12 @@ impl<const L: usize> PrimeFft<L> {
         let low = device.upload(&factors.powers(&root, 1 << log_low))?;
         let high = device.upload(&factors.powers(&step, 1 << log_high))?;
         let size = 1u64 << (log_low + log_high);
-        let powers = device.alloc(shape.inner << (log_low + log_high))?;
+        let mut powers = device.alloc(shape.inner << (log_low + log_high))?;
         let args =
-            [(&powers).into(), (&low).into(), (&high).into(), size.into(), Arg::U32(log_low)];
+            [(&mut powers).into(), (&low).into(), (&high).into(), size.into(), Arg::U32(log_low)];
         let blocks = size.div_ceil(shape.threads().into()) as u32;
-        kernel("prime_powers")?.launch(Launch::linear(blocks, shape.threads()), &args)?;
+        // SAFETY: `powers` has an element for each product of one of `low` and one of `high`.
+        unsafe { kernel("prime_powers")?.launch(Launch::linear(blocks, shape.threads()), &args)? };
 
         let (pass, multiply) = (kernel("prime_pass")?, kernel("prime_multiply")?);
         Ok(Self {
@@ -192,8 +193,9 @@ impl<const L: usize> PrimeFft<L> {
         self.forward(b, a)?;
         let count = self.count() as u64;
         let blocks = count.div_ceil(self.shape.threads().into()) as u32;
-        let args = [(&spectrum).into(), (&*a).into(), count.into()];
-        self.multiply.launch(Launch::linear(blocks, self.shape.threads()), &args)?;
+        let args = [(&mut spectrum).into(), (&*a).into(), count.into()];
+        // SAFETY: both are vectors of `count` elements.
+        unsafe { self.multiply.launch(Launch::linear(blocks, self.shape.threads()), &args)? };
         self.transform(&spectrum, a, Some(Scale::OfProducts))
     }
 
@@ -210,42 +212,59 @@ impl<const L: usize> PrimeFft<L> {
     fn transform(
         &self,
         x: &Buffer<u64>,
-        out: &Buffer<u64>,
+        out: &mut Buffer<u64>,
         scale: Option<Scale>,
     ) -> Result<(), PrimeFftError> {
         self.fits(x)?;
         self.fits(out)?;
         let last = self.levels.len() - 1;
-        let scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut from, mut log_s) = (x, 0);
+        let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        let (out, scratch) = (out.cells(..), scratch.cells(..));
+        let (mut from, mut log_s) = (View::from(x), 0);
         for (i, &levels) in self.levels.iter().enumerate() {
             // The last pass ends in `out`.
-            let to = if (last - i).is_multiple_of(2) { out } else { &*scratch };
-            let factor = match scale {
-                Some(Scale::OfInverse) => self.scales.address(),
-                Some(Scale::OfProducts) => self.scales.address() + 8 * self.shape.inner as u64,
-                None => 0,
-            };
-            let args = [
-                to.into(),
-                from.into(),
-                (&self.powers).into(),
-                (&self.points).into(),
-                Arg::Pointer(factor),
-                (self.count() as u64).into(),
-                self.log2.into(),
-                log_s.into(),
-                levels.into(),
-                self.levels[0].into(),
-                u32::from(scale.is_some()).into(),
-            ];
-            let columns = self.count() >> levels;
-            let tiles = columns.div_ceil(1 << (self.shape.log_tile() - levels));
-            let launch = Launch::linear(tiles as u32, self.shape.threads());
-            self.pass.launch(launch.shared(self.shape.shared_bytes()), &args)?;
-            (from, log_s) = (to, log_s + levels);
+            let to = if (last - i).is_multiple_of(2) { out } else { scratch };
+            self.launch_pass((from, to), (log_s, levels), scale)?;
+            (from, log_s) = (to.view(), log_s + levels);
         }
         Ok(())
+    }
+
+    /// A pass of so many levels, before which there were `log_s`.
+    ///
+    /// # Panics
+    /// If a vector is not one of the plan.
+    pub(super) fn launch_pass(
+        &self,
+        (from, to): (View<'_, u64>, Cells<'_, u64>),
+        (log_s, levels): (u32, u32),
+        scale: Option<Scale>,
+    ) -> Result<(), DeviceError> {
+        assert_eq!([from.len(), to.len()], [self.words(); 2], "words of vectors");
+        let inner = self.shape.inner;
+        let factor = match scale {
+            Some(Scale::OfInverse) => self.scales.view(..inner).into(),
+            Some(Scale::OfProducts) => self.scales.view(inner..).into(),
+            None => Arg::NULL,
+        };
+        let args = [
+            to.into(),
+            from.into(),
+            (&self.powers).into(),
+            (&self.points).into(),
+            factor,
+            (self.count() as u64).into(),
+            self.log2.into(),
+            log_s.into(),
+            levels.into(),
+            self.levels[0].into(),
+            u32::from(scale.is_some()).into(),
+        ];
+        let columns = self.count() >> levels;
+        let tiles = columns.div_ceil(1 << (self.shape.log_tile() - levels));
+        let launch = Launch::linear(tiles as u32, self.shape.threads());
+        // SAFETY: both are vectors of the plan, for which the tables were made.
+        unsafe { self.pass.launch(launch.shared(self.shape.shared_bytes()), &args) }
     }
 }
 

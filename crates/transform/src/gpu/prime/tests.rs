@@ -141,3 +141,12 @@ fn what_there_is_not() {
     assert_eq!(plan.forward(&short, &mut out), Err(words.clone()));
     assert_eq!(plan.convolve(&mut out, &short), Err(words));
 }
+
+#[test]
+#[should_panic(expected = "words of vectors")]
+fn a_pass_of_another_length_is_refused_before_a_launch() {
+    let device = Device::simulator().unwrap();
+    let plan = PrimeFft::new(&device, &PrimeField::new([17]).unwrap(), 2, 3).unwrap();
+    let (x, mut out) = (device.alloc(12).unwrap(), device.alloc(11).unwrap());
+    drop(plan.launch_pass((x.view(..), out.cells(..)), (0, 2), None));
+}

@@ -43,7 +43,7 @@ use std::time::Duration;
 use rayon::prelude::*;
 use warpint_arith::f50::F50;
 use warpint_arith::gfn::{Form, PRIMES};
-use warpint_device::{Buffer, Device, DeviceError, Source};
+use warpint_device::{Buffer, Cells, Device, DeviceError, Source, View};
 
 pub use error::SmallPrimesError;
 pub use ring::RingTransform;
@@ -127,6 +127,14 @@ struct Chirps {
     spectra: Buffer<f64>,
     /// Digits of M/p_s/N mod p.
     inverse: Buffer<u64>,
+}
+
+/// What steps leave for the next ones.
+#[derive(Debug)]
+struct Work {
+    residues: [Buffer<f64>; 2],
+    sums: Buffer<u64>,
+    /// Those of transforms; none in a plan for convolutions only.
     elements: Buffer<u64>,
 }
 
@@ -142,10 +150,8 @@ pub struct SmallPrimes {
     constants: Buffer<u64>,
     /// (M/p_s)^−1/N.
     factors: Buffer<[f64; 2]>,
-    residues: [Buffer<f64>; 2],
-    sums: Buffer<u64>,
-    /// Held by whoever launches steps, which share those buffers.
-    turn: Mutex<()>,
+    /// Whoever launches steps has it, until all are launched.
+    work: Mutex<Work>,
     chirps: Option<Chirps>,
 }
 
@@ -163,6 +169,8 @@ impl SmallPrimes {
     ) -> Result<Self, SmallPrimesError> {
         let mut plan = Self::convolutions(device, form, log2, batch)?;
         plan.chirps = Some(plan.make_chirps()?);
+        let elements = device.alloc(form.digits() * plan.count())?;
+        plan.work.get_mut().unwrap_or_else(PoisonError::into_inner).elements = elements;
         Ok(plan)
     }
 
@@ -192,9 +200,11 @@ impl SmallPrimes {
             columns,
             carry: Carry::new(device, Carries::Recombined, radix, &[])?,
             factors: device.upload(&cofactors(&fields, |field| field.inverse(n)))?,
-            residues,
-            sums: device.alloc(3 * radix.digits * count)?,
-            turn: Mutex::default(),
+            work: Mutex::new(Work {
+                residues,
+                sums: device.alloc(3 * radix.digits * count)?,
+                elements: device.alloc(0)?,
+            }),
             chirps: None,
             device: device.clone(),
             form,
@@ -210,23 +220,17 @@ impl SmallPrimes {
         // Several of the fixed vector, where a tile has so many.
         let fixed = Ntt50::new(device, self.ntt.fields(), log2, (FIXED >> log2).max(1))?;
         let count = fixed.batch() * n;
-        let sums = device.alloc(product.sums(count))?;
-        let inverse = device.alloc(k * count)?;
-        let of = [&powers.high, &powers.below];
-        product.run((Which::InverseChirp, powers.low), of, &sums, count, &inverse)?;
-        let spectra = device.alloc(fixed.elements())?;
-        self.projection.run(&fixed, &inverse, count, &spectra)?;
-        fixed.forward_times(&spectra, &self.factors)?;
-        let table = device.alloc(k * n)?;
-        product.run((Which::Chirp, powers.low), of, &sums, n, &table)?;
+        let mut sums = device.alloc(product.sums(count))?;
+        let mut inverse = device.alloc(k * count)?;
+        let of = [powers.high.view(..), powers.below.view(..)];
+        product.run((Which::InverseChirp, powers.low), of, &mut sums, count, inverse.cells(..))?;
+        let mut spectra = device.alloc(fixed.elements())?;
+        self.projection.run(&fixed, inverse.view(..), count, &mut spectra)?;
+        fixed.forward_times(&mut spectra, &self.factors)?;
+        let mut table = device.alloc(k * n)?;
+        product.run((Which::Chirp, powers.low), of, &mut sums, n, table.cells(..))?;
         let constants = parts(radix, self.ntt.fields(), log2);
-        Ok(Chirps {
-            product,
-            table,
-            spectra,
-            inverse: self.columns.constants(device, &constants)?,
-            elements: device.alloc(k * self.count())?,
-        })
+        Ok(Chirps { product, table, spectra, inverse: self.columns.constants(device, &constants)? })
     }
 
     /// Elements of a buffer: batch·N.
@@ -246,60 +250,74 @@ impl SmallPrimes {
         self.ntt.fields().len()
     }
 
-    /// out ← the cyclic convolutions Σ_(i + j ≡ l mod N) a_i·b_j. All three may be one buffer.
+    /// out ← the cyclic convolutions Σ_(i + j ≡ l mod N) a_i·b_j. All three may be the same [`Cells`].
     ///
     /// # Errors
     /// A buffer is of another length, or the device fails.
-    pub fn convolve(
+    pub fn convolve<'a>(
         &self,
-        a: &Buffer<u64>,
-        b: &Buffer<u64>,
-        out: &Buffer<u64>,
+        a: impl Into<View<'a, u64>>,
+        b: impl Into<View<'a, u64>>,
+        out: impl Into<Cells<'a, u64>>,
     ) -> Result<(), SmallPrimesError> {
+        let (a, b, out) = (a.into(), b.into(), out.into());
         self.fits(a, out)?;
         self.fits(b, out)?;
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let (count, [x, y]) = (self.count(), &self.residues);
+        let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
+        let Work { residues: [x, y], sums, .. } = &mut *work;
+        let count = self.count();
         self.projection.run(&self.ntt, a, count, x)?;
         self.ntt.forward_times(x, &self.factors)?;
         self.projection.run(&self.ntt, b, count, y)?;
         self.ntt.multiply(y, x)?;
-        self.columns.run(&self.ntt, y, &self.constants, count, &self.sums)?;
-        Ok(self.carry.run(&self.sums, count, out)?)
+        self.columns.run(&self.ntt, y, &self.constants, count, sums)?;
+        Ok(self.carry.run(sums, count, out)?)
     }
 
-    /// out ← X_i = Σ_j x_j·ω^(ij), in natural order. `data` may be `out`.
+    /// out ← X_i = Σ_j x_j·ω^(ij), in natural order. `data` may be the [`Cells`] of `out`.
     ///
     /// # Errors
     /// The plan is for convolutions only, a buffer is of another length, or the device fails.
-    pub fn transform(&self, data: &Buffer<u64>, out: &Buffer<u64>) -> Result<(), SmallPrimesError> {
+    pub fn transform<'a>(
+        &self,
+        data: impl Into<View<'a, u64>>,
+        out: impl Into<Cells<'a, u64>>,
+    ) -> Result<(), SmallPrimesError> {
+        let (data, out) = (data.into(), out.into());
         let chirps = self.fitting(data, out)?;
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        Step::ALL.iter().try_for_each(|&step| self.step(chirps, step, false, data, out))
+        let work = &mut *self.work.lock().unwrap_or_else(PoisonError::into_inner);
+        Step::ALL.iter().try_for_each(|&step| self.step(chirps, step, false, (data, out), work))
     }
 
-    /// out ← x_j = 1/N·Σ_i X_i·ω^(−ij), in natural order. `data` may be `out`.
+    /// out ← x_j = 1/N·Σ_i X_i·ω^(−ij), in natural order. `data` may be the [`Cells`] of `out`.
     ///
     /// # Errors
     /// As of [`Self::transform`].
-    pub fn inverse(&self, data: &Buffer<u64>, out: &Buffer<u64>) -> Result<(), SmallPrimesError> {
+    pub fn inverse<'a>(
+        &self,
+        data: impl Into<View<'a, u64>>,
+        out: impl Into<Cells<'a, u64>>,
+    ) -> Result<(), SmallPrimesError> {
+        let (data, out) = (data.into(), out.into());
         let chirps = self.fitting(data, out)?;
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        Step::ALL.iter().try_for_each(|&step| self.step(chirps, step, true, data, out))
+        let work = &mut *self.work.lock().unwrap_or_else(PoisonError::into_inner);
+        Step::ALL.iter().try_for_each(|&step| self.step(chirps, step, true, (data, out), work))
     }
 
     /// [`Self::transform`], and the time of each step by the device's clock.
     ///
     /// # Errors
     /// As of [`Self::transform`].
-    pub fn times(
+    pub fn times<'a>(
         &self,
-        data: &Buffer<u64>,
-        out: &Buffer<u64>,
+        data: impl Into<View<'a, u64>>,
+        out: impl Into<Cells<'a, u64>>,
     ) -> Result<StepTimes, SmallPrimesError> {
+        let (data, out) = (data.into(), out.into());
         let (chirps, steps) = (self.fitting(data, out)?, Step::ALL);
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let run = |i: usize| self.step(chirps, steps[i], false, data, out).map_err(device_error);
+        let work = &mut *self.work.lock().unwrap_or_else(PoisonError::into_inner);
+        let run =
+            |i: usize| self.step(chirps, steps[i], false, (data, out), work).map_err(device_error);
         Ok(StepTimes::new(steps, &self.device.times(steps.len(), run)?))
     }
 
@@ -308,37 +326,44 @@ impl SmallPrimes {
         chirps: &Chirps,
         step: Step,
         inverse: bool,
-        data: &Buffer<u64>,
-        out: &Buffer<u64>,
+        (data, out): (View<'_, u64>, Cells<'_, u64>),
+        work: &mut Work,
     ) -> Result<(), SmallPrimesError> {
-        let (count, residues) = (self.count(), &self.residues[0]);
-        let Chirps { product, table, elements, .. } = chirps;
+        let Work { residues: [residues, _], sums, elements } = work;
+        let Chirps { product, table, .. } = chirps;
+        let (count, table) = (self.count(), table.view(..));
         match step {
             Step::ChirpBefore => {
-                product.run((Which::Plain, 0), [data, table], &self.sums, count, elements)?;
+                product.run((Which::Plain, 0), [data, table], sums, count, elements.cells(..))?;
             }
-            Step::Projection => self.projection.run(&self.ntt, elements, count, residues)?,
+            Step::Projection => {
+                self.projection.run(&self.ntt, elements.view(..), count, residues)?;
+            }
             Step::Transforms => self.ntt.multiply(residues, &chirps.spectra)?,
             Step::Recombination => {
                 let constants = if inverse { &chirps.inverse } else { &self.constants };
-                self.columns.run(&self.ntt, residues, constants, count, &self.sums)?;
-                self.carry.run(&self.sums, count, elements)?;
+                self.columns.run(&self.ntt, residues, constants, count, sums)?;
+                self.carry.run(sums, count, elements.cells(..))?;
             }
             Step::ChirpAfter => {
                 let which = if inverse { Which::Turned } else { Which::Plain };
-                product.run((which, 0), [elements, table], &self.sums, count, out)?;
+                product.run((which, 0), [elements.view(..), table], sums, count, out)?;
             }
         }
         Ok(())
     }
 
-    fn fits(&self, data: &Buffer<u64>, out: &Buffer<u64>) -> Result<(), SmallPrimesError> {
+    fn fits(&self, data: View<'_, u64>, out: Cells<'_, u64>) -> Result<(), SmallPrimesError> {
         let words = self.form.digits() * self.count();
         has("elements", data.len(), words)?;
         has("results", out.len(), words)
     }
 
-    fn fitting(&self, data: &Buffer<u64>, out: &Buffer<u64>) -> Result<&Chirps, SmallPrimesError> {
+    fn fitting(
+        &self,
+        data: View<'_, u64>,
+        out: Cells<'_, u64>,
+    ) -> Result<&Chirps, SmallPrimesError> {
         self.fits(data, out)?;
         self.chirps.as_ref().ok_or(SmallPrimesError::ConvolutionsOnly)
     }

@@ -3,7 +3,9 @@
 use warpint_arith::field::Field;
 use warpint_arith::gfn::{Form, Gfn};
 use warpint_arith::with_field;
-use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source, common};
+use warpint_device::{
+    Arg, Buffer, Cells, Device, DeviceError, Kernel, Launch, Source, View, assert_room, common,
+};
 
 use super::error::SmallPrimesError;
 use super::radix::Radix;
@@ -57,14 +59,26 @@ impl Product {
     }
 
     /// out ← `count` products; `low` is of the tables of powers.
+    ///
+    /// # Panics
+    /// If a or b has too few elements, or there is no room for the sums or results.
     pub(super) fn run(
         &self,
         (which, low): (Which, u32),
-        [a, b]: [&Buffer<u64>; 2],
-        sums: &Buffer<u64>,
+        [a, b]: [View<'_, u64>; 2],
+        sums: &mut Buffer<u64>,
         count: usize,
-        out: &Buffer<u64>,
+        out: Cells<'_, u64>,
     ) -> Result<(), DeviceError> {
+        let [of_a, of_b] = match which {
+            Which::Plain | Which::Turned => {
+                [count.next_multiple_of(1 << self.log2), 1 << self.log2]
+            }
+            Which::Chirp | Which::InverseChirp => [2 << self.log2 >> low, 1 << low],
+        };
+        assert_room("digits of a", a.len(), self.digits * of_a);
+        assert_room("digits of b", b.len(), self.digits * of_b);
+        assert_room("sums", sums.len(), self.sums(count));
         let group = self.digits.min(MOST_GROUP);
         let launch = Launch {
             grid: [count.div_ceil(THREADS) as u32, (self.digits / group) as u32, 1],
@@ -72,7 +86,7 @@ impl Product {
             shared_bytes: 0,
         };
         let args = [
-            sums.into(),
+            (&mut *sums).into(),
             Arg::from(a),
             b.into(),
             Arg::U64((a.len() / self.digits) as u64),
@@ -82,7 +96,8 @@ impl Product {
             Arg::U32(low),
             Arg::U32(which as u32),
         ];
-        self.kernel.launch(launch, &args)?;
+        // SAFETY: a and b have the elements that products of this kind are of, and there is room for the sums.
+        unsafe { self.kernel.launch(launch, &args)? };
         self.carry.run(sums, count, out)
     }
 }

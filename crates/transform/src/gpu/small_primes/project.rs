@@ -2,7 +2,9 @@
 
 use rayon::prelude::*;
 use warpint_arith::f50::F50;
-use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source, common};
+use warpint_device::{
+    Arg, Buffer, Device, DeviceError, Kernel, Launch, Source, View, assert_room, common,
+};
 
 use crate::gpu::f50::Ntt50;
 
@@ -15,6 +17,7 @@ const THREADS: usize = 128;
 #[derive(Debug)]
 pub(super) struct Projection {
     kernel: Kernel,
+    digits: usize,
     factors: Buffer<[f64; 2]>,
     raise: Buffer<[f64; 2]>,
 }
@@ -42,20 +45,28 @@ impl Projection {
         let raise = |field: &F50| field.factor(f64::from(1 << 25)).constants();
         Ok(Self {
             kernel: device.program(&source(digits))?.kernel("project", 0)?,
+            digits,
             factors: device.upload(&factors)?,
             raise: device.upload(&fields.iter().map(raise).collect::<Vec<_>>())?,
         })
     }
 
-    /// Residues of `count` integers, digit j of integer i at j·count + i, as the plan has them.
+    /// Residues of `count` integers, one at least, digit j of integer i at j·count + i, as the plan has them.
+    ///
+    /// # Panics
+    /// If there are not so many digits, or the plan has no room for so many residues.
     pub(super) fn run(
         &self,
         ntt: &Ntt50,
-        digits: &Buffer<u64>,
+        digits: View<'_, u64>,
         count: usize,
-        residues: &Buffer<f64>,
+        residues: &mut Buffer<f64>,
     ) -> Result<(), DeviceError> {
         let primes = ntt.fields().len();
+        assert_room("digits", digits.len(), self.digits * count);
+        assert_room("residues of a prime", ntt.stride(), count);
+        assert_room("residues", residues.len(), ntt.elements());
+        assert_room("integers", count, 1);
         let blocks = [count.div_ceil(THREADS * NUMBERS) as u32, primes.div_ceil(GROUP) as u32, 1];
         let launch = Launch { grid: blocks, block: [THREADS as u32, 1, 1], shared_bytes: 0 };
         let args = [
@@ -68,7 +79,9 @@ impl Projection {
             Arg::U64(ntt.stride() as u64),
             Arg::U32(primes as u32),
         ];
-        self.kernel.launch(launch, &args)
+        // SAFETY: there are so many digits, and a stride with as many residues for each prime; constants and factors
+        // are those of the primes.
+        unsafe { self.kernel.launch(launch, &args) }
     }
 }
 

@@ -1,7 +1,9 @@
 //! Recombination: integers from their residues, and carries.
 
 use warpint_arith::f50::F50;
-use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source, common};
+use warpint_device::{
+    Arg, Buffer, Cells, Device, DeviceError, Kernel, Launch, Source, assert_room, common,
+};
 
 use super::radix::Radix;
 use crate::gpu::f50::Ntt50;
@@ -20,6 +22,13 @@ pub(super) enum Carries {
     Integers,
 }
 
+impl Carries {
+    /// Words of a sum.
+    fn words(self) -> usize {
+        if self == Self::Products { 3 } else { 2 }
+    }
+}
+
 pub(super) fn columns_source(group: usize) -> Source {
     let text = include_str!("../../../kernels/small_columns.cu");
     Source::new("small_columns.cu", text, &["columns"])
@@ -32,7 +41,7 @@ pub(super) fn carry_source(carries: Carries) -> Source {
     let text = include_str!("../../../kernels/small_carry.cu");
     Source::new("small_carry.cu", text, &["carry"])
         .headers(common::HEADERS)
-        .define("WORDS", if carries == Carries::Products { 3 } else { 2 })
+        .define("WORDS", carries.words())
         .define("MODULAR", u32::from(carries != Carries::Integers))
         .define("THREADS", THREADS)
 }
@@ -41,28 +50,42 @@ pub(super) fn carry_source(carries: Carries) -> Source {
 #[derive(Debug)]
 pub(super) struct Carry {
     kernel: Kernel,
+    carries: Carries,
     radix: Radix,
     modulus: Buffer<u64>,
 }
 
 impl Carry {
-    /// `modulus` is M's words; nothing for sums mod r^k + 1.
+    /// `modulus` is M's words, as many as there are digits; nothing for sums mod r^k + 1.
+    ///
+    /// # Panics
+    /// If M has fewer words.
     pub(super) fn new(
         device: &Device,
         carries: Carries,
         radix: Radix,
         modulus: &[u64],
     ) -> Result<Self, DeviceError> {
+        if carries == Carries::Integers {
+            assert_room("a modulus", modulus.len(), radix.digits);
+        }
         let kernel = device.program(&carry_source(carries))?.kernel("carry", 0)?;
-        Ok(Self { kernel, radix, modulus: device.upload(modulus)? })
+        Ok(Self { kernel, carries, radix, modulus: device.upload(modulus)? })
     }
 
+    /// Digit j of integer i to j·count + i, from word w of its sum at (w·digits + j)·count + i.
+    ///
+    /// # Panics
+    /// If there are not so many sums, or there is no room for so many digits.
     pub(super) fn run(
         &self,
         sums: &Buffer<u64>,
         count: usize,
-        out: &Buffer<u64>,
+        out: Cells<'_, u64>,
     ) -> Result<(), DeviceError> {
+        let digits = self.radix.digits * count;
+        assert_room("sums", sums.len(), self.carries.words() * digits);
+        assert_room("digits", out.len(), digits);
         let ([r, normal, reciprocal], shift) = self.radix.constants();
         let args = [
             out.into(),
@@ -75,7 +98,9 @@ impl Carry {
             Arg::U64(reciprocal),
             Arg::U32(shift),
         ];
-        self.kernel.launch(Launch::linear(count.div_ceil(THREADS) as u32, THREADS as u32), &args)
+        let launch = Launch::linear(count.div_ceil(THREADS) as u32, THREADS as u32);
+        // SAFETY: there are sums for so many digits, room for these, and a modulus where the kernel reads one.
+        unsafe { self.kernel.launch(launch, &args) }
     }
 }
 
@@ -112,20 +137,30 @@ impl Columns {
         device.upload(&table)
     }
 
+    /// Two words of the sum for each digit of `count` integers, one at least, as [`Carry::run`] takes them.
+    ///
+    /// # Panics
+    /// If there are not so many residues or constants, or there is no room for the sums.
     pub(super) fn run(
         &self,
         ntt: &Ntt50,
         residues: &Buffer<f64>,
         constants: &Buffer<u64>,
         count: usize,
-        sums: &Buffer<u64>,
+        sums: &mut Buffer<u64>,
     ) -> Result<(), DeviceError> {
-        let blocks = [count.div_ceil(THREADS) as u32, self.digits.div_ceil(self.group) as u32, 1];
-        let highs = sums.address() + (self.digits * count * size_of::<u64>()) as u64;
+        let (groups, plane) = (self.digits.div_ceil(self.group), self.digits * count);
+        assert_room("residues", residues.len(), ntt.elements());
+        assert_room("residues of a prime", ntt.stride(), count);
+        assert_room("constants", constants.len(), groups * (ntt.fields().len() + 1) * self.group);
+        assert_room("sums", sums.len(), 2 * plane);
+        assert_room("integers", count, 1);
+        let blocks = [count.div_ceil(THREADS) as u32, groups as u32, 1];
+        let sums = sums.cells(..);
         let launch = Launch { grid: blocks, block: [THREADS as u32, 1, 1], shared_bytes: 0 };
         let args = [
-            sums.into(),
-            Arg::Pointer(highs),
+            sums.part(..plane).into(),
+            sums.part(plane..).into(),
             Arg::from(residues),
             ntt.constants().into(),
             constants.into(),
@@ -135,7 +170,9 @@ impl Columns {
             Arg::U32(self.digits as u32),
             Arg::F64(self.offset),
         ];
-        self.kernel.launch(launch, &args)
+        // SAFETY: there are a stride of residues for each prime, a group's constants for each block, and room for two
+        // words of each sum.
+        unsafe { self.kernel.launch(launch, &args) }
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use warpint_arith::gfn::Form;
 use warpint_arith::limbs;
-use warpint_device::{Buffer, Device};
+use warpint_device::{Buffer, Cells, Device, View};
 
 use super::error::{SmallPrimesError, has};
 use super::project::Projection;
@@ -30,10 +30,8 @@ pub struct RingTransform {
     constants: Buffer<u64>,
     there: Buffer<[f64; 2]>,
     back: Buffer<[f64; 2]>,
-    residues: Buffer<f64>,
-    sums: Buffer<u64>,
-    /// Held by whoever launches steps, which share those buffers.
-    turn: Mutex<()>,
+    /// Residues and sums. Whoever launches steps has them, until all are launched.
+    work: Mutex<(Buffer<f64>, Buffer<u64>)>,
 }
 
 /// Sums of quotients are wrong by less than 2^−36: what is this much below an integer is that or more than it.
@@ -91,9 +89,10 @@ impl RingTransform {
             )?,
             there: device.upload(&cofactors(&fields, |_| 1.0))?,
             back: device.upload(&cofactors(&fields, |field| field.inverse(part)))?,
-            residues: device.alloc(ntt.elements())?,
-            sums: device.alloc(2 * words * ntt.stride())?,
-            turn: Mutex::default(),
+            work: Mutex::new((
+                device.alloc(ntt.elements())?,
+                device.alloc(2 * words * ntt.stride())?,
+            )),
             device: device.clone(),
             ntt,
             modulus,
@@ -118,43 +117,55 @@ impl RingTransform {
         &self.ntt
     }
 
-    /// out ← X_i = Σ_j x_j·ω^(ij), modulo each prime with its own ω(m). `data` may be `out`.
+    /// out ← X_i = Σ_j x_j·ω^(ij), modulo each prime with its own ω(m). `data` may be the [`Cells`] of
+    /// `out`.
     ///
     /// # Errors
     /// A buffer is of another length, or the device fails.
-    pub fn transform(&self, data: &Buffer<u64>, out: &Buffer<u64>) -> Result<(), SmallPrimesError> {
+    pub fn transform<'a>(
+        &self,
+        data: impl Into<View<'a, u64>>,
+        out: impl Into<Cells<'a, u64>>,
+    ) -> Result<(), SmallPrimesError> {
+        let (data, out) = (data.into(), out.into());
         self.fits(data, out)?;
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        Step::OF_RING.iter().try_for_each(|&step| self.step(step, false, data, out))
+        let work = &mut *self.work.lock().unwrap_or_else(PoisonError::into_inner);
+        Step::OF_RING.iter().try_for_each(|&step| self.step(step, false, (data, out), work))
     }
 
     /// out ← x of X.
     ///
     /// # Errors
     /// As of [`Self::transform`].
-    pub fn inverse(&self, data: &Buffer<u64>, out: &Buffer<u64>) -> Result<(), SmallPrimesError> {
+    pub fn inverse<'a>(
+        &self,
+        data: impl Into<View<'a, u64>>,
+        out: impl Into<Cells<'a, u64>>,
+    ) -> Result<(), SmallPrimesError> {
+        let (data, out) = (data.into(), out.into());
         self.fits(data, out)?;
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        Step::OF_RING.iter().try_for_each(|&step| self.step(step, true, data, out))
+        let work = &mut *self.work.lock().unwrap_or_else(PoisonError::into_inner);
+        Step::OF_RING.iter().try_for_each(|&step| self.step(step, true, (data, out), work))
     }
 
     /// [`Self::transform`], and the time of each step by the device's clock.
     ///
     /// # Errors
     /// As of [`Self::transform`].
-    pub fn times(
+    pub fn times<'a>(
         &self,
-        data: &Buffer<u64>,
-        out: &Buffer<u64>,
+        data: impl Into<View<'a, u64>>,
+        out: impl Into<Cells<'a, u64>>,
     ) -> Result<StepTimes, SmallPrimesError> {
+        let (data, out) = (data.into(), out.into());
         self.fits(data, out)?;
         let steps = Step::OF_RING;
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let run = |i: usize| self.step(steps[i], false, data, out).map_err(device_error);
+        let work = &mut *self.work.lock().unwrap_or_else(PoisonError::into_inner);
+        let run = |i: usize| self.step(steps[i], false, (data, out), work).map_err(device_error);
         Ok(StepTimes::new(steps, &self.device.times(steps.len(), run)?))
     }
 
-    fn fits(&self, data: &Buffer<u64>, out: &Buffer<u64>) -> Result<(), SmallPrimesError> {
+    fn fits(&self, data: View<'_, u64>, out: Cells<'_, u64>) -> Result<(), SmallPrimesError> {
         let words = self.modulus.len() * self.elements();
         has("elements", data.len(), words)?;
         has("results", out.len(), words)
@@ -164,17 +175,17 @@ impl RingTransform {
         &self,
         step: Step,
         inverse: bool,
-        data: &Buffer<u64>,
-        out: &Buffer<u64>,
+        (data, out): (View<'_, u64>, Cells<'_, u64>),
+        (residues, sums): &mut (Buffer<f64>, Buffer<u64>),
     ) -> Result<(), SmallPrimesError> {
         let count = self.elements();
         match step {
-            Step::Projection => self.projection.run(&self.ntt, data, count, &self.residues)?,
-            Step::Transforms if inverse => self.ntt.inverse_times(&self.residues, &self.back)?,
-            Step::Transforms => self.ntt.forward_times(&self.residues, &self.there)?,
+            Step::Projection => self.projection.run(&self.ntt, data, count, residues)?,
+            Step::Transforms if inverse => self.ntt.inverse_times(residues, &self.back)?,
+            Step::Transforms => self.ntt.forward_times(residues, &self.there)?,
             Step::Recombination => {
-                self.columns.run(&self.ntt, &self.residues, &self.constants, count, &self.sums)?;
-                self.carry.run(&self.sums, count, out)?;
+                self.columns.run(&self.ntt, residues, &self.constants, count, sums)?;
+                self.carry.run(sums, count, out)?;
             }
             Step::ChirpBefore | Step::ChirpAfter => {}
         }

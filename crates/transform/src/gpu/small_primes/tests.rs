@@ -68,8 +68,8 @@ fn check_convolution<const K: usize>(form: Form, log2: u32, batch: usize) {
     let a = vectors::<K>(form, n, batch, 1);
     let mut b = vectors::<K>(form, n, batch, 2);
     b.rotate_left(n * (batch / 3));
-    let out = device.alloc(K * n * batch).unwrap();
-    plan.convolve(&upload(&device, &a), &upload(&device, &b), &out).unwrap();
+    let mut out = device.alloc(K * n * batch).unwrap();
+    plan.convolve(&upload(&device, &a), &upload(&device, &b), &mut out).unwrap();
     let found = download::<K>(&out);
     for v in 0..batch {
         let part = v * n..(v + 1) * n;
@@ -77,8 +77,9 @@ fn check_convolution<const K: usize>(form: Form, log2: u32, batch: usize) {
         assert_eq!(found[part], expected, "{form}, 2^{log2} points, vector {v}");
     }
     // A square, in place.
-    let data = upload(&device, &a);
-    plan.convolve(&data, &data, &data).unwrap();
+    let mut data = upload(&device, &a);
+    let cells = data.cells(..);
+    plan.convolve(cells, cells, cells).unwrap();
     let expected = definition::convolve(&field, &a[..n], &a[..n]);
     assert_eq!(download::<K>(&data)[..n], expected);
 }
@@ -89,8 +90,9 @@ fn check_transform<const K: usize>(form: Form, log2: u32, batch: usize) {
     let plan = SmallPrimes::new(&device, form, log2, batch).unwrap();
     let n = 1 << log2;
     let x = vectors::<K>(form, n, batch, 3);
-    let data = upload(&device, &x);
-    plan.transform(&data, &data).unwrap();
+    let mut data = upload(&device, &x);
+    let cells = data.cells(..);
+    plan.transform(cells, cells).unwrap();
     let found = download::<K>(&data);
     let root = field.root_of_unity(log2).unwrap();
     for v in 0..batch {
@@ -98,10 +100,10 @@ fn check_transform<const K: usize>(form: Form, log2: u32, batch: usize) {
         let expected = definition::transform(&field, &x[part.clone()], &root);
         assert_eq!(found[part], expected, "{form}, 2^{log2} points, vector {v}");
     }
-    let out = device.alloc(K * n * batch).unwrap();
-    plan.inverse(&data, &out).unwrap();
+    let mut out = device.alloc(K * n * batch).unwrap();
+    plan.inverse(&data, &mut out).unwrap();
     assert_eq!(download::<K>(&out), x, "{form}, 2^{log2} points, and back");
-    let times = plan.times(&out, &data).unwrap();
+    let times = plan.times(&out, &mut data).unwrap();
     assert!(times.total() >= times.transforms);
     assert_eq!(download::<K>(&data), found);
 }
@@ -146,8 +148,9 @@ fn long_vectors() {
     let field = Gfn::<2>::new(form).unwrap();
     let plan = SmallPrimes::new(&device, form, log2, 1).unwrap();
     let x = elements::<2>(form, 1 << log2, 4);
-    let data = upload(&device, &x);
-    plan.transform(&data, &data).unwrap();
+    let mut data = upload(&device, &x);
+    let cells = data.cells(..);
+    plan.transform(cells, cells).unwrap();
     let found = download::<2>(&data);
     let root = field.root_of_unity(log2).unwrap();
     for i in [0usize, 1, 2, 4095, 4096, 5000, 8191] {
@@ -182,8 +185,8 @@ fn ring_there_and_back() {
             numbers.extend(x);
         }
         let data = device.upload(&limb_major(&numbers, words)).unwrap();
-        let out = device.alloc(data.len()).unwrap();
-        plan.transform(&data, &out).unwrap();
+        let mut out = device.alloc(data.len()).unwrap();
+        plan.transform(&data, &mut out).unwrap();
         // One output, by the definition, modulo one prime.
         let field = plan.ntt().fields()[1];
         let p = field.modulus();
@@ -203,9 +206,10 @@ fn ring_there_and_back() {
         for found in spectrum.chunks(words) {
             assert!(limbs::compare(found, plan.modulus()).is_lt());
         }
-        plan.inverse(&out, &out).unwrap();
+        let cells = out.cells(..);
+        plan.inverse(cells, cells).unwrap();
         assert_eq!(element_major(&out.download().unwrap(), words), numbers, "{form}");
-        assert!(plan.times(&data, &out).unwrap().chirps.is_zero());
+        assert!(plan.times(&data, &mut out).unwrap().chirps.is_zero());
     }
 }
 
@@ -221,11 +225,35 @@ fn what_is_refused() {
         Err(SmallPrimesError::Ntt(_) | SmallPrimesError::Primes(_))
     ));
     let plan = SmallPrimes::convolutions(&device, form, 2, 1).unwrap();
-    let data = device.alloc::<u64>(8).unwrap();
-    let short = device.alloc::<u64>(7).unwrap();
-    assert_eq!(plan.transform(&data, &data), Err(SmallPrimesError::ConvolutionsOnly));
-    assert!(matches!(plan.convolve(&data, &short, &data), Err(SmallPrimesError::Length { .. })));
-    assert!(matches!(plan.convolve(&data, &data, &short), Err(SmallPrimesError::Length { .. })));
+    let mut data = device.alloc::<u64>(8).unwrap();
+    let mut short = device.alloc::<u64>(7).unwrap();
+    let data = data.cells(..);
+    assert_eq!(plan.transform(data, data), Err(SmallPrimesError::ConvolutionsOnly));
+    assert!(matches!(plan.convolve(data, &short, data), Err(SmallPrimesError::Length { .. })));
+    assert!(matches!(plan.convolve(data, data, &mut short), Err(SmallPrimesError::Length { .. })));
+}
+
+/// What a kernel does not find room for is refused before it is launched.
+#[test]
+fn memory_that_is_too_short_is_refused_before_a_launch() {
+    let device = Device::simulator().unwrap();
+    let form = Form::minus(3, 1, 2).unwrap();
+    let plan = SmallPrimes::convolutions(&device, form, 2, 1).unwrap();
+    let work = &mut *plan.work.lock().unwrap();
+    let (words, mut out) = (device.alloc(7).unwrap(), device.upload(&[5u64; 7]).unwrap());
+    let refused = |work: &mut dyn FnMut() -> Result<(), DeviceError>| {
+        let work = std::panic::AssertUnwindSafe(|| drop(work()));
+        std::panic::catch_unwind(work).unwrap_err().downcast_ref::<String>().cloned().unwrap()
+    };
+    let [residues, _] = &mut work.residues;
+    let found = refused(&mut || plan.projection.run(&plan.ntt, words.view(..), 4, residues));
+    assert_eq!(found, "digits of 7 elements, where a kernel needs 8");
+    let found = refused(&mut || plan.carry.run(&work.sums, 4, out.cells(..)));
+    assert_eq!(found, "digits of 7 elements, where a kernel needs 8");
+    let constants = &plan.constants;
+    let found = refused(&mut || plan.columns.run(&plan.ntt, residues, constants, 2, &mut out));
+    assert_eq!(found, "sums of 7 elements, where a kernel needs 8");
+    assert_eq!(out.download().unwrap(), [5; 7]);
 }
 
 proptest! {
@@ -237,8 +265,8 @@ proptest! {
         let field = Gfn::<4>::new(PRIMES[1]).unwrap();
         let plan = SmallPrimes::convolutions(&device, PRIMES[1], 3, 1).unwrap();
         let (a, b) = (elements::<4>(PRIMES[1], 8, seed), elements::<4>(PRIMES[1], 8, !seed));
-        let out = device.alloc(32).unwrap();
-        plan.convolve(&upload(&device, &a), &upload(&device, &b), &out).unwrap();
+        let mut out = device.alloc(32).unwrap();
+        plan.convolve(&upload(&device, &a), &upload(&device, &b), &mut out).unwrap();
         prop_assert_eq!(download::<4>(&out), definition::convolve(&field, &a, &b));
     }
 }

@@ -1,8 +1,8 @@
 //! Two bases of residues, and the matrices that change one for the other.
 
-use warpint_arith::limbs;
 use warpint_arith::primes::{mul_mod, pow_mod, primes_between};
 use warpint_device::{Buffer, Device, DeviceError};
+use warpint_natural::limbs;
 
 /// What `power_residues.cu` knows of two bases of n primes below 2^32 each, with the products A and B.
 #[derive(Debug)]

@@ -1,17 +1,18 @@
 //! The register machine against schoolbook products mod M_p.
 
-#[cfg(target_arch = "x86_64")]
-use super::super::avx2::Four;
-use super::super::lanes::Lanes;
+use super::super::lanes::WordLanes;
 use super::super::machine::Machine;
-use super::super::pool::Pool;
 use super::super::transform::Transform;
-use super::super::{Goldilocks, Shape, margin};
+use super::super::{Goldilocks, margin};
 use super::margin::convolution;
 use crate::layout::{WordLayout, carry_out};
 use crate::{BuildOptions, Engine, EngineFamily, Residue, Shift, Step};
 use proptest::prelude::*;
-use warpint_arith::{limbs, primes};
+use warpint_arith::primes;
+use warpint_natural::limbs;
+#[cfg(target_arch = "x86_64")]
+use warpint_transform::cpu::goldilocks::avx2::Four;
+use warpint_transform::cpu::goldilocks::{Pool, Shape};
 
 /// The engine that the family builds, and the one-lane engine.
 fn engines(p: u32, n: usize, threads: usize) -> Vec<Box<dyn Engine>> {
@@ -157,7 +158,7 @@ fn the_worst_digits_at_the_longest_word() {
 }
 
 /// The square of just these digits, if the length fills the lanes.
-fn squared<V: Lanes>(layout: WordLayout, mut digits: Vec<i32>) -> Option<Residue> {
+fn squared<V: WordLanes>(layout: WordLayout, mut digits: Vec<i32>) -> Option<Residue> {
     let shape = Shape::new(layout.len(), V::WIDTH)?;
     let transform = Transform::<V>::new(layout, shape)?;
     transform.square(&Pool::new(1), &mut digits, &mut transform.spectrum());
@@ -260,7 +261,7 @@ fn fermat_for_a_larger_prime() {
     }
 }
 
-/// A residue after the digits of a product are settled by hand.
+/// A residue after the digits of a product are carried by hand.
 #[test]
 fn the_carry_is_that_of_the_definition() {
     let (p, n) = (607u32, 32);
@@ -269,14 +270,14 @@ fn the_carry_is_that_of_the_definition() {
     let digits: Vec<i64> = layout.balanced_digits(&x).into_iter().map(i64::from).collect();
     let z = convolution(&layout, &digits, &digits);
     let mut carry = 0i64;
-    let mut settled = vec![0i32; n];
-    for (j, d) in settled.iter_mut().enumerate() {
+    let mut carried = vec![0i32; n];
+    for (j, d) in carried.iter_mut().enumerate() {
         let v = z[j] as i64 + carry;
         carry = carry_out(v, layout.bits(j));
         *d = (v - (carry << layout.bits(j))) as i32;
     }
-    layout.wrap_carry(&mut settled, carry);
-    assert_eq!(layout.residue(&settled), mul_mod(&x, &x));
+    layout.wrap_carry(&mut carried, carry);
+    assert_eq!(layout.residue(&carried), mul_mod(&x, &x));
 }
 
 proptest! {

@@ -27,13 +27,18 @@ impl Counter {
     fn seen(&self) -> Vec<u32> {
         let args = [Arg::from(&self.buffer)];
         let graph = self.faulty.device().capture(|capture| {
-            capture.launch(&self.kernel, ONE, &args);
-            capture.launch_early(&self.kernel, ONE, &args);
+            // SAFETY: `count` takes a pointer to one word, which the buffer has and keeps. Its launches
+            // begin early on no device of these tests.
+            unsafe {
+                capture.launch(&self.kernel, ONE, &args);
+                capture.launch_early(&self.kernel, ONE, &args);
+            }
             Ok(())
         });
         let read = || self.buffer.download().unwrap()[0];
         let launch = || {
-            self.kernel.launch(ONE, &args).unwrap();
+            // SAFETY: as above.
+            unsafe { self.kernel.launch(ONE, &args) }.unwrap();
             read()
         };
         let first = launch();

@@ -1,0 +1,35 @@
+//! Products and remainders by single words and single bits, for the tests of fields.
+
+use super::{add_assign, compare, mul_small_assign, sub_assign};
+
+/// a·b, of `a.len() + b.len()` limbs: the sum of a's multiples by the limbs of b.
+pub(crate) fn mul(a: &[u64], b: &[u64]) -> Vec<u64> {
+    let mut product = vec![0; a.len() + b.len()];
+    for (i, &limb) in b.iter().enumerate() {
+        let mut row = a.to_vec();
+        let carry = mul_small_assign(&mut row, limb);
+        row.push(carry);
+        add_assign(&mut product[i..], &row);
+    }
+    product
+}
+
+/// a mod m of `m.len()` limbs: bit by bit from the highest on, each doubles the remainder.
+///
+/// # Panics
+/// If m is zero.
+pub(crate) fn rem(a: &[u64], m: &[u64]) -> Vec<u64> {
+    assert!(m.iter().any(|&limb| limb != 0), "division by zero");
+    let mut rem = vec![0; m.len() + 1];
+    for &limb in a.iter().rev() {
+        for bit in (0..64).rev() {
+            mul_small_assign(&mut rem, 2);
+            rem[0] |= limb >> bit & 1;
+            if compare(&rem, m).is_ge() {
+                sub_assign(&mut rem, m);
+            }
+        }
+    }
+    rem.truncate(m.len());
+    rem
+}

@@ -1,0 +1,205 @@
+//! Numbers from 0 up as people write them: `1_000_000`, `0x10001`, `10^12`, `2^70+5`, `3*2^41-1`.
+
+use num_bigint::BigUint;
+
+/// A number takes at most so many bits: 50,000,000 decimal digits.
+const MOST_BITS: u64 = 1 << 27;
+
+/// Why a text is no number that can be worked with.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ExpressionError {
+    /// It is of another form.
+    #[error("'{0}' is no number: write it like 123456, 10^12 or 2^70+5")]
+    NoNumber(String),
+    /// Its value is negative.
+    #[error("'{0}' is below 0")]
+    Negative(String),
+    /// A part of it, or its value, has more bits.
+    #[error("'{text}' is too large: it has more than {most_bits} bits")]
+    TooLarge {
+        /// The text.
+        text: String,
+        /// The most there may be.
+        most_bits: u64,
+    },
+    /// Its value has more than 128 bits.
+    #[error("'{0}' is too large: numbers are below 2^128")]
+    TooLargeFor128(String),
+}
+
+/// A number below 2^128.
+///
+/// # Errors
+/// It is none.
+pub fn natural(text: &str) -> Result<u128, ExpressionError> {
+    let n = evaluate(text, 256)?;
+    n.try_into().map_err(|_| ExpressionError::TooLargeFor128(text.to_owned()))
+}
+
+/// A number of any size, as far as it can be worked with: below 2^(2^27).
+///
+/// # Errors
+/// It is none.
+pub fn large_natural(text: &str) -> Result<BigUint, ExpressionError> {
+    evaluate(text, MOST_BITS)
+}
+
+/// The value of sums and differences of products of powers; none of its parts has more than `most_bits` bits.
+fn evaluate(text: &str, most_bits: u64) -> Result<BigUint, ExpressionError> {
+    let below_zero = || ExpressionError::Negative(text.to_owned());
+    let compact: String = text.chars().filter(|c| *c != ' ').collect();
+    if compact.starts_with(['-', '−']) {
+        return Err(below_zero());
+    }
+    let (mut plus, mut minus) = (BigUint::ZERO, BigUint::ZERO);
+    let mut rest = compact.as_str();
+    let mut negative = false;
+    loop {
+        let end = rest.find(['+', '-']).unwrap_or(rest.len());
+        let value = match product(&rest[..end], most_bits) {
+            Ok(value) => value,
+            Err(Wrong::NoNumber) => return Err(ExpressionError::NoNumber(text.to_owned())),
+            Err(Wrong::TooLarge) => {
+                return Err(ExpressionError::TooLarge { text: text.to_owned(), most_bits });
+            }
+        };
+        *(if negative { &mut minus } else { &mut plus }) += value;
+        let Some(sign) = rest[end..].chars().next() else { break };
+        negative = sign == '-';
+        rest = &rest[end + 1..];
+    }
+    if minus > plus { Err(below_zero()) } else { Ok(plus - minus) }
+}
+
+enum Wrong {
+    NoNumber,
+    TooLarge,
+}
+
+fn product(text: &str, most_bits: u64) -> Result<BigUint, Wrong> {
+    let mut value = BigUint::from(1u32);
+    for factor in text.split('*') {
+        let factor = power(factor, most_bits)?;
+        if value.bits() + factor.bits() > most_bits + 1 {
+            return Err(Wrong::TooLarge);
+        }
+        value *= factor;
+    }
+    Ok(value)
+}
+
+fn power(text: &str, most_bits: u64) -> Result<BigUint, Wrong> {
+    let Some((base, exponent)) = text.split_once('^') else { return digits(text) };
+    let (base, exponent) = (digits(base)?, digits(exponent)?);
+    if base.bits() <= 1 {
+        return Ok(if exponent == BigUint::ZERO { 1u32.into() } else { base });
+    }
+    // base^exponent ≥ 2^((bits − 1)·exponent).
+    let exponent = u32::try_from(exponent).map_err(|_| Wrong::TooLarge)?;
+    if (base.bits() - 1) * u64::from(exponent) > most_bits {
+        return Err(Wrong::TooLarge);
+    }
+    Ok(base.pow(exponent))
+}
+
+/// Decimal digits, or hexadecimal ones behind 0x; `_` may stand between two of them.
+fn digits(text: &str) -> Result<BigUint, Wrong> {
+    let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    let (text, radix) = hex.map_or((text, 10), |text| (text, 16));
+    let good = |b: u8| char::from(b).is_digit(radix) || b == b'_';
+    if text.is_empty()
+        || text.starts_with('_')
+        || text.ends_with('_')
+        || text.contains("__")
+        || !text.bytes().all(good)
+    {
+        return Err(Wrong::NoNumber);
+    }
+    BigUint::parse_bytes(text.replace('_', "").as_bytes(), radix).ok_or(Wrong::NoNumber)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn numbers_are_read() {
+        for (text, value) in [
+            ("0", 0),
+            ("007", 7),
+            ("123_456", 123_456),
+            ("2^40", 1 << 40),
+            ("10^12", 1_000_000_000_000),
+            ("2^70+5", (1 << 70) + 5),
+            ("3*2^41-1", 3 * (1 << 41) - 1),
+            ("2^128-1", u128::MAX),
+            ("5-7+3", 1),
+            ("0^0", 1),
+            ("0^5", 0),
+            ("1^99999999999999999999", 1),
+            (" 2 ^ 3 ", 8),
+            ("2*3*4+1", 25),
+            ("0x10001", 65_537),
+            ("0XfF_fF", 65_535),
+            ("0x10^0x2-1", 255),
+        ] {
+            assert_eq!(natural(text), Ok(value), "{text}");
+            assert_eq!(large_natural(text), Ok(value.into()), "{text}");
+        }
+        let expected: BigUint = (BigUint::from(1u32) << 100_000u32) - 1u32;
+        assert_eq!(large_natural("2^100000-1"), Ok(expected));
+    }
+
+    #[test]
+    fn what_is_no_number_is_said() {
+        for (text, says) in [
+            ("", "'' is no number: write it like 123456, 10^12 or 2^70+5"),
+            ("12x", "'12x' is no number"),
+            ("2^", "is no number"),
+            ("^2", "is no number"),
+            ("2^3^4", "is no number"),
+            ("1+", "is no number"),
+            ("1__0", "is no number"),
+            ("_1", "is no number"),
+            ("1.5", "is no number"),
+            ("0x", "is no number"),
+            ("0x_1", "is no number"),
+            ("0xg", "is no number"),
+            ("ff", "is no number"),
+            ("x10", "is no number"),
+            ("٣", "is no number"),
+            ("-5", "'-5' is below 0"),
+            ("−5", "is below 0"),
+            ("5-7", "'5-7' is below 0"),
+            ("2^128", "'2^128' is too large: numbers are below 2^128"),
+            ("2^1000", "is too large"),
+            ("2^99999999999", "is too large"),
+            ("9^999999999", "is too large"),
+        ] {
+            let error = natural(text).unwrap_err().to_string();
+            assert!(error.contains(says), "{text}: {error}");
+        }
+        assert!(
+            large_natural("2^999999999")
+                .unwrap_err()
+                .to_string()
+                .contains("more than 134217728 bits")
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn anything_is_answered(text in "[-+*^_0-9 x]{0,12}") {
+            let (short, long) = (natural(&text), evaluate(&text, 1000));
+            if let (Ok(short), Ok(long)) = (short, long) {
+                prop_assert_eq!(BigUint::from(short), long);
+            }
+        }
+
+        #[test]
+        fn digits_are_a_number(n: u128) {
+            prop_assert_eq!(natural(&n.to_string()), Ok(n));
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! Lines of digits: what is wrong with one, and the numbers of those that are sound.
+
+use std::fmt;
+
+use num_bigint::BigUint;
+use warpint_integer::{Executor, IntegerError, TextProblem, UintBatch, Width};
+
+use super::Format;
+
+/// The line of a result that there is none of. Read back, it is missing again, at the end of a file
+/// too, where a blank line is no line.
+pub(crate) const NONE: &str = "none";
+
+/// How wide the numbers of a file may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit {
+    /// The most.
+    pub width: Width,
+    /// By `--bits`; otherwise numbers of all widths there are can be read.
+    pub given: bool,
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.given {
+            true => write!(f, "at most {} bits are allowed by --bits", self.width.bits()),
+            false => write!(f, "at most 2^{} bits are allowed", Width::MAX_BITS.ilog2()),
+        }
+    }
+}
+
+/// What is wrong with a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LineProblem {
+    /// It is no number.
+    Text(TextProblem),
+    /// It is `none`.
+    Missing,
+    /// The digits of a number behind a sign, of which this is the beginning.
+    Signed(String),
+    /// It is wider than the limit.
+    TooWide {
+        /// Of the number.
+        bits: u64,
+        /// The most there may be.
+        limit: Limit,
+    },
+    /// No number within the limit is so long, whatever zeros it begins with.
+    TooLong {
+        /// Bytes after the zeros.
+        bytes: u64,
+        /// The most there may be.
+        limit: Limit,
+    },
+}
+
+impl fmt::Display for LineProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(problem) => problem.fmt(f),
+            Self::Missing => write!(f, "'{NONE}' stands for no number"),
+            Self::Signed(number) => {
+                write!(f, "'{number}' is signed; batches hold unsigned integers")
+            }
+            Self::TooWide { bits, limit } => write!(f, "has {bits} bits; {limit}"),
+            Self::TooLong { bytes, limit } => {
+                write!(f, "has {bytes} characters, too many; {limit}")
+            }
+        }
+    }
+}
+
+/// What is known of a line that was not kept, from its first digit that is not zero on.
+#[derive(Debug, Default)]
+pub(crate) struct LongLine {
+    /// Of the line but for its end.
+    characters: u64,
+    /// Without blanks.
+    digits: u64,
+    first: Vec<u8>,
+    /// There is something beside blanks and digits of this base.
+    not_decimal: bool,
+    not_hex: bool,
+}
+
+impl LongLine {
+    pub(crate) fn append(&mut self, some: &[u8]) {
+        let graphic = || some.iter().filter(|c| !c.is_ascii_whitespace());
+        let wanted = EXACT.saturating_sub(self.first.len());
+        self.first.extend(graphic().take(wanted));
+        self.characters += some.len() as u64;
+        self.digits += graphic().count() as u64;
+        self.not_decimal |= graphic().any(|c| !c.is_ascii_digit());
+        self.not_hex |= graphic().any(|c| !c.is_ascii_hexdigit());
+    }
+}
+
+/// Digits of one width: what a line must be, and the numbers of such lines.
+#[derive(Debug)]
+pub(crate) struct Digits {
+    hex: bool,
+    pub(crate) limit: Limit,
+    /// Of 2^width − 1.
+    most: usize,
+    /// The decimal digits of 2^width − 1, if they are known.
+    largest: Option<Vec<u8>>,
+}
+
+impl Digits {
+    pub(crate) fn new(format: Format, limit: Limit) -> Result<Self, IntegerError> {
+        let width = limit.width;
+        let mut digits = Self::rough(format, limit);
+        if !digits.hex {
+            let ones = vec![u32::MAX; width.limbs()];
+            let ones = UintBatch::from_vec(&Executor::cpu(), width, ones)?.to_decimal()?;
+            digits.largest = ones.into_iter().next().map(String::into_bytes);
+        }
+        Ok(digits)
+    }
+
+    /// At once: takes decimal numbers of as many digits as 2^width − 1 for too wide.
+    pub(crate) fn rough(format: Format, limit: Limit) -> Self {
+        let hex = format == Format::Hex;
+        let bits = limit.width.bits();
+        let most =
+            if hex { bits / 4 } else { (f64::from(bits) * std::f64::consts::LOG10_2) as u32 + 1 };
+        Self { hex, limit, most: most as usize, largest: None }
+    }
+
+    /// Whether a line may be mistaken for too wide.
+    pub(crate) fn may_mistake(&self, line: &[u8]) -> bool {
+        !self.hex && self.largest.is_none() && line.len() >= self.most
+    }
+
+    /// The longest line that is looked at, without zeros that it begins with: twice what is needed
+    /// and some more, to say what is wrong with it.
+    pub(crate) fn longest_line(&self) -> usize {
+        2 * self.most + (1 << 12)
+    }
+
+    /// The digits of a line, without what a hexadecimal number may begin with; a number of them
+    /// is no wider than the width.
+    pub(crate) fn of<'a>(&self, line: &'a [u8]) -> Result<&'a str, LineProblem> {
+        let begin = if self.hex { prefix(line) } else { 0 };
+        let digits = &line[begin..];
+        let (is_digit, kind): (fn(&u8) -> bool, _) = if self.hex {
+            (u8::is_ascii_hexdigit, "hexadecimal")
+        } else {
+            (u8::is_ascii_digit, "decimal")
+        };
+        // Not `all`, which ends early and is therefore slower.
+        let good = digits.iter().fold(true, |good, digit| good & is_digit(digit));
+        let (true, Ok(text)) = (good, str::from_utf8(digits)) else {
+            if line == NONE.as_bytes() {
+                return Err(LineProblem::Missing);
+            }
+            if let Some(number) = signed(line, is_digit) {
+                return Err(LineProblem::Signed(number));
+            }
+            let text = String::from_utf8_lossy(digits);
+            let no_digit = |c: &char| !u8::try_from(*c).is_ok_and(|byte| is_digit(&byte));
+            let (i, character) =
+                text.chars().enumerate().find(|(_, c)| no_digit(c)).unwrap_or_default();
+            let problem = TextProblem::NoDigit { character, position: begin + i, digits: kind };
+            return Err(LineProblem::Text(problem));
+        };
+        if text.is_empty() {
+            return Err(LineProblem::Text(TextProblem::Empty));
+        }
+        let significant = significant(digits);
+        // Of as many digits, the larger number is the larger text; hexadecimal ones all fit.
+        let larger = || self.largest.as_deref().is_none_or(|largest| significant > largest);
+        let length = significant.len();
+        if length > self.most || (length == self.most && !self.hex && larger()) {
+            let bits = bit_length(significant, self.hex);
+            return Err(LineProblem::TooWide { bits, limit: self.limit });
+        }
+        Ok(text)
+    }
+
+    /// What is wrong with a line that was not kept.
+    pub(crate) fn too_long(&self, line: &LongLine) -> LineProblem {
+        let (limit, bytes) = (self.limit, line.characters);
+        let is_number = if self.hex { !line.not_hex } else { !line.not_decimal };
+        if !is_number || line.digits <= self.most as u64 {
+            return LineProblem::TooLong { bytes, limit };
+        }
+        // The number is known to be too wide, even where these digits leave it open.
+        let most = if limit.given { limit.width.bits() } else { Width::MAX_BITS };
+        let left = line.digits - line.first.len() as u64;
+        let log = log2(&line.first, left, self.hex);
+        LineProblem::TooWide { bits: (log as u64 + 1).max(u64::from(most) + 1), limit }
+    }
+
+    /// The numbers of such digits.
+    pub(crate) fn numbers(
+        &self,
+        executor: &Executor,
+        digits: &[&str],
+    ) -> Result<UintBatch, IntegerError> {
+        let digits = digits.iter().copied();
+        if self.hex {
+            UintBatch::from_hex(executor, self.limit.width, digits)
+        } else {
+            UintBatch::from_decimal(executor, self.limit.width, digits)
+        }
+    }
+}
+
+/// How long what a hexadecimal number may begin with is: 0x or nothing.
+pub(crate) fn prefix(line: &[u8]) -> usize {
+    if line.starts_with(b"0x") || line.starts_with(b"0X") { 2 } else { 0 }
+}
+
+/// A line of a sign and digits behind it, cut where it is long.
+fn signed(line: &[u8], is_digit: fn(&u8) -> bool) -> Option<String> {
+    const MOST: usize = 40;
+    let line = str::from_utf8(line).ok()?;
+    let number = line.strip_prefix(['-', '+', '−'])?;
+    let digits = &number.as_bytes()[prefix(number.as_bytes())..];
+    if digits.is_empty() || !digits.iter().all(is_digit) {
+        return None;
+    }
+    // A sign may take several bytes, digits take one.
+    Some(match line.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    })
+}
+
+/// Digits that a double holds.
+const EXACT: usize = 13;
+
+/// ⌊log2 n⌋ + 1 of the number n > 0 with such digits, which begin with none of zero.
+fn bit_length(digits: &[u8], hex: bool) -> u64 {
+    let (first, rest) = digits.split_at(digits.len().min(EXACT));
+    let log = log2(first, rest.len() as u64, hex);
+    // So near a power of two all digits count.
+    if !hex
+        && (log - log.round()).abs() < 1e-6
+        && let Some(number) = BigUint::parse_bytes(digits, 10)
+    {
+        return number.bits();
+    }
+    log as u64 + 1
+}
+
+/// The logarithm of a number of these digits, at most [`EXACT`], and so many behind them; that of
+/// hexadecimal digits is rounded down.
+fn log2(first: &[u8], left: u64, hex: bool) -> f64 {
+    let first = str::from_utf8(first).ok();
+    let first = first.and_then(|text| u64::from_str_radix(text, if hex { 16 } else { 10 }).ok());
+    let first = first.unwrap_or(1).max(1);
+    if hex {
+        return f64::from(first.ilog2()) + 4.0 * left as f64;
+    }
+    (first as f64).log2() + left as f64 * std::f64::consts::LOG2_10
+}
+
+/// Without the zeros that a number begins with.
+pub(crate) fn significant(digits: &[u8]) -> &[u8] {
+    let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
+    &digits[zeros..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limit(bits: u32) -> Limit {
+        Limit { width: Width::new(bits).unwrap(), given: true }
+    }
+
+    #[test]
+    fn the_most_digits_are_those_of_all_ones() {
+        for limbs in (1..40).chain([1 << 10, (1 << 15) - 1, 1 << 15]) {
+            let digits = Digits::new(Format::Decimal, limit(32 * limbs)).unwrap();
+            let largest = digits.largest.as_deref().unwrap();
+            assert_eq!(digits.most, largest.len(), "{limbs}");
+            let rough = Digits::rough(Format::Decimal, digits.limit);
+            assert!(digits.of(largest).is_ok() && rough.of(largest).is_err());
+            assert!(rough.may_mistake(largest) && rough.of(&largest[1..]).is_ok());
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_line_is_said() {
+        let [decimal, hex] =
+            [Format::Decimal, Format::Hex].map(|f| Digits::new(f, limit(32)).unwrap());
+        let allowed = "at most 32 bits are allowed by --bits";
+        let wide = |bits| format!("has {bits} bits; {allowed}");
+        let (wide_33, wide_34): (&str, &str) = (&wide(33), &wide(34));
+        let signed = |number| format!("'{number}' is signed; batches hold unsigned integers");
+        let minus = signed("-".to_owned() + &"1".repeat(39) + "…");
+        let long_minus = format!("-{}", "1".repeat(60));
+        for (digits, line, says) in [
+            (&decimal, "4294967295", Ok::<&str, &str>("4294967295")),
+            (&decimal, "0004294967295", Ok("0004294967295")),
+            (&decimal, "4294967296", Err(wide_33)),
+            (&decimal, "10000000000", Err(wide_34)),
+            (&decimal, "", Err("no digits")),
+            (&decimal, "0x1", Err("'x' at position 1 is no decimal digit")),
+            (&decimal, "-1", Err(&signed("-1".into()))),
+            (&decimal, "+18446744073709551616", Err(&signed("+18446744073709551616".into()))),
+            (&decimal, "−1", Err(&signed("−1".into()))),
+            (&decimal, &long_minus, Err(&minus)),
+            (&hex, "-0xF", Err(&signed("-0xF".into()))),
+            (&decimal, "-", Err("'-' at position 0 is no decimal digit")),
+            (&decimal, "-x", Err("'-' at position 0 is no decimal digit")),
+            (&decimal, "1 ", Err("' ' at position 1 is no decimal digit")),
+            (&decimal, "1٣", Err("'٣' at position 1 is no decimal digit")),
+            (&hex, "ffffffff", Ok("ffffffff")),
+            (&hex, "0xFFFFffff", Ok("FFFFffff")),
+            (&hex, "0X00", Ok("00")),
+            (&hex, "100000000", Err(wide_33)),
+            (&hex, "0x", Err("no digits")),
+            (&hex, "0x12g", Err("'g' at position 4 is no hexadecimal digit")),
+            (&decimal, "none", Err("'none' stands for no number")),
+            (&hex, "none", Err("'none' stands for no number")),
+            (&hex, "0xnone", Err("'n' at position 2 is no hexadecimal digit")),
+        ] {
+            let found = digits.of(line.as_bytes()).map_err(|e| e.to_string());
+            assert_eq!(found, says.map_err(str::to_owned), "{line}");
+        }
+        let found = decimal.of(b"1\xff").map_err(|e| e.to_string());
+        assert_eq!(found, Err("'\u{fffd}' at position 1 is no decimal digit".to_owned()));
+    }
+
+    #[test]
+    fn bits_of_numbers_that_are_too_wide_are_exact() {
+        let one = BigUint::from(1u8);
+        for bits in [33u32, 64, 65, 100, 1000, 4096, 10_000] {
+            for number in [&one << (bits - 1), (&one << bits) - &one, (&one << bits) - 2u8] {
+                let (dec, hex) = (number.to_string(), format!("{number:x}"));
+                assert_eq!(bit_length(dec.as_bytes(), false), u64::from(bits), "{dec}");
+                assert_eq!(bit_length(hex.as_bytes(), true), u64::from(bits), "{hex}");
+            }
+        }
+        let any = Limit { width: Width::new(Width::MAX_BITS).unwrap(), given: false };
+        let digits = Digits::new(Format::Hex, any).unwrap();
+        let problem = digits.of("8".repeat((1 << 18) + 1).as_bytes()).unwrap_err();
+        assert_eq!(problem.to_string(), "has 1048580 bits; at most 2^20 bits are allowed");
+    }
+}

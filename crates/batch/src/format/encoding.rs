@@ -1,0 +1,67 @@
+//! How text is encoded, by the first bytes of a file.
+
+use std::io::{self, Read};
+
+use super::npy::MAGIC;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// Bytes that are looked at: there is the end of a line that is a number.
+const LOOKED_AT: u64 = 1 << 20;
+
+const UTF_16: &str = "seems to be UTF-16: convert it to UTF-8, by iconv -f UTF-16 -t UTF-8";
+
+/// Where the lines of a text begin: behind the byte order mark that some editors write. The inner
+/// error says of which kind the text is, if lines cannot be made of it.
+pub(crate) fn text_begins(file: &mut impl Read) -> io::Result<Result<u64, &'static str>> {
+    let mut begin = vec![];
+    file.take(LOOKED_AT).read_to_end(&mut begin)?;
+    Ok(match begin[..] {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Err(UTF_16),
+        [c, 0, ..] | [0, c, ..] if c.is_ascii_graphic() || c.is_ascii_whitespace() => Err(UTF_16),
+        _ if begin.starts_with(MAGIC) => Err("is an npy file: give --format npy"),
+        _ if ends_in_cr(&begin) => {
+            Err("its lines end in CR alone: convert them to LF, by tr '\\r' '\\n'")
+        }
+        _ if begin.starts_with(BYTE_ORDER_MARK) => Ok(BYTE_ORDER_MARK.len() as u64),
+        _ => Ok(0),
+    })
+}
+
+/// Whether there is CR in the midst of a text, and LF nowhere.
+fn ends_in_cr(text: &[u8]) -> bool {
+    let cr = memchr::memchr(b'\r', text);
+    cr.is_some_and(|i| i + 1 < text.len()) && memchr::memchr(b'\n', text).is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kind_of_a_text_is_told_by_its_first_bytes() {
+        let utf16 =
+            |text: &str| -> Vec<u8> { text.encode_utf16().flat_map(u16::to_le_bytes).collect() };
+        let swapped = |text| utf16(text).chunks(2).flat_map(|c| [c[1], c[0]]).collect::<Vec<u8>>();
+        for (text, kind) in [
+            (b"".to_vec(), Ok(0)),
+            (b"1".to_vec(), Ok(0)),
+            (b"1\r".to_vec(), Ok(0)),
+            (b"1\r\n2\r\n".to_vec(), Ok(0)),
+            (b"1\r2\n".to_vec(), Ok(0)),
+            (b"\xef\xbb\xbf1\n".to_vec(), Ok(3)),
+            (b"\xef\xbb\xbf".to_vec(), Ok(3)),
+            (b"1\r2".to_vec(), Err("its lines end in CR alone")),
+            (b"\xef\xbb\xbf1\r2\r".to_vec(), Err("its lines end in CR alone")),
+            (b"\0\x01".to_vec(), Ok(0)),
+            (b"\x93NUMPY\x01\0".to_vec(), Err("is an npy file")),
+            (utf16("1\n2\n"), Err("seems to be UTF-16")),
+            (swapped("1\n2\n"), Err("seems to be UTF-16")),
+            (utf16("\u{feff}1\n"), Err("seems to be UTF-16")),
+            (swapped("\u{feff}1\n"), Err("seems to be UTF-16")),
+        ] {
+            let found = text_begins(&mut &text[..]).unwrap();
+            let found = found.map_err(|says| says.split(':').next().unwrap_or(says));
+            assert_eq!(found, kind, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! How numbers stand in a file.
+
+mod detect;
+mod digits;
+mod encoding;
+mod lines;
+mod npy;
+
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use warpint_integer::Width;
+
+pub(crate) use detect::{LOOKED_AT, detect};
+pub(crate) use digits::{Digits, NONE, prefix, significant};
+pub use digits::{Limit, LineProblem};
+pub(crate) use encoding::text_begins;
+pub(crate) use lines::{LineReader, Lines};
+pub use npy::{Header as NpyHeader, Item};
+
+/// How numbers stand in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// A line of decimal digits each, in UTF-8, ended by LF or CR LF. `none` stands for a missing
+    /// number.
+    Decimal,
+    /// A line of hexadecimal digits each, with or without `0x`.
+    Hex,
+    /// A NumPy array of shape (count, limbs) of uint32 or uint64, the lowest limb first.
+    Npy,
+    /// width/8 bytes each, the lowest first.
+    Raw,
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Decimal, Self::Hex, Self::Npy, Self::Raw];
+
+    /// `dec`, `hex`, `npy` or `raw`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Decimal => "dec",
+            Self::Hex => "hex",
+            Self::Npy => "npy",
+            Self::Raw => "raw",
+        }
+    }
+
+    /// The format that the end of a name tells: `.txt` or `.dec`, `.hex`, `.npy`, `.bin` or `.raw`.
+    #[must_use]
+    pub fn of_name(path: &Path) -> Option<Self> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        match extension.as_str() {
+            "txt" | "dec" => Some(Self::Decimal),
+            "hex" => Some(Self::Hex),
+            "npy" => Some(Self::Npy),
+            "bin" | "raw" => Some(Self::Raw),
+            _ => None,
+        }
+    }
+
+    /// Whether it has a line for each number.
+    #[must_use]
+    pub fn is_text(self) -> bool {
+        matches!(self, Self::Decimal | Self::Hex)
+    }
+
+    /// About how many bytes of memory a number takes, as limbs and in this format.
+    pub(crate) fn bytes_each(self, width: Width) -> u64 {
+        let limbs = u64::from(width.bits() / 8);
+        // A text, where it begins and ends, and what an allocation costs.
+        let text = |digits| digits + 64;
+        limbs
+            + match self {
+                Self::Decimal => text(limbs * 5 / 2),
+                Self::Hex => text(limbs * 2),
+                Self::Npy | Self::Raw => limbs,
+            }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A text that names no [`Format`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is none of dec, hex, npy, raw")]
+pub struct FormatError(String);
+
+impl FromStr for Format {
+    type Err = FormatError;
+
+    fn from_str(text: &str) -> Result<Self, FormatError> {
+        let all = Self::ALL.into_iter();
+        all.into_iter().find(|format| format.name() == text).ok_or_else(|| FormatError(text.into()))
+    }
+}

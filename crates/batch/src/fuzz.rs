@@ -1,0 +1,159 @@
+//! Files of numbers as they should not be: nothing panics, and what is taken for a number is one.
+//!
+//! 10,000 cases a test; `PROPTEST_CASES` says how many instead.
+
+use std::fs;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use warpint_integer::{Executor, Width};
+
+use crate::format::{Digits, LineReader, prefix, significant};
+use crate::{Format, Item, Limit, NpyHeader, Source};
+
+fn cases() -> ProptestConfig {
+    let given = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
+    ProptestConfig::with_cases(given.unwrap_or(10_000))
+}
+
+/// A tenth of them, where each writes a file.
+fn cases_on_disk() -> ProptestConfig {
+    ProptestConfig::with_cases(cases().cases.div_ceil(10))
+}
+
+/// A sound file with some bytes changed, put in and cut off; or any bytes.
+fn changed(sound: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
+    let change = (any::<usize>(), vec(any::<u8>(), 0..4), 0..3usize);
+    let sound = (prop::sample::select(sound), vec(change, 0..4), any::<usize>());
+    let changed = sound.prop_map(|(mut file, changes, end)| {
+        for (at, bytes, gone) in changes {
+            let at = at % (file.len() + 1);
+            file.splice(at..(at + gone).min(file.len()), bytes);
+        }
+        if end % 4 == 0 {
+            file.truncate(end / 4 % (file.len() + 1));
+        }
+        file
+    });
+    prop_oneof![4 => changed, 1 => vec(any::<u8>(), 0..300)]
+}
+
+fn arrays() -> Vec<Vec<u8>> {
+    let mut arrays = vec![];
+    for (item, count, limbs) in [(Item::U32, 2, 3), (Item::U64, 1, 1), (Item::U32, 0, 1 << 15)] {
+        let mut file = NpyHeader { item, count, limbs }.to_bytes();
+        let bytes = count * limbs * u64::from(item.bits() / 8);
+        file.extend((0..bytes).map(|i| i as u8));
+        arrays.push(file);
+    }
+    let later = b"\x93NUMPY\x03\x00\x3b\x00\x00\x00{'shape': (0, 1), 'fortran_order': False, 'descr': \"<u8\"}   \n";
+    arrays.push(later.to_vec());
+    arrays
+}
+
+fn texts() -> Vec<Vec<u8>> {
+    let wide = format!("{}\n0x{}\r\n\n7", "9".repeat(400), "F".repeat(70));
+    let zeros = format!("{0}\n0x{0}f\n{0}9x\r\n0x{0}\n{0}xf", "0".repeat(100));
+    ["", "1\n2\n", "0\r\n\r\n18446744073709551615\r\n", "0xff\nFF\n", &wide, &zeros]
+        .map(|text| text.as_bytes().to_vec())
+        .to_vec()
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    #[test]
+    fn fuzz_npy_header(file in changed(arrays())) {
+        let mut rest = &file[..];
+        match NpyHeader::read(&mut rest).unwrap() {
+            Ok(header) => {
+                // What is taken can be written, and is read to the same.
+                prop_assert!(rest.len() < file.len());
+                prop_assert_eq!(NpyHeader::read(&mut &header.to_bytes()[..]).unwrap(), Ok(header));
+            }
+            Err(says) => prop_assert!(!says.is_empty() && !says.contains('\n')),
+        }
+    }
+
+    #[test]
+    fn fuzz_lines(file in changed(texts()), hex: bool, limbs in 1u32..4, most in 1usize..5) {
+        let format = if hex { Format::Hex } else { Format::Decimal };
+        let digits = Digits::new(format, Limit { width: Width::new(32 * limbs).unwrap(), given: true }).unwrap();
+        let mut reader = LineReader::new(&file[..], 64);
+        let mut expected = file.split(|&byte| byte == b'\n').collect::<Vec<_>>();
+        // After the last end there is no line.
+        if expected.last().is_some_and(|line| line.is_empty()) {
+            expected.pop();
+        }
+        let mut expected = expected.into_iter();
+        loop {
+            let lines = reader.next(most, usize::MAX).unwrap();
+            prop_assert!(lines.len() <= most);
+            if lines.len() == 0 {
+                break;
+            }
+            for i in 0..lines.len() {
+                let whole = expected.next().unwrap();
+                let Some(line) = lines.get(i) else {
+                    prop_assert!(whole.len() > 64);
+                    continue;
+                };
+                let whole = whole.trim_ascii();
+                if whole.len() <= 64 {
+                    prop_assert_eq!(line, whole);
+                }
+                prop_assert!(line.len() <= 66 && whole.ends_with(significant(&line[prefix(line)..])));
+                prop_assert_eq!(lines.digits(i, &digits).is_ok(), digits.of(whole).is_ok());
+                match lines.digits(i, &digits) {
+                    // Library and command agree on what is a number.
+                    Ok(text) => {
+                        let number = digits.numbers(&Executor::cpu(), &[text]).unwrap();
+                        prop_assert_eq!(number.count(), 1);
+                    }
+                    Err(problem) => {
+                        let text = String::from_utf8_lossy(line);
+                        let refused = digits.numbers(&Executor::cpu(), &[&text]).is_err();
+                        prop_assert!(refused, "{text}: {problem}");
+                        prop_assert!(!problem.to_string().contains('\n'));
+                    }
+                }
+            }
+        }
+        prop_assert!(expected.next().is_none());
+    }
+}
+
+proptest! {
+    #![proptest_config(cases_on_disk())]
+
+    #[test]
+    fn fuzz_file_of_numbers(
+        file in prop_oneof![changed(arrays()), changed(texts())],
+        format in prop::sample::select(vec![
+            None,
+            Some(Format::Decimal),
+            Some(Format::Hex),
+            Some(Format::Npy),
+            Some(Format::Raw),
+        ]),
+        limbs in prop::option::of(1u32..4),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        fs::write(&path, &file).unwrap();
+        let width = limbs.map(|limbs| Width::new(32 * limbs).unwrap());
+        let Ok(source) = Source::new(&path, format, width) else { return Ok(()) };
+        // As many as were counted, and as wide as was found.
+        prop_assert!(source.count <= file.len() as u64);
+        let piece = source.open(0).unwrap().next(source.count as usize).unwrap();
+        let (numbers, bad) = piece.numbers(&Executor::cpu()).unwrap();
+        prop_assert_eq!(numbers.count() as u64, source.count);
+        prop_assert_eq!(numbers.width(), source.width);
+        prop_assert!(bad.len() as u64 <= source.count);
+        let text = source.format.is_text();
+        if width.is_none() && text && source.width.limbs() > 1 {
+            let widest = numbers.bit_lengths().unwrap().into_iter().max().unwrap();
+            prop_assert!(widest > source.width.bits() - 32);
+        }
+    }
+}

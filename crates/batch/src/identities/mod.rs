@@ -1,0 +1,142 @@
+//! Computing, and results compared with their operands before they are converted and written.
+
+use warpint_integer::{Evidence, Executor, Flags, IntegerError, Operation, UintBatch};
+
+use crate::check::Sample;
+
+/// One of so many powers of a piece is computed again on the CPU, and at least [`LEAST_POWERS`].
+const POWERS_PER_SAMPLE: u64 = 1024;
+const LEAST_POWERS: u64 = 16;
+/// So many times as many after a power was wrong: a fault that came back must not be missed.
+const MORE_POWERS: u64 = 64;
+
+/// Whether results are checked by the identities of [`warpint_integer::check`].
+#[derive(Debug)]
+pub(crate) struct Identities {
+    asked_for: bool,
+    /// Draws the powers that are computed again.
+    seed: u64,
+}
+
+/// Results on the host.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) results: Vec<UintBatch>,
+    /// Those that are none.
+    pub(crate) none: Vec<usize>,
+    /// How many were checked; of powers, how many were computed again.
+    pub(crate) checked: u64,
+    /// What contradicted its operands when it was computed first.
+    pub(crate) erred: Option<Contradiction>,
+    /// The same when it was computed again.
+    pub(crate) wrong: Option<Contradiction>,
+}
+
+/// Results that contradict their operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Contradiction {
+    pub(crate) first: usize,
+    pub(crate) count: usize,
+}
+
+impl Contradiction {
+    fn of(failing: &[usize]) -> Option<Self> {
+        failing.first().map(|&first| Self { first, count: failing.len() })
+    }
+}
+
+impl Identities {
+    pub(crate) fn new(asked_for: bool, seed: u64) -> Self {
+        Self { asked_for, seed }
+    }
+
+    /// The results of operands that are on the host. What fails its check is computed once more, from
+    /// the operands on the host.
+    pub(crate) fn compute(
+        &mut self,
+        operation: Operation,
+        executor: &Executor,
+        operands: [&UintBatch; 3],
+        wanted: usize,
+    ) -> Result<Outcome, IntegerError> {
+        if !self.asked_for {
+            let (results, none) = results(operation, executor, operands, wanted)?;
+            return Ok(Outcome { results, none, checked: 0, erred: None, wrong: None });
+        }
+        let sampled = operation.evidence() == Some(Evidence::Sample);
+        let (mut erred, mut again) = (None, vec![]);
+        loop {
+            let (results, none) = results(operation, executor, operands, usize::MAX)?;
+            let count = results.first().map_or(0, UintBatch::count);
+            let sample = match (sampled, erred.is_some()) {
+                (false, _) => vec![],
+                (true, false) => self.sample(count, 1, &[]),
+                (true, true) => self.sample(count, MORE_POWERS, &again),
+            };
+            let flags = flags(&none, count);
+            let failing = operation.failing(operands, &results, &flags, &sample, executor)?;
+            let contradiction = Contradiction::of(&failing);
+            if failing.is_empty() || erred.is_some() {
+                let checked = if sampled { sample.len() } else { count } as u64;
+                return Ok(Outcome { results, none, checked, erred, wrong: contradiction });
+            }
+            (erred, again) = (contradiction, failing);
+        }
+    }
+
+    /// Powers to be computed again, ascending: others each time, `times` as many as usual, and those of
+    /// `failed`, ascending.
+    fn sample(&mut self, count: usize, times: u64, failed: &[usize]) -> Vec<usize> {
+        let wanted = times * (count as u64 / POWERS_PER_SAMPLE).max(LEAST_POWERS);
+        let mut sample = Sample::new(wanted.min(count as u64), count as u64, self.seed);
+        self.seed = self.seed.wrapping_add(1);
+        (0..count).filter(|i| sample.draw() || failed.binary_search(i).is_ok()).collect()
+    }
+}
+
+/// The first `wanted` results, brought to the host, and which of them are none.
+fn results(
+    operation: Operation,
+    executor: &Executor,
+    operands: [&UintBatch; 3],
+    wanted: usize,
+) -> Result<(Vec<UintBatch>, Vec<usize>), IntegerError> {
+    let cpu = Executor::cpu();
+    if executor.is_cpu() {
+        let (results, flags) = operation.apply(operands)?;
+        return Ok((results, set(flags)?));
+    }
+    // What stands for a missing operand is the first one.
+    let [a, b, m] = operands;
+    let there_a = a.copy_to(executor)?;
+    let copy = |x: &UintBatch| (!std::ptr::eq(x, a)).then(|| x.copy_to(executor)).transpose();
+    let (there_b, there_m) = (copy(b)?, copy(m)?);
+    let (results, flags) = operation.apply([
+        &there_a,
+        there_b.as_ref().unwrap_or(&there_a),
+        there_m.as_ref().unwrap_or(&there_a),
+    ])?;
+    let none = set(flags)?;
+    let results = results.into_iter().take(wanted).map(|r| r.to(&cpu)).collect::<Result<_, _>>()?;
+    Ok((results, none))
+}
+
+/// The numbers whose flags are set.
+fn set(flags: Option<Flags>) -> Result<Vec<usize>, IntegerError> {
+    let flags = flags.map_or(Ok(vec![]), |flags| flags.to_vec())?.into_iter().enumerate();
+    Ok(flags.filter(|&(_, flag)| flag != 0).map(|(i, _)| i).collect())
+}
+
+/// The inverse of [`set`], of `count` flags.
+fn flags(none: &[usize], count: usize) -> Vec<u8> {
+    let mut flags = vec![0; count];
+    for &i in none {
+        if let Some(flag) = flags.get_mut(i) {
+            *flag = 1;
+        }
+    }
+    flags
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,168 @@
+//! Results of a job that is not at its end, in files beside their places: `OUT.partial`.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use crc32fast::Hasher;
+use serde::{Deserialize, Serialize};
+use warpint_files::{FileError, WholeFile};
+
+use crate::BatchError;
+
+/// A file that is locked against other processes, and gone unless it is finished or kept.
+pub(crate) struct Partial {
+    file: File,
+    /// OUT, as it was given.
+    out: PathBuf,
+    /// Where OUT is.
+    place: PathBuf,
+    path: PathBuf,
+    /// What is written so far, of which the last piece may not be known to be whole.
+    written: Mark,
+    hasher: Hasher,
+    stays: bool,
+}
+
+/// How much of a file is written, and the CRC-32 of these bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Mark {
+    pub(crate) bytes: u64,
+    pub(crate) crc32: u32,
+}
+
+/// The path of the unfinished file of OUT.
+pub(crate) fn partial_path(out: &WholeFile) -> PathBuf {
+    let mut name = out.place().file_name().unwrap_or_default().to_owned();
+    name.push(".partial");
+    out.place().with_file_name(name)
+}
+
+/// Whether a file of the program's own is there; anything else in its place is refused, links too.
+pub(crate) fn is_there(path: &Path) -> Result<bool, BatchError> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_file() => Ok(true),
+        Ok(_) => {
+            let line = format!("{} is in the way: it is no regular file", path.display());
+            Err(BatchError::Request(line))
+        }
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(e) => Err(BatchError::Request(format!("cannot look at {}: {e}", path.display()))),
+    }
+}
+
+impl Partial {
+    /// Opens the unfinished file of OUT, or makes it, and locks it.
+    pub(crate) fn open(out: &WholeFile) -> Result<Self, BatchError> {
+        let (path, place, out) = (partial_path(out), out.place().to_owned(), out.path().to_owned());
+        is_there(&path)?;
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).create(true).truncate(false).open(&path);
+        let file = file.map_err(|e| failed("write", &path, e))?;
+        match file.try_lock() {
+            // Not every file system has locks.
+            Ok(()) | Err(TryLockError::Error(_)) => {}
+            Err(TryLockError::WouldBlock) => {
+                let line = format!("another process is writing {}", out.display());
+                return Err(BatchError::Request(line));
+            }
+        }
+        let (written, hasher) = (Mark::default(), Hasher::new());
+        Ok(Self { file, out, place, path, written, hasher, stays: true })
+    }
+
+    /// Begins anew.
+    pub(crate) fn clear(&mut self) -> Result<(), BatchError> {
+        let cleared = self.file.set_len(0).and_then(|()| self.file.rewind());
+        cleared.map_err(|e| self.unwritten(e))?;
+        if let Ok(replaced) = fs::metadata(&self.place) {
+            // Who could read that can read this. Not every file system knows.
+            drop(self.file.set_permissions(replaced.permissions()));
+        }
+        (self.written, self.hasher, self.stays) = (Mark::default(), Hasher::new(), false);
+        Ok(())
+    }
+
+    /// Goes on behind this mark. `false` if the bytes up to there are not those that were written.
+    pub(crate) fn go_on(&mut self, mark: Mark) -> Result<bool, BatchError> {
+        let unread = |e| failed("read", &self.path, e);
+        self.file.rewind().map_err(unread)?;
+        let mut hasher = Hasher::new();
+        let mut left = BufReader::with_capacity(1 << 18, &self.file).take(mark.bytes);
+        let mut block = vec![0; 1 << 18];
+        let mut bytes = 0;
+        loop {
+            let some = left.read(&mut block).map_err(unread)?;
+            if some == 0 {
+                break;
+            }
+            hasher.update(&block[..some]);
+            bytes += some as u64;
+        }
+        if (Mark { bytes, crc32: hasher.clone().finalize() }) != mark {
+            return Ok(false);
+        }
+        let cut = self.file.set_len(bytes).and_then(|()| self.file.seek(SeekFrom::Start(bytes)));
+        cut.map_err(|e| self.unwritten(e))?;
+        (self.written, self.hasher) = (mark, hasher);
+        Ok(true)
+    }
+
+    pub(crate) fn written(&self) -> Mark {
+        self.written
+    }
+
+    /// Appends bytes.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), BatchError> {
+        self.file.write_all(bytes).map_err(|e| self.unwritten(e))?;
+        self.hasher.update(bytes);
+        self.written.bytes += bytes.len() as u64;
+        self.written.crc32 = self.hasher.clone().finalize();
+        Ok(())
+    }
+
+    /// Brings what is written to the disk; the file stays then.
+    pub(crate) fn sync(&mut self) -> Result<(), BatchError> {
+        self.file.sync_data().map_err(|e| self.unwritten(e))?;
+        self.stays = true;
+        Ok(())
+    }
+
+    /// Brings all of it to the disk.
+    pub(crate) fn sync_all(&self) -> Result<(), BatchError> {
+        self.file.sync_all().map_err(|e| self.unwritten(e))
+    }
+
+    /// Moves it to its place; being on the disk, it is whole for whoever looks.
+    pub(crate) fn finish(mut self) -> Result<(), BatchError> {
+        fs::rename(&self.path, &self.place).map_err(|e| self.unwritten(e))?;
+        self.stays = true;
+        Ok(())
+    }
+
+    /// Removes it.
+    pub(crate) fn discard(mut self) {
+        self.stays = false;
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn unwritten(&self, source: io::Error) -> BatchError {
+        failed("write", &self.out, source)
+    }
+}
+
+/// An error of the system, at a path.
+pub(crate) fn failed(action: &'static str, path: &Path, source: io::Error) -> BatchError {
+    FileError::Io { action, path: path.to_owned(), source }.into()
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        if !self.stays {
+            drop(fs::remove_file(&self.path));
+        }
+    }
+}

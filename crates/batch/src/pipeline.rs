@@ -1,0 +1,372 @@
+//! Reading, computing and writing, each in a thread of its own, some numbers at a time.
+
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use warpint_integer::{Evidence, Executor, Operation, UintBatch};
+use warpint_progress::StopToken;
+
+use crate::check::{Sample, Written, wrong};
+use crate::identities::{Identities, Outcome};
+use crate::sink::Sink;
+use crate::{BatchError, Form, Piece, Results, Source, SourceReader};
+
+/// What is to be done.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) operation: Operation,
+    pub(crate) executor: Executor,
+    /// One, two or three.
+    pub(crate) operands: Vec<Source>,
+    /// Of results: as many as the operands have numbers, of which some may have a single number
+    /// for all.
+    pub(crate) count: u64,
+    /// Of results, and of remainders if they are wanted.
+    pub(crate) forms: Vec<Form>,
+    /// Numbers at a time.
+    pub(crate) chunk: u64,
+}
+
+/// How results are checked.
+pub(crate) struct Checks {
+    pub(crate) identities: Identities,
+    pub(crate) sample: Sample,
+}
+
+/// What a job tells on the way. A text is one sentence for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum News {
+    /// The operand of this name is read as a file, for there is one; it could be meant as a number.
+    ReadAsFile(String),
+    /// Results of an earlier run of the same request are gone on with.
+    GoingOn(String),
+    /// Results of an earlier run are discarded: why.
+    Discarded(String),
+    /// Computing begins.
+    Begun {
+        /// Numbers that earlier runs have done.
+        done: u64,
+        /// All numbers.
+        count: u64,
+    },
+    /// So many numbers are done, those of earlier runs among them.
+    Done(u64),
+    /// A number has no result: where it stands, and why.
+    Problem(String),
+    /// The device erred, and the results were computed again.
+    Warning(String),
+    /// Computing has ended, or failed. Results are put in their places next.
+    Ended,
+}
+
+/// What was done, in this run and in those that it goes on from.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Tally {
+    /// Numbers that are done.
+    pub done: u64,
+    /// Without a result.
+    pub malformed: u64,
+    /// Results that were computed once more by slow arithmetic.
+    pub checked: u64,
+    /// Results that satisfy the identities of their operation.
+    pub identities: u64,
+    /// Pieces that were computed again because results contradicted their operands.
+    pub device_errors: u64,
+}
+
+/// How long each stage worked. They work at the same time.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Times {
+    /// The first look at the operands included.
+    pub read: Duration,
+    /// Conversions between digits and limbs included.
+    pub compute: Duration,
+    /// Waiting for the disk included.
+    pub write: Duration,
+}
+
+/// What became of a run.
+pub(crate) struct Ran {
+    pub(crate) tally: Tally,
+    pub(crate) times: Times,
+    pub(crate) ended: Result<(), BatchError>,
+    /// The check of a sample has failed: of what was computed before, only a sample was checked. After
+    /// the check of all results, what was written before stays of use.
+    pub(crate) distrusted: bool,
+}
+
+impl Plan {
+    /// Writes the results behind those of `begun`, with those of a sample computed once more, and
+    /// tells the news on the way. A request to stop ends it early: then fewer are done than there
+    /// are.
+    pub(crate) fn run(
+        &self,
+        begun: Tally,
+        sink: &mut Sink,
+        checks: Checks,
+        stop: &StopToken,
+        news: &mut dyn FnMut(News),
+    ) -> Result<Ran, BatchError> {
+        let singles = self.operands.iter().map(|source| self.single(source));
+        let singles = singles.collect::<Result<Vec<_>, _>>()?;
+        thread::scope(|scope| {
+            let (to_compute, pieces) = sync_channel(1);
+            let (to_write, results) = sync_channel(1);
+            let reader = scope.spawn(move || self.read(begun.done, &to_compute));
+            let writer = scope.spawn(move || write(sink, &results));
+            let (time, distrusted) = (Duration::ZERO, false);
+            let mut work = Work { plan: self, singles, checks, tally: begun, time, distrusted };
+            let computed = work.all(&pieces, &to_write, stop, news);
+            drop((pieces, to_write));
+            let read = reader.join().unwrap_or_else(|panic| resume_unwind(panic));
+            let written = writer.join().unwrap_or_else(|panic| resume_unwind(panic));
+            let mut times = Times { compute: work.time, ..Times::default() };
+            let ended = computed
+                .and(read.map(|time| times.read = time))
+                .and(written.map(|time| times.write = time));
+            Ok(Ran { tally: work.tally, times, ended, distrusted: work.distrusted })
+        })
+    }
+
+    /// Whether a file has one number for all of the other.
+    fn is_single(&self, source: &Source) -> bool {
+        source.count == 1 && self.count != 1
+    }
+
+    /// The file whose numbers are counted.
+    fn counted(&self) -> Option<&Source> {
+        self.operands.iter().find(|source| !self.is_single(source))
+    }
+
+    /// The number that a file has for all of the other.
+    fn single(&self, source: &Source) -> Result<Option<Arc<UintBatch>>, BatchError> {
+        if !self.is_single(source) {
+            return Ok(None);
+        }
+        let (number, problems) = source.open(0)?.next(1)?.numbers(&Executor::cpu())?;
+        match problems.first() {
+            Some((_, problem)) => {
+                let (name, reason) = (source.name_of(0), problem.to_string());
+                Err(BatchError::Operand { name, reason })
+            }
+            None => Ok(Some(Arc::new(number))),
+        }
+    }
+
+    /// Says how long it took, without waiting.
+    fn read<'a>(
+        &'a self,
+        from: u64,
+        to: &SyncSender<(usize, Vec<Piece<'a>>)>,
+    ) -> Result<Duration, BatchError> {
+        let mut begin = Instant::now();
+        let mut time = Duration::ZERO;
+        let open = |source| self.open(source, from);
+        let mut readers = self.operands.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+        let next = |reader: &mut SourceReader<'a>, count| {
+            let single = self.is_single(reader.source);
+            if single { self.open(reader.source, from)?.next(1) } else { reader.next(count) }
+        };
+        let mut left = self.count - from;
+        while left > 0 {
+            let some = left.min(self.chunk);
+            // A chunk fits the memory.
+            let count = some as usize;
+            let pieces = readers.iter_mut().map(|reader| next(reader, count));
+            let pieces = pieces.collect::<Result<_, _>>()?;
+            time += begin.elapsed();
+            if to.send((count, pieces)).is_err() {
+                // Nobody wants more: a stop, or an error that is told elsewhere.
+                break;
+            }
+            begin = Instant::now();
+            left -= some;
+        }
+        Ok(time)
+    }
+
+    fn open<'a>(&self, source: &'a Source, from: u64) -> Result<SourceReader<'a>, BatchError> {
+        source.open(if self.is_single(source) { 0 } else { from })
+    }
+}
+
+/// The results of a piece, and which of them are none.
+type Computed = (Vec<Results>, Vec<usize>);
+
+/// Says how long it took, without waiting.
+fn write(sink: &mut Sink, computed: &Receiver<(Computed, Tally)>) -> Result<Duration, BatchError> {
+    let mut time = Duration::ZERO;
+    for ((results, none), tally) in computed {
+        let begin = Instant::now();
+        let bytes = results.into_iter().map(|results| results.into_bytes(&none));
+        sink.write(&bytes.collect::<Vec<_>>())?;
+        sink.whole(tally)?;
+        time += begin.elapsed();
+    }
+    Ok(time)
+}
+
+/// Computing.
+struct Work<'a> {
+    plan: &'a Plan,
+    /// Of each operand: one number for all of the others.
+    singles: Vec<Option<Arc<UintBatch>>>,
+    checks: Checks,
+    tally: Tally,
+    time: Duration,
+    distrusted: bool,
+}
+
+impl<'a> Work<'a> {
+    fn all(
+        &mut self,
+        pieces: &Receiver<(usize, Vec<Piece<'_>>)>,
+        to: &SyncSender<(Computed, Tally)>,
+        stop: &StopToken,
+        news: &mut dyn FnMut(News),
+    ) -> Result<(), BatchError> {
+        for (count, pieces) in pieces {
+            if stop.is_stopped() {
+                break;
+            }
+            let begin = Instant::now();
+            let done = self.some(count, &pieces, news)?;
+            self.time += begin.elapsed();
+            self.tally.done += count as u64;
+            if to.send((done, self.tally)).is_err() {
+                break;
+            }
+            news(News::Done(self.tally.done));
+        }
+        Ok(())
+    }
+
+    fn some(
+        &mut self,
+        count: usize,
+        pieces: &[Piece<'_>],
+        news: &mut dyn FnMut(News),
+    ) -> Result<Computed, BatchError> {
+        let plan = self.plan;
+        let mut problems = vec![];
+        let mut numbers = vec![];
+        for ((source, piece), single) in plan.operands.iter().zip(pieces).zip(&self.singles) {
+            if let Some(number) = single {
+                numbers.push(Arc::clone(number));
+                continue;
+            }
+            let (these, bad) = piece.numbers(&Executor::cpu())?;
+            problems.extend(bad.into_iter().map(|(i, bad)| (i, Some(source), bad.to_string())));
+            numbers.push(Arc::new(these));
+        }
+        let Some(first) = numbers.first() else { return Ok((vec![], vec![])) };
+        let of = |i: usize| &**numbers.get(i).unwrap_or(first);
+        let operands = [of(0), of(1), of(2)];
+        let identities = &mut self.checks.identities;
+        let outcome =
+            identities.compute(plan.operation, &plan.executor, operands, plan.forms.len())?;
+        let (results, flagged) = self.confirmed(outcome, news)?;
+        // What stands for a bad line may have no result either, and is told of already.
+        let mut bad: Vec<usize> = problems.iter().map(|&(i, ..)| i).collect();
+        bad.sort_unstable();
+        let flagged = flagged.into_iter().filter(|i| bad.binary_search(i).is_err());
+        let says = plan.operation.no_result().unwrap_or("no result");
+        // The file where the zero stands, unless it is one for all.
+        let operand = plan.operation.refuses_zeros_of().and_then(|i| plan.operands.get(i));
+        let blamed = operand.filter(|source| !plan.is_single(source)).or(plan.counted());
+        problems.extend(flagged.map(|i| (i, blamed, says.to_owned())));
+        problems.sort_by_key(|&(i, ..)| i);
+        for (i, source, problem) in &problems {
+            let number = self.name_of(*source, *i);
+            news(News::Problem(format!("{number}: {problem}")));
+        }
+        let mut none: Vec<usize> = problems.into_iter().map(|(i, ..)| i).collect();
+        none.dedup();
+        self.tally.malformed += none.len() as u64;
+        let results = plan.forms.iter().zip(&results).map(|(form, numbers)| form.of(numbers));
+        let results = results.collect::<Result<Vec<_>, _>>()?;
+        let checked = self.check(count, pieces, &results, &none);
+        self.distrusted = checked.is_err();
+        checked?;
+        Ok((results, none))
+    }
+
+    /// Results that do not contradict their operands, and which of them are none.
+    fn confirmed(
+        &mut self,
+        outcome: Outcome,
+        news: &mut dyn FnMut(News),
+    ) -> Result<(Vec<UintBatch>, Vec<usize>), BatchError> {
+        let name = self.plan.operation.name();
+        let device = self.plan.executor.device().map_or("cpu", |device| &device.info().id);
+        let sampled = self.plan.operation.evidence() == Some(Evidence::Sample);
+        if let Some(wrong) = outcome.wrong {
+            // Of what was written before, only a sample may have been checked.
+            self.distrusted = sampled;
+            let number = self.name_of(self.plan.counted(), wrong.first);
+            let (operation, device) = (name, device.to_owned());
+            return Err(BatchError::Contradiction { operation, number, device });
+        }
+        if let Some(erred) = outcome.erred {
+            self.tally.device_errors += 1;
+            let number = self.name_of(self.plan.counted(), erred.first);
+            let more = match erred.count - 1 {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let now = if sampled { "the larger sample is right" } else { "all are right" };
+            news(News::Warning(format!(
+                "{device} erred: {name} of {number}{more} contradicted the operands; computed \
+                 again, {now}"
+            )));
+        }
+        self.tally.identities += outcome.checked;
+        Ok((outcome.results, outcome.none))
+    }
+
+    /// Where number i of a piece stands; where all operands have one number, in none of them.
+    fn name_of(&self, source: Option<&Source>, i: usize) -> String {
+        let i = self.tally.done + i as u64;
+        source.or(self.plan.operands.first()).map_or_else(String::new, |source| source.name_of(i))
+    }
+
+    fn check(
+        &mut self,
+        count: usize,
+        pieces: &[Piece<'_>],
+        results: &[Results],
+        none: &[usize],
+    ) -> Result<(), BatchError> {
+        let plan = self.plan;
+        let drawn: Vec<usize> = (0..count).filter(|_| self.checks.sample.draw()).collect();
+        let drawn: Vec<usize> =
+            drawn.into_iter().filter(|i| none.binary_search(i).is_err()).collect();
+        let found = drawn.par_iter().find_map_first(|&i| {
+            let operands =
+                plan.operands.iter().zip(pieces).map(|(source, piece)| {
+                    piece.written(if plan.is_single(source) { 0 } else { i })
+                });
+            let operands: Vec<Written<'_>> = operands.collect();
+            let written = results
+                .iter()
+                .zip(&plan.forms)
+                .map(|(results, form)| (results.get(i, form.format), form.width));
+            wrong(plan.operation, &operands, &written.collect::<Vec<_>>()).map(|wrong| (i, wrong))
+        });
+        self.tally.checked += drawn.len() as u64;
+        match found {
+            None => Ok(()),
+            Some((i, what)) => {
+                let number = self.name_of(plan.counted(), i);
+                let (operation, seed) = (plan.operation.name(), self.checks.sample.seed);
+                Err(BatchError::Differs { seed, operation, number, what })
+            }
+        }
+    }
+}

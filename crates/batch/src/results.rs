@@ -1,0 +1,104 @@
+//! Results as they are written.
+
+use std::ops::Range;
+
+use warpint_integer::{IntegerError, UintBatch, Width};
+
+use crate::check::Written;
+use crate::format::NONE;
+use crate::{Format, Item, NpyHeader};
+
+/// Results as they go into a file.
+#[derive(Debug)]
+pub struct Results(Content);
+
+#[derive(Debug)]
+enum Content {
+    Texts(Vec<String>),
+    /// So many bytes each.
+    Bytes(Vec<u8>, usize),
+}
+
+/// What results are written as.
+#[derive(Debug, Clone, Copy)]
+pub struct Form {
+    /// How they stand in the file.
+    pub format: Format,
+    /// Of results.
+    pub width: Width,
+    /// Of an npy file. The width is a multiple of it.
+    pub item: Item,
+}
+
+impl Form {
+    /// Numbers of its width as they go into the file.
+    ///
+    /// # Errors
+    /// [`IntegerError::Memory`]; of a batch on a device, those of the device.
+    pub fn of(&self, numbers: &UintBatch) -> Result<Results, IntegerError> {
+        Ok(Results(match self.format {
+            Format::Decimal => Content::Texts(numbers.to_decimal()?),
+            Format::Hex => Content::Texts(numbers.to_hex()?),
+            Format::Npy | Format::Raw => Content::Bytes(numbers.to_bytes_le()?, self.row()),
+        }))
+    }
+
+    /// Bytes of a number.
+    fn row(&self) -> usize {
+        4 * self.width.limbs()
+    }
+
+    /// What a file of so many results begins with.
+    #[must_use]
+    pub fn header(&self, count: u64) -> Vec<u8> {
+        match self.format {
+            Format::Npy => {
+                let limbs = u64::from(self.width.bits() / self.item.bits());
+                NpyHeader { item: self.item, count, limbs }.to_bytes()
+            }
+            Format::Decimal | Format::Hex | Format::Raw => vec![],
+        }
+    }
+}
+
+impl Results {
+    /// Result i.
+    pub(crate) fn get(&self, i: usize, format: Format) -> Written<'_> {
+        let bytes = match &self.0 {
+            Content::Texts(texts) => texts.get(i).map(|text| text.as_bytes()),
+            Content::Bytes(bytes, row) => bytes.get(row_of(i, *row)),
+        };
+        Written { format, bytes: bytes.unwrap_or_default() }
+    }
+
+    /// The bytes of the file. The numbers of `none`, in ascending order, are no results: the line
+    /// `none` stands for them, or zeros.
+    #[must_use]
+    pub fn into_bytes(self, none: &[usize]) -> Vec<u8> {
+        match self.0 {
+            Content::Texts(texts) => {
+                let size = texts.iter().map(|text| text.len().max(NONE.len()) + 1).sum();
+                let mut bytes = Vec::with_capacity(size);
+                let mut none = none.iter().copied().peekable();
+                for (i, text) in texts.iter().enumerate() {
+                    let text = if none.next_if_eq(&i).is_some() { NONE } else { text };
+                    bytes.extend_from_slice(text.as_bytes());
+                    bytes.push(b'\n');
+                }
+                bytes
+            }
+            Content::Bytes(mut bytes, row) => {
+                for &i in none {
+                    if let Some(number) = bytes.get_mut(row_of(i, row)) {
+                        number.fill(0);
+                    }
+                }
+                bytes
+            }
+        }
+    }
+}
+
+fn row_of(i: usize, row: usize) -> Range<usize> {
+    i * row..(i + 1) * row
+}

@@ -1,0 +1,114 @@
+//! What can be read or written only once, from its beginning on: pipes, standard input and output.
+//! It is kept in files without names, in the folder for such: numbers are counted before they are
+//! computed, and results are not given out before all are there.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use crate::{BatchError, words};
+
+/// What a path leads to, as far as reading and writing are concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    File,
+    /// A FIFO, or a descriptor of one.
+    Pipe(Id),
+    /// `/dev/null`, as input empty.
+    Null,
+    /// Any other character device.
+    Device(Id),
+    /// What is neither read nor written: what it is.
+    Other(&'static str),
+}
+
+/// Device and inode.
+pub(crate) type Id = (u64, u64);
+
+impl Kind {
+    #[cfg(unix)]
+    pub(crate) fn of(found: &Metadata) -> Self {
+        use std::os::unix::fs::{FileTypeExt, MetadataExt};
+
+        let (kind, id) = (found.file_type(), (found.dev(), found.ino()));
+        let is_null =
+            || std::fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == found.rdev());
+        match () {
+            () if kind.is_file() => Self::File,
+            () if kind.is_fifo() => Self::Pipe(id),
+            () if kind.is_char_device() && is_null() => Self::Null,
+            () if kind.is_char_device() => Self::Device(id),
+            () if kind.is_dir() => Self::Other("is a directory"),
+            () if kind.is_block_device() => Self::Other("is a block device"),
+            () if kind.is_socket() => Self::Other("is a socket"),
+            () => Self::Other("is neither a file nor a pipe"),
+        }
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) fn of(found: &Metadata) -> Self {
+        if found.is_file() { Self::File } else { Self::Other("is not a file") }
+    }
+}
+
+/// Standard input, output and error by their numbers.
+pub(crate) const INPUT: u32 = 0;
+pub(crate) const OUTPUT: u32 = 1;
+pub(crate) const ERRORS: u32 = 2;
+
+/// The number of one of the standard streams that a path names: `-` is `dash`, or that of
+/// `/dev/stdin`, `/dev/fd/1` and the like, and of links to them.
+pub(crate) fn standard(path: &Path, dash: u32) -> Option<u32> {
+    if path == Path::new("-") {
+        return Some(dash);
+    }
+    let mut place = path.to_owned();
+    // As many links as Linux follows.
+    for _ in 0..40 {
+        let number = match place.to_str() {
+            Some("/dev/stdin") => Some(INPUT),
+            Some("/dev/stdout") => Some(OUTPUT),
+            Some("/dev/stderr") => Some(ERRORS),
+            Some(text) => ["/dev/fd/", "/proc/self/fd/"]
+                .iter()
+                .find_map(|folder| text.strip_prefix(folder)?.parse().ok()),
+            None => None,
+        };
+        if let Some(number) = number {
+            return Some(number).filter(|&number| number <= ERRORS);
+        }
+        let target = std::fs::read_link(&place).ok()?;
+        place = place.parent().unwrap_or(Path::new("")).join(target);
+    }
+    None
+}
+
+/// Keeps all that there is to read, and says how much it is and what its SHA-256 is.
+pub(crate) fn keep(mut from: impl Read, name: &str) -> Result<(File, u64, String), BatchError> {
+    let mut kept = nameless()?;
+    let mut digest = Sha256::new();
+    let mut size = 0;
+    let mut block = vec![0; 1 << 18];
+    loop {
+        let some = match from.read(&mut block) {
+            Ok(0) => break,
+            Ok(some) => some,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+            Err(source) => return Err(BatchError::Read { name: name.to_owned(), source }),
+        };
+        let bytes = &block[..some];
+        digest.update(bytes);
+        size += some as u64;
+        kept.write_all(bytes)
+            .map_err(|source| BatchError::Temporary { action: format!("keep {name}"), source })?;
+    }
+    Ok((kept, size, words::hex(&digest.finalize())))
+}
+
+/// A file that is gone with the program.
+pub(crate) fn nameless() -> Result<File, BatchError> {
+    tempfile::tempfile()
+        .map_err(|source| BatchError::Temporary { action: "make a file".into(), source })
+}

@@ -1,0 +1,147 @@
+//! Common divisors by Euclid's algorithm, a remainder of the whole batch in each step: what common
+//! divisors would cost if there were only division.
+
+use std::time::{Duration, Instant};
+
+use warpint_integer::{Executor, Flags, UintBatch, Width};
+
+use super::Work;
+use super::operands::Operands;
+use crate::BenchError;
+
+/// Runs that are timed: each is some thousand divisions.
+const RUNS: usize = 3;
+
+/// Steps from one look at whether all numbers are done to the next.
+const STRIDE: usize = 8;
+
+/// Numbers from 1 up, and the memory for their remainders.
+///
+/// r_0 = a, r_1 = b, and r_(k+1) ≡ r_(k−1) mod r_k from 1 to r_k: what is done, r_k = gcd(a, b),
+/// stays as it is while others go on. With s_k = r_k − 1 this is s_(k+1) = s_(k−1) mod (s_k + 1), a sum and a
+/// remainder. The longest of many numbers of n bits takes about 0.6·n steps.
+#[derive(Debug)]
+pub(super) struct Euclid {
+    a: UintBatch,
+    b: UintBatch,
+    one: UintBatch,
+    /// s_(k−1), s_k, and the next.
+    rests: [UintBatch; 3],
+    divisors: UintBatch,
+    zero_divisors: Flags,
+    divisors_found: UintBatch,
+}
+
+impl Euclid {
+    /// The operands of a row, zeros as ones.
+    pub(super) fn new(
+        executor: &Executor,
+        work: &Work,
+        operands: &Operands,
+    ) -> Result<Self, BenchError> {
+        let width = Width::new(work.bits())?;
+        let one = UintBatch::from_vec(executor, Width::new(32)?, vec![1])?;
+        let from_one = |limbs: &[u32]| -> Result<UintBatch, BenchError> {
+            let limbs = limbs
+                .get(..work.count * work.limbs)
+                .ok_or(BenchError::Missing { what: "operands" })?;
+            Ok(UintBatch::from_limbs(executor, width, limbs)?.max(&one)?)
+        };
+        let zeros = || UintBatch::zeros(executor, work.count, width);
+        Ok(Self {
+            a: from_one(&operands.a)?,
+            b: from_one(&operands.b)?,
+            rests: [zeros()?, zeros()?, zeros()?],
+            divisors: zeros()?,
+            zero_divisors: Flags::zeros(executor, work.count)?,
+            divisors_found: zeros()?,
+            one,
+        })
+    }
+
+    /// All common divisors.
+    pub(super) fn run(&mut self) -> Result<(), BenchError> {
+        let Self { a, b, one, rests, divisors, zero_divisors, divisors_found } = self;
+        let [x, y, _] = rests;
+        a.sub_into(one, x, None)?;
+        b.sub_into(one, y, None)?;
+        loop {
+            for _ in 0..STRIDE {
+                let [x, y, z] = rests;
+                y.add_into(one, divisors, None)?;
+                x.rem_into(divisors, z, zero_divisors)?;
+                rests.rotate_left(1);
+            }
+            let [x, y, _] = rests;
+            if x.compare(y)?.iter().all(|order| order.is_eq()) {
+                return Ok(y.add_into(one, divisors_found, None)?);
+            }
+        }
+    }
+
+    /// Compares what was found with what `gcd` finds.
+    ///
+    /// # Errors
+    /// They differ; what operations report.
+    pub(super) fn check(&self) -> Result<(), BenchError> {
+        let orders = self.a.gcd(&self.b)?.compare(&self.divisors_found)?;
+        let differs = orders.iter().position(|order| order.is_ne());
+        match differs {
+            None => Ok(()),
+            Some(i) => {
+                let line = format!("the common divisor of instance {i} is not what gcd finds");
+                Err(BenchError::Wrong(line))
+            }
+        }
+    }
+
+    /// The limbs of a common divisor.
+    pub(super) fn result(&self, i: usize) -> Result<Vec<u32>, BenchError> {
+        let found = self.divisors_found.get(i)?;
+        found.ok_or(BenchError::NoResult { instance: i })
+    }
+
+    /// The times of some runs, by the host's clock: each ends with a look at the numbers.
+    pub(super) fn times(&mut self) -> Result<Vec<Duration>, BenchError> {
+        let run = |_| {
+            let begin = Instant::now();
+            self.run()?;
+            Ok(begin.elapsed())
+        };
+        (0..RUNS).map(run).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Operation;
+    use super::*;
+
+    #[test]
+    fn all_numbers_are_those_of_gcd_however_long_they_take() {
+        let executor = Executor::cpu();
+        for (limbs, count) in [(1, 400), (2, 100), (7, 20)] {
+            let work = Work { operation: Operation::GcdByDivision, limbs, count, method: None };
+            let mut operands = Operands::draw(5, limbs * count, true).unwrap();
+            // Zeros, all ones, the same, a divisor, and neighbours in Fibonacci's sequence.
+            operands.a[..limbs].fill(0);
+            operands.b[..2 * limbs].fill(0);
+            operands.a[2 * limbs..3 * limbs].fill(u32::MAX);
+            let same = operands.a[3 * limbs..4 * limbs].to_vec();
+            operands.b[3 * limbs..4 * limbs].copy_from_slice(&same);
+            operands.b[4 * limbs..5 * limbs].fill(0);
+            operands.b[4 * limbs] = 1;
+            operands.a[5 * limbs..6 * limbs].fill(0);
+            operands.b[5 * limbs..6 * limbs].fill(0);
+            (operands.a[5 * limbs], operands.b[5 * limbs]) = (2_971_215_073, 1_836_311_903);
+            let mut euclid = Euclid::new(&executor, &work, &operands).unwrap();
+            euclid.run().unwrap();
+            euclid.check().unwrap();
+            operands.check(&work, |i| euclid.result(i)).unwrap();
+            assert_eq!(euclid.result(0).unwrap()[0], 1);
+            euclid.divisors_found = euclid.divisors_found.not().unwrap();
+            let said = euclid.check().unwrap_err().to_string();
+            assert_eq!(said, "the common divisor of instance 0 is not what gcd finds");
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Batches on the CPU, on all its threads.
+
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+use warpint_integer::gpu::Choice;
+use warpint_integer::{Executor, Flags, UintBatch, Width};
+
+use super::euclid::Euclid;
+use super::operands::Operands;
+use super::{Operation, Place, Work};
+use crate::BenchError;
+
+/// Runs that are timed.
+const RUNS: usize = 5;
+
+/// The batches of a row.
+#[derive(Debug, Default)]
+pub(super) struct OnCpu {
+    row: Option<Batches>,
+    euclid: Option<Euclid>,
+}
+
+#[derive(Debug)]
+struct Batches {
+    a: UintBatch,
+    b: UintBatch,
+    out: UintBatch,
+    /// Of divisions and roots.
+    remainders: UintBatch,
+    zero_divisors: Flags,
+    /// Of a modular operation.
+    moduli: Option<UintBatch>,
+}
+
+impl Batches {
+    fn new(work: &Work, operands: &Operands) -> Result<Self, BenchError> {
+        let (executor, width) = (Executor::cpu(), Width::new(work.bits())?);
+        let take = |from: &[u32], limbs: usize| {
+            // A square has no b.
+            let width = Width::new(32 * limbs.max(1) as u32)?;
+            let limbs = from.get(..work.count * limbs).unwrap_or(&[]);
+            UintBatch::from_limbs(&executor, width, limbs)
+        };
+        let b_limbs = work.operation.b_limbs(work.limbs);
+        let result = if work.operation.result_limbs(work.limbs) == work.limbs {
+            width
+        } else {
+            width.of_product(width)?
+        };
+        let out = UintBatch::zeros(&executor, work.count, result)?;
+        let (a, b) = (take(&operands.a, work.limbs)?, take(&operands.b, b_limbs)?);
+        let remainders = UintBatch::zeros(&executor, b.count(), b.width())?;
+        let zero_divisors = Flags::zeros(&executor, work.count)?;
+        let moduli = work.operation.is_modular().then(|| operands.moduli(work));
+        let moduli =
+            moduli.map(|limbs| UintBatch::from_vec(&executor, width, limbs)).transpose()?;
+        Ok(Self { a, b, out, remainders, zero_divisors, moduli })
+    }
+
+    fn run(&mut self, operation: Operation) -> Result<Duration, BenchError> {
+        let Self { a, b, out, remainders, zero_divisors, moduli } = self;
+        let begin = Instant::now();
+        match operation {
+            Operation::Add => a.add_into(b, out, None),
+            Operation::Mul => a.mul_into(b, out),
+            Operation::Sqr => a.square_into(out),
+            Operation::Mullo => a.mul_low_into(b, out),
+            Operation::Divrem => a.div_rem_into(b, out, remainders, zero_divisors),
+            Operation::Gcd => a.gcd_into(b, out),
+            Operation::Modinv => match moduli {
+                Some(moduli) => a.mod_inv(moduli).map(|(inverses, _)| *out = inverses),
+                None => Ok(()),
+            },
+            Operation::Sqrt => {
+                a.sqrt_rem().map(|(roots, rests)| (*out, *remainders) = (roots, rests))
+            }
+            // That is `Euclid`'s.
+            Operation::GcdByDivision => Ok(()),
+            Operation::Powm => match moduli {
+                Some(moduli) => a.pow_mod(b, moduli).map(|(powers, _)| *out = powers),
+                None => Ok(()),
+            },
+        }?;
+        Ok(begin.elapsed())
+    }
+}
+
+impl OnCpu {
+    fn batches(&mut self) -> Result<&mut Batches, BenchError> {
+        self.row.as_mut().ok_or(BenchError::Missing { what: "batch" })
+    }
+}
+
+impl Place for OnCpu {
+    fn first(&mut self, work: &Work, operands: &Operands) -> Result<Option<Duration>, BenchError> {
+        // The last row's memory first.
+        (self.row, self.euclid) = (None, None);
+        if work.operation == Operation::GcdByDivision {
+            let euclid = self.euclid.insert(Euclid::new(&Executor::cpu(), work, operands)?);
+            euclid.run()?;
+            euclid.check()?;
+            return Ok(None);
+        }
+        self.row.insert(Batches::new(work, operands)?).run(work.operation)?;
+        Ok(None)
+    }
+
+    fn result(&self, work: &Work, i: usize) -> Result<Vec<u32>, BenchError> {
+        if let Some(euclid) = &self.euclid {
+            return euclid.result(i);
+        }
+        let row = self.row.as_ref().ok_or(BenchError::Missing { what: "batch" })?;
+        let missing = || BenchError::NoResult { instance: i };
+        let mut result = row.out.get(i)?.ok_or_else(missing)?;
+        if work.operation.remainder_limbs(work.limbs) > 0 {
+            result.extend(row.remainders.get(i)?.ok_or_else(missing)?);
+        }
+        Ok(result)
+    }
+
+    fn times(&mut self, work: &Work) -> Result<Vec<Duration>, BenchError> {
+        if let Some(euclid) = &mut self.euclid {
+            return euclid.times();
+        }
+        let batches = self.batches()?;
+        (0..RUNS).map(|_| batches.run(work.operation)).collect()
+    }
+
+    /// That of the fastest copy, by all threads, from one half of as many bytes to the other: what
+    /// else the machine does slows some of them.
+    fn copy_rate(&mut self, bytes: u64) -> f64 {
+        const STRETCH: usize = 1 << 15;
+        const COPIES: usize = 10;
+        let half = (bytes as usize).div_ceil(16).max(1);
+        let (from, mut to) = (vec![1u64; half], vec![0u64; half]);
+        let times = (0..=COPIES).map(|_| {
+            let begin = Instant::now();
+            let stretches = to.par_chunks_mut(STRETCH).zip(from.par_chunks(STRETCH));
+            stretches.for_each(|(to, from)| to.copy_from_slice(from));
+            std::hint::black_box(&mut to);
+            begin.elapsed()
+        });
+        // The first one touches the memory.
+        let fastest = times.skip(1).min().unwrap_or_default();
+        16.0 * half as f64 / fastest.as_secs_f64().max(1e-9)
+    }
+
+    fn can(&self, _: &Work) -> bool {
+        true
+    }
+
+    fn choice(&self, _: &Work) -> Result<Option<Choice>, BenchError> {
+        Ok(None)
+    }
+}

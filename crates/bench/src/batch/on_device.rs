@@ -1,0 +1,195 @@
+//! Batches on a device.
+
+use std::time::{Duration, Instant};
+
+use warpint_device::{Buffer, CopyRate, Device, DeviceError, Effort, copies};
+use warpint_integer::Executor;
+use warpint_integer::gpu::{
+    Choice, Gcd, Gpu, Inverse, Method, Operand, Part, Quotients, Results, SquareRoots, Sum,
+};
+
+use super::euclid::Euclid;
+use super::operands::Operands;
+use super::{Operation, Place, Work};
+use crate::{BenchError, is_simulator};
+
+/// A device with the operands of all rows.
+#[derive(Debug)]
+pub(super) struct OnDevice {
+    gpu: Gpu,
+    a: Buffer<u32>,
+    b: Buffer<u32>,
+    out: Buffer<u32>,
+    /// Of divisions and roots.
+    remainders: Buffer<u32>,
+    /// Of a modular operation, and what it flags.
+    moduli: Option<(Buffer<u32>, Buffer<u8>)>,
+    euclid: Option<Euclid>,
+    copies: Vec<CopyRate>,
+    /// Runs that are timed.
+    runs: usize,
+}
+
+/// Bytes that can be taken on a device: what is free, but for what its kernels may need.
+pub(super) fn room(device: &Device) -> Result<u64, DeviceError> {
+    Ok(device.memory()?.0 / 16 * 15)
+}
+
+/// The methods to multiply numbers of `limbs` limbs, or to square them.
+pub(super) fn possible(device: &Device, operation: Operation, limbs: usize) -> Vec<Method> {
+    let b_limbs = operation.is_of_two().then_some(limbs);
+    Method::possible(limbs, b_limbs, device.info().shared_memory_per_block).collect()
+}
+
+/// Whether an operation that is no product is possible for numbers of `limbs` limbs.
+pub(super) fn can(device: &Device, operation: Operation, limbs: usize) -> bool {
+    let shared_memory = device.info().shared_memory_per_block;
+    match operation {
+        // One is compared with the other.
+        Operation::Gcd | Operation::GcdByDivision => {
+            Gcd::new(limbs, limbs, shared_memory).is_some()
+        }
+        Operation::Modinv => Inverse::new(limbs, limbs, shared_memory).is_some(),
+        _ => true,
+    }
+}
+
+impl OnDevice {
+    /// Uploads the operands, and allocates limbs for results and for remainders.
+    pub(super) fn new(
+        gpu: Gpu,
+        operands: &Operands,
+        [result_limbs, remainder_limbs]: [usize; 2],
+    ) -> Result<Self, DeviceError> {
+        let device = gpu.device();
+        // The times of the simulator mean nothing.
+        let (effort, runs) =
+            if is_simulator(device) { (Effort::Few, 3) } else { (Effort::Whole, 9) };
+        Ok(Self {
+            // First, for it needs room of its own.
+            copies: copies(device, effort)?,
+            a: device.upload(&operands.a)?,
+            b: device.upload(&operands.b)?,
+            out: device.alloc(result_limbs)?,
+            remainders: device.alloc(remainder_limbs)?,
+            moduli: None,
+            euclid: None,
+            runs,
+            gpu,
+        })
+    }
+
+    /// Submits all instances once.
+    fn submit(&mut self, work: &Work) -> Result<(), DeviceError> {
+        let &Work { operation, limbs, count, method } = work;
+        let operand = |data, limbs| Operand::new(data, limbs, false);
+        let a = operand(&self.a, limbs);
+        let (b, out) = (operand(&self.b, operation.b_limbs(limbs)), &mut self.out);
+        let part = if operation == Operation::Mullo { Part::Low } else { Part::Full };
+        match (operation, method) {
+            (Operation::Add, _) => {
+                self.gpu.add(Sum::Add, a, b, count, Results::new(out, limbs), None)
+            }
+            (Operation::Divrem, _) => {
+                let (quotient, remainder) = (Some(out), Some(&mut self.remainders));
+                self.gpu.divide(
+                    a,
+                    b,
+                    count,
+                    Quotients { quotient, remainder, flags: None, exact: false },
+                )
+            }
+            (Operation::Sqrt, _) => {
+                let (root, remainder) = (Some(out), Some(&mut self.remainders));
+                self.gpu.square_root(a, count, SquareRoots { root, remainder })
+            }
+            (Operation::Gcd, _) => self.gpu.gcd(a, b, count, out),
+            (Operation::Modinv, _) => match &mut self.moduli {
+                Some((m, none)) => self.gpu.inverse(a, operand(&*m, limbs), count, out, none),
+                None => Ok(()),
+            },
+            // That is `Euclid`'s.
+            (Operation::GcdByDivision, _) => Ok(()),
+            (Operation::Powm, _) => match &mut self.moduli {
+                Some((m, zeros)) => self.gpu.power(a, b, operand(&*m, limbs), count, out, zeros),
+                None => Ok(()),
+            },
+            (Operation::Sqr, Some(method)) => {
+                self.gpu.multiply_by(method, part, a, None, count, out)
+            }
+            (Operation::Sqr, None) => self.gpu.square(part, a, count, out),
+            (_, Some(method)) => self.gpu.multiply_by(method, part, a, Some(b), count, out),
+            (_, None) => self.gpu.multiply(part, a, b, count, out),
+        }
+    }
+}
+
+impl Place for OnDevice {
+    fn first(&mut self, work: &Work, operands: &Operands) -> Result<Option<Duration>, BenchError> {
+        (self.moduli, self.euclid) = (None, None);
+        if work.operation == Operation::GcdByDivision {
+            let executor = Executor::from(self.gpu.clone());
+            let euclid = self.euclid.insert(Euclid::new(&executor, work, operands)?);
+            let begin = Instant::now();
+            euclid.run()?;
+            let time = begin.elapsed();
+            euclid.check()?;
+            return Ok(Some(time));
+        }
+        if work.operation.is_modular() {
+            let device = self.gpu.device();
+            let moduli = device.upload(&operands.moduli(work))?;
+            self.moduli = Some((moduli, device.alloc(work.count)?));
+        }
+        // Results of another row would pass for this one's.
+        self.out.clear()?;
+        self.remainders.clear()?;
+        self.gpu.device().synchronize()?;
+        let begin = Instant::now();
+        self.submit(work)?;
+        self.gpu.device().synchronize()?;
+        Ok(Some(begin.elapsed()))
+    }
+
+    fn result(&self, work: &Work, i: usize) -> Result<Vec<u32>, BenchError> {
+        if let Some(euclid) = &self.euclid {
+            return euclid.result(i);
+        }
+        let limbs = work.operation.result_limbs(work.limbs);
+        let mut result = self.out.download_part(i * limbs..(i + 1) * limbs)?;
+        let limbs = work.operation.remainder_limbs(work.limbs);
+        result.extend(self.remainders.download_part(i * limbs..(i + 1) * limbs)?);
+        Ok(result)
+    }
+
+    fn times(&mut self, work: &Work) -> Result<Vec<Duration>, BenchError> {
+        if let Some(euclid) = &mut self.euclid {
+            return euclid.times();
+        }
+        // One more before them gives the host a lead.
+        self.submit(work)?;
+        let device = self.gpu.device().clone();
+        Ok(device.times(self.runs, |_| self.submit(work))?)
+    }
+
+    /// That of the copy, from one buffer to another, which touches about as many bytes: memory
+    /// that fits a cache is faster.
+    fn copy_rate(&mut self, bytes: u64) -> f64 {
+        let apart = |copy: &CopyRate| (2.0 * copy.bytes as f64 / bytes.max(1) as f64).ln().abs();
+        let nearest = self.copies.iter().min_by(|a, b| apart(a).total_cmp(&apart(b)));
+        nearest.map_or(0.0, |copy| copy.between)
+    }
+
+    fn can(&self, work: &Work) -> bool {
+        !possible(self.gpu.device(), work.operation, work.limbs).is_empty()
+    }
+
+    fn choice(&self, work: &Work) -> Result<Option<Choice>, BenchError> {
+        if !work.operation.is_product() || work.method.is_some() {
+            return Ok(None);
+        }
+        let b_limbs = work.operation.is_of_two().then_some(work.limbs);
+        let choice = self.gpu.choice(work.limbs, b_limbs);
+        Ok(Some(choice.ok_or(BenchError::NoMethod { bits: work.bits() })?))
+    }
+}

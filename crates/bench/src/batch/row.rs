@@ -1,0 +1,127 @@
+//! What is measured of an operation.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::{Work, median};
+
+/// An operation at a width.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Row {
+    /// By its name.
+    pub operation: &'static str,
+    /// The width of an operand.
+    pub bits: u32,
+    /// Numbers of the batch.
+    pub count: usize,
+    /// Of products on a device.
+    pub method: Option<String>,
+    /// `measured` or `estimate`: by what price the library has chosen it.
+    pub chosen_by: Option<&'static str>,
+    /// ns for one operation, in the median run.
+    pub ns_per_operation: f64,
+    /// Of a quotient: ns for a product of numbers as wide as the dividend.
+    pub product_ns: Option<f64>,
+    /// How many times that the quotient takes.
+    pub times_a_product: Option<f64>,
+    /// ns for one operation, in the fastest run.
+    pub ns_fastest_run: f64,
+    /// The same in the slowest.
+    pub ns_slowest_run: f64,
+    /// The runs timed.
+    pub runs: usize,
+    /// Read and written for an operation.
+    pub bytes_per_operation: u64,
+    /// That, 10^9 bytes a second.
+    pub gb_per_second: f64,
+    /// Of the whole batch.
+    pub operations_per_second: f64,
+    /// m² for each product of factors of m limbs of 32 bits (Raahauge, Marchioro and Løvenskjold
+    /// 2025), in 10^9.
+    pub gu32ops_per_second: Option<f64>,
+    /// A copy of about as many bytes, read and written, 10^9 bytes a second.
+    pub copy_gb_per_second: f64,
+    /// ns for the bytes of an operation at that rate.
+    pub floor_ns: f64,
+    /// Their part of the time, 0 to 1.
+    pub share_of_floor: f64,
+    /// Of a device, the first run by the host's clock: it compiles the kernel, or loads it.
+    pub compile_s: Option<f64>,
+}
+
+impl Row {
+    /// `copy_rate` in bytes a second.
+    pub(super) fn new(
+        work: &Work,
+        first: Option<Duration>,
+        times: Vec<Duration>,
+        copy_rate: f64,
+    ) -> Self {
+        // Nothing takes no time, whatever a coarse clock says.
+        let each = |time: Duration| (time.as_secs_f64() * 1e9).max(1.0) / work.count as f64;
+        let bytes = work.operation.bytes(work.limbs);
+        let (fastest, slowest, runs) = (times.iter().min(), times.iter().max(), times.len());
+        let (fastest, slowest) = (fastest.copied(), slowest.copied());
+        let ns = each(median(times));
+        let floor = if copy_rate > 0.0 { bytes as f64 / copy_rate * 1e9 } else { 0.0 };
+        let products = (work.limbs as f64).powi(2);
+        Self {
+            operation: work.operation.name(),
+            bits: work.bits(),
+            count: work.count,
+            method: work.method.map(|method| method.to_string()),
+            chosen_by: None,
+            ns_per_operation: ns,
+            product_ns: None,
+            times_a_product: None,
+            ns_fastest_run: each(fastest.unwrap_or_default()),
+            ns_slowest_run: each(slowest.unwrap_or_default()),
+            runs,
+            bytes_per_operation: bytes,
+            gb_per_second: bytes as f64 / ns,
+            operations_per_second: 1e9 / ns,
+            gu32ops_per_second: work.operation.is_product().then_some(products / ns),
+            copy_gb_per_second: copy_rate / 1e9,
+            floor_ns: floor,
+            share_of_floor: floor / ns,
+            compile_s: first.map(|time| time.as_secs_f64()),
+        }
+    }
+
+    /// Compares it with a product that takes so long.
+    pub(super) fn compare(&mut self, product_ns: Option<f64>) {
+        self.product_ns = product_ns;
+        self.times_a_product = product_ns.map(|product| self.ns_per_operation / product);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Operation;
+    use super::*;
+    use warpint_integer::gpu::Method;
+
+    #[test]
+    fn figures_are_those_of_the_median_run() {
+        let method = Some(Method::Ntt(3));
+        let work = Work { operation: Operation::Mul, limbs: 32, count: 1000, method };
+        let times = [4, 2, 3].map(Duration::from_micros).to_vec();
+        let row = Row::new(&work, Some(Duration::from_secs(2)), times, 512e9);
+        let near = |x: f64, y: f64| assert!((x / y - 1.0).abs() < 1e-12, "{x} {y}");
+        near(row.ns_per_operation, 3.0);
+        near(row.ns_fastest_run, 2.0);
+        near(row.ns_slowest_run, 4.0);
+        near(row.gb_per_second, 512.0 / 3.0);
+        near(row.operations_per_second, 1e9 / 3.0);
+        near(row.gu32ops_per_second.unwrap(), 1024.0 / 3.0);
+        near(row.floor_ns, 1.0);
+        near(row.share_of_floor, 1.0 / 3.0);
+        assert_eq!((row.bits, row.runs, row.compile_s), (1024, 3, Some(2.0)));
+        let divided = Work { operation: Operation::Divrem, method: None, ..work };
+        let mut row = Row::new(&divided, None, vec![Duration::from_secs(8)], 1e12);
+        row.compare(Some(row.ns_per_operation / 3.5));
+        assert!((row.times_a_product.unwrap() - 3.5).abs() < 1e-12);
+    }
+}

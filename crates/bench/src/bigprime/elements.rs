@@ -1,0 +1,197 @@
+//! Elements that transforms are timed and checked with: each is found from its number.
+
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+use warpint_arith::field::Field;
+use warpint_arith::gfn::{Form, Gfn};
+use warpint_transform::definition;
+
+/// How long a row's outputs may be computed by definition, all cores busy.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How long one output may take: that of a row which has none otherwise.
+const MOST_PATIENCE: Duration = Duration::from_secs(4);
+/// Outputs of a row that are computed by definition, at most.
+const OUTPUTS: usize = 3;
+
+/// A vector of elements, the same for the same seed. Most digits are drawn; some elements are those at which
+/// digits carry or wrap: all digits r − 1, or the value r^k.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Elements {
+    seed: u64,
+    radix: u64,
+    digits: usize,
+    log2: u32,
+}
+
+impl Elements {
+    pub(super) fn new(form: Form, log2: u32, seed: u64) -> Self {
+        Self { seed: mixed(seed), radix: form.radix(), digits: form.digits(), log2 }
+    }
+
+    fn len(&self) -> usize {
+        1 << self.log2
+    }
+
+    /// Digit d of element j.
+    fn digit(&self, j: usize, d: usize) -> u64 {
+        match mixed(self.seed ^ j as u64) % 64 {
+            0 => self.radix - 1,
+            1 if d + 1 == self.digits => self.radix,
+            1 => 0,
+            _ => {
+                let drawn = mixed(self.seed.wrapping_add(1) ^ (j * self.digits + d) as u64);
+                // Between 0 and r − 1.
+                ((u128::from(drawn) * u128::from(self.radix)) >> 64) as u64
+            }
+        }
+    }
+
+    /// Word `at` of the vector as devices have it: digit d of element j at d·N + j.
+    fn word(&self, at: usize) -> u64 {
+        self.digit(at % self.len(), at >> self.log2)
+    }
+
+    /// The whole vector as devices have it; `None` without memory for it.
+    pub(super) fn words(&self) -> Option<Vec<u64>> {
+        self.part(0..self.digits << self.log2)
+    }
+
+    /// A part of it.
+    pub(super) fn part(&self, words: Range<usize>) -> Option<Vec<u64>> {
+        const STRETCH: usize = 1 << 14;
+        let mut all = vec![];
+        all.try_reserve_exact(words.len()).ok()?;
+        all.resize(words.len(), 0);
+        all.par_chunks_mut(STRETCH).enumerate().for_each(|(i, stretch)| {
+            for (at, word) in stretch.iter_mut().enumerate() {
+                *word = self.word(words.start + i * STRETCH + at);
+            }
+        });
+        Some(all)
+    }
+
+    /// Element j, of K digits.
+    pub(super) fn element<const K: usize>(&self, j: usize) -> [u64; K] {
+        std::array::from_fn(|d| self.digit(j, d))
+    }
+
+    /// Output i of the transform by definition, on all cores.
+    pub(super) fn output<const K: usize>(&self, field: &Gfn<K>, i: usize) -> [u64; K] {
+        let n = self.len();
+        let root = field.root_of_unity(self.log2).unwrap_or_else(|| field.one());
+        let point = field.pow(&root, &[i as u64]);
+        let run = n.div_ceil(4 * rayon::current_num_threads());
+        (0..n.div_ceil(run))
+            .into_par_iter()
+            .map(|part| {
+                let from = part * run;
+                let x: Vec<_> = (from..n.min(from + run)).map(|j| self.element(j)).collect();
+                let sum = definition::evaluate(field, &x, &point);
+                field.mul(&sum, &field.pow(&point, &[from as u64]))
+            })
+            .reduce(|| field.zero(), |a, b| field.add(&a, &b))
+    }
+
+    /// Element l of the cyclic convolution with another vector by definition, on all cores.
+    pub(super) fn convolved<const K: usize>(
+        &self,
+        other: &Self,
+        field: &Gfn<K>,
+        l: usize,
+    ) -> [u64; K] {
+        let n = self.len();
+        (0..n)
+            .into_par_iter()
+            .map(|i| field.mul(&self.element(i), &other.element((n + l - i) % n)))
+            .reduce(|| field.zero(), |a, b| field.add(&a, &b))
+    }
+
+    /// The outputs that are looked at: as many as are computed in a second or so; none where one would take
+    /// long.
+    pub(super) fn looked_at<const K: usize>(&self, field: &Gfn<K>) -> Vec<usize> {
+        const TRIES: u32 = 64;
+        let begin = Instant::now();
+        let (mut x, y) = (self.element(2), self.element(3));
+        for _ in 0..TRIES {
+            x = field.mul(&std::hint::black_box(x), &y);
+        }
+        let products = self.len() as f64 / rayon::current_num_threads() as f64;
+        let each = begin.elapsed().as_secs_f64() / f64::from(TRIES) * products;
+        let count = match (PATIENCE.as_secs_f64() / each.max(1e-12)) as usize {
+            0 => usize::from(each < MOST_PATIENCE.as_secs_f64()),
+            count => count.min(OUTPUTS),
+        };
+        let mut all: Vec<usize> =
+            (0..count).map(|i| mixed(self.seed ^ !(i as u64)) as usize % self.len()).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+}
+
+/// Integers below a modulus, word d of integer j at d·count + j; `None` without memory for them.
+pub(super) fn integers(modulus: &[u64], count: usize) -> Option<Vec<u64>> {
+    let top = modulus.iter().rposition(|&word| word > 0)?;
+    let mut all = vec![];
+    all.try_reserve_exact(modulus.len() * count).ok()?;
+    all.resize(modulus.len() * count, 0);
+    for (d, row) in all.chunks_mut(count.max(1)).enumerate().take(top + 1) {
+        row.par_iter_mut().enumerate().for_each(|(j, word)| {
+            *word = mixed((d * count + j) as u64);
+            if d == top {
+                *word %= modulus[top];
+            }
+        });
+    }
+    Some(all)
+}
+
+/// A permutation of the numbers of 64 bits without visible order (Steele, Lea and Flood 2014, *Fast splittable
+/// pseudorandom number generators*, figure 16).
+fn mixed(x: u64) -> u64 {
+    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ x >> 31
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warpint_arith::gfn::PRIMES;
+    use warpint_arith::with_field;
+
+    fn check<const K: usize>(field: &Gfn<K>) {
+        let [a, b] = [1, 2].map(|seed| Elements::new(field.form(), 4, seed));
+        let all = |x: &Elements| (0..16).map(|j| x.element(j)).collect::<Vec<[u64; K]>>();
+        let root = field.root_of_unity(4).unwrap();
+        let transform = definition::transform(field, &all(&a), &root);
+        let product = definition::convolve(field, &all(&a), &all(&b));
+        for i in [0, 3, 15] {
+            assert_eq!(a.output(field, i), transform[i]);
+            assert_eq!(a.convolved(&b, field, i), product[i]);
+        }
+        let words = a.words().unwrap();
+        assert_eq!(words.len(), 16 * K);
+        assert!((0..16).all(|j| (0..K).all(|d| words[16 * d + j] == a.element::<K>(j)[d])));
+        assert!(a.looked_at(field).iter().all(|&i| i < 16));
+    }
+
+    #[test]
+    fn outputs_are_those_of_the_definition() {
+        for form in &PRIMES[..5] {
+            with_field!(*form, |field| check(&field)).unwrap();
+        }
+    }
+
+    #[test]
+    fn elements_have_their_one_form_and_corners_are_among_them() {
+        let form = PRIMES[1];
+        let (r, x) = (form.radix(), Elements::new(form, 12, 5));
+        let all: Vec<[u64; 4]> = (0..4096).map(|j| x.element(j)).collect();
+        assert!(all.contains(&[r - 1; 4]) && all.contains(&[0, 0, 0, r]));
+        assert!(all.iter().all(|x| *x == [0, 0, 0, r] || x.iter().all(|&digit| digit < r)));
+    }
+}

@@ -1,0 +1,349 @@
+//! Transforms and convolutions over big prime fields Z/pZ, p = r^k + 1, in two ways.
+//!
+//! The big-prime way computes in the field, whose roots of unity are powers of r. The small-primes way
+//! computes the same transform modulo many primes below 2^50; its outputs are equal, bit for bit.
+//! Outputs of both ways are compared with each other, some with the definition, and the inverse
+//! transform with its input.
+
+mod crossover;
+mod elements;
+mod on_cpu;
+mod on_device;
+mod row;
+
+use std::fmt;
+
+use serde::Serialize;
+use warpint_arith::gfn::{Form, PRIMES};
+use warpint_device::{Device, cpu_name};
+
+use self::crossover::crossovers;
+use self::on_cpu::OnCpu;
+use self::on_device::OnDevice;
+use crate::chart::{Chart, Labels};
+use crate::{BenchError, is_simulator};
+
+pub use self::crossover::{Crossover, Stretch};
+pub use self::row::{Big, Checked, Passes, Ring, Row, Small, Steps, Times};
+
+/// Of the vectors of a row.
+const SEEDS: [u64; 2] = [1, 2];
+
+/// The least w of radices 2^w ± 2^u that devices take.
+const LEAST_W_ON_DEVICES: u32 = 56;
+
+const TIMES: Labels = Labels {
+    title: "Time of a transform over Z/pZ",
+    axes: ["elements", "ns per element"],
+    marker: |name, n, ns| format!("{name}, 2^{:.0} elements: {ns:.4} ns each", n.log2()),
+};
+
+const RATIOS: Labels = Labels {
+    title: "Small-primes way over big-prime way",
+    axes: ["elements", "time by small primes / time in the field"],
+    marker: |name, n, ratio| format!("{name}, 2^{:.0} elements: {ratio:.2}", n.log2()),
+};
+
+/// A way to transform.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// In the field itself.
+    Big,
+    /// Modulo many small primes.
+    Small,
+    /// One after the other.
+    Both,
+}
+
+impl Way {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Big, Self::Small, Self::Both];
+
+    /// Its name for users.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Big => "big",
+            Self::Small => "small",
+            Self::Both => "both",
+        }
+    }
+
+    /// What it is, in a few words.
+    #[must_use]
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Big => "In the field itself",
+            Self::Small => "Modulo many small primes",
+            Self::Both => "One after the other",
+        }
+    }
+}
+
+/// The ways that are measured.
+#[derive(Debug, Clone, Copy)]
+struct Wanted {
+    big: bool,
+    small: bool,
+}
+
+/// Why a benchmark makes no sense.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RequestError {
+    /// The field has no root of unity of this order.
+    #[error("{form} has no transform of 2^{log2} elements: they end at 2^{most}")]
+    TooLong {
+        /// The prime.
+        form: Form,
+        /// log2 of the length.
+        log2: u32,
+        /// The largest.
+        most: u32,
+    },
+    /// It is no prime.
+    #[error("{form} is no prime: there is no field of so many elements")]
+    NotPrime {
+        /// The number.
+        form: Form,
+    },
+    /// The field has no transform of the usual lengths.
+    #[error(
+        "{form} has transforms of at most 2^{most} elements, the default lengths begin at 2^{from}"
+    )]
+    NoUsualLength {
+        /// The prime.
+        form: Form,
+        /// log2 of its longest transform.
+        most: u32,
+        /// log2 of the shortest usual one.
+        from: u32,
+    },
+    /// The CPU has one way.
+    #[error("the small-primes way is for devices")]
+    SmallOnCpu,
+    /// Devices compute with long digits.
+    #[error("{form}: devices take radices of w from {LEAST_W_ON_DEVICES} to 64")]
+    Radix {
+        /// The prime.
+        form: Form,
+    },
+}
+
+/// What is measured: which fields and lengths, and how.
+#[derive(Debug, Clone)]
+pub struct Request {
+    primes: Vec<Form>,
+    /// log2 of the elements; empty for the usual ones.
+    lengths: Vec<u32>,
+    way: Option<Way>,
+    runs: Option<usize>,
+}
+
+impl Request {
+    /// Transforms over the fields of `primes` (none: all [`PRIMES`]), of 2^l elements for each l of
+    /// `lengths` (none: the usual ones of the place), by a way (`None`: what the place has). A time is
+    /// the median of `runs`; `None` takes 15, or 3 of transforms that take long. Cost: primes that are
+    /// not known are proven.
+    ///
+    /// # Errors
+    /// There is no such field, or it has no such root of unity.
+    pub fn new(
+        primes: &[Form],
+        lengths: impl Iterator<Item = u32>,
+        way: Option<Way>,
+        runs: Option<usize>,
+    ) -> Result<Self, RequestError> {
+        let primes =
+            once_each(if primes.is_empty() { &PRIMES[..] } else { primes }.iter().copied());
+        let lengths = once_each(lengths);
+        for &form in &primes {
+            let most = form.two_adicity();
+            if let Some(&log2) = lengths.iter().find(|&&log2| log2 > most) {
+                return Err(RequestError::TooLong { form, log2, most });
+            }
+            if !form.is_known() && !form.is_prime() {
+                return Err(RequestError::NotPrime { form });
+            }
+        }
+        Ok(Self { primes, lengths, way, runs })
+    }
+
+    fn wanted(&self, device: Option<&Device>) -> Result<Wanted, RequestError> {
+        let (way, on_cpu) = (self.way, device.is_none());
+        match way {
+            Some(way) if on_cpu && way != Way::Big => Err(RequestError::SmallOnCpu),
+            _ => {
+                Ok(Wanted { big: way != Some(Way::Small), small: !on_cpu && way != Some(Way::Big) })
+            }
+        }
+    }
+
+    /// The usual lengths of a place, as far as all fields have roots for them.
+    fn usual(&self, device: Option<&Device>, wanted: Wanted) -> Result<Vec<u32>, RequestError> {
+        let (from, to) = match device {
+            Some(device) if is_simulator(device) => (3, 4),
+            Some(_) => (10, 22),
+            None => (6, 10),
+        };
+        // Chirps of the small-primes way are powers of a root of twice the order.
+        let most = |form: &Form| form.two_adicity().saturating_sub(u32::from(wanted.small));
+        match self.primes.iter().min_by_key(|form| most(form)) {
+            Some(form) if most(form) < from => {
+                Err(RequestError::NoUsualLength { form: *form, most: most(form), from })
+            }
+            least => Ok((from..=least.map_or(to, |form| to.min(most(form)))).collect()),
+        }
+    }
+}
+
+/// In their order, each once.
+fn once_each<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    all.fold(vec![], |mut kept, one| {
+        if !kept.contains(&one) {
+            kept.push(one);
+        }
+        kept
+    })
+}
+
+/// Where transforms are computed.
+trait Place: fmt::Debug {
+    /// Measures a prime and a length by the ways wanted, and checks the outputs.
+    fn row(&mut self, form: Form, log2: u32, wanted: Wanted) -> Result<Row, BenchError>;
+}
+
+/// A row that is to be measured.
+#[derive(Debug, Clone, Copy)]
+pub struct Case {
+    /// The prime.
+    pub form: Form,
+    /// log2 of the elements of a transform.
+    pub log2: u32,
+}
+
+/// All that was measured.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Measured {
+    /// `cpu`, or the device: `cuda:0`.
+    pub device: String,
+    /// The product's name.
+    pub name: String,
+    /// The driver; `None` on the CPU.
+    pub driver: Option<String>,
+    /// Threads of the CPU; `None` on a device.
+    pub threads: Option<usize>,
+    /// Prime by prime, in the order of the lengths.
+    pub rows: Vec<Row>,
+    /// Which way is the faster one.
+    pub crossovers: Vec<Crossover>,
+}
+
+/// A request at a place.
+#[derive(Debug)]
+pub struct Bench {
+    wanted: Wanted,
+    cases: Vec<Case>,
+    place: Box<dyn Place>,
+    measured: Measured,
+}
+
+impl Bench {
+    /// A benchmark on a device, whose rates are measured first, or on all threads of the CPU.
+    ///
+    /// # Errors
+    /// A [`RequestError`]; the device failed, or computed something wrong.
+    pub fn new(request: &Request, device: Option<Device>) -> Result<Self, BenchError> {
+        let wanted = request.wanted(device.as_ref())?;
+        let lengths = match &request.lengths[..] {
+            [] => request.usual(device.as_ref(), wanted)?,
+            lengths => lengths.to_vec(),
+        };
+        let of = |&form: &Form| lengths.iter().map(move |&log2| Case { form, log2 });
+        let cases = request.primes.iter().flat_map(of).collect();
+        let short = request.primes.iter().find(|form| form.w() < LEAST_W_ON_DEVICES);
+        if let (Some(_), true, Some(&form)) = (&device, wanted.big, short) {
+            return Err(RequestError::Radix { form }.into());
+        }
+        let measured = Measured::new(device.as_ref());
+        let place: Box<dyn Place> = match device {
+            Some(device) => Box::new(OnDevice::new(device, request.runs)?),
+            None => Box::new(OnCpu { runs: request.runs }),
+        };
+        Ok(Self { wanted, cases, place, measured })
+    }
+
+    /// The rows that are to be measured, prime by prime.
+    #[must_use]
+    pub fn cases(&self) -> Vec<Case> {
+        self.cases.clone()
+    }
+
+    /// Measures a row.
+    ///
+    /// # Errors
+    /// An output is wrong; the device or the memory failed.
+    pub fn measure(&mut self, case: Case) -> Result<&Row, BenchError> {
+        let Case { form, log2 } = case;
+        let row = self.place.row(form, log2, self.wanted);
+        let row = row.map_err(|e| e.in_row(format!("{form}, 2^{log2} elements")))?;
+        Ok(self.measured.add(row))
+    }
+
+    /// What was measured so far.
+    #[must_use]
+    pub fn measured(&self) -> &Measured {
+        &self.measured
+    }
+
+    /// All that was measured, with the crossovers.
+    #[must_use]
+    pub fn finish(mut self) -> Measured {
+        self.measured.crossovers = crossovers(&self.measured.rows);
+        self.measured
+    }
+}
+
+impl Measured {
+    fn new(device: Option<&Device>) -> Self {
+        let info = device.map(Device::info);
+        Self {
+            device: info.map_or_else(|| "cpu".into(), |info| info.id.clone()),
+            name: info.map_or_else(cpu_name, |info| info.name.clone()),
+            driver: info.map(|info| info.driver.clone()),
+            threads: device.is_none().then(rayon::current_num_threads),
+            rows: vec![],
+            crossovers: vec![],
+        }
+    }
+
+    fn add(&mut self, mut row: Row) -> &Row {
+        row.compare();
+        self.rows.push(row);
+        &self.rows[self.rows.len() - 1]
+    }
+
+    /// The ratio of both ways, where both were measured; else the times of one.
+    #[must_use]
+    pub fn chart(&self) -> Chart {
+        let both = !self.crossovers.is_empty();
+        let mut chart = Chart::new(if both { &RATIOS } else { &TIMES }, &self.name);
+        let mut rows: Vec<&Row> = self.rows.iter().collect();
+        rows.sort_by_key(|row| row.log2);
+        for row in &rows {
+            let (n, name) = (f64::from(row.log2).exp2(), format!("k = {}", row.digits));
+            let big = row.big.as_ref().map(|big| &big.transform);
+            let times = big.or(row.small.as_ref().map(|small| &small.transform));
+            let value = if both { row.small_over_big } else { times.map(|t| 1e3 * t.us / n) };
+            if let Some(value) = value {
+                chart.mark(&name, n, value);
+            }
+        }
+        if both {
+            for row in &rows {
+                chart.dash("alike", "both alike", f64::from(row.log2).exp2(), 1.0);
+            }
+        }
+        chart
+    }
+}

@@ -1,0 +1,264 @@
+//! Transforms on a device.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use warpint_arith::gfn::{Form, Gfn};
+use warpint_arith::with_field;
+use warpint_device::{Buffer, Device, DeviceError, Effort, Rates, rates};
+use warpint_transform::gpu::gfn::GfnFft;
+use warpint_transform::gpu::small_primes::{RingTransform, SmallPrimes};
+
+use super::elements::{Elements, integers};
+use super::row::{Big, Passes, Ring, Row, Small, Steps, Times, Work};
+use super::{Place, SEEDS, Wanted};
+use crate::{BenchError, is_simulator};
+
+/// Words of vectors that are compared at a time.
+const STRETCH: usize = 8 << 20;
+
+#[derive(Debug)]
+pub(super) struct OnDevice {
+    device: Device,
+    rates: Rates,
+    runs: Option<usize>,
+    /// Whether times mean something.
+    is_real: bool,
+}
+
+impl OnDevice {
+    pub(super) fn new(device: Device, runs: Option<usize>) -> Result<Self, DeviceError> {
+        let is_real = !is_simulator(&device);
+        let effort = if is_real { Effort::Whole } else { Effort::Few };
+        Ok(Self { rates: rates(&device, effort)?, device, runs, is_real })
+    }
+
+    /// The times of work that was done once before.
+    fn times<E: Into<BenchError>>(
+        &self,
+        mut work: impl FnMut() -> Result<(), E>,
+    ) -> Result<Times, BenchError> {
+        const LONG: Duration = Duration::from_millis(20);
+        // What the device says goes through its own error.
+        let mut failed = None;
+        let mut submit = |_| {
+            work().map_err(|e| {
+                failed = Some(e.into());
+                DeviceError::Failed { what: "a transform".into(), message: String::new() }
+            })
+        };
+        let mut times = || -> Result<_, DeviceError> {
+            let [once] = self.device.times(1, &mut submit)?[..] else { return Ok(vec![]) };
+            let usual = if !self.is_real || once >= LONG { 3 } else { 15 };
+            // One more before them gives the host a lead.
+            submit(0)?;
+            self.device.times(self.runs.unwrap_or(usual), &mut submit)
+        };
+        let times = times();
+        match (times, failed) {
+            (_, Some(e)) => Err(e),
+            (times, None) => Ok(Times::new(times?)),
+        }
+    }
+
+    fn upload(&self, elements: &Elements) -> Result<Buffer<u64>, BenchError> {
+        let words = elements.words().ok_or(BenchError::NoMemory)?;
+        Ok(self.device.upload(&words)?)
+    }
+
+    /// Times the big-prime way, whose outputs it gives: the transform, and the convolution.
+    fn big<const K: usize>(
+        &self,
+        field: &Gfn<K>,
+        log2: u32,
+        row: &mut Row,
+    ) -> Result<[Buffer<u64>; 2], BenchError> {
+        let [a, b] = SEEDS.map(|seed| Elements::new(field.form(), log2, seed));
+        let x = self.upload(&a)?;
+        let plan = GfnFft::new(&self.device, field.form(), log2, 1)?;
+        let mut out = self.device.alloc(plan.words())?;
+        plan.forward(&x, &mut out)?;
+        let looked_at = a.looked_at(field);
+        for &i in &looked_at {
+            compare_element(&out, i, &a.output(field, i), "output")?;
+        }
+        let mut back = self.device.alloc(plan.words())?;
+        plan.inverse(&out, &mut back)?;
+        compare_vectors(&back, "the inverse transform", |part| {
+            a.part(part).ok_or(BenchError::NoMemory)
+        })?;
+        let transform = self.times(|| plan.forward(&x, &mut out))?;
+        let inverse = self.times(|| plan.inverse(&out, &mut back))?;
+        let bare = plan.butterflies()?;
+        bare.run(&x, &mut back)?;
+        let butterflies = self.times(|| bare.run(&x, &mut back))?;
+        let copies = self.rates.copy_near(8 * plan.words() as u64);
+        let work = Work {
+            passes: plan.passes(),
+            bytes: plan.traffic(),
+            digit_products: plan.digit_products(),
+            copy_rate: copies.map_or(0.0, |copy| copy.between),
+            product_rate: self.rates.products.per_second,
+        };
+        let passes = Some(Passes::new(&work, transform.us, butterflies.us));
+        let mut y = self.upload(&b)?;
+        back.copy_from(&x)?;
+        plan.convolve(&mut back, &mut y)?;
+        if let Some(&i) = looked_at.first() {
+            compare_element(&back, i, &a.convolved(&b, field, i), "of the convolution, element")?;
+        }
+        let mut x = x;
+        // Numbers as large, whatever they become.
+        let convolution = self.times(|| plan.convolve(&mut x, &mut y))?;
+        row.checked.inverse = true;
+        row.checked.outputs = looked_at.len();
+        row.big = Some(Big { transform, inverse, convolution, passes });
+        Ok([out, back])
+    }
+
+    /// Times the small-primes way, and compares its outputs with those of the other, or some with the
+    /// definition.
+    fn small<const K: usize>(
+        &self,
+        field: &Gfn<K>,
+        log2: u32,
+        big: Option<[Buffer<u64>; 2]>,
+        row: &mut Row,
+    ) -> Result<(), BenchError> {
+        let [a, b] = SEEDS.map(|seed| Elements::new(field.form(), log2, seed));
+        let (x, y) = (self.upload(&a)?, self.upload(&b)?);
+        let mut out = self.device.alloc(x.len())?;
+        let plan = SmallPrimes::new(&self.device, field.form(), log2, 1)?;
+        plan.transform(&x, &mut out)?;
+        let mut looked_at = vec![];
+        match &big {
+            Some([big, _]) => same(&out, big, "the transform")?,
+            None => looked_at = a.looked_at(field),
+        }
+        for &i in &looked_at {
+            compare_element(&out, i, &a.output(field, i), "output")?;
+        }
+        let mut back = self.device.alloc(x.len())?;
+        plan.inverse(&out, &mut back)?;
+        compare_vectors(&back, "the inverse transform", |part| {
+            a.part(part).ok_or(BenchError::NoMemory)
+        })?;
+        let transform = self.times(|| plan.transform(&x, &mut out))?;
+        let inverse = self.times(|| plan.inverse(&out, &mut back))?;
+        let steps = Steps::new(&plan.times(&x, &mut out)?);
+        plan.convolve(&x, &y, &mut out)?;
+        if let Some([_, big]) = &big {
+            same(&out, big, "the convolution")?;
+        }
+        if let Some(&i) = looked_at.first() {
+            compare_element(&out, i, &a.convolved(&b, field, i), "of the convolution, element")?;
+        }
+        let convolution = self.times(|| plan.convolve(&x, &y, &mut out))?;
+        let primes = plan.small_primes();
+        drop((plan, x, y, out, back));
+        row.checked.equal = big.is_some();
+        row.checked.inverse = true;
+        row.checked.outputs = row.checked.outputs.max(looked_at.len());
+        drop(big);
+        let ring = self.ring(field.form(), log2)?;
+        row.small = Some(Small { transform, inverse, convolution, primes, steps, ring });
+        Ok(())
+    }
+
+    /// Times the transform over as many small primes as hold the bits of an element.
+    fn ring(&self, form: Form, log2: u32) -> Result<Ring, BenchError> {
+        let plan = RingTransform::new(&self.device, form, log2, 1)?;
+        let start = integers(plan.modulus(), plan.elements()).ok_or(BenchError::NoMemory)?;
+        let x = self.device.upload(&start)?;
+        let (mut out, mut back) = (self.device.alloc(x.len())?, self.device.alloc(x.len())?);
+        plan.transform(&x, &mut out)?;
+        plan.inverse(&out, &mut back)?;
+        compare_vectors(&back, "the transform over the ring, inverted,", |part| {
+            Ok(start[part].to_vec())
+        })?;
+        let transform = self.times(|| plan.transform(&x, &mut out))?;
+        let steps = Steps::new(&plan.times(&x, &mut out)?);
+        Ok(Ring { transform, primes: plan.ntt().fields().len(), steps })
+    }
+}
+
+impl Place for OnDevice {
+    fn row(&mut self, form: Form, log2: u32, wanted: Wanted) -> Result<Row, BenchError> {
+        let mut row = Row::new(form, log2);
+        let mut outputs = None;
+        if wanted.big {
+            let done = with_field!(form, |field| self.big(&field, log2, &mut row))?;
+            outputs = no_room(done, "big-prime", &mut row)?;
+        }
+        if wanted.small {
+            let done = with_field!(form, |field| self.small(&field, log2, outputs, &mut row))?;
+            no_room(done, "small-primes", &mut row)?;
+        }
+        Ok(row)
+    }
+}
+
+/// Where there is no room for a way, the row says so.
+fn no_room<T>(
+    done: Result<T, BenchError>,
+    way: &str,
+    row: &mut Row,
+) -> Result<Option<T>, BenchError> {
+    let e = match done {
+        Ok(done) => return Ok(Some(done)),
+        Err(e) => e,
+    };
+    match e {
+        BenchError::Device(full @ DeviceError::OutOfMemory { .. }) => {
+            row.missing.push(format!("{way} way: {full}"));
+            Ok(None)
+        }
+        e => Err(e),
+    }
+}
+
+/// Compares element i of a vector with what it is to be.
+fn compare_element(
+    vector: &Buffer<u64>,
+    i: usize,
+    expected: &[u64],
+    what: &str,
+) -> Result<(), BenchError> {
+    let count = vector.len() / expected.len();
+    for (d, expected) in expected.iter().enumerate() {
+        let at = d * count + i;
+        let found = vector.download_part(at..at + 1)?;
+        if found != [*expected] {
+            let line = format!("{what} {i} is wrong: digit {d} is {found:#x?}, not {expected:#x}");
+            return Err(BenchError::Wrong(line));
+        }
+    }
+    Ok(())
+}
+
+/// Compares a vector with what it is to be, part by part.
+fn compare_vectors(
+    found: &Buffer<u64>,
+    what: &str,
+    expected: impl Fn(Range<usize>) -> Result<Vec<u64>, BenchError>,
+) -> Result<(), BenchError> {
+    for from in (0..found.len()).step_by(STRETCH) {
+        let part = from..found.len().min(from + STRETCH);
+        let expected = expected(part.clone())?;
+        let found = found.download_part(part)?;
+        if let Some(at) =
+            found.iter().zip(&expected).position(|(found, expected)| found != expected)
+        {
+            let (at, found, expected) = (from + at, found[at], expected[at]);
+            let line = format!("{what} is wrong: word {at} is {found:#x}, not {expected:#x}");
+            return Err(BenchError::Wrong(line));
+        }
+    }
+    Ok(())
+}
+
+/// Compares what both ways have.
+fn same(small: &Buffer<u64>, big: &Buffer<u64>, what: &str) -> Result<(), BenchError> {
+    let what = format!("{what} by small primes, compared with the other,");
+    compare_vectors(small, &what, |part| Ok(big.download_part(part)?))
+}

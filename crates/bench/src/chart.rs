@@ -1,0 +1,331 @@
+//! A chart of times against sizes, as SVG: both axes logarithmic, a line with markers for each
+//! engine or operation, floors as dashed lines.
+//!
+//! There is no background, and all ink has medium lightness: it can be read on white and on black.
+
+use std::fmt::{self, Display, Write};
+
+const WIDTH: f64 = 960.0;
+const HEIGHT: f64 = 540.0;
+/// The frame: left, right, top, bottom. The legend is to its right.
+const FRAME: [f64; 4] = [76.0, 690.0, 52.0, 476.0];
+const GREY: &str = "#808080";
+/// Blue, orange, green, violet, red, teal, olive, pink.
+const COLOURS: [&str; 8] =
+    ["#3d85d6", "#d9731a", "#2e9e6b", "#9a63d1", "#d64545", "#2a9da8", "#8f8a24", "#d0609f"];
+/// From one line of the legend to the next, where there is room.
+const LEGEND: f64 = 24.0;
+/// Dashes of an engine's first and second dashed line.
+const DASHES: [&str; 2] = ["9 5", "2 4"];
+
+/// What a chart is of.
+#[derive(Debug, Clone, Copy)]
+pub struct Labels {
+    /// What is measured; the title says where, too.
+    pub title: &'static str,
+    /// Of the axis of sizes, and of that of times.
+    pub axes: [&'static str; 2],
+    /// What a marker says: the line's name, the size, the time.
+    pub marker: fn(&str, f64, f64) -> String,
+}
+
+/// Lines through points (size, time). Displayed, it is an SVG document.
+#[derive(Debug, Clone)]
+pub struct Chart {
+    labels: &'static Labels,
+    place: String,
+    lines: Vec<Line>,
+}
+
+#[derive(Debug, Clone)]
+struct Line {
+    engine: String,
+    name: String,
+    dashed: bool,
+    points: Vec<(f64, f64)>,
+}
+
+impl Chart {
+    /// A chart without lines, of what was measured at a place.
+    #[must_use]
+    pub fn new(labels: &'static Labels, place: &str) -> Self {
+        Self { labels, place: place.to_owned(), lines: vec![] }
+    }
+
+    /// Adds a point of an engine's own line. A size or a time that is not above 0 is left out.
+    pub fn mark(&mut self, engine: &str, size: f64, time: f64) {
+        self.add(engine, engine, false, (size, time));
+    }
+
+    /// Adds a point of a dashed line in the colour of an engine.
+    pub fn dash(&mut self, engine: &str, name: &str, size: f64, time: f64) {
+        self.add(engine, name, true, (size, time));
+    }
+
+    /// Points that have no logarithm are left out.
+    fn add(&mut self, engine: &str, name: &str, dashed: bool, point: (f64, f64)) {
+        let has_log = |x: f64| x.is_finite() && x > 0.0;
+        if !has_log(point.0) || !has_log(point.1) {
+            return;
+        }
+        match self.lines.iter_mut().find(|line| line.name == name && line.dashed == dashed) {
+            Some(line) => line.points.push(point),
+            None => self.lines.push(Line {
+                engine: engine.to_owned(),
+                name: name.to_owned(),
+                dashed,
+                points: vec![point],
+            }),
+        }
+    }
+
+    fn colour(&self, line: &Line) -> &'static str {
+        let mut engines: Vec<&str> = vec![];
+        for line in &self.lines {
+            if !engines.contains(&line.engine.as_str()) {
+                engines.push(&line.engine);
+            }
+        }
+        let place = engines.iter().position(|&engine| engine == line.engine).unwrap_or(0);
+        COLOURS[place % COLOURS.len()]
+    }
+
+    /// How a line is drawn.
+    fn stroke(&self, line: &Line) -> String {
+        let colour = self.colour(line);
+        if !line.dashed {
+            return format!("stroke=\"{colour}\" stroke-width=\"2.5\"");
+        }
+        let of_engine = self.lines.iter().filter(|l| l.dashed && l.engine == line.engine);
+        let place = of_engine.take_while(|l| l.name != line.name).count();
+        let dashes = DASHES[place % DASHES.len()];
+        format!("stroke=\"{colour}\" stroke-width=\"1.5\" stroke-dasharray=\"{dashes}\"")
+    }
+}
+
+/// Values on a logarithmic axis from one pixel to another.
+struct Axis {
+    from: f64,
+    to: f64,
+    pixels: (f64, f64),
+}
+
+impl Axis {
+    /// All values, with some room on either side, and two ticks at least.
+    fn new(values: impl Iterator<Item = f64>, pixels: (f64, f64)) -> Self {
+        const ROOM: f64 = 1.3;
+        /// From 2 to 5, twice: there are two ticks in any such span.
+        const LEAST_SPAN: f64 = 6.25;
+        let (least, most) =
+            values.fold((f64::INFINITY, 0.0f64), |(least, most), x| (least.min(x), most.max(x)));
+        let room = ROOM.max((LEAST_SPAN * least / most).sqrt());
+        let (from, to) = if most > 0.0 { (least / room, most * room) } else { (1.0, 10.0) };
+        Self { from, to, pixels }
+    }
+
+    fn at(&self, x: f64) -> f64 {
+        let (begin, end) = self.pixels;
+        begin + (end - begin) * (x / self.from).ln() / (self.to / self.from).ln()
+    }
+
+    /// 1, 2 and 5 times the powers of 10; 1 times only, where the axis spans many.
+    fn ticks(&self) -> Vec<f64> {
+        let wide = self.to / self.from > 1e4;
+        let steps: &[f64] = if wide { &[1.0] } else { &[1.0, 2.0, 5.0] };
+        let powers = self.from.log10().floor() as i32..=self.to.log10().ceil() as i32;
+        powers
+            .flat_map(|power| steps.iter().map(move |step| step * 10f64.powi(power)))
+            .filter(|x| (self.from..=self.to).contains(x))
+            .collect()
+    }
+}
+
+/// `500`, `20K`, `5M`: decimal, as exponents are.
+fn short(x: f64) -> String {
+    match x {
+        x if x >= 1e9 => format!("{:.0}G", x / 1e9),
+        x if x >= 1e6 => format!("{:.0}M", x / 1e6),
+        x if x >= 1e4 => format!("{:.0}K", x / 1e3),
+        // Steps of 1, 2 and 5 have one digit: 0.2, 0.05.
+        x if x < 1.0 => format!("{:.*}", (-x.log10().floor()) as usize, x),
+        x => format!("{x:.0}"),
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// A text at a place; `style` are more attributes.
+fn text(f: &mut impl Write, (x, y): (f64, f64), style: &str, text: &str) -> fmt::Result {
+    writeln!(f, "<text x=\"{x:.1}\" y=\"{y:.1}\" {style}>{}</text>", escaped(text))
+}
+
+impl Display for Chart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [left, right, top, bottom] = FRAME;
+        let points = || self.lines.iter().flat_map(|line| &line.points);
+        let x = Axis::new(points().map(|p| p.0), (left, right));
+        let y = Axis::new(points().map(|p| p.1), (bottom, top));
+        writeln!(
+            f,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
+             width=\"{WIDTH}\" height=\"{HEIGHT}\" font-family=\"system-ui, sans-serif\" \
+             font-size=\"14\" fill=\"{GREY}\">"
+        )?;
+        let middle = f64::midpoint(left, right);
+        let Labels { title, axes: [sizes, times], marker } = self.labels;
+        let title = format!("{title}, {}", self.place);
+        text(f, (middle, 28.0), "text-anchor=\"middle\" font-size=\"17\"", &title)?;
+        text(f, (middle, HEIGHT - 16.0), "text-anchor=\"middle\"", sizes)?;
+        let height = f64::midpoint(top, bottom);
+        let upright = format!("text-anchor=\"middle\" transform=\"rotate(-90 20 {height:.1})\"");
+        text(f, (20.0, height), &upright, times)?;
+        writeln!(f, "<g stroke=\"{GREY}\" stroke-opacity=\"0.3\" fill=\"none\">")?;
+        for at in x.ticks().iter().map(|&tick| x.at(tick)) {
+            writeln!(f, "<path d=\"M{at:.1} {top:.1}V{bottom:.1}\"/>")?;
+        }
+        for at in y.ticks().iter().map(|&tick| y.at(tick)) {
+            writeln!(f, "<path d=\"M{left:.1} {at:.1}H{right:.1}\"/>")?;
+        }
+        writeln!(f, "</g>")?;
+        for tick in x.ticks() {
+            text(f, (x.at(tick), bottom + 20.0), "text-anchor=\"middle\"", &short(tick))?;
+        }
+        for tick in y.ticks() {
+            text(f, (left - 8.0, y.at(tick) + 5.0), "text-anchor=\"end\"", &short(tick))?;
+        }
+        let apart = LEGEND.min((bottom - top) / self.lines.len().max(1) as f64);
+        for (i, line) in self.lines.iter().enumerate() {
+            let (stroke, colour) = (self.stroke(line), self.colour(line));
+            let mut points = line.points.clone();
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let places: Vec<_> =
+                points.iter().map(|p| format!("{:.1},{:.1}", x.at(p.0), y.at(p.1))).collect();
+            writeln!(f, "<polyline points=\"{}\" {stroke} fill=\"none\"/>", places.join(" "))?;
+            for &(size, time) in points.iter().filter(|_| !line.dashed) {
+                let (cx, cy) = (x.at(size), y.at(time));
+                let what = escaped(&marker(&line.name, size, time));
+                writeln!(
+                    f,
+                    "<circle cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"4.5\" fill=\"{colour}\">\
+                     <title>{what}</title></circle>"
+                )?;
+            }
+            let at = top + 12.0 + apart * i as f64;
+            let (begin, end) = (right + 16.0, right + 48.0);
+            writeln!(f, "<path d=\"M{begin:.1} {at:.1}H{end:.1}\" {stroke} fill=\"none\"/>")?;
+            text(f, (end + 8.0, at + 5.0), "", &line.name)?;
+        }
+        writeln!(f, "</svg>")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mersenne::SQUARINGS;
+    use roxmltree::Document;
+
+    fn chart() -> Chart {
+        let mut chart = Chart::new(&SQUARINGS, "A <GPU> & \"more\"");
+        for (p, fp64, integers) in [(6_972_593, 11.5, 17.5), (332_192_831, 330.25, 590.0)] {
+            let p = f64::from(p);
+            chart.mark("fp64", p, fp64);
+            chart.dash("fp64", "fp64: traffic", p, fp64 / 2.0);
+            chart.dash("fp64", "fp64: arithmetic", p, fp64 / 3.0);
+            chart.mark("goldilocks", p, integers);
+        }
+        chart
+    }
+
+    /// All elements of a name.
+    fn all<'a>(svg: &'a Document<'a>, name: &str) -> Vec<roxmltree::Node<'a, 'a>> {
+        svg.descendants()
+            .filter(|node| node.has_tag_name(("http://www.w3.org/2000/svg", name)))
+            .collect()
+    }
+
+    #[test]
+    fn every_row_is_a_marker_at_its_place() {
+        let text = chart().to_string();
+        let svg = Document::parse(&text).unwrap();
+        let circles = all(&svg, "circle");
+        let said: Vec<_> =
+            circles.iter().map(|c| c.first_element_child().unwrap().text().unwrap()).collect();
+        assert_eq!(
+            said,
+            [
+                "M6972593 by fp64: 11.50 µs",
+                "M332192831 by fp64: 330.25 µs",
+                "M6972593 by goldilocks: 17.50 µs",
+                "M332192831 by goldilocks: 590.00 µs",
+            ]
+        );
+        let number = |i: usize, name| circles[i].attribute(name).unwrap().parse::<f64>().unwrap();
+        let [left, right, top, bottom] = FRAME;
+        for i in 0..4 {
+            assert!((left..right).contains(&number(i, "cx")));
+            assert!((top..bottom).contains(&number(i, "cy")));
+        }
+        // Equal ratios are equal distances, upwards.
+        let rise = |i: usize, j: usize| number(i, "cy") - number(j, "cy");
+        let per_log = rise(0, 1) / (330.25f64 / 11.5).ln();
+        assert!((rise(0, 2) / (17.5f64 / 11.5).ln() - per_log).abs() < 0.5 && per_log > 0.0);
+        assert_eq!(number(0, "cx"), number(2, "cx"));
+    }
+
+    #[test]
+    fn lines_axes_and_title_are_named() {
+        let text = chart().to_string();
+        let svg = Document::parse(&text).unwrap();
+        let texts: Vec<_> = all(&svg, "text").iter().map(|t| t.text().unwrap()).collect();
+        for expected in [
+            "Time of a squaring modulo 2^p − 1, A <GPU> & \"more\"",
+            "exponent p (bits)",
+            "µs per squaring",
+            "10M",
+            "200M",
+            "5",
+            "500",
+            "fp64",
+            "fp64: traffic",
+            "goldilocks",
+        ] {
+            assert!(texts.contains(&expected), "{expected}: {texts:?}");
+        }
+        let lines = all(&svg, "polyline");
+        let dashes: Vec<_> = lines.iter().map(|l| l.attribute("stroke-dasharray")).collect();
+        assert_eq!(dashes, [None, Some("9 5"), Some("2 4"), None]);
+        let colours: Vec<_> = lines.iter().map(|l| l.attribute("stroke").unwrap()).collect();
+        assert!(colours[0] == colours[1] && colours[1] == colours[2] && colours[2] != colours[3]);
+    }
+
+    #[test]
+    fn one_point_or_none_is_a_chart_too() {
+        let mut one = Chart::new(&SQUARINGS, "");
+        assert!(Document::parse(&one.to_string()).is_ok());
+        one.mark("fp64", 7.0, 0.05);
+        one.mark("fp64", 11.0, 0.0);
+        let text = one.to_string();
+        let svg = Document::parse(&text).unwrap();
+        assert_eq!(all(&svg, "circle").len(), 1);
+        assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+    }
+
+    #[test]
+    fn an_axis_has_two_ticks() {
+        for value in [1.0, 3.3, 3217.0, 136_279_841.0, 0.07] {
+            for most in [value, 1.4 * value] {
+                let axis = Axis::new([value, most].into_iter(), (0.0, 1.0));
+                assert!(axis.ticks().len() >= 2, "{value} {most}");
+            }
+        }
+    }
+
+    #[test]
+    fn ticks_are_short() {
+        let said = [0.05, 0.2, 1.0, 20.0, 5000.0, 20_000.0, 2e6, 1e9].map(short);
+        assert_eq!(said, ["0.05", "0.2", "1", "20", "5000", "20K", "2M", "1G"]);
+    }
+}

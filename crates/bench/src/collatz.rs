@@ -1,0 +1,344 @@
+//! How many numbers are verified in a second, and how many delays are computed.
+
+use std::time::{Duration, Instant};
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
+use warpint_collatz::delay::rate;
+use warpint_collatz::names::number;
+use warpint_collatz::open::{Opened, Places, delays_on, open_with};
+use warpint_collatz::sieve::Looking;
+use warpint_collatz::sizes::{Sizes, Tunable, TunedSizes};
+use warpint_collatz::table::MOST_SIEVE_BITS;
+use warpint_collatz::{CollatzError, Method, Region, Unwatched, Verified, Verifier};
+use warpint_device::Device;
+use warpint_progress::Watch;
+
+use crate::BenchError;
+
+/// Verified numbers are below this, as those of runs are.
+const END: u128 = 1 << 127;
+
+/// How long delays are timed.
+const DELAYS: Duration = Duration::from_secs(2);
+
+/// What is verified, and with what.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The method; `None`: the fastest of the place.
+    pub method: Option<Method>,
+    /// Where; of several devices the first.
+    pub places: Places,
+    /// Sizes of tables; `None` takes the tuned size.
+    pub sizes: Sizes,
+    /// Classes are of numbers below 2^this, 20 to 84.
+    pub below_bits: u32,
+    /// Residue classes, drawn at random, most of which a sieve kills at once; 0 for none.
+    pub classes: u32,
+    /// Each of 2^this numbers; `None`: some seconds in all.
+    pub class_bits: Option<u32>,
+    /// From which the classes are drawn.
+    pub seed: u64,
+    /// An interval of 2^this numbers; `None`: some seconds; 0 for none.
+    pub interval_bits: Option<u32>,
+    /// Where it begins, cut to a multiple of its length.
+    pub from: u128,
+}
+
+/// Why a benchmark makes no sense.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RequestError {
+    /// A size of another method than that which is measured.
+    #[error("the size {} is for the method {}", what.name(), method.name())]
+    OtherMethod {
+        /// What the size is of.
+        what: Tunable,
+        /// The method that has it.
+        method: Method,
+    },
+    /// Classes of more low bits than the table method takes.
+    #[error(
+        "the method table takes classes of at most {MOST_SIEVE_BITS} low bits, and these have {low_bits}"
+    )]
+    LowBits {
+        /// The low bits.
+        low_bits: u32,
+        /// The least bits of classes that it takes below the same bound.
+        least_class_bits: u32,
+    },
+    /// The numbers go beyond 2^127.
+    #[error("2^{bits} numbers from {} go beyond 2^127", number(*from))]
+    Beyond {
+        /// log2 of the numbers.
+        bits: u32,
+        /// The first.
+        from: u128,
+    },
+}
+
+/// Regions whose verification is timed, one after the other.
+struct Work {
+    set: Set,
+    regions: Vec<Region>,
+    /// log2 of all numbers.
+    bits: u32,
+}
+
+/// A request whose regions are known.
+pub struct Bench<'a> {
+    request: Request,
+    tuned: &'a TunedSizes,
+    works: Vec<Work>,
+}
+
+impl<'a> Bench<'a> {
+    /// Opens the method, and draws the classes. What is wrong with what was tuned, or with a GPU, is a
+    /// warning of `tuned`.
+    ///
+    /// # Errors
+    /// A [`RequestError`]; the method cannot be opened; bounds that do not fit.
+    pub fn new(request: Request, tuned: &'a TunedSizes) -> Result<Self, BenchError> {
+        let units = units(&request, tuned)?;
+        let class_bits = request.class_bits.unwrap_or(units.class).min(request.below_bits);
+        let low_bits = request.below_bits - class_bits;
+        let by_table = units.method == Some(Method::Table);
+        if request.classes > 0 && by_table && low_bits > MOST_SIEVE_BITS {
+            let least_class_bits = request.below_bits - MOST_SIEVE_BITS;
+            return Err(RequestError::LowBits { low_bits, least_class_bits }.into());
+        }
+        let mut works = vec![];
+        if request.classes > 0 {
+            works.push(Work {
+                set: Set::Classes { count: request.classes, below_bits: request.below_bits },
+                regions: classes(&request, class_bits)?,
+                bits: class_bits + request.classes.ilog2(),
+            });
+        }
+        let bits = request.interval_bits.unwrap_or(units.interval);
+        if bits > 0 {
+            let from = request.from >> bits << bits;
+            let to = from.checked_add(1 << bits).filter(|&to| to <= END);
+            let to = to.ok_or(RequestError::Beyond { bits, from })?;
+            let regions = vec![Region::interval(from, to)?];
+            works.push(Work { set: Set::Interval { from }, regions, bits });
+        }
+        Ok(Self { request, tuned, works })
+    }
+
+    /// Verifies all regions; nothing if `watch` stopped it.
+    ///
+    /// # Errors
+    /// The method cannot be opened; the device fails.
+    pub fn measure(&self, watch: &dyn Watch) -> Result<Option<Vec<Row>>, BenchError> {
+        let mut rows = vec![];
+        for Work { set, regions, bits } in &self.works {
+            let asked = self.request.sizes;
+            let sizes = Sizes { look: asked.look.or(Some(Looking::for_numbers(*bits))), ..asked };
+            let Opened { mut verifiers, .. } =
+                open_with(self.request.method, &self.request.places, sizes, self.tuned)?;
+            let Some(verifier) = verifiers.first_mut() else { continue };
+            match row(set, regions, &mut **verifier, watch)? {
+                Some(row) => rows.push(row),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(rows))
+    }
+}
+
+/// The method, and bits of classes and of intervals, so that each takes some seconds.
+struct Units {
+    method: Option<Method>,
+    class: u32,
+    interval: u32,
+}
+
+fn units(request: &Request, tuned: &TunedSizes) -> Result<Units, BenchError> {
+    let asked = request.sizes;
+    let Opened { verifiers, unit_bits } = open_with(request.method, &request.places, asked, tuned)?;
+    let is = |method| verifiers.iter().all(|verifier| verifier.method() == method);
+    for (said, what, method) in [
+        (asked.step.is_some(), Tunable::Sieve, Method::Sieve),
+        (asked.table_bits.is_some(), Tunable::Table, Method::Table),
+    ] {
+        if said && !is(method) {
+            return Err(RequestError::OtherMethod { what, method }.into());
+        }
+    }
+    let method = verifiers.first().map(|verifier| verifier.method());
+    let share = request.classes.max(1).ilog2();
+    Ok(Units { method, class: unit_bits.saturating_sub(share).max(16), interval: unit_bits })
+}
+
+fn classes(args: &Request, class_bits: u32) -> Result<Vec<Region>, CollatzError> {
+    let low_bits = args.below_bits - class_bits;
+    let mut rng = ChaCha8Rng::seed_from_u64(args.seed);
+    let drawn = (0..args.classes).map(|_| {
+        let residue = rng.random::<u128>() & ((1 << low_bits) - 1);
+        Region::class(args.below_bits, low_bits, residue)
+    });
+    drawn.collect()
+}
+
+/// What is verified for a row.
+enum Set {
+    Classes { count: u32, below_bits: u32 },
+    Interval { from: u128 },
+}
+
+/// Few numbers for which a verifier makes all that it makes for these.
+fn first(region: Region, verifier: &dyn Verifier) -> Result<Region, CollatzError> {
+    match region {
+        // Each number of the residue of all ones is walked; where these are few, on the CPU.
+        Region::Class { bits, low_bits, .. } if verifier.method() == Method::Table => {
+            let low_bits = low_bits.max(bits.saturating_sub(20).min(MOST_SIEVE_BITS));
+            let most = if verifier.place() == "cpu" { 20 } else { 30 };
+            Region::class(bits.min(low_bits + most), low_bits, (1 << low_bits) - 1)
+        }
+        // That residue is not killed.
+        Region::Class { bits, low_bits, .. } => {
+            let low_bits = low_bits.max(bits.saturating_sub(20));
+            Region::class(bits, low_bits, (1 << low_bits) - 1)
+        }
+        Region::Interval { from, to } if to - from <= 1 << 44 => Region::interval(from, to),
+        Region::Interval { from, .. } => Region::interval(from, from + (1 << 32)),
+    }
+}
+
+/// Verifies regions, after one of few numbers for which kernels are compiled and vectors made.
+fn row(
+    set: &Set,
+    regions: &[Region],
+    verifier: &mut dyn Verifier,
+    watch: &dyn Watch,
+) -> Result<Option<Row>, CollatzError> {
+    let begin = Instant::now();
+    let Some(&region) = regions.first() else { return Ok(None) };
+    let first = first(region, verifier)?;
+    verifier.verify(&first, &Unwatched)?;
+    let prepared = begin.elapsed();
+    let begin = Instant::now();
+    let mut all = Verified::default();
+    for region in regions {
+        let verified = verifier.verify(region, watch)?;
+        let Some(verified) = verified else { return Ok(None) };
+        all.add(verified);
+    }
+    let seconds = begin.elapsed().as_secs_f64();
+    let what = match set {
+        Set::Classes { count, below_bits } => {
+            let bits = regions[0].numbers().ilog2();
+            let classes = if *count == 1 { "class" } else { "classes" };
+            format!("{count} {classes} of 2^{bits} below 2^{below_bits}")
+        }
+        Set::Interval { from } => {
+            format!("2^{} from {}", regions[0].numbers().ilog2(), number(*from))
+        }
+    };
+    let numbers = all.numbers as f64;
+    Ok(Some(Row {
+        what,
+        method: verifier.method().name(),
+        parameters: verifier.parameters(),
+        place: verifier.place(),
+        numbers: all.numbers.to_string(),
+        seconds,
+        per_second: numbers / seconds,
+        walked: all.walked,
+        walked_share: all.walked as f64 / numbers,
+        walked_per_second: all.walked as f64 / seconds,
+        prepared_seconds: prepared.as_secs_f64(),
+        checksum: format!("{:016x}", all.checksum),
+        unresolved: all.unresolved.iter().map(ToString::to_string).collect(),
+    }))
+}
+
+/// Times delays from a number on for two seconds, by what is tuned of a device, or on the CPU.
+///
+/// # Errors
+/// The numbers are too large; the device fails.
+pub fn delays(
+    device: Option<&Device>,
+    from: u128,
+    tuned: &TunedSizes,
+) -> Result<DelayRow, CollatzError> {
+    let begin = Instant::now();
+    let (mut engine, shape) = delays_on(device, tuned)?;
+    let measured = rate(&mut *engine, from, DELAYS)?;
+    Ok(DelayRow {
+        what: format!("delays from {}", number(from)),
+        parameters: shape.map(|shape| shape.to_string()),
+        place: engine.place(),
+        numbers: measured.numbers.to_string(),
+        sum: measured.sum.to_string(),
+        seconds: measured.elapsed.as_secs_f64(),
+        per_second: measured.per_second(),
+        prepared_seconds: begin.elapsed().saturating_sub(measured.elapsed).as_secs_f64(),
+    })
+}
+
+/// How fast delays are. Numbers are strings: they need not fit into a JSON number.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct DelayRow {
+    /// `delays from 2^40`.
+    pub what: String,
+    /// On devices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<String>,
+    /// `cpu`, or the device: `cuda:0`.
+    pub place: String,
+    /// How many.
+    pub numbers: String,
+    /// Of all delays.
+    pub sum: String,
+    /// The time of all.
+    pub seconds: f64,
+    /// Numbers a second.
+    pub per_second: f64,
+    /// The time before: kernels are compiled.
+    pub prepared_seconds: f64,
+}
+
+/// How fast numbers are verified. Numbers are strings: they need not fit into a JSON number.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Row {
+    /// `2^40 from 2^70`.
+    pub what: String,
+    /// The method's name.
+    pub method: &'static str,
+    /// What else the checksum depends on: `d=32`.
+    pub parameters: String,
+    /// `cpu`, or the device: `cuda:0`.
+    pub place: String,
+    /// How many, whether they were walked or fell to a sieve.
+    pub numbers: String,
+    /// The time of all.
+    pub seconds: f64,
+    /// Numbers a second.
+    pub per_second: f64,
+    /// Numbers that were walked.
+    pub walked: u64,
+    /// Their part of all, 0 to 1.
+    pub walked_share: f64,
+    /// Numbers walked in a second.
+    pub walked_per_second: f64,
+    /// The time before: kernels are compiled, and vectors made.
+    pub prepared_seconds: f64,
+    /// Of the walk, in hexadecimal.
+    pub checksum: String,
+    /// Numbers that did not come below their starts.
+    pub unresolved: Vec<String>,
+}
+
+/// All that was measured.
+#[derive(Debug, Clone, Serialize)]
+pub struct Measured {
+    /// Of verification.
+    pub rows: Vec<Row>,
+    /// Of delays, if they were wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delays: Option<DelayRow>,
+}

@@ -1,0 +1,80 @@
+//! Benchmarks, tuning and stress of everything that warpint computes.
+//!
+//! * [`mersenne`]: squarings modulo 2^p − 1 on CPUs and devices, what checks cost, Jacobi symbols;
+//! * [`batch`]: operations on batches of integers;
+//! * [`bigprime`]: transforms over big prime fields;
+//! * [`collatz`]: how many numbers are verified in a second;
+//! * [`device`]: what a device reaches, in products, memory and kernels;
+//! * [`tune`]: the search for the fastest plan, method or table, which is stored for later runs;
+//! * [`stress`]: squarings whose results are all checked, for hardware that is to be trusted;
+//! * [`chart`]: times against sizes, as SVG.
+//!
+//! What is measured comes as plain structs that serialise: the units are in the names of their fields
+//! or in the docs. A benchmark of several rows lists them first and measures one at a time, so that
+//! callers show each row as soon as it is known. Nothing here prints, and no file is opened but those
+//! that are named in the docs.
+
+pub mod batch;
+pub mod bigprime;
+pub mod chart;
+pub mod collatz;
+pub mod device;
+pub mod error;
+pub mod mersenne;
+pub mod stress;
+pub mod tune;
+
+use std::time::Duration;
+
+use warpint_device::Device;
+use warpint_integer::gpu::Choice;
+use warpint_mersenne::{DeviceChoice, DeviceId, Exponent, PlanRequest};
+
+pub use error::BenchError;
+
+/// Exponents of several sizes for the place of a request whose device is decided.
+fn exponents_for(request: &PlanRequest, on_cpu: &[u64], on_gpu: &[u64]) -> Vec<Exponent> {
+    const ON_SIMULATOR: [u64; 2] = [1_279, 9_941];
+    let list = match request.device {
+        DeviceChoice::On(DeviceId::Cuda(_)) => on_gpu,
+        DeviceChoice::On(DeviceId::Sim) => &ON_SIMULATOR,
+        DeviceChoice::Auto | DeviceChoice::Cpu => on_cpu,
+    };
+    list.iter().filter_map(|&p| Exponent::new(p).ok()).collect()
+}
+
+/// Whether a device is the simulator, on which kernels take long and times mean nothing.
+fn is_simulator(device: &Device) -> bool {
+    device.info().id == DeviceId::Sim.to_string()
+}
+
+/// By what a method was chosen: `measured` or `estimate`.
+fn chosen_by(choice: Choice) -> &'static str {
+    if choice.measured { "measured" } else { "estimate" }
+}
+
+/// Microseconds.
+fn micros(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_has_its_usual_exponents() {
+        let devices = [
+            DeviceChoice::Cpu,
+            DeviceChoice::On(DeviceId::Sim),
+            DeviceChoice::On(DeviceId::Cuda(0)),
+        ];
+        let of = |list: fn(&PlanRequest) -> Vec<Exponent>| {
+            devices.map(|device| list(&PlanRequest { device, ..PlanRequest::default() }).len())
+        };
+        assert_eq!(of(mersenne::usual_exponents), [4, 2, 6]);
+        assert_eq!(of(tune::mersenne::usual_exponents), [3, 2, 6]);
+        assert_eq!(of(stress::usual_exponents), [2, 2, 4]);
+        assert_eq!(mersenne::jacobi::usual_exponents().len(), 4);
+    }
+}

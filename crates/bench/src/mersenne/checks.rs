@@ -1,0 +1,260 @@
+//! What checks and checkpoints cost a PRP test.
+//!
+//! The time of a squaring of the test, with and without checkpoints, is compared with that of bare
+//! squarings before and after it.
+
+use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use warpint_mersenne::checkpoint::CheckpointStore;
+use warpint_mersenne::{
+    EngineError, Event, Exponent, ExponentError, Plan, PlanRequest, RunOptions, StopToken,
+    TestKind, TestSpec, primality,
+};
+
+use super::scratch::Scratch;
+use crate::{BenchError, micros};
+
+const DEFAULT: u64 = 82_589_933;
+const DEFAULT_ON_CPU: u64 = 1_257_787;
+/// The least time of a whole test: a shorter one is mostly its beginning and its end, and the noise of the clock.
+pub const SHORTEST: Duration = Duration::from_secs(10);
+/// Squarings of the test before, with products and a check.
+const WARM_UP: u64 = 4_000;
+/// Of bare squarings, before the test and after it: laps of a second, to see how much they differ.
+const BARE_LAP: Duration = Duration::from_secs(1);
+const BARE_LAPS: usize = 10;
+
+/// All that was measured.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Measured {
+    /// The p of 2^p − 1.
+    pub exponent: u32,
+    /// The engine family.
+    pub engine: &'static str,
+    /// The place: `cpu`, `cuda:0`.
+    pub device: &'static str,
+    /// The transform length, in words.
+    pub fft_length: usize,
+    /// Of the test that keeps nothing.
+    pub squarings: u64,
+    /// µs for a bare squaring, before the test and after it.
+    pub bare_us: [f64; 2],
+    /// µs for a squaring of a test that keeps nothing, with its share of checks.
+    pub checked_us: f64,
+    /// The same of a test that saves checkpoints.
+    pub saved_us: f64,
+    /// Checks that passed.
+    pub checks: usize,
+    /// Checkpoints that were saved.
+    pub checkpoints: usize,
+    /// By how much the two are above the mean of the bare ones, percent of it; that of checkpoints is
+    /// absent if there were none.
+    pub cost_percent: (f64, Option<f64>),
+    /// How far the seconds of bare squarings lie apart, percent of their mean.
+    pub noise_percent: f64,
+}
+
+/// The exponent that is measured where none is named: on the CPU a small one. The place of a request
+/// on which it is not decided is that of the larger one.
+///
+/// # Errors
+/// None: the exponents are known.
+pub fn usual_exponent(request: &PlanRequest) -> Result<Exponent, ExponentError> {
+    Exponent::new(if request.is_on_cpu() { DEFAULT_ON_CPU } else { DEFAULT })
+}
+
+/// Refuses a test that is too short to tell what its checks cost, by the time of some squarings,
+/// before anything is measured for minutes.
+///
+/// # Errors
+/// [`BenchError::TooShort`]; the engine failed.
+pub fn long_enough(plan: &Plan) -> Result<(), BenchError> {
+    let p = plan.exponent().get();
+    let mut timer = plan.timer()?;
+    timer.warm_up(5)?;
+    timer.lap(20)?;
+    let whole = timer.mean().as_secs_f64() * f64::from(p);
+    if whole >= SHORTEST.as_secs_f64() {
+        return Ok(());
+    }
+    let time = Duration::try_from_secs_f64(whole).unwrap_or_default();
+    Err(BenchError::TooShort { exponent: p, time })
+}
+
+/// Measures the test of a plan until `checks` checks have passed, or to its end; `None` if `asked`
+/// stopped it. Checkpoints go into a new folder in `dir`, which is removed in the end; `dir` is made if need
+/// be. This takes minutes.
+///
+/// # Errors
+/// The test failed, or its folder could not be made; the test was too short to be timed.
+pub fn measure(
+    plan: Plan,
+    checks: usize,
+    dir: &Path,
+    asked: &StopToken,
+) -> Result<Option<Measured>, BenchError> {
+    let scratch = Scratch::new(dir)?;
+    measure_in(plan, checks, scratch.path(), asked)
+}
+
+/// `None` if `asked` stopped it. Checkpoints go into `dir`.
+fn measure_in(
+    plan: Plan,
+    checks: usize,
+    dir: &Path,
+    asked: &StopToken,
+) -> Result<Option<Measured>, BenchError> {
+    let p = plan.exponent().get();
+    let mut store = CheckpointStore::open(dir, p, TestKind::Prp)?;
+    // All kernels are compiled meanwhile.
+    run_test(plan, Some(WARM_UP), None, checks, asked)?;
+    let Some(before) = bare(&plan, asked)? else { return Ok(None) };
+    let without = run_test(plan, None, None, checks, asked)?;
+    let times = run_test(plan, None, Some(&mut store), checks, asked)?;
+    let Some(after) = bare(&plan, asked)? else { return Ok(None) };
+    let ((checked, squarings), (saved, _)) = (without.squaring()?, times.squaring()?);
+    let mean = (before.mean + after.mean) / 2;
+    let spread = before.most.max(after.most).saturating_sub(before.least.min(after.least));
+    let percent = |time: f64| 100.0 * time / mean.as_secs_f64();
+    let above = |time: Duration| percent(time.as_secs_f64() - mean.as_secs_f64());
+    Ok(Some(Measured {
+        exponent: p,
+        engine: plan.engine(),
+        device: plan.place(),
+        fft_length: plan.length(),
+        squarings,
+        bare_us: [micros(before.mean), micros(after.mean)],
+        checked_us: micros(checked),
+        saved_us: micros(saved),
+        checks: times.checks,
+        checkpoints: times.checkpoints,
+        cost_percent: (above(checked), (times.checkpoints > 0).then(|| above(saved))),
+        noise_percent: percent(spread.as_secs_f64()),
+    }))
+}
+
+/// A PRP test as far as some iteration, or until `checks` checks have passed and what they have
+/// confirmed is on disk.
+fn run_test(
+    plan: Plan,
+    iterations: Option<u64>,
+    store: Option<&mut CheckpointStore>,
+    checks: usize,
+    asked: &StopToken,
+) -> Result<Times, BenchError> {
+    let exponent = plan.exponent();
+    let spec = TestSpec {
+        iterations,
+        shift: exponent.get() / 3,
+        ..TestSpec::new(TestKind::Prp, exponent)
+    };
+    let (sender, events) = mpsc::channel();
+    let (stop, mut options) = (StopToken::new(), RunOptions::default());
+    let saves = store.is_some();
+    if !saves {
+        options.checkpoint_interval = Duration::MAX;
+    }
+    if asked.is_stopped() {
+        stop.stop();
+    }
+    let ends = [stop.clone(), asked.clone()];
+    let clock = thread::spawn(move || Times::of(&events, checks, saves, &ends));
+    let mut tell = |event| drop(sender.send(event));
+    let finished = primality::run(&spec, plan, store, &mut tell, &stop, &options);
+    drop(sender);
+    let times = clock.join().map_err(|_| BenchError::Clock)?;
+    finished?;
+    Ok(times)
+}
+
+/// The time of a squaring without any checks.
+struct Bare {
+    mean: Duration,
+    /// In the fastest and in the slowest lap.
+    least: Duration,
+    most: Duration,
+}
+
+/// `None` if `asked` stopped it.
+fn bare(plan: &Plan, asked: &StopToken) -> Result<Option<Bare>, EngineError> {
+    let mut timer = plan.timer()?;
+    timer.warm_up(200)?;
+    timer.lap(200)?;
+    let lap = (BARE_LAP.as_secs_f64() / timer.mean().as_secs_f64().max(1e-9)).clamp(1.0, 1e6);
+    let mut timer = plan.timer()?;
+    timer.warm_up(200)?;
+    for _ in 0..BARE_LAPS {
+        if asked.is_stopped() {
+            return Ok(None);
+        }
+        timer.lap(lap as u64)?;
+    }
+    let (least, most) = timer.extremes();
+    Ok(Some(Bare { mean: timer.mean(), least, most }))
+}
+
+/// What the events of a test tell of its time.
+struct Times {
+    /// The first progress: engine and kernels are there, and so much was done.
+    begun: Option<(u64, Instant)>,
+    /// The iteration of the last check, and when its state was on disk, or the test at its end.
+    ended: Option<(u64, Instant)>,
+    checks: usize,
+    checkpoints: usize,
+}
+
+impl Times {
+    /// The time of a squaring, and how many there were.
+    fn squaring(&self) -> Result<(Duration, u64), BenchError> {
+        let ((first, begun), (last, end)) =
+            self.begun.zip(self.ended).ok_or(BenchError::NotTimed)?;
+        let squarings = last - first;
+        Ok((end.duration_since(begun).div_f64(squarings.max(1) as f64), squarings))
+    }
+
+    /// Stops the test by the first token: once there is enough, or when the second one asks for it.
+    fn of(
+        events: &mpsc::Receiver<Event>,
+        checks: usize,
+        saves: bool,
+        [enough, asked]: &[StopToken; 2],
+    ) -> Self {
+        let mut times = Self { begun: None, ended: None, checks: 0, checkpoints: 0 };
+        let mut confirmed = None;
+        for event in events {
+            if asked.is_stopped() {
+                enough.stop();
+            }
+            match event {
+                Event::Progress { iteration, .. } if times.begun.is_none() => {
+                    times.begun = Some((iteration, Instant::now()));
+                }
+                Event::Verified { iteration, .. } if times.checks < checks => {
+                    times.checks += 1;
+                    confirmed = Some(iteration);
+                }
+                // Without a store, the first news after the check.
+                Event::Progress { .. } if !saves && times.checks == checks => {
+                    times.ended = times.ended.or(confirmed.map(|k| (k, Instant::now())));
+                    enough.stop();
+                }
+                Event::Saved { verified, .. } if times.ended.is_none() => {
+                    times.checkpoints += 1;
+                    if verified && times.checks == checks {
+                        times.ended = confirmed.map(|k| (k, Instant::now()));
+                        enough.stop();
+                    }
+                }
+                _ => {}
+            }
+        }
+        let at_the_end = confirmed.map(|k| (k, Instant::now()));
+        times.ended = times.ended.or(at_the_end);
+        times
+    }
+}

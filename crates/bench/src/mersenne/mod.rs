@@ -1,0 +1,62 @@
+//! Squarings modulo 2^p − 1 with each engine, beside a floor: a time that they need at least.
+//!
+//! * [`on_cpu`]: beside a bare real FFT;
+//! * [`on_device`]: beside memory traffic and arithmetic, by rates that are measured first;
+//! * [`same_plan`]: complex numbers against integers in transforms that are cut alike;
+//! * [`checks`]: what checks and checkpoints cost a PRP test;
+//! * [`jacobi`]: the check of a Lucas–Lehmer test.
+
+pub mod checks;
+pub mod jacobi;
+pub mod on_cpu;
+pub mod on_device;
+pub mod same_plan;
+mod scratch;
+
+use warpint_mersenne::{Exponent, Plan, PlanError, PlanRequest, TunedTimes};
+
+use crate::chart::Labels;
+use crate::exponents_for;
+
+/// From a small exponent to one that no cache of a CPU holds. All are of Mersenne primes, as a
+/// bench of this kind is by custom.
+const ON_CPU: [u64; 4] = [216_091, 1_257_787, 6_972_593, 20_996_011];
+
+/// On a GPU: of Mersenne primes too, but for the last, which is the first of more than 100,000,000
+/// digits.
+const ON_GPU: [u64; 6] = [6_972_593, 43_112_609, 57_885_161, 82_589_933, 136_279_841, 332_192_831];
+
+/// Charts of squarings.
+pub(crate) const SQUARINGS: Labels = Labels {
+    title: "Time of a squaring modulo 2^p − 1",
+    axes: ["exponent p (bits)", "µs per squaring"],
+    marker: |engine, p, micros| format!("M{p:.0} by {engine}: {micros:.2} µs"),
+};
+
+/// Exponents that are measured where none is named, for a place that is decided.
+#[must_use]
+pub fn usual_exponents(request: &PlanRequest) -> Vec<Exponent> {
+    exponents_for(request, &ON_CPU, &ON_GPU)
+}
+
+/// The fastest plan of the engine asked for, or of every engine of the place that takes p.
+///
+/// # Errors
+/// There is no such plan; the device cannot be used.
+pub fn plans(
+    p: Exponent,
+    request: &PlanRequest,
+    times: &TunedTimes,
+) -> Result<Vec<Plan>, PlanError> {
+    let plan = |engine| Plan::fastest(p, &PlanRequest { engine: Some(engine), ..*request }, times);
+    match request.engine {
+        Some(engine) => plan(engine).map(|plan| vec![plan]),
+        None => request
+            .families()?
+            .0
+            .into_iter()
+            .filter(|family| family.exponent_range().contains(&p.get()))
+            .map(|family| plan(family.name()))
+            .collect(),
+    }
+}

@@ -1,0 +1,115 @@
+//! Squarings on the CPU, beside the bare real FFT.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use warpint_device::cpu_name;
+use warpint_mersenne::engine::fp64::floor::real_fft_pair;
+use warpint_mersenne::{EngineError, Plan};
+
+use super::SQUARINGS;
+use crate::chart::Chart;
+use crate::micros;
+
+/// All that was measured.
+#[derive(Debug, Clone, Serialize)]
+pub struct Measured {
+    /// The processor's name.
+    pub cpu: String,
+    /// Threads of the engines.
+    pub threads: usize,
+    /// A row for each plan.
+    pub rows: Vec<Row>,
+}
+
+/// One engine at one exponent.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Row {
+    /// The p of 2^p − 1.
+    pub exponent: u32,
+    /// The engine family.
+    pub engine: &'static str,
+    /// `cpu`.
+    pub device: &'static str,
+    /// The transform length, in words.
+    pub fft_length: usize,
+    /// The mean bits of a word.
+    pub bits_per_word: f64,
+    /// The plan's margin, in bits.
+    pub margin_bits: f64,
+    /// µs for a squaring: the least of four measurements.
+    pub us_per_squaring: f64,
+    /// µs for a bare real FFT and its inverse on one thread, at the length that fp64 uses.
+    pub fft_floor_us: Option<f64>,
+    /// The time of a squaring over that.
+    pub ratio_to_floor: Option<f64>,
+}
+
+impl Measured {
+    /// No rows yet. `threads` is that of the plans.
+    #[must_use]
+    pub fn new(threads: usize) -> Self {
+        Self { cpu: cpu_name(), threads, rows: vec![] }
+    }
+
+    /// Times plans of one exponent and the bare real FFT at the length of fp64's: in turns, so that a
+    /// slow moment of the machine strikes none alone. The answer is the new rows.
+    ///
+    /// # Errors
+    /// An engine could not be built, or failed.
+    pub fn measure(&mut self, plans: &[Plan]) -> Result<&[Row], EngineError> {
+        let before = self.rows.len();
+        self.rows.extend(measure(plans)?);
+        Ok(&self.rows[before..])
+    }
+
+    /// The times and the floor of fp64 against the exponent.
+    #[must_use]
+    pub fn chart(&self) -> Chart {
+        let threads = if self.threads == 1 { "thread" } else { "threads" };
+        let threads = format!("{} {threads}", self.threads);
+        let mut chart = Chart::new(&SQUARINGS, &format!("{}, {threads}", self.cpu));
+        for row in &self.rows {
+            let p = f64::from(row.exponent);
+            chart.mark(row.engine, p, row.us_per_squaring);
+            if let Some(floor) = row.fft_floor_us.filter(|_| row.engine == "fp64") {
+                chart.dash("fp64", "bare real FFT pair", p, floor);
+            }
+        }
+        chart
+    }
+}
+
+fn measure(plans: &[Plan]) -> Result<Vec<Row>, EngineError> {
+    const ROUNDS: usize = 4;
+    const EACH: Duration = Duration::from_millis(300);
+    let on_cpu = |plan: &&Plan| plan.engine() == "fp64" && plan.is_on_cpu();
+    let fft_length = plans.iter().find(on_cpu).map(Plan::length);
+    let mut times = vec![Duration::MAX; plans.len()];
+    let mut floor: Option<Duration> = None;
+    for _ in 0..ROUNDS {
+        for (plan, time) in plans.iter().zip(&mut times) {
+            *time = plan.time_per_squaring(EACH)?.min(*time);
+        }
+        let pair = fft_length.and_then(|length| real_fft_pair(length, EACH));
+        floor = floor.into_iter().chain(pair).min();
+    }
+    Ok(plans.iter().zip(times).map(|(plan, time)| Row::new(plan, time, floor)).collect())
+}
+
+impl Row {
+    fn new(plan: &Plan, time: Duration, floor: Option<Duration>) -> Self {
+        Self {
+            exponent: plan.exponent().get(),
+            engine: plan.engine(),
+            device: plan.place(),
+            fft_length: plan.length(),
+            bits_per_word: plan.bits_per_word(),
+            margin_bits: plan.margin().bits,
+            us_per_squaring: micros(time),
+            fft_floor_us: floor.map(micros),
+            ratio_to_floor: floor.map(|floor| micros(time) / micros(floor)),
+        }
+    }
+}

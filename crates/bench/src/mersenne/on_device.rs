@@ -1,0 +1,270 @@
+//! Squarings on a device, beside what its memory and its arithmetic need at least.
+
+use serde::Serialize;
+use warpint_device::{Device, DeviceError, DeviceInfo, Effort, Rates, rates};
+use warpint_mersenne::{EngineError, KernelTime, Plan, SquaringTimer};
+
+use super::SQUARINGS;
+use crate::chart::Chart;
+use crate::{is_simulator, micros};
+
+/// How many squarings are timed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Laps {
+    /// Laps of each plan, in turns with those of others.
+    pub(super) laps: u64,
+    /// Squarings of a lap, and those before the first.
+    pub(super) squarings: u64,
+}
+
+impl Laps {
+    /// Runs them, lap by lap in turns.
+    pub(super) fn run(self, timers: &mut [SquaringTimer]) -> Result<(), EngineError> {
+        timers.iter_mut().try_for_each(|timer| timer.warm_up(self.squarings))?;
+        for _ in 0..self.laps {
+            timers.iter_mut().try_for_each(|timer| timer.lap(self.squarings))?;
+        }
+        Ok(())
+    }
+}
+
+/// All that was measured.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Measured {
+    /// The device: `cuda:0`.
+    pub device: String,
+    /// The product's name.
+    pub name: String,
+    /// The driver; empty on the simulator.
+    pub driver: String,
+    /// The rates of which the floors are made.
+    pub rates: Reached,
+    /// A row for each plan.
+    pub rows: Vec<Row>,
+}
+
+/// The rates of which the floors are made.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Reached {
+    /// Copies in place, of several sizes.
+    pub copies: Vec<Copy>,
+    /// Multiply-adds in FP64 a second.
+    pub fp64_fma_per_second: f64,
+    /// Products mod 2^64 − 2^32 + 1 a second, in registers.
+    pub products_per_second: f64,
+    /// Points times levels a second, in transforms of 16 or 32 points, whichever is faster.
+    pub points_levels_per_second: f64,
+}
+
+/// A copy in place.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Copy {
+    /// What is copied.
+    pub bytes: u64,
+    /// Read and written, 10^9 bytes a second.
+    pub in_place_gb_per_second: f64,
+}
+
+/// One engine at one exponent.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Row {
+    /// The p of 2^p − 1.
+    pub exponent: u32,
+    /// The engine family.
+    pub engine: &'static str,
+    /// The place: `cuda:0`.
+    pub device: &'static str,
+    /// The transform length, in words.
+    pub fft_length: usize,
+    /// How the engine computes; empty where there is one way.
+    pub variant: String,
+    /// The mean bits of a word.
+    pub bits_per_word: f64,
+    /// The plan's margin, in bits.
+    pub margin_bits: f64,
+    /// The squarings timed.
+    pub squarings: u64,
+    /// Their mean time, µs.
+    pub us_per_squaring: f64,
+    /// That of the fastest lap, µs.
+    pub us_fastest_lap: f64,
+    /// That of the slowest lap, µs.
+    pub us_slowest_lap: f64,
+    /// What both kernels read and write.
+    pub traffic_bytes: Option<u64>,
+    /// The size of the copy at whose rate that is done.
+    pub traffic_at_copy_bytes: Option<u64>,
+    /// The traffic at that rate, µs.
+    pub traffic_floor_us: Option<f64>,
+    /// Instructions in FP64, at least.
+    pub fp64_instructions: Option<f64>,
+    /// Products mod 2^64 − 2^32 + 1, at least.
+    pub products: Option<f64>,
+    /// Points times levels, at least.
+    pub points_levels: Option<f64>,
+    /// These at the rates reached, µs.
+    pub arithmetic_floor_us: Option<f64>,
+    /// The time over the larger floor.
+    pub ratio_to_floor: Option<f64>,
+    /// In the order of a squaring.
+    pub kernels: Vec<Kernel>,
+}
+
+/// A kernel, launched apart from the others.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Kernel {
+    /// Its name.
+    pub kernel: &'static str,
+    /// µs for a launch.
+    pub us: f64,
+    /// Of the time of all kernels, 0 to 1.
+    pub share: f64,
+}
+
+/// Squarings on one device, whose rates are known.
+#[derive(Debug)]
+pub struct Bench {
+    laps: Laps,
+    /// Squarings of which one half has its kernels timed.
+    by_kernel: u64,
+    rates: Rates,
+    measured: Measured,
+}
+
+impl Bench {
+    /// Measures the rates of a device.
+    ///
+    /// # Errors
+    /// The device failed, or computed something wrong.
+    pub fn new(device: &Device) -> Result<Self, DeviceError> {
+        // 20,000 squarings on a GPU; a few on the simulator, whose times mean nothing.
+        let (laps, by_kernel, effort) = if is_simulator(device) {
+            (Laps { laps: 2, squarings: 8 }, 8, Effort::Few)
+        } else {
+            (Laps { laps: 10, squarings: 2_000 }, 1_000, Effort::Whole)
+        };
+        let rates = rates(device, effort)?;
+        let measured = Measured::new(device.info(), &rates);
+        Ok(Self { laps, by_kernel, rates, measured })
+    }
+
+    /// What was measured so far.
+    #[must_use]
+    pub fn measured(&self) -> &Measured {
+        &self.measured
+    }
+
+    /// Times plans of one exponent on this device, in turns. The answer is the new rows.
+    ///
+    /// # Errors
+    /// An engine could not be built, or failed.
+    pub fn measure(&mut self, plans: &[Plan]) -> Result<&[Row], EngineError> {
+        let before = self.measured.rows.len();
+        let rows = measure(plans, (self.laps, self.by_kernel), &self.rates)?;
+        self.measured.rows.extend(rows);
+        Ok(&self.measured.rows[before..])
+    }
+}
+
+/// Times plans of one exponent.
+fn measure(
+    plans: &[Plan],
+    (laps, by_kernel): (Laps, u64),
+    rates: &Rates,
+) -> Result<Vec<Row>, EngineError> {
+    let mut timers: Vec<_> = plans.iter().map(Plan::timer).collect::<Result<_, _>>()?;
+    laps.run(&mut timers)?;
+    let row = |(plan, mut timer): (&Plan, SquaringTimer)| {
+        let kernels = timer.kernel_times(by_kernel)?;
+        Ok(Row::new(plan, &timer, &kernels, rates))
+    };
+    plans.iter().zip(timers).map(row).collect()
+}
+
+impl Measured {
+    fn new(info: &DeviceInfo, rates: &Rates) -> Self {
+        let copies = rates
+            .copies
+            .iter()
+            .map(|copy| Copy { bytes: copy.bytes, in_place_gb_per_second: copy.in_place / 1e9 });
+        let levels = rates.transforms.iter().map(|of| of.rate.per_second);
+        Self {
+            device: info.id.clone(),
+            name: info.name.clone(),
+            driver: info.driver.clone(),
+            rates: Reached {
+                copies: copies.collect(),
+                fp64_fma_per_second: rates.fp64.fp64,
+                products_per_second: rates.products.per_second,
+                points_levels_per_second: levels.fold(0.0, f64::max),
+            },
+            rows: vec![],
+        }
+    }
+
+    /// The times and floors against the exponent.
+    #[must_use]
+    pub fn chart(&self) -> Chart {
+        let mut chart = Chart::new(&SQUARINGS, &self.name);
+        for row in &self.rows {
+            let p = f64::from(row.exponent);
+            chart.mark(row.engine, p, row.us_per_squaring);
+            for (name, floor) in [
+                (format!("{}: traffic floor", row.engine), row.traffic_floor_us),
+                (format!("{}: arithmetic floor", row.engine), row.arithmetic_floor_us),
+            ] {
+                if let Some(floor) = floor {
+                    chart.dash(row.engine, &name, p, floor);
+                }
+            }
+        }
+        chart
+    }
+}
+
+impl Row {
+    fn new(plan: &Plan, timer: &SquaringTimer, kernels: &[KernelTime], rates: &Rates) -> Self {
+        let (least, most) = timer.extremes();
+        let time = micros(timer.mean());
+        let work = plan.work();
+        let traffic = work.and_then(|work| work.traffic_floor(rates)).map(micros);
+        let arithmetic = work.and_then(|work| work.arithmetic_floor(rates)).map(micros);
+        let floor = traffic.into_iter().chain(arithmetic).reduce(f64::max);
+        let counted = |count: fn(&warpint_mersenne::Work) -> f64| {
+            work.as_ref().map(count).filter(|&count| count > 0.0)
+        };
+        let all: f64 = kernels.iter().map(|of| micros(of.time)).sum();
+        let kernel = |of: &KernelTime| {
+            let us = micros(of.time);
+            Kernel { kernel: of.kernel, us, share: if all > 0.0 { us / all } else { 0.0 } }
+        };
+        Self {
+            exponent: plan.exponent().get(),
+            engine: plan.engine(),
+            device: plan.place(),
+            fft_length: plan.length(),
+            variant: plan.variant(),
+            bits_per_word: plan.bits_per_word(),
+            margin_bits: plan.margin().bits,
+            squarings: timer.squarings(),
+            us_per_squaring: time,
+            us_fastest_lap: micros(least),
+            us_slowest_lap: micros(most),
+            traffic_bytes: work.map(|work| work.traffic_bytes()),
+            traffic_at_copy_bytes: work
+                .and_then(|work| Some(rates.copy_near(work.spectrum_bytes)?.bytes)),
+            traffic_floor_us: traffic,
+            fp64_instructions: counted(|work| work.fp64_instructions),
+            products: counted(|work| work.products),
+            points_levels: counted(|work| work.points_levels),
+            arithmetic_floor_us: arithmetic,
+            ratio_to_floor: floor.map(|floor| time / floor),
+            kernels: kernels.iter().map(kernel).collect(),
+        }
+    }
+}

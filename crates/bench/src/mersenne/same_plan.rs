@@ -1,0 +1,180 @@
+//! Complex numbers against integers mod 2^64 − 2^32 + 1, in transforms that are cut alike.
+
+use serde::Serialize;
+use warpint_device::device_model;
+use warpint_mersenne::{
+    Alike, DeviceId, EngineError, Plan, PlanError, PlanRequest, SquaringTimer, plans_cut_alike,
+};
+
+use super::on_device::Laps;
+use crate::{BenchError, micros};
+
+/// Most common plans of each number of points: on a GPU a plan takes a second to compile.
+pub const MOST: usize = 4;
+
+/// 2^16 to 2^24 points on a GPU.
+fn default_points(id: DeviceId) -> Vec<usize> {
+    let logs = match id {
+        DeviceId::Cuda(_) => 16..=24,
+        DeviceId::Sim => 8..=9,
+    };
+    logs.map(|log| 1 << log).collect()
+}
+
+/// All that was measured.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Measured {
+    /// The device: `cuda:0`.
+    pub device: String,
+    /// The product's name.
+    pub name: String,
+    /// The driver; empty on the simulator.
+    pub driver: String,
+    /// A row for each cut.
+    pub rows: Vec<Row>,
+}
+
+impl Measured {
+    /// No rows yet. The device is open.
+    #[must_use]
+    pub fn new(id: DeviceId) -> Self {
+        let device = id.to_string();
+        let (name, driver) = device_model(&device).unwrap_or_default();
+        Self { device, name, driver, rows: vec![] }
+    }
+}
+
+/// One cut of a transform, with both kinds of points.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Row {
+    /// Complex numbers, or integers, of a transform.
+    pub points: usize,
+    /// How both are cut.
+    pub plan: CommonPlan,
+    /// By complex numbers.
+    pub fp64: Side,
+    /// By integers.
+    pub goldilocks: Side,
+    /// The time by integers over that by complex numbers.
+    pub ratio: f64,
+}
+
+/// The cut of a transform.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct CommonPlan {
+    /// `256x512 16.16/4.8.16`.
+    pub name: String,
+    /// The rows of the matrix of points.
+    pub rows: u32,
+    /// Its columns.
+    pub columns: u32,
+    /// The radices of a column's transform, pass by pass.
+    pub column_radices: Vec<u32>,
+    /// The radices of a row's transform.
+    pub row_radices: Vec<u32>,
+}
+
+/// One kind of points.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Side {
+    /// The transform length, in words.
+    pub fft_length: usize,
+    /// How the engine computes.
+    pub variant: String,
+    /// The largest prime that the length holds with margin.
+    pub exponent: u32,
+    /// The squarings timed.
+    pub squarings: u64,
+    /// Their mean time, µs.
+    pub us_per_squaring: f64,
+    /// That of the fastest lap, µs.
+    pub us_fastest_lap: f64,
+    /// That of the slowest lap, µs.
+    pub us_slowest_lap: f64,
+    /// ns of a squaring for each bit of the exponent.
+    pub ns_per_bit: f64,
+}
+
+/// The common plans of fp64 and goldilocks for these numbers of points, or, where none is named, for
+/// the usual ones, as far as the device has the shared memory for them.
+///
+/// # Errors
+/// [`BenchError::NoCommonPlan`] of points that are named; the device cannot be used.
+pub fn common(
+    request: &PlanRequest,
+    id: DeviceId,
+    points: &[usize],
+) -> Result<Vec<Alike>, BenchError> {
+    let named = !points.is_empty();
+    let points = if named { points.to_vec() } else { default_points(id) };
+    let mut found = vec![];
+    for points in points {
+        let alike = common_plans(request, points)?;
+        if alike.is_empty() && named {
+            return Err(BenchError::NoCommonPlan { points, place: id.to_string() });
+        }
+        found.extend(alike);
+    }
+    Ok(found)
+}
+
+/// Plans of n complex points, which are 2n words, and of n integers.
+fn common_plans(request: &PlanRequest, n: usize) -> Result<Vec<Alike>, PlanError> {
+    let families = request.families()?.0;
+    let of = |name| families.iter().copied().find(|family| family.name() == name);
+    let (Some(complex), Some(integers)) = (of("fp64"), of("goldilocks")) else {
+        return Ok(vec![]);
+    };
+    Ok(plans_cut_alike([(complex, n.saturating_mul(2)), (integers, n)], 1, MOST))
+}
+
+impl Row {
+    /// Times both plans in turns.
+    ///
+    /// # Errors
+    /// An engine could not be built, or failed.
+    pub fn measure(alike: &Alike) -> Result<Self, EngineError> {
+        let Alike { cut, plans: [complex, integers] } = alike;
+        let laps = match complex.place() == DeviceId::Sim.to_string() {
+            true => Laps { laps: 2, squarings: 4 },
+            false => Laps { laps: 4, squarings: 1_000 },
+        };
+        let mut timers = [complex.timer()?, integers.timer()?];
+        laps.run(&mut timers)?;
+        let [fp64, goldilocks] = [Side::new(complex, &timers[0]), Side::new(integers, &timers[1])];
+        Ok(Self {
+            points: cut.points(),
+            plan: CommonPlan {
+                name: cut.to_string(),
+                rows: cut.rows,
+                columns: cut.columns,
+                column_radices: cut.column_radices.clone(),
+                row_radices: cut.row_radices.clone(),
+            },
+            ratio: goldilocks.us_per_squaring / fp64.us_per_squaring,
+            fp64,
+            goldilocks,
+        })
+    }
+}
+
+impl Side {
+    fn new(plan: &Plan, timer: &SquaringTimer) -> Self {
+        let (least, most) = timer.extremes();
+        let (time, exponent) = (micros(timer.mean()), plan.exponent().get());
+        Self {
+            fft_length: plan.length(),
+            variant: plan.variant(),
+            exponent,
+            squarings: timer.squarings(),
+            us_per_squaring: time,
+            us_fastest_lap: micros(least),
+            us_slowest_lap: micros(most),
+            ns_per_bit: 1e3 * time / f64::from(exponent),
+        }
+    }
+}

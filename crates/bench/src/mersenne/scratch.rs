@@ -1,0 +1,72 @@
+//! A folder of a bench, on the disk that tests write to.
+
+use std::fs;
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::BenchError;
+
+/// A new folder `DIR/bench-<16 hexadecimal digits>`, gone in the end.
+pub(super) struct Scratch {
+    path: PathBuf,
+    /// The folder that it is in, if that was made for it.
+    made: Option<PathBuf>,
+}
+
+impl Scratch {
+    /// Makes one in a directory, and that too if need be. It is nobody else's: checkpoints of
+    /// another bench are never gone on from.
+    pub(super) fn new(dir: &Path) -> Result<Self, BenchError> {
+        let made = (!dir.exists()).then(|| dir.to_owned());
+        fs::create_dir_all(dir)
+            .map_err(|source| BenchError::Directory { path: dir.to_owned(), source })?;
+        loop {
+            // Keys of hashes are random numbers of the system's.
+            let path = dir.join(format!("bench-{:016x}", RandomState::new().hash_one(dir)));
+            match fs::create_dir(&path) {
+                Ok(()) => return Ok(Self { path, made }),
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(source) => return Err(BenchError::Folder { path, source }),
+            }
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What stays is in the user's own directory, under a name that says whose it is.
+        let _ = fs::remove_dir_all(&self.path);
+        if let Some(made) = &self.made {
+            // Only if nothing else has come there.
+            let _ = fs::remove_dir(made);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_has_a_folder_of_its_own_and_leaves_nothing() {
+        let root = tempfile::tempdir().unwrap();
+        let dir = root.path().join("work");
+        let (first, second) = (Scratch::new(&dir).unwrap(), Scratch::new(&dir).unwrap());
+        assert!(first.path() != second.path() && first.path().is_dir());
+        fs::write(first.path().join("checkpoint"), "x").unwrap();
+        let gone = first.path().to_owned();
+        drop(second);
+        drop(first);
+        assert!(!gone.exists() && !dir.exists());
+        // A directory that was there stays.
+        drop(Scratch::new(root.path()).unwrap());
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
+        fs::write(&dir, "a file").unwrap();
+        assert!(Scratch::new(&dir).is_err());
+    }
+}

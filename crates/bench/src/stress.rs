@@ -1,0 +1,178 @@
+//! Squarings whose results are all checked, on hardware that is to be trusted.
+
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use warpint_device::{SensorExtremes, Telemetry, WatchedSensors, device_model};
+use warpint_mersenne::{EngineError, Exponent, Plan, PlanRequest};
+use warpint_selftest::stress::{self, Tally};
+
+use crate::exponents_for;
+
+/// From a transform that a GPU's caches hold to one that fills its memory bus.
+const EXPONENTS: [u64; 4] = [6_972_593, 43_112_609, 82_589_933, 136_279_841];
+
+/// Laps of some seconds.
+const EXPONENTS_ON_CPU: [u64; 2] = [216_091, 1_257_787];
+
+/// The result of a run.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Report {
+    /// The place: `cpu`, `cuda:0`.
+    pub device: &'static str,
+    /// The product's name.
+    pub device_name: String,
+    /// Exponent, engine and length of each plan.
+    pub plans: Vec<Work>,
+    /// How long it took.
+    pub seconds: f64,
+    /// Squarings, those of the checks not counted.
+    pub squarings: u64,
+    /// Gerbicz checks.
+    pub checks: u64,
+    /// Residues that were compared with known ones.
+    pub residues_compared: u64,
+    /// Checks that failed and residues that differed.
+    pub mismatches: u64,
+    /// What was wrong, a line each; the first 100.
+    pub failures: Vec<String>,
+    /// The extremes of the device's sensors; absent where it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sensors: Option<SensorExtremes>,
+}
+
+/// Lines of a report about what was wrong.
+const MOST_LINES: usize = 100;
+
+/// One plan.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Work {
+    /// The p of 2^p − 1.
+    pub exponent: u32,
+    /// The engine family.
+    pub engine: &'static str,
+    /// The transform length, in words.
+    pub fft_length: usize,
+}
+
+/// News of a run.
+#[derive(Debug)]
+pub enum News<'a> {
+    /// A block of squarings is done.
+    Block {
+        /// By this plan.
+        plan: &'a Plan,
+        /// Since the beginning.
+        time: Duration,
+        /// What was done so far.
+        tally: Tally,
+        /// The last reading of the device's sensors, a second old at most.
+        reading: Option<&'a Telemetry>,
+    },
+    /// Something is wrong, in one line.
+    Mismatch(&'a str),
+}
+
+/// Exponents of several sizes where none is named, for a place that is decided.
+#[must_use]
+pub fn usual_exponents(request: &PlanRequest) -> Vec<Exponent> {
+    exponents_for(request, &EXPONENTS_ON_CPU, &EXPONENTS)
+}
+
+/// Squares by the plans in turns until `done`, which is asked after every block with the time since
+/// the beginning. The report is of what was done, also where an engine failed, which ends the run: its
+/// error is the second answer. All plans are of one place.
+pub fn run(
+    plans: &[Plan],
+    done: &dyn Fn(Duration) -> bool,
+    news: &mut dyn FnMut(News<'_>),
+) -> (Report, Result<(), EngineError>) {
+    let begin = Instant::now();
+    let mut sensors = WatchedSensors::of(plans.first().map_or("", Plan::place));
+    let mut failures = vec![];
+    let mut tally = Tally::default();
+    let ended = stress::stress(plans, &|| done(begin.elapsed()), &mut |of_run| match of_run {
+        stress::News::Block(plan, so_far) => {
+            tally = so_far;
+            let time = begin.elapsed();
+            let reading = sensors.look(Instant::now());
+            news(News::Block { plan, time, tally, reading });
+        }
+        stress::News::Mismatch(line) => {
+            news(News::Mismatch(&line));
+            if failures.len() < MOST_LINES {
+                failures.push(line);
+            }
+        }
+    });
+    if let Ok(all) = &ended {
+        tally = *all;
+    }
+    let report = Report::new(plans, begin.elapsed(), tally, failures, sensors.extremes());
+    (report, ended.map(drop))
+}
+
+impl Report {
+    /// The report of a run.
+    #[must_use]
+    pub fn new(
+        plans: &[Plan],
+        time: Duration,
+        tally: Tally,
+        failures: Vec<String>,
+        sensors: Option<SensorExtremes>,
+    ) -> Self {
+        let device = plans.first().map_or("", Plan::place);
+        Self {
+            device,
+            device_name: device_model(device).map_or_else(String::new, |(name, _)| name),
+            plans: plans
+                .iter()
+                .map(|plan| Work {
+                    exponent: plan.exponent().get(),
+                    engine: plan.engine(),
+                    fft_length: plan.length(),
+                })
+                .collect(),
+            seconds: time.as_secs_f64(),
+            squarings: tally.squarings,
+            checks: tally.checks,
+            residues_compared: tally.residues,
+            mismatches: tally.mismatches,
+            failures,
+            sensors,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warpint_mersenne::DeviceChoice;
+
+    #[test]
+    fn a_run_ends_when_it_is_asked_to_and_its_report_has_the_tally() {
+        let request = PlanRequest {
+            device: DeviceChoice::Cpu,
+            engine: Some("goldilocks"),
+            threads: Some(1),
+            ..PlanRequest::default()
+        };
+        let plan = Plan::new(Exponent::new(1_279).unwrap(), &request).unwrap();
+        let (blocks, seen) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
+        let (report, ended) = run(&[plan], &|_| blocks.get() >= 2, &mut |news| match news {
+            News::Block { tally, .. } => {
+                blocks.set(blocks.get() + 1);
+                seen.set(tally.squarings);
+            }
+            News::Mismatch(line) => panic!("{line}"),
+        });
+        assert!(ended.is_ok());
+        assert_eq!((report.device, report.plans.len()), ("cpu", 1));
+        assert!(report.squarings >= seen.get() && seen.get() > 0 && report.checks > 0);
+        assert_eq!(report.mismatches, 0);
+        assert!(serde_json::to_value(&report).unwrap().get("sensors").is_none());
+    }
+}

@@ -1,0 +1,253 @@
+//! Products of integers in batches: which method is the fastest at each width.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use serde::Serialize;
+use warpint_device::{Device, DeviceInfo, Effort, TuningStore, Warned};
+use warpint_integer::Width;
+use warpint_integer::gpu::{Algorithm, Gpu, Prices, ProductTimer, Step, steps};
+use warpint_progress::Watch;
+
+use super::Storing;
+use crate::{BenchError, chosen_by, is_simulator};
+
+/// Widths that the simulator does in seconds, in limbs.
+const ON_SIMULATOR: usize = 24;
+
+/// How many kernels are compiled at a time.
+const AHEAD: usize = 16;
+
+/// All that was found.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Tuned {
+    /// The device: `cuda:0`.
+    pub device: String,
+    /// The product's name.
+    pub name: String,
+    /// The driver; empty on the simulator.
+    pub driver: String,
+    /// How long it took, seconds.
+    pub seconds: f64,
+    /// Whether there was a request to stop before all was measured.
+    pub stopped: bool,
+    /// What was measured now, in this order.
+    pub rows: Vec<Row>,
+    /// What is taken for which widths, by all prices that are known now.
+    pub ladder: Vec<Rung>,
+}
+
+/// What was measured now.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Row {
+    /// `mul` or `sqr`.
+    pub operation: &'static str,
+    /// The method, by its name.
+    pub method: String,
+    /// Limbs of the products of one thread, or points of a transform.
+    pub size: usize,
+    /// The widest factors for it, which were multiplied.
+    pub bits: usize,
+    /// ns for a product; absent if it failed.
+    pub ns_per_product: Option<f64>,
+    /// The same by the formula.
+    pub estimated_ns: f64,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// Widths that one method is taken for.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Rung {
+    /// `mul` or `sqr`.
+    pub operation: &'static str,
+    /// The least width of a factor, in bits.
+    pub from_bits: usize,
+    /// The largest.
+    pub to_bits: usize,
+    /// The method, by its name.
+    pub method: String,
+    /// ns for a product of the widest factors.
+    pub ns_per_product: f64,
+    /// `measured` or `estimate`.
+    pub chosen_by: &'static str,
+}
+
+/// Measures prices of products on a device, and stores each as soon as it is measured.
+#[derive(Debug)]
+pub struct Tuner {
+    gpu: Gpu,
+    store: TuningStore,
+    storing: Storing,
+    prices: Prices,
+    rows: Vec<Row>,
+    /// What was found wrong so far.
+    warnings: Vec<String>,
+    effort: Effort,
+    /// The widest factors, in limbs of 32 bits.
+    most: usize,
+}
+
+impl Tuner {
+    /// Begins with the prices that are stored, or, if everything is measured `again`, with none. Tries
+    /// whether prices can be stored. On the simulator, factors have 768 bits at most.
+    ///
+    /// # Errors
+    /// There is no store, or it cannot be read.
+    pub fn new(device: &Device, store: TuningStore, again: bool) -> Result<Self, BenchError> {
+        let info = device.info();
+        let Warned { value: stored, warning } = Prices::stored(&store, info)?;
+        let (effort, most) = match is_simulator(device) {
+            false => (Effort::Whole, (Width::MAX_BITS / 32) as usize),
+            true => (Effort::Few, ON_SIMULATOR),
+        };
+        Ok(Self {
+            gpu: Gpu::new(device),
+            storing: Storing::new(store.check()),
+            store,
+            prices: if again { Prices::default() } else { stored },
+            rows: vec![],
+            warnings: Vec::from_iter(warning),
+            effort,
+            most,
+        })
+    }
+
+    /// Whether prices are stored.
+    #[must_use]
+    pub fn storing(&self) -> &Storing {
+        &self.storing
+    }
+
+    /// The file in which they are stored.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.store.path()
+    }
+
+    /// What was found wrong since the last call, a line each.
+    #[must_use]
+    pub fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
+    }
+
+    /// Measures every method that may be the fastest at some width by what is known, until nothing is
+    /// left or `watch` asks to stop. Each method is a step of `watch`.
+    ///
+    /// # Errors
+    /// The device fails before the first measurement; later failures are in the rows.
+    pub fn measure(&mut self, watch: &dyn Watch) -> Result<Tuned, BenchError> {
+        let begin = Instant::now();
+        let info = self.gpu.device().info().clone();
+        let steps: Vec<Step> = steps(info.shared_memory_per_block);
+        let mut timer = ProductTimer::new(&self.gpu, self.effort)?;
+        let mut left = self.left(&steps);
+        while !left.is_empty() && !watch.is_stopped() {
+            let all = (self.rows.len() + left.len()) as u64;
+            watch.step(self.rows.len() as u64, all, &"compiling");
+            left.truncate(AHEAD);
+            timer.compile(&left);
+            for step in left.iter().take_while(|_| !watch.is_stopped()) {
+                let what = format_args!("{} at {} bits", step.way, 32 * step.last);
+                watch.step(self.rows.len() as u64, all, &what);
+                self.time(&mut timer, step, &info);
+            }
+            left = self.left(&steps);
+        }
+        Ok(Tuned {
+            device: info.id,
+            name: info.name,
+            driver: info.driver,
+            seconds: begin.elapsed().as_secs_f64(),
+            stopped: !left.is_empty(),
+            ladder: ladder(&self.gpu.clone().with_prices(self.prices.clone()), &steps, self.most),
+            rows: self.rows.clone(),
+        })
+    }
+
+    /// What is still to be measured; not again what has failed.
+    fn left(&self, steps: &[Step]) -> Vec<Step> {
+        let tried = |way: &Algorithm| self.rows.iter().any(|row| row.is_of(way));
+        let wanted = self.prices.wanted(steps, self.most).into_iter();
+        wanted.filter(|step| !tried(&step.way)).collect()
+    }
+
+    /// Measures a step and stores the price.
+    fn time(&mut self, timer: &mut ProductTimer, step: &Step, info: &DeviceInfo) {
+        let time = timer.time(step);
+        if let Ok(ns) = time {
+            self.prices.insert(step, ns);
+            let stored = self.storing.put(|| Prices::store(&self.store, info, step, ns));
+            self.warnings.extend(stored.and_then(|stored| stored.warning));
+        }
+        let error = time.as_ref().err().map(|e| e.to_string().replace('\n', " "));
+        let told = error.iter().map(|e| format!("{} at {} bits: {e}", step.way, 32 * step.last));
+        self.warnings.extend(told);
+        self.rows.push(Row {
+            operation: operation(step.way.square),
+            method: step.way.method.to_string(),
+            size: step.way.size,
+            bits: 32 * step.last,
+            ns_per_product: time.ok(),
+            estimated_ns: step.estimate,
+            error,
+        });
+    }
+}
+
+impl Row {
+    fn is_of(&self, way: &Algorithm) -> bool {
+        let Algorithm { method, size, square } = *way;
+        self.size == size
+            && self.operation == operation(square)
+            && self.method == method.to_string()
+    }
+}
+
+/// What is taken for products of two factors of one width and for squares, from 32 bits on.
+fn ladder(gpu: &Gpu, steps: &[Step], most: usize) -> Vec<Rung> {
+    let mut ladder: Vec<Rung> = vec![];
+    for square in [false, true] {
+        let ends = steps.iter().filter(|step| step.way.square == square && step.last <= most);
+        let mut from = 1;
+        for to in ends.map(|step| step.last) {
+            // Several end at one width.
+            if to < from {
+                continue;
+            }
+            let Some(choice) = gpu.choice(to, (!square).then_some(to)) else { continue };
+            let rung = Rung {
+                operation: operation(square),
+                from_bits: 32 * from,
+                to_bits: 32 * to,
+                method: choice.method.to_string(),
+                ns_per_product: choice.price,
+                chosen_by: chosen_by(choice),
+            };
+            from = to + 1;
+            match ladder.last_mut() {
+                Some(last) if last.goes_on_as(&rung) => {
+                    *last = Rung { from_bits: last.from_bits, ..rung };
+                }
+                _ => ladder.push(rung),
+            }
+        }
+    }
+    ladder
+}
+
+impl Rung {
+    fn goes_on_as(&self, next: &Self) -> bool {
+        self.operation == next.operation
+            && self.method == next.method
+            && self.chosen_by == next.chosen_by
+    }
+}
+
+fn operation(square: bool) -> &'static str {
+    if square { "sqr" } else { "mul" }
+}

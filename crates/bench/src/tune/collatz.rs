@@ -1,0 +1,388 @@
+//! Tables of the Collatz methods: which sizes are the fastest.
+
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use warpint_collatz::delay::Delays;
+use warpint_collatz::gpu::DelaysOnDevice;
+use warpint_collatz::names::{number, unresolved};
+use warpint_collatz::open::{Opened, open_at};
+use warpint_collatz::sizes::{Size, Tunable, TunedSizes, candidates};
+use warpint_collatz::{Method, Region, Verifier};
+use warpint_device::{CPU, Device, TuningError, cpu_name};
+use warpint_progress::Watch;
+
+use super::Storing;
+use crate::BenchError;
+
+/// So long the numbers that are timed shall take.
+const GOAL: Duration = Duration::from_secs(1);
+
+/// How often the fastest are timed.
+const TIMES: usize = 3;
+
+/// They are within this factor of the fastest.
+const NEAR: f64 = 1.1;
+
+/// Most numbers to time, log2.
+const MOST_BITS: u32 = 56;
+
+/// Where regions begin.
+const FROM: u128 = 1 << 70;
+
+/// Where delays begin.
+const DELAYS_FROM: u128 = 1 << 40;
+
+/// What has several sizes at a place.
+#[must_use]
+pub fn tunable(device: Option<&Device>) -> Vec<Tunable> {
+    let mut all = Vec::from(Tunable::ALL);
+    all.retain(|what| !candidates(*what, device).is_empty());
+    all
+}
+
+/// Times sizes of tables on a device, or on the CPU, and stores the fastest.
+#[derive(Debug)]
+pub struct Tuner<'a> {
+    device: Option<&'a Device>,
+    tuned: &'a TunedSizes,
+    storing: Storing,
+    bits: Option<u32>,
+}
+
+impl<'a> Tuner<'a> {
+    /// Tries whether sizes can be stored, before any is measured. Times 2^bits numbers; `None`: as many as
+    /// take a second.
+    ///
+    /// # Errors
+    /// What was stored cannot be read.
+    pub fn new(
+        device: Option<&'a Device>,
+        tuned: &'a TunedSizes,
+        bits: Option<u32>,
+    ) -> Result<Self, TuningError> {
+        tuned.readable()?;
+        Ok(Self { device, tuned, storing: Storing::new(tuned.check()), bits })
+    }
+
+    /// Whether sizes are stored.
+    #[must_use]
+    pub fn storing(&self) -> &Storing {
+        &self.storing
+    }
+
+    /// Times each size of these tables. Each size is a step of `watch`. The fastest size of a table is stored
+    /// when all its sizes were timed.
+    pub fn measure(&mut self, asked: &[Tunable], watch: &dyn Watch) -> Report {
+        let device = self.device;
+        let all: u64 = asked.iter().map(|what| candidates(*what, device).len() as u64).sum();
+        let mut timed = 0;
+        let mut report = Report {
+            device: device.map_or(CPU.to_owned(), |device| device.info().id.clone()),
+            name: device.map_or_else(cpu_name, |device| device.info().name.clone()),
+            stopped: false,
+            is_wrong: false,
+            rows: vec![],
+        };
+        for &what in asked {
+            let mut tuning = Tuning::new(what, device, watch, self.bits);
+            for size in candidates(what, device) {
+                watch.step(timed, all, &format_args!("{} {size}", what.name()));
+                if !tuning.measure(size) {
+                    report.stopped = true;
+                    break;
+                }
+                timed += 1;
+            }
+            if !report.stopped {
+                self.storing.put(|| tuning.store(self.tuned));
+            }
+            report.is_wrong |= tuning.is_wrong;
+            report.rows.extend(tuning.rows.into_iter().map(|(_, row)| row));
+            if report.stopped {
+                break;
+            }
+        }
+        report
+    }
+}
+
+/// The sizes of one table.
+struct Tuning<'a> {
+    what: Tunable,
+    device: Option<&'a Device>,
+    watch: &'a dyn Watch,
+    /// 2^this numbers are timed, for all sizes the same.
+    bits: Option<u32>,
+    /// Of their delays.
+    sum: Option<u128>,
+    /// Whether a size gave another result than others.
+    is_wrong: bool,
+    rows: Vec<(Size, Row)>,
+}
+
+impl<'a> Tuning<'a> {
+    fn new(
+        what: Tunable,
+        device: Option<&'a Device>,
+        watch: &'a dyn Watch,
+        bits: Option<u32>,
+    ) -> Self {
+        Self { what, device, watch, bits, sum: None, is_wrong: false, rows: vec![] }
+    }
+
+    /// Times a size; whether it came to an end.
+    fn measure(&mut self, size: Size) -> bool {
+        let mut row = Row {
+            what: self.what.name(),
+            size: size.to_string(),
+            numbers: None,
+            per_second: None,
+            error: None,
+            stored: false,
+        };
+        match self.time(size) {
+            Ok(Some((bits, time))) => {
+                row.numbers = Some(number(1 << bits));
+                row.per_second = Some((1u128 << bits) as f64 / time.as_secs_f64().max(1e-9));
+            }
+            Ok(None) => return false,
+            Err(error) => row.error = Some(error.to_string().replace('\n', " ")),
+        }
+        self.rows.push((size, row));
+        true
+    }
+
+    /// The least time of 2^bits numbers, and these bits; nothing if it was stopped.
+    fn time(&mut self, size: Size) -> Result<Option<(u32, Duration)>, BenchError> {
+        let (mut work, unit_bits) = self.open(size)?;
+        let bits = match self.bits {
+            Some(bits) => bits,
+            None => match self.bits_of_a_second(&mut work, unit_bits)? {
+                Some(bits) => *self.bits.insert(bits),
+                None => return Ok(None),
+            },
+        };
+        // Compiles kernels and makes vectors.
+        if self.once(&mut work, bits)?.is_none() {
+            return Ok(None);
+        }
+        let mut least = None::<Duration>;
+        let known = self.rows.iter().filter_map(|(_, row)| row.per_second);
+        let best = known.fold(0.0, f64::max);
+        for _ in 0..TIMES {
+            let Some(time) = self.once(&mut work, bits)? else { return Ok(None) };
+            let time = least.map_or(time, |least| least.min(time));
+            least = Some(time);
+            if NEAR * (1u128 << bits) as f64 / time.as_secs_f64().max(1e-9) < best {
+                break;
+            }
+        }
+        Ok(least.map(|time| (bits, time)))
+    }
+
+    /// With a size, and how many numbers to begin with, log2.
+    fn open(&self, size: Size) -> Result<(Work, u32), BenchError> {
+        const FEWER: u32 = 10;
+        let method = match (size, self.device) {
+            (Size::Step(_), _) => Method::Sieve,
+            (Size::TableBits(_), _) => Method::Table,
+            (Size::Delays(shape), Some(device)) => {
+                let engine = DelaysOnDevice::with_shape(device, shape)?;
+                // Fewer than usual only on request.
+                let engine = match self.bits {
+                    Some(bits) if bits < 30 => engine.with_sizes(1 << bits, 0, 2),
+                    _ => engine,
+                };
+                return Ok((Work::Delays(engine.into()), 30));
+            }
+            (Size::Delays(_), None) => return Err(none_here(self.what)),
+        };
+        let opened = open_at(method, self.device, size.into())?;
+        let Opened { mut verifiers, unit_bits } = opened.ok_or_else(|| none_here(self.what))?;
+        let verifier = verifiers.pop().ok_or_else(|| none_here(self.what))?;
+        Ok((Work::Verifier(verifier), unit_bits.saturating_sub(FEWER)))
+    }
+
+    /// log2 of how many numbers take about [`GOAL`]; `None` if it was stopped.
+    fn bits_of_a_second(
+        &mut self,
+        work: &mut Work,
+        mut bits: u32,
+    ) -> Result<Option<u32>, BenchError> {
+        // Of a size that failed.
+        self.sum = None;
+        loop {
+            for is_timed in [false, true] {
+                let Some(time) = self.once(work, bits)? else { return Ok(None) };
+                if is_timed && 2 * time >= GOAL || bits >= MOST_BITS {
+                    return Ok(Some(bits));
+                }
+                if is_timed {
+                    let more = GOAL.as_secs_f64() / time.as_secs_f64().max(1e-3);
+                    bits = (bits + (more.log2() as u32).clamp(1, 4)).min(MOST_BITS);
+                    self.sum = None;
+                }
+            }
+        }
+    }
+
+    /// Does 2^bits numbers; nothing if it was stopped.
+    fn once(&mut self, work: &mut Work, bits: u32) -> Result<Option<Duration>, BenchError> {
+        let begin = Instant::now();
+        match work {
+            Work::Verifier(verifier) => {
+                let region = Region::interval(FROM, FROM + (1 << bits))?;
+                let verified = verifier.verify(&region, self.watch)?;
+                let Some(verified) = verified else { return Ok(None) };
+                if !verified.unresolved.is_empty() {
+                    self.is_wrong = true;
+                    return Err(BenchError::Wrong(unresolved(&verified.unresolved)));
+                }
+            }
+            Work::Delays(engine) => {
+                let (numbers, mut done, mut sum) = (1u128 << bits, 0, 0);
+                while done < numbers {
+                    if self.watch.is_stopped() {
+                        return Ok(None);
+                    }
+                    let part = (numbers - done).min(engine.chunk().into()) as u64;
+                    let survey = engine.survey(DELAYS_FROM + done, part, None)?;
+                    let Some(survey) = survey else {
+                        return Err(BenchError::LeftToCpu);
+                    };
+                    sum += survey.sum;
+                    done += u128::from(part);
+                }
+                let expected = *self.sum.get_or_insert(sum);
+                if sum != expected {
+                    self.is_wrong = true;
+                    return Err(BenchError::Wrong(format!(
+                        "the delays sum up to {sum}, by another size to {expected}: one of both is wrong"
+                    )));
+                }
+            }
+        }
+        Ok(Some(begin.elapsed()))
+    }
+
+    /// Stores the fastest, if there is one and nothing was wrong.
+    fn store(&mut self, tuned: &TunedSizes) -> Result<(), TuningError> {
+        if self.is_wrong {
+            return Ok(());
+        }
+        let speed = |row: &Row| row.per_second.unwrap_or(0.0);
+        let fastest = self.rows.iter_mut().max_by(|a, b| speed(&a.1).total_cmp(&speed(&b.1)));
+        if let Some((size, row)) = fastest
+            && let Some(per_second) = row.per_second
+        {
+            tuned.put(self.what, self.device, *size, 1e12 / per_second)?;
+            row.stored = true;
+        }
+        Ok(())
+    }
+}
+
+/// What is timed.
+enum Work {
+    Verifier(Box<dyn Verifier>),
+    Delays(Box<DelaysOnDevice>),
+}
+
+fn none_here(what: Tunable) -> BenchError {
+    BenchError::NoTable { table: what.name() }
+}
+
+/// All that was found.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Report {
+    /// `cpu`, or the device: `cuda:0`.
+    pub device: String,
+    /// The product's name.
+    pub name: String,
+    /// Whether there was a request to stop before all was measured.
+    pub stopped: bool,
+    /// Whether sizes differ in their results, or numbers are unresolved: the machine is not to be trusted.
+    #[serde(skip)]
+    pub is_wrong: bool,
+    /// A row for each size that was timed.
+    pub rows: Vec<Row>,
+}
+
+/// One size.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Row {
+    /// `sieve`, `table` or `delays`.
+    pub what: &'static str,
+    /// The size: `step=12`.
+    pub size: String,
+    /// Numbers that were timed, `2^30`; absent if it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub numbers: Option<String>,
+    /// Numbers a second; absent if it failed.
+    pub per_second: Option<f64>,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Whether it is the fastest, and was stored.
+    pub stored: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warpint_device::TuningStore;
+    use warpint_progress::StopToken;
+
+    #[test]
+    fn a_size_with_other_delays_is_told_and_nothing_is_stored() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = TuningStore::at(dir.path());
+        let (device, stop) = (Device::simulator().unwrap(), StopToken::new());
+        let mut tuning = Tuning::new(Tunable::Delays, Some(&device), &stop, Some(12));
+        let sizes = candidates(Tunable::Delays, Some(&device));
+        assert!(tuning.measure(sizes[2]) && !tuning.is_wrong);
+        let sum = tuning.sum.unwrap();
+        tuning.sum = Some(sum + 1);
+        assert!(tuning.measure(sizes[2]) && tuning.is_wrong);
+        let said = tuning.rows[1].1.error.clone().unwrap();
+        assert_eq!(
+            said,
+            format!(
+                "the delays sum up to {sum}, by another size to {}: one of both is wrong",
+                sum + 1
+            )
+        );
+        assert!(tuning.rows[1].1.per_second.is_none());
+        let tuned = TunedSizes::of(Some(store.clone()));
+        tuning.store(&tuned).unwrap();
+        assert!(!tuning.rows[0].1.stored && !store.path().exists());
+        tuning.is_wrong = false;
+        tuning.store(&tuned).unwrap();
+        assert!(tuning.rows[0].1.stored && !tuning.rows[1].1.stored && store.path().exists());
+    }
+
+    #[test]
+    fn what_is_stopped_has_no_row() {
+        let stop = StopToken::new();
+        stop.stop();
+        let mut tuning = Tuning::new(Tunable::Table, None, &stop, Some(20));
+        assert!(!tuning.measure(Size::TableBits(9)) && tuning.rows.is_empty());
+        let mut tuning = Tuning::new(Tunable::Sieve, None, &stop, None);
+        assert!(!tuning.measure(candidates(Tunable::Sieve, None)[0]) && tuning.rows.is_empty());
+    }
+
+    #[test]
+    fn numbers_are_as_many_as_take_their_time() {
+        let stop = StopToken::new();
+        let mut tuning = Tuning::new(Tunable::Table, None, &stop, None);
+        let (mut work, _) = tuning.open(Size::TableBits(12)).unwrap();
+        let bits = tuning.bits_of_a_second(&mut work, 20).unwrap().unwrap();
+        assert!((24..=MOST_BITS).contains(&bits), "{bits}");
+        // Others use this machine too, now or then.
+        let time = tuning.once(&mut work, bits).unwrap().unwrap();
+        assert!(20 * time >= GOAL, "{time:?}");
+    }
+}

@@ -1,0 +1,293 @@
+//! Squarings modulo 2^p − 1: engines, lengths and variants.
+
+use std::ops::RangeInclusive;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use warpint_device::device_model;
+use warpint_mersenne::engine::known::{self, Known};
+use warpint_mersenne::{Exponent, Plan, PlanError, PlanRequest, StoredTimes, TunedTimes};
+use warpint_progress::Watch;
+
+use super::Storing;
+use super::search::{AHEAD, NEAR, Stopwatch, search};
+use crate::{BenchError, exponents_for, micros};
+
+/// A length of every size class up to that of the largest tests of today.
+const EXPONENTS: [u64; 6] = [216_091, 1_257_787, 6_972_593, 20_996_011, 43_112_609, 82_589_933];
+
+/// Without a GPU: as far as a measurement takes seconds.
+const EXPONENTS_ON_CPU: [u64; 3] = [216_091, 1_257_787, 6_972_593];
+
+/// All that was measured.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Tuned {
+    /// Whether there was a request to stop before all was measured.
+    pub stopped: bool,
+    /// A row for each plan that was timed, in the order of the plans.
+    pub rows: Vec<Row>,
+}
+
+impl Tuned {
+    /// The fastest of each length, as tables ship ([`known`]).
+    #[must_use]
+    pub fn table(&self) -> String {
+        let name = self.rows.first().map_or("", |row| row.device_name.as_str());
+        let mut ways: Vec<Known> = vec![];
+        for row in self.rows.iter().filter(|row| row.best) {
+            let Some(us) = row.us_per_squaring else { continue };
+            ways.push(Known {
+                engine: row.engine.to_owned(),
+                length: row.fft_length,
+                time: Duration::from_secs_f64(us * 1e-6),
+                variant: row.variant.clone(),
+            });
+        }
+        // A length may have been timed for several exponents.
+        ways.sort_by(|a, b| {
+            let of = |way: &Known| (way.engine.clone(), way.length);
+            of(a).cmp(&of(b)).then(a.time.cmp(&b.time))
+        });
+        ways.dedup_by(|b, a| (&a.engine, a.length) == (&b.engine, b.length));
+        known::table(name, &ways)
+    }
+}
+
+/// One plan.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Row {
+    /// The p of 2^p − 1.
+    pub exponent: u32,
+    /// The engine family.
+    pub engine: &'static str,
+    /// The place: `cpu`, `cuda:0`.
+    pub device: &'static str,
+    /// The product's name.
+    pub device_name: String,
+    /// The transform length, in words.
+    pub fft_length: usize,
+    /// How an engine of a device computes; empty where there is one way.
+    pub variant: String,
+    /// µs for a squaring; absent if the plan failed.
+    pub us_per_squaring: Option<f64>,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Whether it is the fastest of its engine and length.
+    #[serde(skip)]
+    pub best: bool,
+    /// Whether it was stored for that.
+    pub stored: bool,
+    /// Whether it is the fastest of all for this exponent.
+    pub fastest: bool,
+}
+
+/// The result of timing some plans.
+#[derive(Debug, Clone)]
+pub struct Timed {
+    /// A row for each plan that was timed, in the order of the plans.
+    pub rows: Vec<Row>,
+    /// Whether the budget was spent, or there was a request to stop, before all was timed.
+    pub ended_early: bool,
+}
+
+/// Times squarings, and stores the fastest of each length.
+#[derive(Debug)]
+pub struct Tuner {
+    times: TunedTimes,
+    storing: Storing,
+}
+
+impl Tuner {
+    /// Tries whether times can be stored, before any is measured. Makes the folder of the store if it
+    /// is not there.
+    #[must_use]
+    pub fn new(times: TunedTimes) -> Self {
+        let storing = Storing::new(times.check());
+        Self { times, storing }
+    }
+
+    /// Whether times are stored.
+    #[must_use]
+    pub fn storing(&self) -> &Storing {
+        &self.storing
+    }
+
+    /// What was found wrong with the store since the last call, a line each.
+    #[must_use]
+    pub fn take_warnings(&self) -> Vec<String> {
+        self.times.take_warnings()
+    }
+
+    /// Times plans and stores the fastest of each length: the plans of one exponent, within a budget of
+    /// time, or those of some lengths, without one. Each plan is a step of `watch`. At least
+    /// one plan is timed, however small the budget is, unless there was a request to stop.
+    pub fn time(&mut self, plans: &[Plan], budget: Option<Duration>, watch: &dyn Watch) -> Timed {
+        let of_length =
+            |plan: &Plan| plans.iter().position(|p| p.timing_key() == plan.timing_key());
+        let lengths: Vec<usize> = plans.iter().filter_map(of_length).collect();
+        let mut timing = Timing { plans, begin: Instant::now(), watch, timed: 0 };
+        let found = search(&lengths, budget, &mut timing);
+        let times = || (0..plans.len()).filter_map(|i| Some((i, found.time(i)?)));
+        let least = times().map(|(_, time)| time).min();
+        let mut rows = vec![];
+        for (i, (plan, timed)) in plans.iter().zip(&found.times).enumerate() {
+            let Some(timed) = timed else { continue };
+            let mut row = Row::new(plan);
+            match timed {
+                Ok(time) => {
+                    let is_same = |j: usize| lengths[j] == lengths[i];
+                    let best = times().filter(|(j, _)| is_same(*j)).map(|(_, time)| time).min();
+                    let is_whole =
+                        (0..plans.len()).filter(|j| is_same(*j)).all(|j| found.times[j].is_some());
+                    row.us_per_squaring = Some(micros(*time));
+                    row.fastest = budget.is_some() && least == Some(*time);
+                    row.best = best == Some(*time);
+                    row.stored = row.best && self.put(plan, *time, is_whole);
+                }
+                Err(reason) => row.error = Some(reason.clone()),
+            }
+            rows.push(row);
+        }
+        Timed { rows, ended_early: found.ended_early }
+    }
+
+    /// Stores a time; whether it was stored. A search that was cut short replaces no better time.
+    fn put(&mut self, plan: &Plan, time: Duration, is_whole: bool) -> bool {
+        let is_better = || self.times.get(&plan.timing_key()).is_none_or(|known| time < known.time);
+        (is_whole || is_better()) && self.storing.put(|| self.times.put(plan, time)).is_some()
+    }
+}
+
+/// Of each length the fastest variant and those within a tenth of its time, and all plans that failed.
+pub fn leading(rows: &[Row]) -> impl Iterator<Item = &Row> {
+    rows.iter().filter(|row| {
+        let same = |other: &&Row| {
+            (other.engine, other.fft_length) == (row.engine, row.fft_length)
+                && other.us_per_squaring.is_some_and(|time| {
+                    row.us_per_squaring.is_some_and(|of_row| time * NEAR < of_row)
+                })
+        };
+        row.us_per_squaring.is_none() || !rows.iter().any(|other| same(&other))
+    })
+}
+
+/// Exponents whose lengths are tuned where none is named, for a place that is decided.
+#[must_use]
+pub fn usual_exponents(request: &PlanRequest) -> Vec<Exponent> {
+    exponents_for(request, &EXPONENTS_ON_CPU, &EXPONENTS)
+}
+
+/// The plans of an exponent that are worth timing: of each length the first `variants`, which promise
+/// most. Those of one length stand side by side.
+///
+/// # Errors
+/// No plan fits the request.
+pub fn plans_of_exponent(
+    p: Exponent,
+    request: &PlanRequest,
+    variants: usize,
+) -> Result<Vec<Plan>, PlanError> {
+    Ok(first_variants(Plan::candidates(p, request)?, variants))
+}
+
+/// The plans of all lengths of a range in words, in groups of whole lengths: of each length the first
+/// `variants`, which promise most.
+///
+/// # Errors
+/// [`BenchError::NoLengths`]; the device cannot be used.
+pub fn plans_of_lengths(
+    lengths: &RangeInclusive<usize>,
+    request: &PlanRequest,
+    variants: usize,
+) -> Result<Vec<Vec<Plan>>, BenchError> {
+    let plans = Plan::of_lengths(request, lengths, variants)?;
+    if plans.is_empty() {
+        let (lengths, place) = (lengths.clone(), request.device.to_string());
+        return Err(BenchError::NoLengths { lengths, place });
+    }
+    Ok(whole_lengths(&plans))
+}
+
+/// Groups of whole lengths, each of some [`AHEAD`] plans or more.
+fn whole_lengths(plans: &[Plan]) -> Vec<Vec<Plan>> {
+    let mut groups: Vec<Vec<Plan>> = vec![];
+    for of_length in plans.chunk_by(|a, b| a.timing_key() == b.timing_key()) {
+        match groups.last_mut() {
+            Some(group) if group.len() < AHEAD => group.extend_from_slice(of_length),
+            _ => groups.push(of_length.to_vec()),
+        }
+    }
+    groups
+}
+
+/// The first variants of each length; those of one stand side by side.
+fn first_variants(plans: Vec<Plan>, most: usize) -> Vec<Plan> {
+    let of_length = plans.chunk_by(|a, b| a.timing_key() == b.timing_key());
+    of_length.flat_map(|plans| plans.iter().take(most).copied()).collect()
+}
+
+/// Compiles what the kernels of some plans need, several at a time: engines that are built again
+/// find it done. What fails here is seen there.
+fn compile_ahead(plans: &[Plan]) {
+    // From the hundredth on, squarings are not measured, by kernels of their own.
+    const SQUARINGS: u64 = 120;
+    thread::scope(|scope| {
+        for plan in plans.iter().filter(|plan| !plan.is_on_cpu()) {
+            scope.spawn(move || plan.timer().and_then(|mut timer| timer.warm_up(SQUARINGS)));
+        }
+    });
+}
+
+/// Plans and the clock.
+struct Timing<'a> {
+    plans: &'a [Plan],
+    begin: Instant,
+    watch: &'a dyn Watch,
+    timed: u64,
+}
+
+impl Stopwatch for Timing<'_> {
+    fn prepare(&mut self, plans: &[usize]) {
+        let plans: Vec<Plan> = plans.iter().map(|&i| self.plans[i]).collect();
+        let all = self.plans.len() as u64;
+        self.watch.step(self.timed, all, &format_args!("compiling {:?}", plans[0]));
+        compile_ahead(&plans);
+    }
+
+    fn time(&mut self, plan: usize, each: Duration) -> Result<Duration, String> {
+        let plan = &self.plans[plan];
+        let all = self.plans.len() as u64;
+        self.watch.step(self.timed, all, &format_args!("{plan:?}, {}", plan.variant()));
+        self.timed += 1;
+        plan.time_per_squaring(each).map_err(|e| e.to_string().replace('\n', " "))
+    }
+
+    fn spent(&self) -> Duration {
+        self.begin.elapsed()
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.watch.is_stopped()
+    }
+}
+
+impl Row {
+    fn new(plan: &Plan) -> Self {
+        Self {
+            exponent: plan.exponent().get(),
+            engine: plan.engine(),
+            device: plan.place(),
+            device_name: device_model(plan.place()).map_or_else(String::new, |(name, _)| name),
+            fft_length: plan.length(),
+            variant: plan.variant(),
+            us_per_squaring: None,
+            error: None,
+            best: false,
+            stored: false,
+            fastest: false,
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! In which order `tune` times plans, and when it ends.
+//!
+//! 1. Variants are timed rank by rank: the first one of every length, which promises most, then
+//!    the second ones, and so on.
+//! 2. With a budget, a length whose best time is [`SLOW`] times the fastest of all, or more, gets no
+//!    further variants, and the rest ends when [`SEARCH`] of the budget is spent.
+//! 3. The variants within [`NEAR`] of the fastest of their length are timed again, for longer, the
+//!    fastest first, until the budget is spent.
+//!
+//! The order depends on nothing but the plans and these rules; only where it ends is a matter of
+//! time. At least one plan is timed, however small the budget is.
+
+use std::time::Duration;
+
+/// How long each plan is timed at first.
+const SHORTLY: Duration = Duration::from_millis(50);
+
+/// How long the best are timed again.
+const AGAIN: Duration = Duration::from_millis(300);
+
+/// How many engines are built at a time: the largest take a gigabyte on the device.
+pub(super) const AHEAD: usize = 8;
+
+/// Those are timed again that are within this factor of the fastest of their length.
+pub(super) const NEAR: f64 = 1.1;
+
+/// A length this many times slower than the fastest is not searched further: variants of a length
+/// differ by less.
+const SLOW: f64 = 1.5;
+
+/// The share of a budget after which the search ends: the rest is for the best.
+const SEARCH: f64 = 0.75;
+
+/// What times plans, which are known by their places in a list.
+pub(super) trait Stopwatch {
+    /// Compiles what some plans need, several at a time.
+    fn prepare(&mut self, plans: &[usize]);
+    /// The time of a squaring, measured for so long.
+    fn time(&mut self, plan: usize, each: Duration) -> Result<Duration, String>;
+    /// Since the beginning.
+    fn spent(&self) -> Duration;
+    /// Whether somebody asked to stop.
+    fn is_stopped(&self) -> bool;
+}
+
+/// The result of a search.
+pub(super) struct Found {
+    /// Of each plan the least time of a squaring, or why there is none; `None` if it was not timed.
+    pub(super) times: Vec<Option<Result<Duration, String>>>,
+    /// Whether the budget was spent, or somebody asked to stop, before all was timed.
+    pub(super) ended_early: bool,
+}
+
+impl Found {
+    /// The least time of a squaring by a plan.
+    pub(super) fn time(&self, plan: usize) -> Option<Duration> {
+        self.times.get(plan)?.as_ref()?.as_ref().ok().copied()
+    }
+
+    /// The least of some plans.
+    fn least(&self, plans: impl Iterator<Item = usize>) -> Option<Duration> {
+        plans.filter_map(|plan| self.time(plan)).min()
+    }
+}
+
+/// Times plans, of which `lengths` names the engine and length by a number; those of one length
+/// stand in the order of their promise.
+pub(super) fn search(
+    lengths: &[usize],
+    budget: Option<Duration>,
+    watch: &mut dyn Stopwatch,
+) -> Found {
+    let mut found = Found { times: vec![None; lengths.len()], ended_early: false };
+    let of_length = |length| (0..lengths.len()).filter(move |&i| lengths[i] == length);
+    let rank = |plan: usize| of_length(lengths[plan]).take_while(|&i| i < plan).count();
+    let by_rank = (0..lengths.len()).fold(vec![], |mut by_rank: Vec<Vec<usize>>, plan| {
+        let rank = rank(plan);
+        by_rank.resize(by_rank.len().max(rank + 1), vec![]);
+        by_rank[rank].push(plan);
+        by_rank
+    });
+    let is_over = |watch: &dyn Stopwatch, share: f64| {
+        watch.is_stopped() || budget.is_some_and(|budget| watch.spent() >= budget.mul_f64(share))
+    };
+    let is_slow = |found: &Found, plan: usize| {
+        let all = found.least(0..lengths.len());
+        match (budget, found.least(of_length(lengths[plan])), all) {
+            (Some(_), Some(of_length), Some(all)) => {
+                of_length.as_secs_f64() >= SLOW * all.as_secs_f64()
+            }
+            _ => false,
+        }
+    };
+
+    'search: for plans in by_rank {
+        let mut wanted = plans;
+        wanted.retain(|&plan| !is_slow(&found, plan));
+        for some in wanted.chunks(AHEAD) {
+            for (i, &plan) in some.iter().enumerate() {
+                let begun = found.times.iter().any(Option::is_some);
+                if begun && is_over(watch, SEARCH) || watch.is_stopped() {
+                    found.ended_early = true;
+                    break 'search;
+                }
+                if i == 0 {
+                    watch.prepare(some);
+                }
+                found.times[plan] = Some(watch.time(plan, SHORTLY));
+            }
+        }
+    }
+
+    let is_near = |found: &Found, plan: usize| {
+        let best = found.least(of_length(lengths[plan]));
+        let times = found.time(plan).zip(best);
+        times.is_some_and(|(time, best)| time.as_secs_f64() <= NEAR * best.as_secs_f64())
+    };
+    let mut near: Vec<usize> = (0..lengths.len())
+        .filter(|&plan| is_near(&found, plan) && !is_slow(&found, plan))
+        .collect();
+    near.sort_by_key(|&plan| found.time(plan));
+    for plan in near {
+        if is_over(watch, 1.0) {
+            found.ended_early = true;
+            break;
+        }
+        let again = watch.time(plan, AGAIN);
+        found.times[plan] = Some(match (again, found.time(plan)) {
+            (Ok(time), Some(before)) => Ok(time.min(before)),
+            (again, _) => again,
+        });
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Plans of known times, each of which takes a second to be timed.
+    struct Fake {
+        micros: Vec<u64>,
+        seconds: u64,
+        /// Stopped after so many seconds.
+        stop: u64,
+        timed: Vec<usize>,
+        prepared: Vec<usize>,
+    }
+
+    impl Fake {
+        fn new(micros: &[u64]) -> Self {
+            Self {
+                micros: micros.into(),
+                seconds: 0,
+                stop: u64::MAX,
+                timed: vec![],
+                prepared: vec![],
+            }
+        }
+    }
+
+    impl Stopwatch for Fake {
+        fn prepare(&mut self, plans: &[usize]) {
+            self.prepared.extend(plans);
+        }
+
+        fn time(&mut self, plan: usize, _: Duration) -> Result<Duration, String> {
+            assert!(self.prepared.contains(&plan), "{plan} is timed while it is compiled");
+            self.timed.push(plan);
+            self.seconds += 1;
+            match self.micros[plan] {
+                0 => Err("no room".into()),
+                micros => Ok(Duration::from_micros(micros)),
+            }
+        }
+
+        fn spent(&self) -> Duration {
+            Duration::from_secs(self.seconds)
+        }
+
+        fn is_stopped(&self) -> bool {
+            self.seconds >= self.stop
+        }
+    }
+
+    fn minute() -> Option<Duration> {
+        Some(Duration::from_secs(60))
+    }
+
+    #[test]
+    fn first_variants_come_first_and_slow_lengths_no_further() {
+        // Three lengths of three variants; the last length is slow, whatever its variants do.
+        let lengths = [0, 0, 0, 1, 1, 1, 2, 2, 2];
+        let mut fake = Fake::new(&[100, 90, 120, 110, 140, 85, 300, 1, 1]);
+        let found = search(&lengths, minute(), &mut fake);
+        // By ranks; then the best of each length again, the fastest first.
+        assert_eq!(fake.timed, [0, 3, 6, 1, 4, 2, 5, 5, 1]);
+        assert_eq!(found.time(5), Some(Duration::from_micros(85)));
+        assert_eq!((found.time(7), found.ended_early), (None, false));
+        assert_eq!(fake.prepared, [0, 3, 6, 1, 4, 2, 5]);
+    }
+
+    #[test]
+    fn without_a_budget_all_are_timed() {
+        let lengths = [0, 0, 1, 1];
+        let mut fake = Fake::new(&[100, 90, 300, 290]);
+        let found = search(&lengths, None, &mut fake);
+        assert_eq!(fake.timed, [0, 2, 1, 3, 1, 3, 2]);
+        assert!(!found.ended_early);
+    }
+
+    #[test]
+    fn a_budget_is_kept_and_leaves_time_for_the_best() {
+        let lengths: Vec<usize> = (0..200).map(|plan| plan / 25).collect();
+        for budget in [0, 1, 8, 20, 60] {
+            let mut fake = Fake::new(&[100; 200]);
+            let found = search(&lengths, Some(Duration::from_secs(budget)), &mut fake);
+            assert!(found.ended_early);
+            assert_eq!(fake.seconds, budget.max(1), "{:?}", fake.timed);
+            // The first of all lengths, and a quarter for those that are timed again.
+            let again = fake.timed.len() - found.times.iter().flatten().count();
+            assert_eq!(again as u64, budget / 4);
+            if budget >= 20 {
+                assert_eq!(fake.timed[..8], [0, 25, 50, 75, 100, 125, 150, 175]);
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_timed_before_a_stop_is_kept() {
+        let lengths = [0, 0, 1, 1];
+        let mut fake = Fake { stop: 3, ..Fake::new(&[100, 90, 95, 90]) };
+        let found = search(&lengths, None, &mut fake);
+        assert_eq!((fake.timed.len(), found.ended_early), (3, true));
+        assert_eq!(found.time(1), Some(Duration::from_micros(90)));
+        assert_eq!(found.time(3), None);
+        let mut fake = Fake { stop: 0, ..Fake::new(&[100]) };
+        assert_eq!(search(&[0], minute(), &mut fake).time(0), None);
+    }
+
+    #[test]
+    fn what_fails_is_told_and_not_timed_again() {
+        let mut fake = Fake::new(&[0, 90]);
+        let found = search(&[0, 0], minute(), &mut fake);
+        assert_eq!(found.times[0], Some(Err("no room".into())));
+        assert_eq!(fake.timed, [0, 1, 1]);
+    }
+}

@@ -1,0 +1,57 @@
+//! What is tuned is stored as long as that can be done.
+
+use warpint_device::TuningError;
+
+/// Whether results can be stored: known before anything is measured, and until the first failure.
+///
+/// A failure does not end a measurement: its results are in the rows all the same. Nothing is stored
+/// after it.
+#[derive(Debug)]
+pub struct Storing {
+    failure: Option<TuningError>,
+}
+
+impl Storing {
+    /// After a trial whether results can be stored.
+    #[must_use]
+    pub fn new(trial: Result<(), TuningError>) -> Self {
+        Self { failure: trial.err() }
+    }
+
+    /// Why results are not stored; `None` as long as they are.
+    #[must_use]
+    pub fn failure(&self) -> Option<&TuningError> {
+        self.failure.as_ref()
+    }
+
+    /// Stores a result by `put`, unless storing has failed before; the answer of `put` if it was
+    /// stored.
+    pub(super) fn put<T>(&mut self, put: impl FnOnce() -> Result<T, TuningError>) -> Option<T> {
+        if self.failure.is_some() {
+            return None;
+        }
+        match put() {
+            Ok(stored) => Some(stored),
+            Err(e) => {
+                self.failure = Some(e);
+                None
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_stored_after_a_failure() {
+        let mut storing = Storing::new(Ok(()));
+        assert_eq!(storing.put(|| Ok(7)), Some(7));
+        assert_eq!(storing.put(|| Err::<(), _>(TuningError::NoFolder)), None);
+        assert!(matches!(storing.failure(), Some(TuningError::NoFolder)));
+        assert_eq!(storing.put(|| Ok(())), None);
+        let mut storing = Storing::new(Err(TuningError::NoFolder));
+        assert!(storing.put(|| Ok(())).is_none() && storing.failure().is_some());
+    }
+}

@@ -1,0 +1,247 @@
+//! The command line: its grammar, its help, and what it says of a value that makes no sense.
+
+mod arithmetic;
+mod batch;
+mod bench;
+mod bench_batch;
+mod bench_bigprime;
+mod collatz;
+mod collatz_bench;
+mod collatz_delays;
+mod collatz_runs;
+mod machine;
+mod proof;
+mod test;
+mod work;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Parser, Subcommand};
+use warpint::mersenne::{DeviceChoice, DeviceId};
+
+use crate::exit::CODES;
+pub(crate) use arithmetic::EngineName;
+use arithmetic::engine_parser;
+pub(crate) use batch::{Batch, BatchArgs, PairArgs, RootArgs};
+pub(crate) use bench::{Bench, BenchArgs, BenchChecksArgs, BenchDeviceArgs, BenchJacobiArgs};
+pub(crate) use bench_batch::BenchBatchArgs;
+pub(crate) use bench_bigprime::BenchBigprimeArgs;
+pub(crate) use collatz::Collatz;
+pub(crate) use collatz_bench::CollatzBenchArgs;
+pub(crate) use collatz_delays::{DelayArgs, PathArgs};
+pub(crate) use collatz_runs::{MergeArgs, Places, VerifyArgs};
+pub(crate) use machine::{
+    SelftestArgs, StressArgs, Tune, TuneArgs, TuneBatchArgs, TuneCollatzArgs,
+};
+use proof::proof_power;
+pub(crate) use proof::{Proof, ProofVerifyArgs};
+use test::{LL_EXAMPLES, PRP_EXAMPLES};
+pub(crate) use test::{Start, TestArgs};
+pub(crate) use work::{StatusArgs, WorkArgs};
+
+/// Exact arithmetic on large integers, on GPUs and CPUs.
+///
+/// Tests of Mersenne numbers 2^P − 1 (PRP, Lucas–Lehmer, GIMPS assignments), batches of integers,
+/// verification of the Collatz conjecture, transforms over big prime fields.
+#[derive(Debug, Parser)]
+#[command(name = "warpint", version, after_help = EXAMPLES.to_owned() + CODES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  warpint prp 216091            is 2^216091 − 1 a probable prime?
+  warpint ll 44497              is 2^44497 − 1 prime?
+  warpint work                  do the assignments of warpint-work/worktodo.txt
+  warpint batch mul A B -o OUT  multiply the numbers of two files, pair by pair
+  warpint collatz path 27       steps and maximum of the path of 27
+  warpint bench mersenne        time a squaring for exponents of several sizes
+
+A test that was stopped, by Ctrl-C or by a power cut, resumes with the same command.
+
+";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Test whether 2^P − 1 is a probable prime, by Fermat's test to base 3.
+    ///
+    /// The answer is `composite` or `probable prime`. Gerbicz–Li checks detect errors of the hardware;
+    /// the test repairs them and goes on.
+    #[command(after_help = PRP_EXAMPLES)]
+    Prp {
+        #[command(flatten)]
+        test: TestArgs,
+
+        /// Known factors of 2^P − 1, separated by commas. The test is then of the cofactor (residue
+        /// type 5).
+        #[arg(long, value_name = "FACTORS", value_delimiter = ',')]
+        factors: Vec<String>,
+
+        /// Make a proof of the test, of this power [default: the power that GIMPS uses]. The proof
+        /// goes to DIR/proof. Its residues are kept beside the checkpoints until then; their size is
+        /// printed at the start.
+        #[arg(long, value_name = "POWER", num_args = 0..=1, require_equals = true, value_parser = proof_power, conflicts_with = "iterations")]
+        proof: Option<Option<u32>>,
+    },
+    /// Prove 2^P − 1 prime or composite by the Lucas–Lehmer test.
+    ///
+    /// The result of a start other than 4 is stored beside its checkpoints, but not appended to the
+    /// results file: programs that read this file assume start 4.
+    #[command(after_help = LL_EXAMPLES)]
+    Ll {
+        /// The first term of the sequence: 4, 10 or 2/3.
+        #[arg(long, value_enum, default_value_t, value_name = "S0", hide_possible_values = true)]
+        start: Start,
+
+        /// Compute everything with a second engine too, and compare both every 20 s or so. This
+        /// takes the time of both, and detects every error that only one of them makes. The second
+        /// engine must differ from that of the test.
+        #[arg(long, value_name = "ENGINE", value_parser = engine_parser(), hide_possible_values = true)]
+        verify_with: Option<EngineName>,
+
+        #[command(flatten)]
+        test: TestArgs,
+    },
+    /// Do GIMPS assignments: the lines of DIR/worktodo.txt, one after the other.
+    ///
+    /// Assignments are PRP, PRPDC, Test, DoubleCheck and Cert of Mersenne numbers; PRP also of
+    /// cofactors and with proofs. Certifications come first. A result is appended to
+    /// DIR/results.txt, then its line is removed. Other lines stay as they are. Small factors are
+    /// looked for only where a line says nothing of earlier factoring. Nothing is sent anywhere. If
+    /// an assignment fails, the others are done, and the exit code is that of the gravest failure: 2
+    /// for bad input, 4 for a failure of the machine.
+    #[command(after_help = work::WORK_EXAMPLES)]
+    Work(WorkArgs),
+    /// Show what the workers of a directory do, and how many assignments are left.
+    #[command(after_help = "Examples:\n  warpint status\n  warpint status gimps --json")]
+    Status(StatusArgs),
+    /// Add, multiply, divide … the numbers of files, number by number.
+    ///
+    /// An operand is a file, a pipe or a number. A file has a number a line, decimal or hexadecimal,
+    /// or is a NumPy array or raw bytes. Results go to OUT in the order of the numbers. If an item
+    /// has no result (malformed input, a < b, zero divisor, no inverse), OUT contains `none` or
+    /// zeros, and the exit code is 2. A run that was stopped goes on with the same command.
+    #[command(after_help = batch::BATCH_EXAMPLES)]
+    Batch {
+        #[command(subcommand)]
+        what: Batch,
+    },
+    /// The Collatz conjecture: verify it over ranges of numbers; paths, delays and records.
+    Collatz {
+        #[command(subcommand)]
+        what: Collatz,
+    },
+    /// Check proofs that a probable-prime test was done.
+    Proof {
+        #[command(subcommand)]
+        what: Proof,
+    },
+    /// Measure how fast this machine is.
+    Bench {
+        #[command(subcommand)]
+        what: Bench,
+    },
+    /// Find the fastest transforms on this machine and store their times.
+    ///
+    /// Times the engines of the device at every length worth trying, in several variants. Later tests
+    /// choose engine, length and variant by the stored times; a time holds for all exponents that
+    /// need the same length. Without stored times a test begins with a short measurement. Ctrl-C
+    /// stops and keeps what was measured. `tune batch` is for batches of integers, `tune collatz` for
+    /// the Collatz conjecture.
+    #[command(
+        after_help = "Examples:\n  warpint tune\n  warpint tune 82589933 136279841 --device cuda\n  warpint tune 82589933 --device cuda --budget 300\n  warpint tune batch\n  warpint tune collatz"
+    )]
+    Tune(TuneArgs),
+    /// Keep a GPU or CPU busy with squarings whose results are checked, until Ctrl-C.
+    ///
+    /// Powers of 3 under Gerbicz–Li checks at several transform lengths. The sequence of each length
+    /// is repeated from the start again and again. Its results are compared with known ones where there
+    /// are some, otherwise with the first run.
+    /// On a GPU with NVML the progress shows temperature, clock, power and what throttles the clock;
+    /// the tally has their ranges. Exit code 1 if any result is wrong.
+    #[command(
+        after_help = "Examples:\n  warpint stress\n  warpint stress --device cuda:1 --time 3600 --json"
+    )]
+    Stress(StressArgs),
+    /// Check the arithmetic of this program on this machine.
+    ///
+    /// Compares every engine and every kind of batch and transform with slow, simple algorithms and
+    /// with known answers. With --device auto this covers the CPU (about 15 s) and a GPU, if there is
+    /// one. On a GPU the quick cases of every suite take at most 90 s when no kernel is compiled yet;
+    /// --thorough runs all cases in about 11 minutes. Exit code 1 if a case fails.
+    #[command(
+        after_help = "Examples:\n  warpint selftest\n  warpint selftest fp64::\n  warpint selftest --device cuda\n  warpint selftest --device cuda --thorough batch\n  warpint selftest --faults"
+    )]
+    Selftest(SelftestArgs),
+    /// List the GPUs, and what is missing to use them.
+    ///
+    /// Shows memory, compute capability, driver, run-time compiler (NVRTC) and sensors of each GPU,
+    /// and measures in a second whether it computes in FP64 at full rate. No GPU is no error.
+    #[command(after_help = "Examples:\n  warpint devices\n  warpint devices --json")]
+    Devices {
+        /// Print one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print a completion script for a shell.
+    #[command(
+        after_help = "Example:\n  warpint completions bash > ~/.local/share/bash-completion/completions/warpint"
+    )]
+    Completions {
+        /// bash, elvish, fish, powershell or zsh.
+        #[arg(value_name = "SHELL", hide_possible_values = true)]
+        shell: clap_complete::Shell,
+    },
+}
+
+/// One of a list, by its name; `about` is for completions.
+fn named<T: Clone + Copy + Send + Sync + 'static>(
+    all: &'static [T],
+    name: fn(T) -> &'static str,
+    about: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    let values = all.iter().map(move |&one| PossibleValue::new(name(one)).help(about(one)));
+    PossibleValuesParser::new(values)
+        .try_map(move |text| all.iter().copied().find(|&one| name(one) == text).ok_or("no value"))
+}
+
+fn at_least_one(text: &str) -> Result<u64, String> {
+    text.parse()
+        .ok()
+        .filter(|&n| n > 0)
+        .ok_or_else(|| format!("'{text}' is not a number from 1 up"))
+}
+
+fn gpu(text: &str) -> Result<DeviceId, String> {
+    match text.parse() {
+        Ok(DeviceChoice::On(id)) => Ok(id),
+        _ => Err(format!("'{text}' is no GPU: give cuda, or cuda:1 for the second")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+    use warpint::integer::Operation;
+
+    #[test]
+    fn the_grammar_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn batch_has_every_operation_of_the_list() {
+        let cli = Cli::command();
+        let batch = cli.find_subcommand("batch").unwrap();
+        let names: Vec<_> = batch.get_subcommands().map(|command| command.get_name()).collect();
+        let all: Vec<_> = Operation::ALL.iter().map(|operation| operation.name()).collect();
+        assert_eq!(names, all);
+        for operation in Operation::ALL {
+            let command = batch.find_subcommand(operation.name()).unwrap();
+            let operands = command.get_positionals().count();
+            assert_eq!(operands, operation.operands().len(), "{operation:?}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! `warpint bench bigprime`
+
+use warpint::device::device_on;
+use warpint::mersenne::DeviceChoice;
+use warpint_bench::BenchError;
+use warpint_bench::bigprime::{Bench, Case, Passes, Request, RequestError, Row, Times};
+
+use super::{optional, place_line, say, say_all};
+use crate::args::BenchBigprimeArgs;
+use crate::commands::batch::place::resolved;
+use crate::exit::{BadRequest, Exit};
+use crate::meter::Meter;
+use crate::signals::Signals;
+use crate::threads;
+use warpint_files::WholeFile;
+
+pub(super) fn run(args: &BenchBigprimeArgs) -> anyhow::Result<Exit> {
+    let _signals = Signals::install()?;
+    threads::set(args.threads)?;
+    // What cannot be written is no reason to measure for minutes.
+    let chart = args.plot.as_deref().map(WholeFile::new).transpose()?;
+    let lengths = args.lengths.iter().flat_map(|lengths| lengths.from..=lengths.to);
+    let request = Request::new(&args.primes, lengths, args.way, args.runs).map_err(by_option)?;
+    let device = match resolved(args.device)? {
+        DeviceChoice::On(id) => Some(device_on(id)?),
+        DeviceChoice::Auto | DeviceChoice::Cpu => None,
+    };
+    let mut bench = Bench::new(&request, device).map_err(|e| match e {
+        BenchError::Bigprime(e) => by_option(e).into(),
+        e => anyhow::Error::new(e),
+    })?;
+    let measured = bench.measured();
+    let driver = measured.driver.as_deref();
+    let place = place_line(&measured.device, &measured.name, driver, measured.threads);
+    say(args.json, &place)?;
+    let cases = bench.cases();
+    let total = cases.len() as u64;
+    let mut before = None;
+    for (done, case) in cases.into_iter().enumerate() {
+        let Case { form, log2 } = case;
+        let what = || format!("{form}, 2^{log2} elements ({done} of {total} rows done)");
+        // A bar for each row: lines stand between them.
+        let mut meter = Meter::new(String::new(), args.quiet);
+        meter.show(done as u64, total, what);
+        let row = bench.measure(case);
+        meter.end();
+        let row = row?;
+        if before != Some(form) {
+            say(args.json, &format!("\n{}\n{HEADER}", title(row)))?;
+        }
+        before = Some(form);
+        say(args.json, &line(row))?;
+    }
+    let measured = bench.finish();
+    if !measured.crossovers.is_empty() {
+        say(args.json, "\nthe faster way, and where")?;
+    }
+    let mut crossovers = measured.crossovers.iter();
+    crossovers.try_for_each(|of_prime| say(args.json, &of_prime.to_string()))?;
+    say_all(args.json, &measured)?;
+    if let Some(file) = chart {
+        file.write(&measured.chart().to_string())?;
+    }
+    Ok(Exit::Done)
+}
+
+/// What is wrong with a request, and which option to change.
+fn by_option(e: RequestError) -> BadRequest {
+    BadRequest(match e {
+        RequestError::TooLong { .. } => format!("--lengths: {e}"),
+        RequestError::NotPrime { .. } | RequestError::Radix { .. } => format!("--prime: {e}"),
+        RequestError::NoUsualLength { .. } => format!("--prime: {e}: give --lengths"),
+        RequestError::SmallOnCpu => format!("--way: {e}: give --device cuda, or --way big"),
+    })
+}
+
+/// Above the rows of a prime.
+fn title(row: &Row) -> String {
+    format!("p = {}: k = {}, {} bits", row.prime, row.digits, row.bits)
+}
+
+const HEADER: &str = "log2 N      big µs      conv. twidd. floor µs |   small µs      conv.       ring  primes | small/big | checked";
+
+fn line(row: &Row) -> String {
+    let (big, small) = (row.big.as_ref(), row.small.as_ref());
+    let passes = big.and_then(|big| big.passes.as_ref());
+    let us = |times: Option<&Times>| optional(times.map(|times| times.us), 1);
+    let line = format!(
+        "{:>6}  {:>10} {:>10} {:>6} {:>8} | {:>10} {:>10} {:>10}  {:>6} | {:>9} | {}",
+        row.log2,
+        us(big.map(|big| &big.transform)),
+        us(big.map(|big| &big.convolution)),
+        passes.map_or_else(|| "–".into(), |p| format!("{:.0} %", 100.0 * p.twiddles_share)),
+        optional(passes.map(Passes::floor_us), 1),
+        us(small.map(|small| &small.transform)),
+        us(small.map(|small| &small.convolution)),
+        us(small.map(|small| &small.ring.transform)),
+        small.map_or_else(|| "–".into(), |small| small.primes.to_string()),
+        optional(row.small_over_big, 2),
+        row.checked,
+    );
+    row.missing.iter().fold(line, |line, why| format!("{line}\n{:>6}  {why}", ""))
+}

@@ -1,0 +1,33 @@
+//! Where to verify, and what is said where that cannot be done.
+
+use warpint::collatz::open::{OpenError, Places};
+use warpint::mersenne::DeviceChoice;
+
+use crate::args;
+use crate::exit::BadRequest;
+use crate::run::all_gpus;
+
+/// The places of an argument: `all` are the GPUs of this machine.
+pub(super) fn places(given: args::Places) -> anyhow::Result<Places> {
+    Ok(match given {
+        args::Places::All => Places::Devices(all_gpus()?),
+        args::Places::One(DeviceChoice::On(id)) => Places::Devices(vec![id]),
+        args::Places::One(DeviceChoice::Cpu) => Places::Cpu,
+        args::Places::One(DeviceChoice::Auto) => Places::Auto,
+    })
+}
+
+/// Why nothing was opened, and which option to change.
+pub(super) fn by_option(e: anyhow::Error) -> anyhow::Error {
+    match e.downcast_ref() {
+        Some(OpenError::NoMethod { .. }) => {
+            BadRequest(format!("{e}: choose another --method or --device")).into()
+        }
+        _ => e,
+    }
+}
+
+/// Errors of requests and of directories, for people.
+pub(super) fn refused(error: impl std::fmt::Display) -> BadRequest {
+    BadRequest(error.to_string())
+}

@@ -1,0 +1,45 @@
+//! `warpint tune`
+
+mod batch;
+mod collatz;
+mod mersenne;
+
+use warpint_bench::tune::Storing;
+
+use crate::args::{Tune, TuneArgs};
+use crate::exit::{self, Exit};
+use crate::report;
+
+pub(crate) fn run(args: &TuneArgs) -> anyhow::Result<Exit> {
+    match &args.what {
+        Some(Tune::Batch(args)) => batch::run(args),
+        Some(Tune::Collatz(args)) => collatz::run(args),
+        None => mersenne::run(args),
+    }
+}
+
+/// What is said of results that cannot be stored: they are printed all the same.
+pub(crate) struct Unstored {
+    /// `times`, `prices`.
+    what: &'static str,
+    /// [`Exit::Done`] as long as they are stored.
+    pub(crate) exit: Exit,
+}
+
+impl Unstored {
+    /// Whoever learns it only at the end has waited for nothing.
+    pub(crate) fn new(what: &'static str, storing: &Storing) -> Self {
+        let mut unstored = Self { what, exit: Exit::Done };
+        unstored.look_at(storing);
+        unstored
+    }
+
+    /// Says why results are not stored, if that is new.
+    pub(crate) fn look_at(&mut self, storing: &Storing) {
+        if let (Some(e), Exit::Done) = (storing.failure(), self.exit) {
+            let (line, what) = (exit::one_line_of(e), self.what);
+            report::notice(&format!("warning: {line}: {what} are printed, but not stored"));
+            self.exit = exit::class_of_error(e);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! `warpint work [DIR]`: the assignments of a worktodo.txt, one after the other.
+
+mod several;
+
+use std::time::Duration;
+
+use anyhow::Context;
+use serde::Serialize;
+use warpint::gimps::WorkFile;
+use warpint::mersenne::{DeviceChoice, PlanRequest};
+use warpint::runner::work::{Appended, Ended, Worker, append, check_line};
+
+use crate::args::{Places, WorkArgs};
+use crate::console::Console;
+use crate::exit::{self, BadRequest, Exit};
+use crate::report;
+use crate::run;
+use crate::units;
+
+pub(crate) fn run(args: &WorkArgs) -> anyhow::Result<Exit> {
+    if !args.add.is_empty() {
+        return add(args);
+    }
+    let dir = args.dir.as_path();
+    if !dir.is_dir() {
+        let dir = dir.display();
+        return Err(BadRequest(format!(
+            "the directory {dir} is not there: put assignments into {dir}/worktodo.txt, or give one by --add"
+        ))
+        .into());
+    }
+    let devices = match args.device {
+        Places::All => {
+            run::all_gpus().context("--device all")?.into_iter().map(DeviceChoice::On).collect()
+        }
+        Places::One(device) => vec![device],
+    };
+    if args.worker.is_some() && devices.len() > 1 {
+        let line = "--worker is the number of one worker: without it, --device all counts from 0";
+        return Err(BadRequest(line.into()).into());
+    }
+    let device = match (devices.as_slice(), args.workers) {
+        // One worker alone is an ordinary one.
+        (&[device], None) => device,
+        (devices, workers) => {
+            WorkFile::new(dir, Duration::ZERO).read()?;
+            return several::run(args, devices, workers.unwrap_or(1));
+        }
+    };
+    let request = args.plan_request(device);
+    if let DeviceChoice::On(_) = request.device {
+        // One that cannot be used is told of before anything is touched.
+        run::resolve_for_any(&request)?;
+    }
+    let (console, stop) = Console::install(args.quiet, args.json)?;
+    Ok(match worker(args, request).run(&console, &stop)? {
+        Ended::Stopped => Exit::Stopped,
+        Ended::NoWorkLeft(tally) => {
+            let classes = tally.errors.iter().map(|error| exit::class_of_error(error));
+            classes.max().unwrap_or(Exit::Done)
+        }
+    })
+}
+
+fn worker(args: &WorkArgs, request: PlanRequest) -> Worker {
+    Worker {
+        number: args.worker,
+        request,
+        wait: args.wait,
+        user: args.user.clone(),
+        computer: args.computer.clone(),
+        proofs: !args.no_proof,
+        proof_power: args.proof_power,
+        checkpoint_interval: args.checkpoint_interval,
+        ..Worker::new(&args.dir)
+    }
+}
+
+/// `--add`: all lines or none.
+fn add(args: &WorkArgs) -> anyhow::Result<Exit> {
+    for line in &args.add {
+        check_line(line).context("--add")?;
+    }
+    let Appended { path, notices } = append(&args.dir, &args.add)?;
+    for line in notices {
+        report::notice(&line);
+    }
+    let file = path.display().to_string();
+    let added = args.add.len();
+    if args.json {
+        report::print(&Added { added, file }, true)?;
+    } else if !args.quiet {
+        report::notice(&format!("added {} to {file}", units::count(added as u64, "line")));
+    }
+    Ok(Exit::Done)
+}
+
+/// What `--add` did.
+#[derive(Serialize)]
+struct Added {
+    added: usize,
+    file: String,
+}
+
+impl std::fmt::Display for Added {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} added to {}", self.added, self.file)
+    }
+}

@@ -1,0 +1,160 @@
+//! Exit codes, and errors as one line.
+
+mod class;
+mod pipe;
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::process::ExitCode;
+
+use warpint::batch::BatchError;
+
+pub(crate) use class::{of as class_of, of_error as class_of_error};
+
+/// What the program tells the shell: one table for all commands ([`CODES`]).
+///
+/// In the order of their gravity: of several failures the gravest is the exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Exit {
+    /// The work is done; prime or composite.
+    Done,
+    /// Stopped by the user before the end. Where a signal asked for that, the process ends by the
+    /// signal instead: see [`crate::signals`].
+    Stopped,
+    /// What was asked for makes no sense, or its output cannot be used.
+    BadInput,
+    /// The disk, the device or the memory failed.
+    Failed,
+    /// The work is done, and something is wrong with what was looked at.
+    Negative,
+}
+
+/// The table of `warpint --help`.
+pub(crate) const CODES: &str = "\
+Exit codes:
+  0  done: prime or composite, checked and right
+  1  a negative finding: a proof is wrong, a check or a selftest failed, merged units have gaps
+  2  bad input, or an output that cannot be used: no such file, not permitted, in use
+  3  stopped before the end; a signal ends the process itself: 130 in a shell after Ctrl-C
+  4  failure of the disk, the device or the memory: disk full, I/O error, unreliable hardware";
+
+impl Exit {
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Negative => 1,
+            Self::BadInput => 2,
+            Self::Stopped => 3,
+            Self::Failed => 4,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        exit.code().into()
+    }
+}
+
+/// A request that makes no sense, in one line.
+#[derive(Debug)]
+pub(crate) struct BadRequest(pub(crate) String);
+
+impl fmt::Display for BadRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BadRequest {}
+
+/// A check that failed, in one line: the program did what was asked for, and found an error.
+#[derive(Debug)]
+pub(crate) struct Finding(pub(crate) String);
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Finding {}
+
+/// Standard output takes nothing more.
+#[derive(Debug)]
+pub(crate) struct OutputError(pub(crate) io::Error);
+
+impl fmt::Display for OutputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot write to standard output: {}", self.0)
+    }
+}
+
+impl std::error::Error for OutputError {}
+
+/// Prints `error: …`, one line, and picks the exit code. If the reader of standard output has gone,
+/// the process ends without a word, as other filters do.
+pub(crate) fn report(error: &anyhow::Error) -> Exit {
+    if error.chain().any(is_broken_pipe) {
+        pipe::end();
+    }
+    crate::report::notice(&format!("error: {}", one_line(error)));
+    class_of(error)
+}
+
+/// Whether the reader of standard output, or of a batch's results, has gone.
+fn is_broken_pipe(cause: &(dyn Error + 'static)) -> bool {
+    let output = cause.downcast_ref::<OutputError>().map(|e| &e.0);
+    let of_batch = || match cause.downcast_ref::<BatchError>() {
+        Some(BatchError::Output(e)) => Some(e),
+        _ => None,
+    };
+    output.or_else(of_batch).is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// The error and its causes, each once: some messages already quote their cause.
+pub(crate) fn one_line(error: &anyhow::Error) -> String {
+    one_line_of(error.as_ref())
+}
+
+/// The same of an error of a library.
+pub(crate) fn one_line_of(error: &(dyn Error + 'static)) -> String {
+    warpint::runner::one_line(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::anyhow;
+
+    #[test]
+    fn causes_are_said_once() {
+        let inner = anyhow!("no space left");
+        assert_eq!(
+            one_line(&inner.context("cannot write f: no space left")),
+            "cannot write f: no space left"
+        );
+        let inner = anyhow!("no space left");
+        assert_eq!(one_line(&inner.context("cannot write f")), "cannot write f: no space left");
+    }
+
+    #[test]
+    fn the_table_names_every_code_once() {
+        let exits = [Exit::Done, Exit::Negative, Exit::BadInput, Exit::Stopped, Exit::Failed];
+        let lines: Vec<&str> = CODES.lines().skip(1).collect();
+        assert_eq!(lines.len(), exits.len());
+        for (i, (exit, line)) in exits.iter().zip(lines).enumerate() {
+            assert_eq!(usize::from(exit.code()), i);
+            assert!(line.starts_with(&format!("  {i}  ")), "{line}");
+            assert!(line.chars().count() < 100, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_negative_finding_is_the_gravest() {
+        let mut exits = [Exit::Negative, Exit::Failed, Exit::BadInput, Exit::Stopped, Exit::Done];
+        exits.sort_unstable();
+        assert_eq!(exits.map(Exit::code), [0, 3, 2, 4, 1]);
+    }
+}

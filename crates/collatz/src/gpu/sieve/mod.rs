@@ -1,0 +1,344 @@
+//! The recursive sieve on a device: nodes are grown level by level in the device's memory, some at a time, and those of the
+//! last level are walked.
+
+mod challenge;
+mod chunk;
+mod kernels;
+mod stages;
+mod strike;
+
+use std::sync::Arc;
+
+use num_bigint::BigUint;
+use warpint_device::{Buffer, Device, DeviceError, Source};
+
+pub use kernels::Blocks;
+use kernels::Kernels;
+use stages::{Stage, Stages};
+pub use strike::{Memory, Strike};
+
+use crate::sieve::{Backend, Looking, Piece, Shape, Tables, Tally, Tree, pieces, vector_word};
+use crate::walk::Walker;
+use crate::{CollatzError, Region, Watch};
+
+/// A node: low bits, odd steps and pattern; the path (see `sieve_grow.cu`).
+type NodeWords = [u32; 8];
+
+/// A device.
+#[derive(Debug)]
+pub struct GpuSieve {
+    device: Device,
+    walker: Walker,
+    blocks: Blocks,
+    /// Nodes in a buffer at most, a power of two.
+    nodes: usize,
+    /// Steps of the walk after which the host takes a number over.
+    most_steps: u32,
+    /// Nodes of a challenge.
+    every: u64,
+    strike: Option<Arc<dyn Strike>>,
+    kernels: Option<Kernels>,
+    vectors: Option<Vectors>,
+    space: Option<Space>,
+}
+
+/// Vectors, and the tree that they are for.
+#[derive(Debug)]
+struct Vectors {
+    key: String,
+    words: Buffer<u32>,
+}
+
+/// Memory that trees use one after the other.
+#[derive(Debug)]
+struct Space {
+    /// Between levels.
+    scratch: [Buffer<NodeWords>; 2],
+    last: LastMemory,
+    /// The nodes of stages that are not in use.
+    spare: Vec<Buffer<NodeWords>>,
+}
+
+/// Memory of the last level.
+#[derive(Debug)]
+struct LastMemory {
+    nodes: Buffer<NodeWords>,
+    /// Places of long numbers, and the ends of these.
+    listed: Buffer<u64>,
+    ends: Buffer<u16>,
+    /// Of 32 nodes each.
+    tallies: Buffer<[u32; 4]>,
+}
+
+impl Space {
+    /// Keeps the memory of a stage, unless it is smaller than others.
+    fn keep(&mut self, buffer: Option<Buffer<NodeWords>>, nodes: usize) {
+        self.spare.extend(buffer.filter(|buffer| buffer.len() == nodes));
+    }
+}
+
+/// Nodes that a chunk begins with are at most 2^-this of those of a buffer.
+const LEVELS_OF_A_CHUNK: u32 = 10;
+/// Long numbers of a node of the last level, about six on the average.
+const LONG_OF_A_NODE: usize = 10;
+/// A challenge takes about as long as 2^17 other nodes.
+const NODES_OF_A_CHALLENGE: u64 = 1 << 24;
+/// Ends of long numbers are 16 bits, one of which is for those given up.
+const MOST_ODD_STEPS: u32 = 0xff00;
+
+impl GpuSieve {
+    /// A device; nothing is compiled yet.
+    #[must_use]
+    pub fn new(device: &Device, walker: Walker) -> Self {
+        let memory = device.info().memory;
+        // Eight stages, two buffers between levels, the last one, and the list of long numbers: a quarter of the memory.
+        let each = (11 * size_of::<NodeWords>() + LONG_OF_A_NODE * (8 + 2) + 1) as u64;
+        let nodes = (memory / 4 / each).clamp(1 << 12, 1 << 24);
+        Self {
+            device: device.clone(),
+            walker,
+            blocks: Blocks::new(device.info().shared_memory_per_block),
+            nodes: 1 << nodes.ilog2(),
+            most_steps: 4096,
+            every: NODES_OF_A_CHALLENGE,
+            strike: None,
+            kernels: None,
+            vectors: None,
+            space: None,
+        }
+    }
+
+    /// With blocks of another size.
+    #[must_use]
+    pub fn with_blocks(self, blocks: Blocks) -> Self {
+        Self { blocks, kernels: None, ..self }
+    }
+
+    /// With at most so many nodes in a buffer, rounded down to a power of two, at least 2^10.
+    #[must_use]
+    pub fn with_nodes(self, nodes: usize) -> Self {
+        Self { nodes: 1 << nodes.max(1 << 10).ilog2(), space: None, ..self }
+    }
+
+    /// The host takes numbers over after so many steps of the walk.
+    #[must_use]
+    pub fn with_most_steps(self, most_steps: u32) -> Self {
+        Self { most_steps, ..self }
+    }
+
+    /// With one challenge for so many nodes.
+    #[must_use]
+    pub fn with_nodes_of_a_challenge(self, nodes: u64) -> Self {
+        Self { every: nodes, ..self }
+    }
+
+    /// Test hook: with faults of the device's memory.
+    #[must_use]
+    pub fn with_strike(self, strike: Arc<dyn Strike>) -> Self {
+        Self { strike: Some(strike), ..self }
+    }
+
+    fn kernels(&mut self, tree: &Tree) -> Result<Kernels, DeviceError> {
+        let looking = (tree.step().bits(), tree.look().bits(), tree.classes());
+        if let Some(kernels) = self.kernels.as_ref().filter(|kernels| kernels.of == looking) {
+            return Ok(kernels.clone());
+        }
+        let kernels = Kernels::new(&self.device, self.blocks, looking)?;
+        Ok(self.kernels.insert(kernels).clone())
+    }
+
+    fn space(&mut self) -> Result<Space, DeviceError> {
+        if let Some(space) = self.space.take() {
+            return Ok(space);
+        }
+        let (device, nodes) = (&self.device, self.nodes);
+        let places =
+            LONG_OF_A_NODE * nodes + self.blocks.list_reserve(device.info().multiprocessors);
+        Ok(Space {
+            scratch: [device.alloc(nodes)?, device.alloc(nodes)?],
+            last: LastMemory {
+                nodes: device.alloc(nodes)?,
+                listed: device.alloc(places)?,
+                ends: device.alloc(places)?,
+                tallies: challenge::tallies(device, nodes)?,
+            },
+            spare: vec![],
+        })
+    }
+
+    /// The vectors of a tree, made if the last ones are for another.
+    fn vectors(
+        &mut self,
+        tree: &Tree,
+        kernels: &Kernels,
+        tables: &Tables,
+    ) -> Result<(), DeviceError> {
+        let key = format!("{} {} {}", tree.level(), tree.look().bits(), tree.rules());
+        if self.vectors.as_ref().is_some_and(|vectors| vectors.key == key) {
+            return Ok(());
+        }
+        // First, so that there is room.
+        self.vectors = None;
+        let of_one = 1usize << (tree.look().bits() - 5);
+        let mut words = self.device.alloc::<u32>(of_one * tree.classes() as usize)?;
+        let limits = self.device.upload(&tables.limits)?;
+        let powers = self.device.upload(&tables.powers)?;
+        for class in 0..tree.classes() {
+            let first = class as usize * of_one;
+            let to = words.cells(first..first + of_one);
+            kernels.look(to, &limits, &powers, tree.least() + class)?;
+        }
+        self.device.synchronize()?;
+        let mut vectors = Vectors { key, words };
+        if let Some(strike) = &self.strike {
+            strike.strike(Memory::Vectors(&mut vectors.words))?;
+        }
+        self.vectors = Some(vectors);
+        Ok(())
+    }
+}
+
+impl GpuSieve {
+    /// Words of the vectors of a region's first tree: (vector, word) → (as the kernel has made it, as the rules
+    /// say), so that vectors too long for a CPU are tried too.
+    ///
+    /// # Errors
+    /// The device fails; the region has no tree, or no such vector or word.
+    pub fn sample_vectors(
+        &mut self,
+        region: &Region,
+        shape: Shape,
+        places: &[(u32, u32)],
+    ) -> Result<Vec<(u32, u32)>, CollatzError> {
+        let most = self.most_looking();
+        let tree = pieces(region, shape, most)?.into_iter().find_map(|piece| match piece {
+            Piece::Tree(tree) => Some(tree),
+            Piece::Plain { .. } => None,
+        });
+        let missing = |what: &str| DeviceError::Failed {
+            what: format!("a sample of the vectors of {region}"),
+            message: what.into(),
+        };
+        let tree = tree.ok_or_else(|| missing("it has no tree"))?;
+        let kernels = self.kernels(&tree)?;
+        self.vectors(&tree, &kernels, &Tables::new(&tree))?;
+        let words = self.vectors.as_ref().map(|vectors| &vectors.words);
+        let words = words.ok_or_else(|| missing("there are none"))?;
+        let of_one = 1usize << (tree.look().bits() - 5);
+        let sampled = places.iter().map(|&(vector, word)| {
+            let at = vector as usize * of_one + word as usize;
+            if vector >= tree.classes() || word as usize >= of_one {
+                return Err(missing(&format!("no word {word} of vector {vector}")).into());
+            }
+            let found = words.download_part(at..at + 1)?.first().copied().unwrap_or(0);
+            Ok((found, vector_word(&tree, vector, word)))
+        });
+        sampled.collect()
+    }
+}
+
+impl Backend for GpuSieve {
+    fn nodes_of_a_challenge(&self) -> u64 {
+        self.every
+    }
+
+    fn tree(
+        &mut self,
+        tree: &Tree,
+        challenges: &[u128],
+        highest: Option<&BigUint>,
+        watch: &dyn Watch,
+    ) -> Result<Option<Tally>, CollatzError> {
+        let kernels = self.kernels(tree)?;
+        let tables = Tables::new(tree);
+        self.vectors(tree, &kernels, &tables)?;
+        let mut space = self.space()?;
+        let ended = self.grow(tree, challenges, (&kernels, &tables), &mut space, highest, watch);
+        if ended.is_ok() {
+            self.space = Some(space);
+        }
+        ended
+    }
+
+    fn most_looking(&self) -> Looking {
+        // Ten vectors take at most a quarter of the memory.
+        let bits = (self.device.info().memory / 4 / 10 * 8).max(1).ilog2();
+        Looking::new(bits.min(32)).unwrap_or(Looking::LEAST)
+    }
+
+    fn place(&self) -> String {
+        self.device.info().id.clone()
+    }
+}
+
+impl GpuSieve {
+    fn grow(
+        &self,
+        tree: &Tree,
+        challenges: &[u128],
+        (kernels, tables): (&Kernels, &Tables),
+        space: &mut Space,
+        highest: Option<&BigUint>,
+        watch: &dyn Watch,
+    ) -> Result<Option<Tally>, CollatzError> {
+        let Some(vectors) = &self.vectors else { return Ok(None) };
+        let place = chunk::Place {
+            device: &self.device,
+            kernels,
+            walker: &self.walker,
+            strike: self.strike.as_deref(),
+        };
+        let mut chunks = chunk::Chunks::new(place, tree, tables, &vectors.words, highest)?;
+        let most = MOST_ODD_STEPS / tree.step().bits();
+        chunks.most_steps = if self.walker.trap.is_some() { 0 } else { self.most_steps.min(most) };
+        let root = self.device.upload(&[tree.root_words()])?;
+        let mut stages = Stages::new(tree.numbers());
+        let challenged = challenges.iter().map(|&low| (0, low)).collect();
+        stages.push(Stage::new(root, tree.root_level(), 1, 1.0).challenged(challenged));
+        while let Some(stage) = stages.top() {
+            if stage.is_done() {
+                space.keep(stages.pop(), self.nodes);
+                continue;
+            }
+            if watch.is_stopped() {
+                return Ok(None);
+            }
+            let levels = LEVELS_OF_A_CHUNK.min(tree.level() - stage.level);
+            let (first, count, share) = stage.take(self.nodes >> levels);
+            let challenged = stage.below(first, count);
+            let more = (self.nodes / count).ilog2().min(tree.level() - stage.level);
+            let (from, level, to) = (stage.from(first), stage.level, stage.level + more);
+            if to == tree.level() {
+                let nodes = &mut space.last.nodes;
+                let grown = chunks.grow(from, count, level..to, &mut space.scratch, nodes)?;
+                chunks.walk(&mut space.last, grown, challenged)?;
+                watch.done(stages.done(share));
+            } else {
+                let mut buffer = self.stage_buffer(space)?;
+                let grown = chunks.grow(from, count, level..to, &mut space.scratch, &mut buffer)?;
+                if grown == 0 {
+                    watch.done(stages.done(share));
+                }
+                let below = chunks.examiner.find_all(&buffer, &(0..grown), to, &challenged)?;
+                stages.push(Stage::new(buffer, to, grown, share).challenged(below));
+            }
+        }
+        watch.done(stages.rest());
+        chunks.end().map(Some)
+    }
+
+    fn stage_buffer(&self, space: &mut Space) -> Result<Buffer<NodeWords>, DeviceError> {
+        match space.spare.pop() {
+            Some(buffer) => Ok(buffer),
+            None => self.device.alloc(self.nodes),
+        }
+    }
+}
+
+/// Every kernel as it ships.
+pub(super) fn sources(shared_memory: u32) -> Vec<Source> {
+    kernels::shipped(Blocks::new(shared_memory))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,49 @@
+//! Large numbers, and what is said of unresolved ones, for people.
+
+/// `2^40` for a power of two from 2^20 up, otherwise digits.
+#[must_use]
+pub fn number(n: u128) -> String {
+    if n.is_power_of_two() && n >> 20 != 0 {
+        format!("2^{}", n.trailing_zeros())
+    } else {
+        n.to_string()
+    }
+}
+
+/// `27, 31, … (7 in all)`
+#[must_use]
+pub fn list(numbers: &[u128]) -> String {
+    const MOST: usize = 20;
+    let shown: Vec<String> = numbers.iter().take(MOST).map(ToString::to_string).collect();
+    let shown = shown.join(", ");
+    match numbers.len() {
+        n if n > MOST => format!("{shown}, … ({n} in all)"),
+        _ => shown,
+    }
+}
+
+/// A line about unresolved numbers, which did not come below their starts.
+#[must_use]
+pub fn unresolved(numbers: &[u128]) -> String {
+    let (they, start) =
+        if numbers.len() == 1 { ("it", "its start") } else { ("they", "their starts") };
+    format!(
+        "UNRESOLVED: {}: {they} did not come below {start}; this may be a COUNTER-EXAMPLE of the Collatz conjecture",
+        list(numbers)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!(number(1 << 40), "2^40");
+        assert_eq!(number(1024), "1024");
+        assert_eq!(number((1 << 40) + 1), "1099511627777");
+        assert_eq!(list(&[1, 2]), "1, 2");
+        assert!(list(&[7; 30]).ends_with("7, … (30 in all)"));
+        assert!(unresolved(&[27]).starts_with("UNRESOLVED: 27: it did not come below its start"));
+    }
+}

@@ -1,0 +1,308 @@
+//! Which methods there are, where they compute, and how large their units are.
+
+use warpint_device::{Device, DeviceId, device_on, first_gpu};
+
+use crate::delay::{Delays, Host};
+use crate::gpu::sieve::GpuSieve;
+use crate::gpu::{DelayShape, DelaysOnDevice, DeviceTable};
+use crate::sieve::{Backend, CpuSieve, Shape, Sieve};
+use crate::sizes::{Sizes, Tunable, TunedSizes};
+use crate::table::{TableMethod, TableOptions};
+use crate::walk::Walker;
+use crate::{CollatzError, Method, Plain, Region, Verifier};
+
+/// Where to verify.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Places {
+    /// On a GPU if there is one that works and the method has a way for it, otherwise on the CPU.
+    Auto,
+    /// On the CPU.
+    Cpu,
+    /// On each of these devices.
+    Devices(Vec<DeviceId>),
+}
+
+/// What to verify with.
+pub struct Opened {
+    /// One for each place.
+    pub verifiers: Vec<Box<dyn Verifier>>,
+    /// Units of 2^this numbers take some seconds to a minute.
+    pub unit_bits: u32,
+}
+
+/// Why there is nothing to verify with.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// No method, or not this one, has a way for a kind of place.
+    #[error("there is no method{} for {place}", method.map_or(String::new(), |m| format!(" {}", m.name())))]
+    NoMethod {
+        /// The method that was named.
+        method: Option<Method>,
+        /// `the CPU`, `GPUs`.
+        place: &'static str,
+    },
+    /// A device cannot be used.
+    #[error("cannot verify on {device}")]
+    On {
+        /// The device.
+        device: DeviceId,
+        /// Why not.
+        source: CollatzError,
+    },
+    /// A size that does not fit, or a region that no method takes.
+    #[error(transparent)]
+    Collatz(#[from] CollatzError),
+}
+
+type Made = Result<Box<dyn Verifier>, CollatzError>;
+
+/// A method in a kind of place, made with sizes where they are chosen.
+struct Way<F> {
+    method: Method,
+    unit_bits: u32,
+    open: F,
+}
+
+type OnGpu = fn(&Device, &Sizes) -> Made;
+type OnCpu = fn(&Sizes) -> Made;
+
+/// The sieve by an engine.
+fn sieve(engine: impl Backend + 'static, sizes: &Sizes) -> Box<dyn Verifier> {
+    let look = sizes.look.map(|look| look.min(engine.most_looking()));
+    let step = sizes.step.unwrap_or_default();
+    Box::new(Sieve { shape: Shape { look, step, ..Shape::default() }, ..Sieve::new(engine) })
+}
+
+fn table_options(sizes: &Sizes) -> TableOptions {
+    TableOptions { table_bits: sizes.table_bits, ..TableOptions::default() }
+}
+
+/// All that there are on GPUs, the fastest first.
+const ON_GPUS: &[Way<OnGpu>] = &[
+    Way {
+        method: Method::Sieve,
+        unit_bits: 50,
+        open: |device, sizes| Ok(sieve(GpuSieve::new(device, Walker::default()), sizes)),
+    },
+    Way {
+        method: Method::Table,
+        unit_bits: 47,
+        open: |device, sizes| Ok(Box::new(DeviceTable::new(device, table_options(sizes))?)),
+    },
+];
+
+/// All that there are on the CPU, the fastest first.
+const ON_CPU: &[Way<OnCpu>] = &[
+    Way {
+        method: Method::Sieve,
+        unit_bits: 40,
+        open: |sizes| Ok(sieve(CpuSieve::default(), sizes)),
+    },
+    Way {
+        method: Method::Table,
+        unit_bits: 36,
+        open: |sizes| Ok(Box::new(TableMethod::new(table_options(sizes))?)),
+    },
+    Way { method: Method::Plain, unit_bits: 27, open: |_| Ok(Box::new(Plain::default())) },
+];
+
+/// Those of a method, or all.
+fn of<F>(ways: &'static [Way<F>], method: Option<Method>) -> impl Iterator<Item = &'static Way<F>> {
+    ways.iter().filter(move |way| method.is_none_or(|method| method == way.method))
+}
+
+/// The ways that there are for a choice, the fastest first, at least one.
+enum Ways {
+    Cpu(Vec<&'static Way<OnCpu>>),
+    Devices(Vec<&'static Way<OnGpu>>, Vec<DeviceId>),
+}
+
+impl Ways {
+    fn new(method: Option<Method>, places: &Places, tuned: &TunedSizes) -> Result<Self, OpenError> {
+        let devices = match places {
+            Places::Cpu => vec![],
+            Places::Devices(ids) => ids.clone(),
+            // Only if something can be done there.
+            Places::Auto if of(ON_GPUS, method).next().is_none() => vec![],
+            Places::Auto => first_gpu().and_then(|id| working(id, tuned)).into_iter().collect(),
+        };
+        let (ways, is_none, place) = if devices.is_empty() {
+            let ways: Vec<_> = of(ON_CPU, method).collect();
+            let is_none = ways.is_empty();
+            (Self::Cpu(ways), is_none, "the CPU")
+        } else {
+            let ways: Vec<_> = of(ON_GPUS, method).collect();
+            let is_none = ways.is_empty();
+            (Self::Devices(ways, devices), is_none, "GPUs")
+        };
+        if is_none { Err(OpenError::NoMethod { method, place }) } else { Ok(ways) }
+    }
+
+    /// Opens each in turn, as the answer is taken.
+    fn opened<'a>(
+        &'a self,
+        asked: Sizes,
+        tuned: &'a TunedSizes,
+    ) -> Box<dyn Iterator<Item = Result<Opened, OpenError>> + 'a> {
+        match self {
+            Self::Cpu(ways) => Box::new(ways.iter().map(move |way| {
+                let verifiers = vec![(way.open)(&with_stored(asked, way.method, None, tuned))?];
+                Ok(Opened { verifiers, unit_bits: way.unit_bits })
+            })),
+            Self::Devices(ways, ids) => Box::new(ways.iter().map(move |way| {
+                let open = |device: Device| {
+                    (way.open)(&device, &with_stored(asked, way.method, Some(&device), tuned))
+                };
+                let verifiers = ids.iter().map(|&id| {
+                    let verifier = device_on(id).map_err(CollatzError::from).and_then(open);
+                    verifier.map_err(|source| OpenError::On { device: id, source })
+                });
+                Ok(Opened {
+                    verifiers: verifiers.collect::<Result<_, _>>()?,
+                    unit_bits: way.unit_bits,
+                })
+            })),
+        }
+    }
+}
+
+/// The requested sizes, completed by the stored ones.
+fn with_stored(asked: Sizes, method: Method, device: Option<&Device>, tuned: &TunedSizes) -> Sizes {
+    let stored = Tunable::of(method).map(|what| tuned.get(what, device));
+    asked.or(stored.unwrap_or_default())
+}
+
+/// Opens a method, or any, in its places, with sizes as they were tuned there: the fastest that takes these
+/// regions, which may depend on what is opened. A GPU that does not work is a warning of `tuned`.
+///
+/// # Errors
+/// There is no such method; a device cannot be used; no method takes the regions; what `regions` reports.
+pub fn open_taking<E: From<OpenError>>(
+    method: Option<Method>,
+    places: &Places,
+    tuned: &TunedSizes,
+    regions: impl Fn(&Opened) -> Result<Vec<Region>, E>,
+) -> Result<Opened, E> {
+    let mut refusal = None;
+    for opened in Ways::new(method, places, tuned)?.opened(Sizes::default(), tuned) {
+        let opened = opened?;
+        let regions = regions(&opened)?;
+        let takes = |verifier: &dyn Verifier| regions.iter().try_for_each(|r| verifier.takes(r));
+        match opened.verifiers.iter().try_for_each(|verifier| takes(verifier.as_ref())) {
+            Ok(()) => return Ok(opened),
+            Err(error) => drop(refusal.get_or_insert(error)),
+        }
+    }
+    Err(no_way(method, refusal).into())
+}
+
+/// Opens a method, or the fastest, with the requested sizes; sizes that are `None` are as tuned. A GPU that
+/// does not work is a warning of `tuned`.
+///
+/// # Errors
+/// There is no such method; a device cannot be used; a size does not fit.
+pub fn open_with(
+    method: Option<Method>,
+    places: &Places,
+    asked: Sizes,
+    tuned: &TunedSizes,
+) -> Result<Opened, OpenError> {
+    let ways = Ways::new(method, places, tuned)?;
+    let first = ways.opened(asked, tuned).next();
+    first.unwrap_or_else(|| Err(no_way(method, None)))
+}
+
+/// Why none of the ways will do.
+fn no_way(method: Option<Method>, refusal: Option<CollatzError>) -> OpenError {
+    refusal.map_or(OpenError::NoMethod { method, place: "such units" }, OpenError::from)
+}
+
+/// Opens a method on a device, or on the CPU, with these sizes; nothing if there is none.
+///
+/// # Errors
+/// A size does not fit, or the device fails.
+pub fn open_at(
+    method: Method,
+    device: Option<&Device>,
+    sizes: Sizes,
+) -> Result<Option<Opened>, CollatzError> {
+    let (made, unit_bits) = match device {
+        Some(device) => match of(ON_GPUS, Some(method)).next() {
+            Some(way) => ((way.open)(device, &sizes), way.unit_bits),
+            None => return Ok(None),
+        },
+        None => match of(ON_CPU, Some(method)).next() {
+            Some(way) => ((way.open)(&sizes), way.unit_bits),
+            None => return Ok(None),
+        },
+    };
+    Ok(Some(Opened { verifiers: vec![made?], unit_bits }))
+}
+
+/// What computes delays on a device, with the shape that was tuned there, which is returned as well, or on
+/// the CPU.
+///
+/// # Errors
+/// The device fails.
+pub fn delays_on(
+    device: Option<&Device>,
+    tuned: &TunedSizes,
+) -> Result<(Box<dyn Delays>, Option<DelayShape>), CollatzError> {
+    let Some(device) = device else { return Ok((Box::new(Host::default()), None)) };
+    let usual = || DelayShape::for_memory(device.info().shared_memory_per_block);
+    let shape = tuned.get(Tunable::Delays, Some(device)).delays.unwrap_or_else(usual);
+    let engine = DelaysOnDevice::with_shape(device, shape)?;
+    Ok((Box::new(engine), Some(shape)))
+}
+
+/// A GPU that can be opened.
+fn working(id: DeviceId, tuned: &TunedSizes) -> Option<DeviceId> {
+    match device_on(id) {
+        Ok(_) => Some(id),
+        Err(error) => {
+            tuned.tell(Some(format!("{error}: computing on the CPU")));
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_method_is_opened_in_its_places_only() {
+        let tuned = TunedSizes::of(None);
+        let open = |method, places: &Places| open_with(method, places, Sizes::default(), &tuned);
+        let methods = [None, Some(Method::Sieve), Some(Method::Table), Some(Method::Plain)];
+        for (method, bits) in methods.into_iter().zip([40, 40, 36, 27]) {
+            let opened = open(method, &Places::Cpu).unwrap();
+            assert_eq!((opened.verifiers.len(), opened.unit_bits), (1, bits));
+            let named = opened.verifiers[0].method();
+            assert!(
+                method.is_none_or(|method| method == named) && opened.verifiers[0].place() == "cpu"
+            );
+        }
+        let on_sim = Places::Devices(vec![DeviceId::Sim]);
+        let said = open(Some(Method::Plain), &on_sim).map(drop).unwrap_err().to_string();
+        assert_eq!(said, "there is no method plain for GPUs");
+        assert!(open_at(Method::Plain, None, Sizes::default()).unwrap().is_some());
+        assert!(tuned.take_warnings().is_empty());
+    }
+
+    #[test]
+    fn the_fastest_that_takes_the_regions_is_opened() {
+        let tuned = TunedSizes::of(None);
+        let tried = std::cell::RefCell::new(vec![]);
+        let opened = open_taking::<OpenError>(None, &Places::Cpu, &tuned, |opened| {
+            tried.borrow_mut().push(opened.unit_bits);
+            Ok(vec![Region::interval(0, 1 << 20)?])
+        });
+        let opened = opened.unwrap();
+        assert_eq!(tried.borrow().last(), Some(&opened.unit_bits));
+        let refused = open_taking::<OpenError>(None, &Places::Cpu, &tuned, |_| {
+            Ok(vec![Region::interval(5, 5)?])
+        });
+        assert!(matches!(refused.map(drop), Err(OpenError::Collatz(CollatzError::Empty { .. }))));
+    }
+}

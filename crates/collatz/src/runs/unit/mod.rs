@@ -1,0 +1,386 @@
+//! What is known of a unit, as a file keeps it.
+//!
+//! A file is one line of JSON, `{"sha256":"<64 hexadecimal digits>","unit":{…}}`; the digest is that of the
+//! unit's text as it stands there. Numbers that may exceed 2^53 are strings of decimal digits.
+
+use num_bigint::BigUint;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::evidence::Evidence;
+use crate::runs::Layout;
+use crate::runs::sample::{self, Sample};
+use crate::{Method, Region, Verified, Verifier, decimal};
+
+/// What the files of this program say they are.
+const FORMAT: &str = "warpint-collatz-unit";
+
+/// Raised when older programs cannot read it: units of version 1 have no evidence.
+const FORMAT_VERSION: u32 = 2;
+
+/// A unit that was verified.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Unit {
+    format: String,
+    format_version: u32,
+    /// `warpint 0.1.0`.
+    pub program: String,
+    /// The method's name.
+    pub method: String,
+    /// Its version.
+    pub method_version: u32,
+    /// Its parameters.
+    pub parameters: String,
+    /// The device's name.
+    pub place: String,
+    /// The first number of the range.
+    #[serde(with = "decimal")]
+    pub from: u128,
+    /// The number after its last.
+    #[serde(with = "decimal")]
+    pub to: u128,
+    /// log2 of the numbers of a unit.
+    pub unit_bits: u32,
+    /// Number of this unit, from 0.
+    pub unit: u64,
+    /// Units of the range.
+    pub units: u64,
+    /// The numbers of this unit.
+    pub region: RegionText,
+    /// How many.
+    #[serde(with = "decimal")]
+    pub numbers: u128,
+    /// Those that were walked one by one.
+    #[serde(with = "decimal")]
+    pub walked: u64,
+    /// The highest value of their paths, if the method says it.
+    pub highest: Option<HighestText>,
+    /// The method's checksum.
+    #[serde(with = "decimal")]
+    pub checksum: u64,
+    /// The definition of the sample.
+    pub sample_version: u32,
+    /// Numbers of the sample.
+    #[serde(with = "decimal")]
+    pub sample_numbers: u64,
+    /// Their odd steps until they were below their starts.
+    #[serde(with = "decimal")]
+    pub sample_odd_steps: u64,
+    /// Numbers that did not come below their start within the limit of steps, ascending.
+    #[serde(with = "decimal::list")]
+    pub unresolved: Vec<u128>,
+    /// That the work was done; units of format version 1 lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    evidence: Option<Evidence>,
+    /// Computing time.
+    pub seconds: f64,
+    /// When it was done: `2026-11-22T19:44:54Z`.
+    pub finished: String,
+}
+
+/// The numbers of a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
+pub enum RegionText {
+    /// from ≤ n < to.
+    Interval {
+        /// The first.
+        #[serde(with = "decimal")]
+        from: u128,
+        /// One more than the last.
+        #[serde(with = "decimal")]
+        to: u128,
+    },
+    /// n < 2^bits with n ≡ residue mod 2^`low_bits`.
+    Class {
+        /// At most 127.
+        bits: u32,
+        /// At most `bits`.
+        low_bits: u32,
+        /// Below 2^`low_bits`.
+        #[serde(with = "decimal")]
+        residue: u128,
+    },
+}
+
+impl From<Region> for RegionText {
+    fn from(region: Region) -> Self {
+        match region {
+            Region::Interval { from, to } => Self::Interval { from, to },
+            Region::Class { bits, low_bits, residue } => Self::Class { bits, low_bits, residue },
+        }
+    }
+}
+
+/// The highest value of a path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HighestText {
+    /// As in [`Highest`](crate::Highest).
+    #[serde(with = "decimal")]
+    pub value: BigUint,
+    /// The number whose path it is on.
+    #[serde(with = "decimal")]
+    pub start: u128,
+}
+
+/// Why a text is not the unit that it should be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnitError {
+    /// Not of this form.
+    #[error("it is cut short, or no unit of warpint collatz")]
+    Form,
+    /// Changed since it was written.
+    #[error("its checksum does not match: it is damaged")]
+    Damaged,
+    /// Of a version or method that this program does not know: written by a later one.
+    #[error("it was made by {program}, and this program does not know its {what}")]
+    Later {
+        /// That program.
+        program: String,
+        /// What is unknown: `method 'x'`.
+        what: String,
+    },
+    /// Whole, and impossible.
+    #[error("it contradicts itself: {what}")]
+    Contradiction {
+        /// What is wrong.
+        what: &'static str,
+    },
+}
+
+/// What a file has besides its digest.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Head {
+    format: String,
+    format_version: u32,
+    program: String,
+}
+
+impl Unit {
+    /// What is known of unit `unit` of a layout.
+    #[must_use]
+    pub(crate) fn new(
+        layout: &Layout,
+        unit: u64,
+        region: Region,
+        verifier: &dyn Verifier,
+        verified: Verified,
+        sample: Sample,
+        seconds: f64,
+    ) -> Self {
+        let mut unresolved = verified.unresolved;
+        unresolved.extend(sample.unresolved);
+        unresolved.sort_unstable();
+        unresolved.dedup();
+        Self {
+            format: FORMAT.into(),
+            format_version: FORMAT_VERSION,
+            program: concat!("warpint ", env!("CARGO_PKG_VERSION")).into(),
+            method: verifier.method().name().into(),
+            method_version: verifier.version(),
+            parameters: verifier.parameters(),
+            place: verifier.place(),
+            from: layout.from(),
+            to: layout.to(),
+            unit_bits: layout.unit_bits(),
+            unit,
+            units: layout.units(),
+            region: region.into(),
+            numbers: verified.numbers,
+            walked: verified.walked,
+            highest: verified
+                .highest
+                .map(|highest| HighestText { value: highest.value, start: highest.start }),
+            checksum: verified.checksum,
+            sample_version: sample::VERSION,
+            sample_numbers: sample.numbers,
+            sample_odd_steps: sample.odd_steps,
+            unresolved,
+            evidence: verified.evidence,
+            seconds,
+            finished: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        }
+    }
+
+    /// The line of a file, with its end.
+    ///
+    /// # Errors
+    /// None that are known: JSON can say all of it.
+    pub fn to_text(&self) -> Result<String, serde_json::Error> {
+        let unit = serde_json::to_string(self)?;
+        Ok(format!("{{\"sha256\":\"{}\",\"unit\":{unit}}}\n", sha256(&unit)))
+    }
+
+    /// Reads the line of a file, and sees whether it is whole and makes sense.
+    ///
+    /// # Errors
+    /// It does not.
+    pub fn from_text(text: &[u8]) -> Result<Self, UnitError> {
+        let (digest, unit) = std::str::from_utf8(text)
+            .ok()
+            .and_then(|text| text.strip_prefix("{\"sha256\":\"")?.strip_suffix("}\n"))
+            .and_then(|text| text.split_once("\",\"unit\":"))
+            .ok_or(UnitError::Form)?;
+        if digest != sha256(unit) {
+            return Err(UnitError::Damaged);
+        }
+        let head: Head = serde_json::from_str(unit).map_err(|_| UnitError::Form)?;
+        if head.format != FORMAT {
+            return Err(UnitError::Form);
+        }
+        if !(1..=FORMAT_VERSION).contains(&head.format_version) {
+            let what = format!("format version {}", head.format_version);
+            return Err(UnitError::Later { program: head.program, what });
+        }
+        let mut unit: Self = serde_json::from_str(unit).map_err(|_| UnitError::Form)?;
+        if unit.format_version == 1 {
+            if unit.evidence.is_some() {
+                return Err(UnitError::Form);
+            }
+            unit.convert_version_1();
+        }
+        let is_known = Method::ALL.iter().any(|method| method.name() == unit.method);
+        let unknown = if !is_known {
+            Some(format!("method '{}'", unit.method.escape_debug()))
+        } else if unit.sample_version > sample::VERSION {
+            Some(format!("sample version {}", unit.sample_version))
+        } else {
+            None
+        };
+        if let Some(what) = unknown {
+            return Err(UnitError::Later { program: unit.program, what });
+        }
+        unit.check()?;
+        Ok(unit)
+    }
+
+    /// Version 1 has highest values in steps of T. Such a value m that is not the start follows an even step from 2m, or an
+    /// odd one that goes by 2m under 3n + 1. If m is the largest of a region, so is 2m; and if it is the start itself, no
+    /// number of the region takes an odd step but 1.
+    fn convert_version_1(&mut self) {
+        self.format_version = FORMAT_VERSION;
+        if let Some(highest) = self.highest.as_mut()
+            && highest.value != BigUint::from(highest.start)
+        {
+            highest.value <<= 1u32;
+        }
+    }
+
+    /// Whether it makes sense.
+    pub(crate) fn check(&self) -> Result<(), UnitError> {
+        let wrong = |what| UnitError::Contradiction { what };
+        let layout = self.layout().map_err(|_| wrong("its range cannot be cut so"))?;
+        if layout.units() != self.units {
+            return Err(wrong("its range has another number of units"));
+        }
+        let region = layout.region(self.unit).ok_or(wrong("its range has no such unit"))?;
+        if RegionText::from(region) != self.region {
+            return Err(wrong("its unit has other numbers"));
+        }
+        if region.numbers() != self.numbers {
+            return Err(wrong("its unit has another count of numbers"));
+        }
+        let of_region = |n: &u128| region.contains(*n);
+        if !self.unresolved.iter().all(of_region)
+            || !self.highest.iter().all(|highest| region.contains(highest.start))
+        {
+            return Err(wrong("a number is not of its unit"));
+        }
+        if !self.unresolved.is_sorted_by(|a, b| a < b) {
+            return Err(wrong("its unresolved numbers are not in order"));
+        }
+        if self.highest.iter().any(|highest| highest.value < BigUint::from(highest.start)) {
+            return Err(wrong("its highest value is below the start of its path"));
+        }
+        let of_sample = (sample::VERSION, self.numbers.min(sample::NUMBERS));
+        if (self.sample_version, u128::from(self.sample_numbers)) != of_sample {
+            return Err(wrong(
+                "its sample has another count of numbers, or is of no known version",
+            ));
+        }
+        if u128::from(self.walked) > self.numbers {
+            return Err(wrong("it has more numbers walked than numbers"));
+        }
+        // Every odd number but 1 takes an odd step at once, and no other number takes any.
+        if self.unresolved.is_empty() && (self.sample_odd_steps > 0) != has_odd(&region) {
+            return Err(wrong("its numbers cannot have such a sample"));
+        }
+        if !self.seconds.is_finite() || self.seconds < 0.0 {
+            return Err(wrong("its computing time is none"));
+        }
+        Ok(())
+    }
+
+    /// That its work was done, if the unit says it; [`Evidence::check`] recomputes it.
+    #[must_use]
+    pub fn evidence(&self) -> Option<&Evidence> {
+        self.evidence.as_ref()
+    }
+
+    /// Its range and how that is cut.
+    ///
+    /// # Errors
+    /// There is no such layout; not of units that were read or computed.
+    pub fn layout(&self) -> Result<Layout, crate::runs::LayoutError> {
+        Layout::new(self.from, self.to, self.unit_bits)
+    }
+
+    /// Whether it is this unit of this layout.
+    #[must_use]
+    pub fn is(&self, layout: &Layout, unit: u64) -> bool {
+        (self.from, self.to, self.unit_bits, self.unit)
+            == (layout.from(), layout.to(), layout.unit_bits(), unit)
+    }
+
+    /// Its method, version and parameters.
+    pub(crate) fn how(&self) -> (String, u32, String) {
+        (self.method.clone(), self.method_version, self.parameters.clone())
+    }
+
+    /// In what two results for the same numbers contradict each other; nothing if they agree.
+    ///
+    /// The sample, the unresolved numbers and the count of all are compared in any case, the method's checksum and counts and the
+    /// highest value if method, version and parameters are the same.
+    #[must_use]
+    pub fn disagreement(&self, other: &Self) -> Option<&'static str> {
+        let same_sample = self.sample_version == other.sample_version;
+        let sample = |unit: &Self| (unit.sample_numbers, unit.sample_odd_steps);
+        if same_sample && sample(self) != sample(other) {
+            return Some("the sample checksums");
+        }
+        if self.unresolved != other.unresolved {
+            return Some("the unresolved numbers");
+        }
+        if self.numbers != other.numbers {
+            return Some("the counts of numbers");
+        }
+        if self.how() != other.how() {
+            return None;
+        }
+        if self.checksum != other.checksum {
+            Some("the checksums of the method")
+        } else if self.walked != other.walked {
+            Some("the counts of numbers walked")
+        } else if self.highest != other.highest {
+            Some("the highest values")
+        } else {
+            None
+        }
+    }
+}
+
+/// Whether a region has odd numbers besides 1: then its first four have one. The sample of a larger interval has some as
+/// well: it is a million numbers at random.
+fn has_odd(region: &Region) -> bool {
+    (0..4).filter_map(|index| region.nth(index)).any(|n| n > 1 && n % 2 == 1)
+}
+
+fn sha256(text: &str) -> String {
+    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,102 @@
+//! Where to compute, as a user names it.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The name of the CPU as a place.
+pub const CPU: &str = "cpu";
+
+/// A device of this machine, as a user names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DeviceId {
+    /// `cuda:N`, the GPU of that number; `cuda` is `cuda:0`.
+    Cuda(u32),
+    /// `sim`, the kernel simulator; there only with the feature `sim`.
+    Sim,
+}
+
+/// Where work may be computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum DeviceChoice {
+    /// A GPU if there is one that works and the work is large enough for it, otherwise the CPU.
+    #[default]
+    Auto,
+    /// The CPU.
+    Cpu,
+    /// That device, or an error.
+    On(DeviceId),
+}
+
+impl fmt::Display for DeviceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cuda(index) => write!(f, "cuda:{index}"),
+            Self::Sim => f.write_str("sim"),
+        }
+    }
+}
+
+impl fmt::Display for DeviceChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Cpu => f.write_str(CPU),
+            Self::On(id) => id.fmt(f),
+        }
+    }
+}
+
+/// A text that names no device.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is none of {names}", names = if cfg!(feature = "sim") {
+    "auto, cpu, cuda, cuda:N, sim"
+} else {
+    "auto, cpu, cuda, cuda:N"
+})]
+pub struct UnknownDevice(String);
+
+impl FromStr for DeviceChoice {
+    type Err = UnknownDevice;
+
+    fn from_str(text: &str) -> Result<Self, UnknownDevice> {
+        let unknown = || UnknownDevice(text.to_owned());
+        match text {
+            "auto" => Ok(Self::Auto),
+            CPU => Ok(Self::Cpu),
+            "cuda" => Ok(Self::On(DeviceId::Cuda(0))),
+            "sim" if cfg!(feature = "sim") => Ok(Self::On(DeviceId::Sim)),
+            _ => {
+                let index = text.strip_prefix("cuda:").ok_or_else(unknown)?;
+                // Not `+1`, nor ` 1`, which `parse` might take.
+                let digits = index.bytes().all(|b| b.is_ascii_digit());
+                let index = index.parse().ok().filter(|_| digits).ok_or_else(unknown)?;
+                Ok(Self::On(DeviceId::Cuda(index)))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_devices_read_back() {
+        for choice in [
+            DeviceChoice::Auto,
+            DeviceChoice::Cpu,
+            DeviceChoice::On(DeviceId::Cuda(0)),
+            DeviceChoice::On(DeviceId::Cuda(31)),
+        ] {
+            assert_eq!(choice.to_string().parse(), Ok(choice));
+        }
+        assert_eq!("cuda".parse(), Ok(DeviceChoice::On(DeviceId::Cuda(0))));
+        assert_eq!("sim".parse::<DeviceChoice>().is_ok(), cfg!(feature = "sim"));
+        for text in
+            ["", "gpu", "CUDA", "cuda:", "cuda:+1", "cuda:-1", "cuda: 1", "cuda:99999999999"]
+        {
+            let error = text.parse::<DeviceChoice>().unwrap_err().to_string();
+            assert!(error.starts_with(&format!("'{text}' is none of auto, cpu, cuda")), "{error}");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Devices that stay open to the end of the process, and the names of places.
+
+use std::fs;
+use std::sync::{Mutex, PoisonError};
+
+use crate::{CPU, Device, DeviceChoice, DeviceError, DeviceId};
+
+/// The devices opened so far.
+static OPENED: Mutex<Vec<(DeviceId, Device)>> = Mutex::new(vec![]);
+
+/// A device, which is opened at the first call and stays open to the end of the process.
+///
+/// # Errors
+/// No such device, no driver.
+pub fn device_on(id: DeviceId) -> Result<Device, DeviceError> {
+    let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, device)) = opened.iter().find(|(of, _)| *of == id) {
+        return Ok(device.clone());
+    }
+    let device = Device::open(&id.to_string())?;
+    opened.push((id, device.clone()));
+    Ok(device)
+}
+
+/// Model and driver of a place: of the CPU, or of a device that [`device_on`] has opened. The driver
+/// of the CPU is empty.
+#[must_use]
+pub fn device_model(place: &str) -> Option<(String, String)> {
+    if place == CPU {
+        return Some((cpu_name(), String::new()));
+    }
+    let opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+    let (_, device) = opened.iter().find(|(id, _)| id.to_string() == place)?;
+    Some((device.info().name.clone(), device.info().driver.clone()))
+}
+
+/// The processor's name, or its architecture where the system does not tell.
+#[must_use]
+pub fn cpu_name() -> String {
+    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    info.lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(':'))
+        .map_or_else(|| std::env::consts::ARCH.into(), |(_, name)| name.trim().into())
+}
+
+/// The first GPU of this machine, if there is one.
+#[must_use]
+pub fn first_gpu() -> Option<DeviceId> {
+    match Device::list().devices.first()?.id.parse() {
+        Ok(DeviceChoice::On(id)) => Some(id),
+        _ => None,
+    }
+}

@@ -1,0 +1,260 @@
+//! A file that the user names for what comes of long work: looked at before it, written after it.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::{FileError, Folder, Unfinished};
+
+/// A path that can be written; a file that is there is replaced, and of a link the file that it
+/// leads to.
+#[derive(Debug)]
+pub struct WholeFile {
+    /// As it was given.
+    path: PathBuf,
+    /// Where links from there lead.
+    place: PathBuf,
+}
+
+impl WholeFile {
+    /// Tries whether a file can be made there, and leaves nothing behind.
+    ///
+    /// # Errors
+    /// [`FileError::Unwritable`].
+    pub fn new(path: &Path) -> Result<Self, FileError> {
+        let refused = |reason: &dyn std::fmt::Display| FileError::Unwritable {
+            path: path.to_owned(),
+            reason: reason.to_string(),
+        };
+        let mut place = path.to_owned();
+        // As many as Linux follows; links in a circle are an error below.
+        for _ in 0..40 {
+            // A name such as /dev/stdout leads to a file, but is none that may be replaced.
+            let real = fs::canonicalize(folder_of(&place)).unwrap_or_default();
+            if real.starts_with("/dev") && !real.starts_with("/dev/shm")
+                || real.starts_with("/proc")
+            {
+                return Err(refused(&"it is a place of the system, not of files"));
+            }
+            let Ok(target) = fs::read_link(&place) else { break };
+            place = folder_of(&place).join(target);
+        }
+        match fs::metadata(path) {
+            Ok(found) if !found.is_file() => return Err(refused(&"it is not a file")),
+            _ if place.file_name().is_none() || ends_as_folder(&place) => {
+                return Err(refused(&"it names no file"));
+            }
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(refused(&e)),
+            Err(_) => {}
+            // To replace a file takes no leave to change it, but ought to.
+            Ok(_) => drop(OpenOptions::new().append(true).open(path).map_err(|e| refused(&e))?),
+        }
+        // To begin would make it.
+        fs::metadata(folder_of(&place)).map_err(|e| refused(&e))?;
+        let this = Self { path: path.to_owned(), place };
+        this.begun().map_err(|e| refused(&e.in_message_of(&this.place)))?;
+        Ok(this)
+    }
+
+    /// The path as it was given.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where links from its path lead.
+    #[must_use]
+    pub fn place(&self) -> &Path {
+        &self.place
+    }
+
+    /// Whether both are in the same place.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        let folder = |file: &Self| fs::canonicalize(folder_of(&file.place)).ok();
+        self.place.file_name() == other.place.file_name() && folder(self) == folder(other)
+    }
+
+    /// Writes the text beside its place, and moves it there: whoever looks finds it whole.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn write(&self, text: &str) -> Result<(), FileError> {
+        let mut file = self.begin()?;
+        file.write(text.as_bytes())?;
+        file.finish()
+    }
+
+    /// Begins to write piece by piece, beside its place.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn begin(&self) -> Result<Draft, FileError> {
+        let file = self.begun().map_err(|e| unwritten(&self.path, &self.place, e))?;
+        if let Ok(replaced) = fs::metadata(&self.place) {
+            // Who could read that can read this. Not every file system knows.
+            drop(file.file().set_permissions(replaced.permissions()));
+        }
+        Ok(Draft { file: Box::new(file), path: self.path.clone(), place: self.place.clone() })
+    }
+
+    fn begun(&self) -> Result<Unfinished, FileError> {
+        let (folder, name) = Folder::of(&self.place)?;
+        folder.begin(name)
+    }
+}
+
+/// A [`WholeFile`] that is not yet in its place; it is gone unless [`Self::finish`] puts it there.
+#[derive(Debug)]
+pub struct Draft {
+    file: Box<Unfinished>,
+    path: PathBuf,
+    place: PathBuf,
+}
+
+impl Draft {
+    /// Writes the next bytes, straight to the file.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), FileError> {
+        self.file.write(bytes).map_err(|e| unwritten(&self.path, &self.place, e))
+    }
+
+    /// Moves it to its place once it is on the disk: whoever looks finds it whole.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn finish(self) -> Result<(), FileError> {
+        self.file.finish().map_err(|e| unwritten(&self.path, &self.place, e))
+    }
+}
+
+/// An error of writing at a place, in a message that names the path that was given.
+fn unwritten(path: &Path, place: &Path, error: FileError) -> FileError {
+    FileError::io("write", path, error.in_message_of(place))
+}
+
+/// The folder that a path is in.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        Some(_) => Path::new("."),
+        None => path,
+    }
+}
+
+/// Whether a path is written as that of a folder.
+fn ends_as_folder(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(std::path::is_separator)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(dir: &Path) -> Vec<String> {
+        let entries = fs::read_dir(dir).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_text_replaces_what_is_there_and_leaves_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("speed.svg");
+        fs::write(&path, "old").unwrap();
+        let file = WholeFile::new(&path).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        file.write("new").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(names(dir.path()), ["speed.svg"]);
+    }
+
+    #[test]
+    fn pieces_replace_what_is_there_at_the_end_or_never() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("r.txt");
+        fs::write(&path, "old").unwrap();
+        let file = WholeFile::new(&path).unwrap();
+        for (finish, expected) in [(false, "old"), (true, "a new one")] {
+            let mut unfinished = file.begin().unwrap();
+            unfinished.write(b"a new").unwrap();
+            unfinished.write(b" one").unwrap();
+            assert_eq!(fs::read(&path).unwrap(), b"old");
+            if finish {
+                unfinished.finish().unwrap();
+            } else {
+                drop(unfinished);
+            }
+            assert_eq!(fs::read_to_string(&path).unwrap(), expected);
+            assert_eq!(names(dir.path()), ["r.txt"]);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_written_through() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::create_dir(at("disk")).unwrap();
+        fs::write(at("disk/r.txt"), "old").unwrap();
+        fs::set_permissions(at("disk/r.txt"), fs::Permissions::from_mode(0o640)).unwrap();
+        symlink("disk/r.txt", at("first")).unwrap();
+        symlink(at("first"), at("second")).unwrap();
+        symlink("disk/new.txt", at("to-none")).unwrap();
+        for (link, file) in [("second", "disk/r.txt"), ("to-none", "disk/new.txt")] {
+            WholeFile::new(&at(link)).unwrap().write("new").unwrap();
+            assert!(fs::symlink_metadata(at(link)).unwrap().is_symlink());
+            assert_eq!(fs::read_to_string(at(file)).unwrap(), "new");
+        }
+        let mode = fs::metadata(at("disk/r.txt")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o640, "as it was");
+        symlink("circle", at("circle")).unwrap();
+        symlink("/dev/stdout", at("out")).unwrap();
+        symlink("nowhere/r.txt", at("lost")).unwrap();
+        for (path, says) in [
+            ("circle", "circle: Too many levels of symbolic links"),
+            ("out", "out: it is a place of the system"),
+            ("lost", "lost: No such file"),
+        ] {
+            let error = WholeFile::new(&at(path)).err().unwrap().to_string();
+            assert!(error.contains(says), "{path}: {error}");
+        }
+        assert_eq!(names(&at("disk")), ["new.txt", "r.txt"]);
+        assert_eq!(names(dir.path()).len(), 7);
+    }
+
+    #[test]
+    fn a_path_that_cannot_be_written_is_refused() {
+        let said = WholeFile::new(Path::new("/dev/stdout")).err().unwrap().to_string();
+        assert_eq!(said, "cannot write /dev/stdout: it is a place of the system, not of files");
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("folder")).unwrap();
+        let kept = dir.path().join("kept");
+        fs::write(&kept, "old").unwrap();
+        let mut only_read = fs::metadata(&kept).unwrap().permissions();
+        only_read.set_readonly(true);
+        fs::set_permissions(&kept, only_read).unwrap();
+        // Not of whom permissions do not bind.
+        if OpenOptions::new().append(true).open(&kept).is_err() {
+            let error = WholeFile::new(&kept).err().unwrap().to_string();
+            assert!(error.contains("kept: Permission denied"), "{error}");
+        }
+        for (path, says) in [
+            ("folder", "folder: it is not a file"),
+            ("kept/speed.svg", "kept/speed.svg: Not a directory"),
+            ("nowhere/speed.svg", "nowhere/speed.svg: No such file"),
+            ("..", "..: it is not a file"),
+            ("none/..", "none/..: it names no file"),
+        ] {
+            let error = WholeFile::new(&dir.path().join(path)).err().unwrap().to_string();
+            assert!(error.contains(says), "{path}: {error}");
+        }
+        assert_eq!(names(dir.path()), ["folder", "kept"]);
+    }
+}

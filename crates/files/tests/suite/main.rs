@@ -1,0 +1,7 @@
+//! Files on a real disk: locks, replacements, what is not a regular file.
+#![cfg(test)]
+
+mod locks;
+mod replace;
+#[cfg(unix)]
+mod special;

@@ -1,0 +1,299 @@
+//! Quotients and remainders on a device.
+
+mod long;
+mod plan;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+use warpint_device::{Arg, Buffer, Cells, DeviceError, Source, assert_room, common};
+
+pub(super) use self::long::{Space, slice};
+pub(super) use self::plan::Costs;
+pub(super) use self::rows::RowShape;
+use super::memory::{Numbers, Places, has, operands_fit, pointer};
+use super::method::no_method;
+use super::{Gpu, Operand, Shape, occupancy};
+
+/// How `divide.cu` is specialised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Divide {
+    u_limbs: usize,
+    v_limbs: usize,
+    quotient: bool,
+    remainder: bool,
+    exact: bool,
+    /// Quotients have as many limbs as dividends have more than divisors, and an overflow.
+    window: bool,
+    /// Lanes of a number, and limbs that each has of the divisor.
+    lanes: usize,
+    limbs: usize,
+    threads: usize,
+}
+
+/// What a division gives; at least one of them.
+#[derive(Debug, Default)]
+pub struct Quotients<'a> {
+    /// ⌊u/v⌋, of as many limbs as u.
+    pub quotient: Option<&'a mut Buffer<u32>>,
+    /// u mod v, of as many limbs as v.
+    pub remainder: Option<&'a mut Buffer<u32>>,
+    /// 1 where v is 0; the results are 0 there.
+    pub flags: Option<&'a mut Buffer<u8>>,
+    /// Whether there is a flag, and the results are 0, too where v does not divide u.
+    pub exact: bool,
+}
+
+/// A lane has at most so many limbs of a divisor, and of a remainder, in registers.
+const MAX_LIMBS: usize = 64;
+
+/// Limbs of a lane up to which a number has no more lanes.
+const FEW_LIMBS: usize = 32;
+
+/// Dividends of so many limbs are divided by `divide.cu` alone wherever it can.
+const SHORT: usize = 256;
+
+impl Divide {
+    /// For dividends and divisors of so many limbs. `None` if these are longer than the registers of a
+    /// warp hold, or those than a block's shared memory, of which a device has so many bytes.
+    #[must_use]
+    pub fn new(u_limbs: usize, v_limbs: usize, shared_memory: u32) -> Option<Self> {
+        let of_lanes = |lanes: usize| {
+            // What waits between lanes needs more than two limbs.
+            let least = if lanes == 1 { 2 } else { 4 };
+            let limbs = v_limbs.div_ceil(lanes).next_multiple_of(2).max(least);
+            let threads = [128, 64, 32].into_iter().filter(|&threads| threads >= lanes);
+            let shapes = threads.map(|threads| Self {
+                u_limbs,
+                v_limbs,
+                quotient: true,
+                remainder: true,
+                exact: false,
+                window: false,
+                lanes,
+                limbs,
+                threads,
+            });
+            let most = if lanes == 32 { MAX_LIMBS } else { FEW_LIMBS };
+            let fits = |shape: &Self| limbs <= most && shape.shared_bytes() <= shared_memory;
+            let mut shapes = shapes;
+            shapes.find(fits)
+        };
+        [1, 2, 4, 8, 16, 32].into_iter().find_map(of_lanes)
+    }
+
+    /// The same for parts of longer numbers.
+    pub(super) fn of_windows(self) -> Self {
+        Self { window: true, ..self }
+    }
+
+    /// With more lanes a number, while so many numbers are too few to keep a device of so many
+    /// multiprocessors busy.
+    fn spread(self, count: usize, multiprocessors: u32) -> Self {
+        let busy = occupancy::BUSY_THREADS * multiprocessors as usize;
+        let mut shape = self;
+        while shape.lanes < 32 && shape.limbs > 8 && count.saturating_mul(shape.lanes) < busy {
+            shape.lanes *= 2;
+            shape.limbs = shape.v_limbs.div_ceil(shape.lanes).next_multiple_of(2).max(4);
+        }
+        shape
+    }
+
+    /// Blocks of a multiprocessor, by its registers.
+    fn blocks(&self) -> usize {
+        occupancy::blocks(self.registers(), self.threads)
+    }
+
+    /// Warps of a multiprocessor whose shared memory a block might have all of.
+    fn warps(&self, shared_memory: u32) -> usize {
+        occupancy::warps(self.blocks(), self.threads, self.shared_bytes(), shared_memory)
+    }
+
+    /// Registers of a thread, about.
+    fn registers(&self) -> usize {
+        match self.limbs {
+            0..=8 => 64,
+            9..=16 => 80,
+            17..=24 => 104,
+            25..=32 => 128,
+            33..=48 => 168,
+            _ => 255,
+        }
+    }
+}
+
+impl Shape for Divide {
+    fn source(&self) -> Result<Source, DeviceError> {
+        Ok(Source::new("divide.cu", include_str!("../../../kernels/divide.cu"), &["divide"])
+            .headers(common::HEADERS)
+            .header("lanes.cuh", include_str!("../../../kernels/lanes.cuh"))
+            .header("digits.cuh", include_str!("../../../kernels/digits.cuh"))
+            .define("U_LIMBS", self.u_limbs)
+            .define("V_LIMBS", self.v_limbs)
+            .define("QUOTIENT", u32::from(self.quotient))
+            .define("REMAINDER", u32::from(self.remainder))
+            .define("EXACT", u32::from(self.exact))
+            .define("WINDOW", u32::from(self.window))
+            .define("LANES", self.lanes)
+            .define("LIMBS", self.limbs)
+            .define("THREADS", self.threads)
+            .define("BLOCKS", self.blocks()))
+    }
+
+    fn shared_bytes(&self) -> u32 {
+        let places = (self.lanes * self.limbs + self.u_limbs) | 1;
+        (self.threads / self.lanes * places * size_of::<u32>()) as u32
+    }
+
+    fn threads(&self) -> u32 {
+        self.threads as u32
+    }
+
+    fn numbers(&self) -> u32 {
+        (self.threads / self.lanes) as u32
+    }
+}
+
+/// Parts of longer numbers that `divide.cu` divides: divisors have their highest bits set, and remainders
+/// take the lower limbs of dividends.
+#[derive(Debug, Clone, Copy)]
+struct Windows<'a> {
+    dividends: Places<'a>,
+    divisors: Numbers<'a>,
+    quotients: Places<'a>,
+    /// Where the limbs of quotients go that these have no place for, if there can be any.
+    overflows: Option<Cells<'a, u32>>,
+}
+
+impl Gpu {
+    /// ⌊u_i/v_i⌋ and u_i mod v_i.
+    ///
+    /// Divisors of up to some hundred limbs cost O(l·m) for quotients of l limbs and divisors of m, and
+    /// nothing waits for the device. Beyond that it is waited for once, for the lengths that the numbers
+    /// have, and a division costs a few times what products of that length do (Burnikel and Ziegler
+    /// 1998, Fast recursive division).
+    ///
+    /// # Errors
+    /// A buffer is too short, the device fails, cannot compile the kernel, or has no method for such
+    /// numbers.
+    pub fn divide(
+        &self,
+        u: Operand<'_>,
+        v: Operand<'_>,
+        count: usize,
+        to: Quotients<'_>,
+    ) -> Result<(), DeviceError> {
+        operands_fit(count, &[u, v])?;
+        for (data, limbs) in [(&to.quotient, u.limbs), (&to.remainder, v.limbs)] {
+            data.as_ref().map_or(Ok(()), |data| has(data.len(), count, limbs))?;
+        }
+        to.flags.as_ref().map_or(Ok(()), |flags| has(flags.len(), count, 1))?;
+        if count == 0 {
+            return Ok(());
+        }
+        let shared_memory = self.device().info().shared_memory_per_block;
+        let shape = Divide::new(u.limbs, v.limbs, shared_memory);
+        let plan = |divisor, quotient| self.plan(shape.as_ref(), u, v, divisor, quotient);
+        // Whether there is more to gain, by full divisors or by those that are half as long as dividends.
+        let half = v.limbs.min(u.limbs.div_ceil(2));
+        let may_gain = |divisor| plan(divisor, u.limbs.saturating_sub(divisor)).is_some();
+        match shape {
+            Some(shape) if u.limbs <= SHORT || !(may_gain(v.limbs) || may_gain(half)) => {
+                let shape = shape.spread(count, self.device().info().multiprocessors);
+                self.divide_by_limbs(&shape, u, v, count, to)
+            }
+            _ => self.divide_in_blocks(u, v, count, to, plan),
+        }
+    }
+
+    /// `a_i` mod `m_i` if a has more limbs than m; `None` if it has not, and can stay as it is.
+    ///
+    /// # Errors
+    /// As [`Self::divide`].
+    pub(super) fn folded(
+        &self,
+        a: Operand<'_>,
+        m: Operand<'_>,
+        count: usize,
+    ) -> Result<Option<Buffer<u32>>, DeviceError> {
+        if a.limbs <= m.limbs {
+            return Ok(None);
+        }
+        let mut folded = self.device().alloc(count * m.limbs)?;
+        let to = Quotients { remainder: Some(&mut folded), ..Quotients::default() };
+        self.divide(a, m, count, to)?;
+        Ok(Some(folded))
+    }
+
+    /// The same by `divide.cu` alone.
+    ///
+    /// # Errors
+    /// The device fails, or cannot compile the kernel.
+    ///
+    /// # Panics
+    /// If operands are not of the shape, there are not `count`, or there is no room for the results.
+    pub(super) fn divide_by_limbs(
+        &self,
+        shape: &Divide,
+        u: Operand<'_>,
+        v: Operand<'_>,
+        count: usize,
+        to: Quotients<'_>,
+    ) -> Result<(), DeviceError> {
+        assert_eq!([u.limbs, v.limbs], [shape.u_limbs, shape.v_limbs], "limbs of operands");
+        [u, v].iter().for_each(|&a| Numbers::from(a).assert_holds(count));
+        for (data, limbs) in [(&to.quotient, u.limbs), (&to.remainder, v.limbs)] {
+            data.as_ref().inspect(|data| assert_room("results", data.len(), count * limbs));
+        }
+        to.flags.as_ref().inspect(|flags| assert_room("flags", flags.len(), count));
+        let (quotient, remainder) = (to.quotient.is_some(), to.remainder.is_some());
+        let shape = Divide { quotient, remainder, exact: to.exact, ..*shape };
+        let args = [
+            u.data.into(),
+            v.data.into(),
+            pointer(to.quotient),
+            pointer(to.remainder),
+            pointer(to.flags),
+            Arg::NULL,
+            u.stride().into(),
+            v.stride().into(),
+            Arg::U64(u.limbs as u64),
+            Arg::U64(v.limbs as u64),
+        ];
+        // SAFETY: there are so many operands of the shape's limbs, and room for the results that it has.
+        unsafe { self.launch(&shape, count, &args) }
+    }
+
+    /// The same of parts of numbers.
+    ///
+    /// # Errors
+    /// The device fails, cannot compile the kernel, or has no method for such numbers.
+    ///
+    /// # Panics
+    /// If there are not `count` numbers.
+    fn divide_windows(&self, of: Windows<'_>, count: usize) -> Result<(), DeviceError> {
+        let Windows { dividends: u, divisors: v, quotients: q, overflows } = of;
+        let shared_memory = self.device().info().shared_memory_per_block;
+        let shape = Divide::new(u.limbs, v.limbs, shared_memory).ok_or_else(no_method)?;
+        let shape = shape.spread(count, self.device().info().multiprocessors);
+        assert_eq!(q.limbs + v.limbs, u.limbs, "limbs of a window");
+        [u, q].iter().for_each(|places| places.assert_holds(count));
+        v.assert_holds(count);
+        overflows.inspect(|overflows| assert_room("overflows", overflows.len(), count));
+        let args = [
+            u.pointer(),
+            v.pointer(),
+            q.pointer(),
+            u.pointer(),
+            Arg::NULL,
+            pointer(overflows),
+            u.stride.into(),
+            v.stride.into(),
+            q.stride.into(),
+            u.stride.into(),
+        ];
+        // SAFETY: there are so many windows, divisors and quotients, of the shape's limbs. Remainders take the place of
+        // dividends, which are read before.
+        unsafe { self.launch(&shape.of_windows(), count, &args) }
+    }
+}

@@ -1,0 +1,145 @@
+//! Greatest common divisors on a device.
+
+#[cfg(test)]
+pub(super) mod tests;
+
+use warpint_device::{Cells, DeviceError, Source, assert_room, common};
+
+use super::memory::{Numbers, fits};
+use super::method::no_method;
+use super::{Gpu, Operand, Results, Shape, occupancy};
+
+/// How `gcd.cu` is specialised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gcd {
+    a_limbs: usize,
+    b_limbs: usize,
+    /// Lanes of a number, and limbs of 30 bits that each has.
+    lanes: usize,
+    limbs: usize,
+    threads: usize,
+}
+
+/// A lane has at most so many limbs of each number in registers.
+const MAX_LIMBS: usize = 72;
+
+/// Bytes of shared memory in which the warps of a block tell each other something, and more.
+const TOLD: u32 = 512;
+
+/// Limbs of a lane up to which a number has no more lanes.
+const FEW_LIMBS: usize = 36;
+
+impl Gcd {
+    /// For operands of so many limbs. `None` if they are longer than the registers of a
+    /// block hold, or than its shared memory, of which a device has so many bytes: 2^20 bits need 140 KiB.
+    #[must_use]
+    pub fn new(a_limbs: usize, b_limbs: usize, shared_memory: u32) -> Option<Self> {
+        [1, 2, 4, 8, 16, 32, 128, 256, 512].into_iter().find_map(|lanes| {
+            let most = if [32, 512].contains(&lanes) { MAX_LIMBS } else { FEW_LIMBS };
+            let mut shapes = Self::of_lanes(a_limbs, b_limbs, lanes);
+            shapes.find(|shape| shape.limbs <= most && shape.shared_bytes() + TOLD <= shared_memory)
+        })
+    }
+
+    /// With so many lanes a number, the larger blocks first; from 64 on blocks of one number.
+    fn of_lanes(a_limbs: usize, b_limbs: usize, lanes: usize) -> impl Iterator<Item = Self> {
+        // One bit more for a sign.
+        let all = 32 * a_limbs.max(b_limbs) / 30 + 1;
+        let limbs = all.div_ceil(lanes).max(2);
+        let threads = [128, 64, 32].map(|threads| if lanes > 32 { lanes } else { threads });
+        threads.into_iter().map(move |threads| Self { a_limbs, b_limbs, lanes, limbs, threads })
+    }
+
+    fn wide(&self) -> usize {
+        self.a_limbs.max(self.b_limbs)
+    }
+
+    /// Registers of a thread, about.
+    fn registers(&self) -> usize {
+        match self.limbs {
+            0..=12 => 64,
+            13..=20 => 80,
+            21..=28 => 104,
+            29..=36 => 128,
+            37..=52 => 168,
+            _ => 255,
+        }
+    }
+}
+
+impl Shape for Gcd {
+    fn source(&self) -> Result<Source, DeviceError> {
+        Ok(Source::new("gcd.cu", include_str!("../../../kernels/gcd.cu"), &["gcd"])
+            .headers(common::HEADERS)
+            .header("division_steps.cuh", include_str!("../../../kernels/division_steps.cuh"))
+            .header("lanes.cuh", include_str!("../../../kernels/lanes.cuh"))
+            .define("A_LIMBS", self.a_limbs)
+            .define("B_LIMBS", self.b_limbs)
+            .define("LANES", self.lanes)
+            .define("LIMBS", self.limbs)
+            .define("THREADS", self.threads)
+            .define("BLOCKS", occupancy::blocks(self.registers(), self.threads)))
+    }
+
+    fn shared_bytes(&self) -> u32 {
+        if self.lanes > 32 {
+            return ((self.lanes * self.limbs + 2) * size_of::<u32>()) as u32;
+        }
+        let wide = self.wide();
+        let places = (self.lanes * self.limbs + 2 + wide).max(2 * wide + 4) | 1;
+        (self.threads / self.lanes * places * size_of::<u32>()) as u32
+    }
+
+    fn threads(&self) -> u32 {
+        self.threads as u32
+    }
+
+    fn numbers(&self) -> u32 {
+        (self.threads / self.lanes) as u32
+    }
+}
+
+impl Gpu {
+    /// `out_i` = gcd(a_i, b_i), of as many limbs as the wider of both; gcd(0, 0) = 0. `out` may be
+    /// what an operand views that has as many limbs and is not broadcast. Nothing waits for the device.
+    ///
+    /// # Errors
+    /// A buffer is too short, the device fails, cannot compile the kernel, or has no method for such
+    /// numbers.
+    pub fn gcd<'a>(
+        &self,
+        a: Operand<'_>,
+        b: Operand<'_>,
+        count: usize,
+        out: impl Into<Cells<'a, u32>>,
+    ) -> Result<(), DeviceError> {
+        let out = out.into();
+        fits(count, &[a, b], Results::new(out, a.limbs.max(b.limbs)))?;
+        let shared_memory = self.device().info().shared_memory_per_block;
+        let shape = Gcd::new(a.limbs, b.limbs, shared_memory).ok_or_else(no_method)?;
+        self.gcd_by_steps(&shape, a, b, count, out)
+    }
+
+    /// The same by a shape.
+    ///
+    /// # Errors
+    /// The device fails, or cannot compile the kernel.
+    ///
+    /// # Panics
+    /// If operands are not of the shape, there are not `count`, or there is no room for the results.
+    pub(super) fn gcd_by_steps(
+        &self,
+        shape: &Gcd,
+        a: Operand<'_>,
+        b: Operand<'_>,
+        count: usize,
+        out: Cells<'_, u32>,
+    ) -> Result<(), DeviceError> {
+        assert_eq!([a.limbs, b.limbs], [shape.a_limbs, shape.b_limbs], "limbs of operands");
+        [a, b].iter().for_each(|&a| Numbers::from(a).assert_holds(count));
+        assert_room("divisors", out.len(), count * shape.wide());
+        let args = [a.data.into(), b.data.into(), out.into(), a.stride().into(), b.stride().into()];
+        // SAFETY: there are so many operands of the shape's limbs, and room for as many divisors.
+        unsafe { self.launch(shape, count, &args) }
+    }
+}

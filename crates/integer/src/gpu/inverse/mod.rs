@@ -1,0 +1,373 @@
+//! Inverses modulo numbers, and cofactors of common divisors, on a device.
+
+#[cfg(test)]
+mod tests;
+
+use warpint_device::{Buffer, Cells, DeviceError, Source, assert_room, common};
+
+use super::memory::{Numbers, fits, has, pointer};
+use super::method::no_method;
+use super::{Gpu, Operand, Part, Quotients, Results, Shape, Sum, occupancy};
+
+/// How `inverse.cu` is specialised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Inverse {
+    a_limbs: usize,
+    b_limbs: usize,
+    /// Whether cofactors of common divisors are computed.
+    cofactors: bool,
+    /// Lanes of a number, and limbs of 30 bits that each has.
+    lanes: usize,
+    limbs: usize,
+    threads: usize,
+}
+
+/// A lane has at most so many limbs of each of four numbers; more than registers hold are in memory of its own.
+const MAX_LIMBS: usize = 72;
+
+/// The same of lanes that are a warp, or some of one.
+const MAX_LIMBS_OF_WARPS: usize = 36;
+
+/// Limbs of a lane up to which a number has no more lanes.
+const FEW_LIMBS: usize = 18;
+
+/// Bytes of shared memory in which the warps of a block tell each other something, and more.
+const TOLD: u32 = 512;
+
+/// What [`Gpu::gcd_ext`] gives of `count` numbers a and b.
+#[derive(Debug)]
+pub struct Cofactors<'a> {
+    /// g, of as many limbs as the wider of a and b.
+    pub gcd: &'a mut Buffer<u32>,
+    /// |x|, of as many limbs as b.
+    pub x: &'a mut Buffer<u32>,
+    /// |y|, of as many limbs as a.
+    pub y: &'a mut Buffer<u32>,
+    /// 1 where x < 0.
+    pub x_negative: &'a mut Buffer<u8>,
+    /// 1 where y < 0.
+    pub y_negative: &'a mut Buffer<u8>,
+}
+
+/// Where `inverse.cu` writes.
+#[derive(Debug, Clone, Copy)]
+struct Outputs<'a> {
+    /// Of the limbs of the modulus, or of the wider operand for cofactors.
+    out: Cells<'a, u32>,
+    /// For cofactors.
+    gcds: Option<Cells<'a, u32>>,
+    /// For inverses.
+    flags: Option<Cells<'a, u8>>,
+    kinds: Cells<'a, u8>,
+    /// One word, for inverses.
+    evens: Option<Cells<'a, u32>>,
+}
+
+impl Inverse {
+    /// For inverses of numbers of so many limbs modulo numbers of so many, which are no fewer. `None` if they
+    /// are longer than a block holds with so many bytes of shared memory: 2^18 bits need 37 KiB, 2^20
+    /// bits 140.
+    #[must_use]
+    pub fn new(a_limbs: usize, m_limbs: usize, shared_memory: u32) -> Option<Self> {
+        Self::fitting(a_limbs, m_limbs, false, shared_memory).filter(|_| a_limbs <= m_limbs)
+    }
+
+    /// For cofactors of numbers of so many limbs; `None` as above.
+    #[must_use]
+    pub fn with_cofactors(a_limbs: usize, b_limbs: usize, shared_memory: u32) -> Option<Self> {
+        Self::fitting(a_limbs, b_limbs, true, shared_memory)
+    }
+
+    fn fitting(
+        a_limbs: usize,
+        b_limbs: usize,
+        cofactors: bool,
+        shared_memory: u32,
+    ) -> Option<Self> {
+        [1, 2, 4, 8, 16, 32, 128, 256, 512].into_iter().find_map(|lanes| {
+            let most = match lanes {
+                32 => MAX_LIMBS_OF_WARPS,
+                512 => MAX_LIMBS,
+                _ => FEW_LIMBS,
+            };
+            let mut shapes = Self::of_lanes(a_limbs, b_limbs, cofactors, lanes);
+            shapes.find(|shape| shape.limbs <= most && shape.shared_bytes() + TOLD <= shared_memory)
+        })
+    }
+
+    /// With so many lanes a number, the larger blocks first; from 64 on blocks of one number.
+    fn of_lanes(
+        a_limbs: usize,
+        b_limbs: usize,
+        cofactors: bool,
+        lanes: usize,
+    ) -> impl Iterator<Item = Self> {
+        // The static_assert of inverse.cu: d and e grow by the modulus with every matrix.
+        let bits = 32 * a_limbs.max(b_limbs);
+        let rounds = bits / 10 + 2;
+        let all = (bits + 2 + rounds.ilog2() as usize).div_ceil(30);
+        let limbs = all.div_ceil(lanes).max(2);
+        let threads = [128, 64, 32].map(|threads| if lanes > 32 { lanes } else { threads });
+        threads.into_iter().map(move |threads| Self {
+            a_limbs,
+            b_limbs,
+            cofactors,
+            lanes,
+            limbs,
+            threads,
+        })
+    }
+
+    fn wide(&self) -> usize {
+        self.a_limbs.max(self.b_limbs)
+    }
+
+    /// Registers of a thread, about.
+    fn registers(&self) -> usize {
+        match self.limbs {
+            0..=3 => 64,
+            4..=6 => 80,
+            7..=12 => 104,
+            13..=18 => 128,
+            19..=28 => 168,
+            _ => 255,
+        }
+    }
+}
+
+impl Shape for Inverse {
+    fn source(&self) -> Result<Source, DeviceError> {
+        Ok(Source::new("inverse.cu", include_str!("../../../kernels/inverse.cu"), &["inverse"])
+            .headers(common::HEADERS)
+            .header("division_steps.cuh", include_str!("../../../kernels/division_steps.cuh"))
+            .header("lanes.cuh", include_str!("../../../kernels/lanes.cuh"))
+            .define("A_LIMBS", self.a_limbs)
+            .define("B_LIMBS", self.b_limbs)
+            .define("COFACTORS", u32::from(self.cofactors))
+            .define("LANES", self.lanes)
+            .define("LIMBS", self.limbs)
+            .define("THREADS", self.threads)
+            .define("BLOCKS", occupancy::blocks(self.registers(), self.threads)))
+    }
+
+    fn shared_bytes(&self) -> u32 {
+        (self.threads / self.lanes * (self.lanes * self.limbs + 2) * size_of::<u32>()) as u32
+    }
+
+    fn threads(&self) -> u32 {
+        self.threads as u32
+    }
+
+    fn numbers(&self) -> u32 {
+        (self.threads / self.lanes) as u32
+    }
+}
+
+/// Numbers of so many limbs side by side.
+fn numbers(data: &Buffer<u32>, limbs: usize) -> Operand<'_> {
+    Operand::new(data, limbs, false)
+}
+
+impl Gpu {
+    /// `out_i` = a_i^(−1) mod m_i, of as many limbs as m; where there is none, since m_i = 0 or the numbers
+    /// have a divisor in common, it is 0 and the flag 1. Modulo 1 it is 0.
+    ///
+    /// Modulo odd numbers by division steps. If there is an even modulus of a number with an inverse, the whole
+    /// batch has a product, and the quotient of that by a, too. It waits for the device, whose memory for
+    /// what is in between is given back.
+    ///
+    /// # Errors
+    /// A buffer is too short, the device fails, cannot compile the kernel, or has no method for such
+    /// numbers.
+    pub fn inverse(
+        &self,
+        a: Operand<'_>,
+        m: Operand<'_>,
+        count: usize,
+        out: &mut Buffer<u32>,
+        is_none: &mut Buffer<u8>,
+    ) -> Result<(), DeviceError> {
+        let results = Results::new(out, m.limbs);
+        fits(count, &[a, m], results)?;
+        has(is_none.len(), count, 1)?;
+        let shared_memory = self.device().info().shared_memory_per_block;
+        let shape = Inverse::new(a.limbs.min(m.limbs), m.limbs, shared_memory);
+        let shape = shape.ok_or_else(no_method)?;
+        self.inverse_by_steps(&shape, a, m, count, results, is_none)
+    }
+
+    /// The same by a shape.
+    ///
+    /// # Errors
+    /// The device fails, or cannot compile the kernel.
+    fn inverse_by_steps(
+        &self,
+        shape: &Inverse,
+        a: Operand<'_>,
+        m: Operand<'_>,
+        count: usize,
+        out: Results<'_>,
+        is_none: &mut Buffer<u8>,
+    ) -> Result<(), DeviceError> {
+        if count == 0 {
+            return Ok(());
+        }
+        let device = self.device();
+        let folded = self.folded(a, m, count)?;
+        let a = folded.as_ref().map_or(a, |data| numbers(data, m.limbs));
+        let mut kinds = device.alloc::<u8>(count)?;
+        let mut evens = device.alloc::<u32>(1)?;
+        evens.clear()?;
+        let to = Outputs {
+            out: out.data,
+            gcds: None,
+            flags: Some(is_none.cells(..)),
+            kinds: kinds.cells(..),
+            evens: Some(evens.cells(..)),
+        };
+        self.launch_steps(shape, a, m, count, to)?;
+        if evens.download()? == [0] {
+            return Ok(());
+        }
+        // d·m − n·a = 1: the inverse is m − n.
+        let rest = out.operand();
+        let mut d = device.alloc(count * m.limbs)?;
+        self.add(Sum::Subtract, a, rest, count, Results::new(&mut d, m.limbs), None)?;
+        let n = self.other_cofactor(&d, a, m, count)?;
+        let less = Numbers::new(n.view(..), 2 * m.limbs).part(0, m.limbs);
+        self.sum_of(Sum::Subtract, m.into(), less, count, Results::new(&mut d, m.limbs), None)?;
+        self.select(rest, numbers(&d, m.limbs), &kinds, count, out)
+    }
+
+    /// g_i = gcd(a_i, b_i) = x_i·a_i + y_i·b_i, x_i the least in size, and positive if two are least; for
+    /// b_i = 0 it is 1, or 0 if a_i = 0 too.
+    ///
+    /// By division steps for g and one cofactor modulo a or b, three quotients and a remainder, and a
+    /// product. Memory for ten numbers of the larger width is taken meanwhile.
+    ///
+    /// # Errors
+    /// A buffer is too short, the device fails, cannot compile the kernel, or has no method for such
+    /// numbers.
+    pub fn gcd_ext(
+        &self,
+        a: Operand<'_>,
+        b: Operand<'_>,
+        count: usize,
+        to: Cofactors<'_>,
+    ) -> Result<(), DeviceError> {
+        let shared_memory = self.device().info().shared_memory_per_block;
+        let shape = Inverse::with_cofactors(a.limbs, b.limbs, shared_memory);
+        self.gcd_ext_by_steps(&shape.ok_or_else(no_method)?, a, b, count, to)
+    }
+
+    /// The same by a shape.
+    ///
+    /// # Errors
+    /// As above.
+    fn gcd_ext_by_steps(
+        &self,
+        shape: &Inverse,
+        a: Operand<'_>,
+        b: Operand<'_>,
+        count: usize,
+        to: Cofactors<'_>,
+    ) -> Result<(), DeviceError> {
+        let wide = shape.wide();
+        let Cofactors { gcd, x, y, x_negative, y_negative } = to;
+        let (x, y) = (Results::new(x, b.limbs), Results::new(y, a.limbs));
+        for out in [Results::new(&mut *gcd, wide), x, y] {
+            fits(count, &[a, b], out)?;
+        }
+        let signs = [x_negative, y_negative];
+        signs.iter().try_for_each(|signs| has(signs.len(), count, 1))?;
+        if count == 0 {
+            return Ok(());
+        }
+        let room = |limbs: usize| self.device().alloc::<u32>(count * limbs);
+        let (mut rest, mut kinds) = (room(wide)?, self.device().alloc::<u8>(count)?);
+        let outputs = Outputs {
+            out: rest.cells(..),
+            gcds: Some(gcd.cells(..)),
+            flags: None,
+            kinds: kinds.cells(..),
+            evens: None,
+        };
+        self.launch_steps(shape, a, b, count, outputs)?;
+        // a and b by their divisor: d is modulo p, and goes with q.
+        let (mut p, mut q) = (room(wide)?, room(wide)?);
+        {
+            let by_divisor = |x: Operand<'_>| {
+                let mut quotient = room(x.limbs)?;
+                let results = Quotients { quotient: Some(&mut quotient), ..Quotients::default() };
+                self.divide(x, numbers(gcd, wide), count, results)?;
+                Ok::<_, DeviceError>(quotient)
+            };
+            let (of_a, of_b) = (by_divisor(a)?, by_divisor(b)?);
+            let (of_a, of_b) = (numbers(&of_a, a.limbs), numbers(&of_b, b.limbs));
+            self.select(of_b, of_a, &kinds, count, Results::new(&mut p, wide))?;
+            self.select(of_a, of_b, &kinds, count, Results::new(&mut q, wide))?;
+        }
+        let (p, q) = (numbers(&p, wide), numbers(&q, wide));
+        let (mut d, mut d_less) = (room(wide)?, room(wide)?);
+        let remainder = Quotients { remainder: Some(&mut d_less), ..Quotients::default() };
+        self.divide(numbers(&rest, wide), p, count, remainder)?;
+        let less = numbers(&d_less, wide);
+        self.add(Sum::Subtract, p, less, count, Results::new(&mut d, wide), None)?;
+        let n = self.other_cofactor(&d, p, q, count)?;
+        let n = Numbers::new(n.view(..), 2 * wide).part(0, wide);
+        let mut n_less = rest;
+        self.sum_of(Sum::Subtract, q.into(), n, count, Results::new(&mut n_less, wide), None)?;
+        let all = [numbers(&d, wide).into(), less.into(), n, numbers(&n_less, wide).into()];
+        self.choose_cofactors(all, &kinds, count, [x, y], signs)
+    }
+
+    /// `n_i` = (d_i·q_i − 1)/p_i mod 2^(64·limbs), of twice the limbs of q, as many as d has.
+    fn other_cofactor(
+        &self,
+        d: &Buffer<u32>,
+        p: Operand<'_>,
+        q: Operand<'_>,
+        count: usize,
+    ) -> Result<Buffer<u32>, DeviceError> {
+        let limbs = 2 * q.limbs;
+        let mut product = self.device().alloc(count * limbs)?;
+        self.multiply(Part::Full, numbers(d, q.limbs), q, count, &mut product)?;
+        let one = self.device().upload(&[1])?;
+        let one = Operand::new(&one, 1, true);
+        let less = Results::new(&mut product, limbs);
+        self.add(Sum::Subtract, less.operand(), one, count, less, None)?;
+        let mut n = self.device().alloc(count * limbs)?;
+        let to = Quotients { quotient: Some(&mut n), ..Quotients::default() };
+        self.divide(less.operand(), p, count, to)?;
+        Ok(n)
+    }
+
+    /// The division steps.
+    ///
+    /// # Panics
+    /// If operands are longer than the shape's, there are not `count`, or there is no room for the results.
+    fn launch_steps(
+        &self,
+        shape: &Inverse,
+        a: Operand<'_>,
+        b: Operand<'_>,
+        count: usize,
+        to: Outputs<'_>,
+    ) -> Result<(), DeviceError> {
+        let Outputs { out, gcds, flags, kinds, evens } = to;
+        assert_eq!([a.limbs, b.limbs], [shape.a_limbs, shape.b_limbs], "limbs of operands");
+        [a, b].iter().for_each(|&a| Numbers::from(a).assert_holds(count));
+        assert_room("results", out.len(), count * shape.wide());
+        assert_room("kinds", kinds.len(), count);
+        let (divisors, inverses) =
+            if shape.cofactors { (count * shape.wide(), 0) } else { (0, count) };
+        assert_room("divisors", gcds.map_or(0, |gcds| gcds.len()), divisors);
+        assert_room("flags", flags.map_or(0, |flags| flags.len()), inverses);
+        assert_room("a word", evens.map_or(0, |evens| evens.len()), inverses.min(1));
+        let strides = [a.stride().into(), b.stride().into()];
+        let (gcds, flags, evens) = (pointer(gcds), pointer(flags), pointer(evens));
+        let args = [a.data.into(), b.data.into(), out.into(), gcds, flags, kinds.into(), evens];
+        // SAFETY: there are so many operands of the shape's limbs, and room for what it writes.
+        unsafe { self.launch(shape, count, &[&args[..], &strides].concat()) }
+    }
+}

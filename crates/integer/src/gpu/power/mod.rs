@@ -1,0 +1,191 @@
+//! Powers modulo numbers on a device.
+
+pub(super) mod long;
+pub(super) mod residues;
+#[cfg(test)]
+mod tests;
+
+use std::ops::RangeInclusive;
+
+use warpint_device::{Arg, Buffer, DeviceError, Source, common};
+
+use self::residues::PowerResidues;
+use super::memory::{Numbers, has, operands_fit};
+use super::{Gpu, Operand, Quotients, Shape};
+
+/// How `power.cu` is specialised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Power {
+    x_limbs: usize,
+    e_limbs: usize,
+    m_limbs: usize,
+    /// Limbs of 32 bits that a thread computes with.
+    limbs: usize,
+    /// Bits of the exponent for each product.
+    window: usize,
+}
+
+/// A modulus of so many limbs, and what is computed with it, is in the registers of one thread.
+const MAX_LIMBS: usize = 32;
+
+const THREADS: usize = 128;
+
+/// Bits of a window of an exponent of so many bits: the fewest products of 2^w powers and of windows of w
+/// bits.
+fn window(bits: usize, widths: RangeInclusive<usize>) -> usize {
+    let least = *widths.start();
+    widths.min_by_key(|w| (1 << w) + bits.div_ceil(*w)).unwrap_or(least)
+}
+
+impl Power {
+    /// For operands of so many limbs. `None` if the base has more than the modulus, or that more than the
+    /// registers of a thread hold.
+    #[must_use]
+    pub fn new(x_limbs: usize, e_limbs: usize, m_limbs: usize) -> Option<Self> {
+        let limbs = m_limbs.next_multiple_of(4);
+        if x_limbs > m_limbs || !(1..=MAX_LIMBS).contains(&limbs) {
+            return None;
+        }
+        // More powers take more memory.
+        let window = window(32 * e_limbs, 2..=5);
+        Some(Self { x_limbs, e_limbs, m_limbs, limbs, window })
+    }
+
+    fn blocks(&self) -> usize {
+        match self.limbs {
+            0..=8 => 8,
+            9..=16 => 6,
+            17..=24 => 5,
+            _ => 4,
+        }
+    }
+
+    /// Limbs of the powers that a thread keeps.
+    fn table(&self) -> usize {
+        self.limbs << self.window
+    }
+}
+
+impl Shape for Power {
+    fn source(&self) -> Result<Source, DeviceError> {
+        Ok(Source::new("power.cu", include_str!("../../../kernels/power.cu"), &["power"])
+            .headers(common::HEADERS)
+            .header("exponent.cuh", include_str!("../../../kernels/exponent.cuh"))
+            .header("limbs.cuh", include_str!("../../../kernels/limbs.cuh"))
+            .header("quad.cuh", include_str!("../../../kernels/quad.cuh"))
+            .define("X_LIMBS", self.x_limbs)
+            .define("E_LIMBS", self.e_limbs)
+            .define("M_LIMBS", self.m_limbs)
+            .define("LIMBS", self.limbs)
+            .define("WINDOW", self.window)
+            .define("THREADS", THREADS)
+            .define("BLOCKS", self.blocks()))
+    }
+
+    fn shared_bytes(&self) -> u32 {
+        // PLACES of power.cu.
+        let places = 3 * self.limbs + if 3 * self.limbs % 8 == 4 { 0 } else { 4 };
+        (THREADS * places * size_of::<u32>()) as u32
+    }
+
+    fn threads(&self) -> u32 {
+        THREADS as u32
+    }
+
+    fn numbers(&self) -> u32 {
+        THREADS as u32
+    }
+}
+
+impl Gpu {
+    /// `out_i` = x_i^(e_i) mod m_i, of as many limbs as m; where m_i = 0 it is 0, and the flag 1. It
+    /// waits for the device, whose memory for what is in between is given back.
+    ///
+    /// One thread computes a power modulo a number of up to 1,024 bits; longer numbers, to some 16,384 bits,
+    /// are held by their residues modulo primes of 32 bits. Where they are longer still, or a modulus has such
+    /// a prime for a divisor (of drawn ones of n limbs one in 2^32/n), the whole batch takes the time of a
+    /// product and its remainder, log2 e times and a sixth more.
+    ///
+    /// # Errors
+    /// A buffer is too short, the device fails, cannot compile the kernel, or has no method for such
+    /// numbers.
+    pub fn power(
+        &self,
+        x: Operand<'_>,
+        e: Operand<'_>,
+        m: Operand<'_>,
+        count: usize,
+        out: &mut Buffer<u32>,
+        is_zero: &mut Buffer<u8>,
+    ) -> Result<(), DeviceError> {
+        operands_fit(count, &[x, e, m])?;
+        has(out.len(), count, m.limbs)?;
+        has(is_zero.len(), count, 1)?;
+        let x_limbs = x.limbs.min(m.limbs);
+        let shared_memory = self.device().info().shared_memory_per_block;
+        let alone = Power::new(x_limbs, e.limbs, m.limbs);
+        let by_residues = PowerResidues::new([x_limbs, e.limbs, m.limbs], shared_memory);
+        if count == 0 {
+            return Ok(());
+        }
+        if alone.is_none() && by_residues.is_none() {
+            return self.power_by_products([x, e, m], count, out, is_zero);
+        }
+        let folded = self.folded(x, m, count)?;
+        let x = folded.as_ref().map_or(x, |data| Operand::new(data, m.limbs, false));
+        let Some(shape) = alone else {
+            if let Some(shape) = by_residues {
+                let shape = shape.spread(count, self.device().info().multiprocessors);
+                if self.power_by_residues(&shape, [x, e, m], count, out, is_zero)? {
+                    return Ok(());
+                }
+            }
+            return self.power_by_products([x, e, m], count, out, is_zero);
+        };
+        let raised = self.raised(shape.limbs, m, count)?;
+        let raised = Operand::new(&raised, m.limbs, m.broadcast);
+        let blocks = self.device().info().multiprocessors as usize * shape.blocks();
+        let blocks = blocks.min(count.div_ceil(THREADS));
+        [x, e, m, raised].iter().for_each(|&a| Numbers::from(a).assert_holds(count));
+        assert_eq!([x.limbs, e.limbs, m.limbs], [shape.x_limbs, shape.e_limbs, shape.m_limbs]);
+        // Before the memory is taken: others may compile theirs meanwhile.
+        self.kernel(&shape)?;
+        self.with_scratch((blocks * THREADS * shape.table()).div_ceil(2), |tables| {
+            let args = [
+                x.data.into(),
+                e.data.into(),
+                m.data.into(),
+                raised.data.into(),
+                out.into(),
+                is_zero.into(),
+                Arg::from(tables),
+                x.stride().into(),
+                e.stride().into(),
+                m.stride().into(),
+                raised.stride().into(),
+            ];
+            // SAFETY: there are so many operands of the shape's limbs, room for powers and flags, and a table for
+            // each thread.
+            unsafe { self.launch_blocks(&shape, blocks, count, &args) }
+        })
+    }
+
+    /// 2^(64·whole) mod m, of one m if that is one for all.
+    fn raised(
+        &self,
+        whole: usize,
+        m: Operand<'_>,
+        count: usize,
+    ) -> Result<Buffer<u32>, DeviceError> {
+        let count = if m.broadcast { count.min(1) } else { count };
+        let limbs = 2 * whole + 1;
+        let mut power = vec![0; 2 * whole];
+        power.push(1);
+        let power = self.device().upload(&power)?;
+        let dividend = Operand::new(&power, limbs, true);
+        let mut raised = self.device().alloc(count * m.limbs)?;
+        let to = Quotients { remainder: Some(&mut raised), ..Quotients::default() };
+        self.divide(dividend, m, count, to)?;
+        Ok(raised)
+    }
+}

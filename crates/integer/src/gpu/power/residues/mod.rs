@@ -1,0 +1,225 @@
+//! Powers modulo numbers that are held by their residues modulo many primes.
+
+mod bases;
+
+use std::sync::Arc;
+
+use warpint_device::{Buffer, DeviceError, Source, common};
+
+pub(in super::super) use self::bases::Bases;
+use super::super::memory::Numbers;
+use super::super::{Gpu, Operand, Quotients, Shape, lock};
+use super::window;
+
+/// How `power_residues.cu` is specialised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) struct PowerResidues {
+    x_limbs: usize,
+    e_limbs: usize,
+    m_limbs: usize,
+    /// Residues of a number in each base.
+    words: usize,
+    /// Bits of the exponent for each product.
+    pub(super) window: usize,
+    /// A warp has 8·groups words of 8·tiles numbers at a time.
+    groups: usize,
+    tiles: usize,
+    word_warps: usize,
+    number_warps: usize,
+    /// Of a multiprocessor.
+    blocks: usize,
+}
+
+/// Residues of a number modulo a modulus of so many limbs: they stand for one limb more.
+fn words(m_limbs: usize) -> usize {
+    (m_limbs + 1).next_multiple_of(8)
+}
+
+/// Moduli have at most so many limbs: for longer ones products and remainders take less time.
+const MAX_LIMBS: usize = 512;
+
+/// Warps of a multiprocessor: a thread has 168 of its 65,536 registers.
+const WARPS: usize = 12;
+
+/// Groups and tiles of a warp's sums, which are in 96 registers of its threads.
+const SUMS: (usize, usize) = (3, 4);
+
+impl PowerResidues {
+    /// For operands of so many limbs, on a device whose blocks have so many bytes of shared memory. `None` if
+    /// the base has more limbs than the modulus, or residues more than the shared memory holds.
+    pub(in super::super) fn new(limbs: [usize; 3], shared_memory: u32) -> Option<Self> {
+        let (groups, tiles) = SUMS;
+        let chunks = words(limbs[2]).div_ceil(8 * groups);
+        // Blocks whose warps wait for each other; more of them where memory has room for two, and
+        // fewer numbers where it has not for one.
+        let shapes = [(3, 2, tiles), (6, 2, tiles), (11, 1, tiles), (11, 1, tiles / 2)];
+        let mut shapes = shapes.into_iter().filter_map(|(word_warps, number_warps, tiles)| {
+            let word_warps = chunks.div_ceil(chunks.div_ceil(word_warps));
+            let blocks = WARPS / (word_warps * number_warps);
+            let shape = Self::with(limbs, [groups, tiles, word_warps, number_warps, blocks])?;
+            // A block takes a KiB more.
+            let room = (shared_memory + 1024) / (shape.shared_bytes() + 1024);
+            (room as usize >= blocks.min(2))
+                .then_some(Self { blocks: blocks.min(room as usize), ..shape })
+        });
+        shapes.next()
+    }
+
+    /// With fewer numbers of a block, while there are not as many blocks as multiprocessors.
+    pub(in super::super) fn spread(self, count: usize, multiprocessors: u32) -> Self {
+        let mut shape = self;
+        while count.div_ceil(shape.numbers() as usize) * 2 <= multiprocessors as usize {
+            match (shape.number_warps, shape.tiles) {
+                (2.., _) => shape.number_warps /= 2,
+                (_, 2..) => shape.tiles /= 2,
+                _ => break,
+            }
+        }
+        shape
+    }
+
+    /// The same with so many groups, tiles, warps for words and for numbers, and blocks.
+    pub(super) fn with(
+        [x_limbs, e_limbs, m_limbs]: [usize; 3],
+        [groups, tiles, word_warps, number_warps, blocks]: [usize; 5],
+    ) -> Option<Self> {
+        let words = words(m_limbs);
+        let window = window(32 * e_limbs, 2..=6);
+        (x_limbs <= m_limbs && (1..=MAX_LIMBS).contains(&m_limbs)).then_some(Self {
+            x_limbs,
+            e_limbs,
+            m_limbs,
+            words,
+            window,
+            groups,
+            tiles,
+            word_warps,
+            number_warps,
+            blocks,
+        })
+    }
+
+    /// Rows of words of a matrix.
+    fn padded(&self) -> usize {
+        self.words.next_multiple_of(8 * self.groups)
+    }
+
+    /// Words that a number has in the device's memory: PLACES of `power_residues.cu`.
+    fn places(&self) -> usize {
+        2 * self.words * ((1 << self.window) + 3 + 2)
+    }
+}
+
+impl Shape for PowerResidues {
+    fn source(&self) -> Result<Source, DeviceError> {
+        let text = include_str!("../../../../kernels/power_residues.cu");
+        Ok(Source::new("power_residues.cu", text, &["power_residues"])
+            .headers(common::HEADERS)
+            .header("exponent.cuh", include_str!("../../../../kernels/exponent.cuh"))
+            .header("quad.cuh", include_str!("../../../../kernels/quad.cuh"))
+            .define("X_LIMBS", self.x_limbs)
+            .define("E_LIMBS", self.e_limbs)
+            .define("M_LIMBS", self.m_limbs)
+            .define("WORDS", self.words)
+            .define("WINDOW", self.window)
+            .define("GROUPS", self.groups)
+            .define("TILES", self.tiles)
+            .define("WORD_WARPS", self.word_warps)
+            .define("NUMBER_WARPS", self.number_warps)
+            .define("BLOCKS", self.blocks))
+    }
+
+    fn shared_bytes(&self) -> u32 {
+        let stride = if self.words % 16 == 8 { self.words } else { self.words + 8 };
+        let numbers = self.numbers() as usize;
+        ((2 * numbers * stride + numbers + 1) * size_of::<u32>()) as u32
+    }
+
+    fn threads(&self) -> u32 {
+        (32 * self.word_warps * self.number_warps) as u32
+    }
+
+    fn numbers(&self) -> u32 {
+        (8 * self.tiles * self.number_warps) as u32
+    }
+}
+
+impl Gpu {
+    /// The constants of two bases, made if they are needed for the first time.
+    fn bases(&self, words: usize, padded: usize) -> Result<Arc<Bases>, DeviceError> {
+        let mut all = lock(&self.bases);
+        if let Some(bases) = all.get(&(words, padded)) {
+            return Ok(bases.clone());
+        }
+        let bases = Arc::new(Bases::new(&self.device, words, padded)?);
+        all.insert((words, padded), bases.clone());
+        Ok(bases)
+    }
+
+    /// As [`Gpu::power`]; false, and no results, if a modulus has a prime of the bases for a divisor.
+    ///
+    /// # Errors
+    /// The device fails, or cannot compile the kernel.
+    pub(super) fn power_by_residues(
+        &self,
+        shape: &PowerResidues,
+        [x, e, m]: [Operand<'_>; 3],
+        count: usize,
+        out: &mut Buffer<u32>,
+        is_zero: &mut Buffer<u8>,
+    ) -> Result<bool, DeviceError> {
+        let bases = self.bases(shape.words, shape.padded())?;
+        let of_m = if m.broadcast { count.min(1) } else { count };
+        let mut raised = self.device.alloc(of_m * m.limbs)?;
+        let square = Operand::new(&bases.square, bases.square.len(), true);
+        let to = Quotients { remainder: Some(&mut raised), ..Quotients::default() };
+        self.divide(square, m, of_m, to)?;
+        let raised = Operand::new(&raised, m.limbs, m.broadcast);
+        let numbers = shape.numbers() as usize;
+        let blocks = self.device.info().multiprocessors as usize * shape.blocks;
+        let blocks = blocks.min(count.div_ceil(numbers));
+        // The powers of all blocks have a quarter of the memory that is free.
+        let kept = lock(&self.scratch).as_ref().map_or(0, |kept| kept.len() * size_of::<f64>());
+        let free = self.device.memory()?.0 + kept as u64;
+        let room = free / 16 / (blocks * numbers) as u64;
+        let mut shape = *shape;
+        while shape.window > 1 && shape.places() as u64 > room {
+            shape.window -= 1;
+        }
+        let mut singular = self.device.alloc::<u32>(1)?;
+        singular.clear()?;
+        let limbs = m.limbs + 1;
+        let mut powers = self.device.alloc(count * limbs)?;
+        [x, e, m, raised].iter().for_each(|&a| Numbers::from(a).assert_holds(count));
+        assert_eq!([x.limbs, e.limbs, m.limbs], [shape.x_limbs, shape.e_limbs, shape.m_limbs]);
+        // Before the memory is taken: others may compile theirs meanwhile.
+        self.kernel(&shape)?;
+        self.with_scratch((blocks * numbers * shape.places()).div_ceil(2), |memory| {
+            let args = [
+                x.data.into(),
+                e.data.into(),
+                m.data.into(),
+                raised.data.into(),
+                (&mut powers).into(),
+                (&mut singular).into(),
+                memory.into(),
+                (&bases.matrices).into(),
+                (&bases.words).into(),
+                x.stride().into(),
+                e.stride().into(),
+                m.stride().into(),
+                raised.stride().into(),
+            ];
+            // SAFETY: there are so many operands of the shape's limbs, its bases, room for a limb more of each power,
+            // and in each block for those that it keeps.
+            unsafe { self.launch_blocks(&shape, blocks, count, &args) }
+        })?;
+        if singular.download()? != [0] {
+            return Ok(false);
+        }
+        let powers = Operand::new(&powers, limbs, false);
+        let to = Quotients { remainder: Some(out), flags: Some(is_zero), ..Quotients::default() };
+        self.divide(powers, m, count, to)?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,73 @@
+//! Operations on batches, and their checks.
+
+use super::Operation;
+use crate::{Executor, Flags, IntegerError, UintBatch, check};
+
+impl Operation {
+    /// The results, of [`Operation::widths`], and the flags of the numbers that have none, if some
+    /// may have none. Any operand may have a single number for all of the others; where there is no b,
+    /// or no m, it is not looked at.
+    ///
+    /// # Errors
+    /// Those of the method of [`UintBatch`]: operands on different devices or of different counts, no
+    /// memory, a device that fails.
+    pub fn apply(
+        self,
+        [a, b, m]: [&UintBatch; 3],
+    ) -> Result<(Vec<UintBatch>, Option<Flags>), IntegerError> {
+        let flagged = |(result, flags): (UintBatch, Flags)| (vec![result], Some(flags));
+        Ok(match self {
+            Self::Add => {
+                let (width, _) = self.widths([a.width(), b.width(), m.width()])?;
+                let (wider, other) = if a.width() < b.width() { (b, a) } else { (a, b) };
+                (vec![wider.resized(width)?.0.wrapping_add(other)?], None)
+            }
+            Self::Subtract => flagged(a.sub(b)?),
+            Self::Multiply => (vec![a.mul(b)?], None),
+            Self::MultiplyLow => (vec![a.mul_low(b)?], None),
+            Self::Square => (vec![a.square()?], None),
+            Self::Divide => {
+                let (quotients, remainders, flags) = a.div_rem(b)?;
+                (vec![quotients, remainders], Some(flags))
+            }
+            Self::Gcd => (vec![a.gcd(b)?], None),
+            Self::Inverse => flagged(a.mod_inv(b)?),
+            Self::SquareRoot => {
+                let (roots, remainders) = a.sqrt_rem()?;
+                (vec![roots, remainders], None)
+            }
+            Self::Power => flagged(a.pow_mod(b, m)?),
+        })
+    }
+
+    /// The numbers of the results that contradict their operands ([`check`]), ascending. Operands and
+    /// results are in the host's memory; `flags` are those of [`Operation::apply`], 0 or 1 a number,
+    /// and not looked at where it has none. Of an operation with [`Evidence::Sample`](super::Evidence),
+    /// the numbers of `sample`, ascending, are computed again. Witnesses are computed on `on`.
+    ///
+    /// # Errors
+    /// Those of the function of [`check`].
+    pub fn failing(
+        self,
+        [a, b, m]: [&UintBatch; 3],
+        results: &[UintBatch],
+        flags: &[u8],
+        sample: &[usize],
+        on: &Executor,
+    ) -> Result<Vec<usize>, IntegerError> {
+        let Some(first) = results.first() else { return Ok(vec![]) };
+        let second = results.get(1).unwrap_or(first);
+        match self {
+            Self::Add => check::sums(a, b, first, None),
+            Self::Subtract => check::differences(a, b, first, Some(flags)),
+            Self::Multiply => check::products(a, b, first),
+            Self::MultiplyLow => check::low_products(a, b, first, on),
+            Self::Square => check::squares(a, first),
+            Self::Divide => check::quotients(a, b, first, second, flags),
+            Self::Gcd => check::divisors(a, b, first, on),
+            Self::Inverse => check::inverses(a, b, first, flags, on),
+            Self::SquareRoot => check::square_roots(a, first, second),
+            Self::Power => check::powers([a, b, m], first, flags, sample),
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The list of operations: what each is called, what it reads and leaves, what it costs and how its
+//! results are checked.
+//!
+//! A new operation is a line of the list, its methods of [`UintBatch`](crate::UintBatch) on the CPU
+//! and on devices, its identity in [`crate::check`], an arm in [`Operation::apply`],
+//! [`Operation::failing`] and [`Operation::expected`], and a suite of `warpint_selftest::batches`.
+//! The compiler asks for the arms, and the tests of `warpint_selftest::batches` for the suite.
+
+mod apply;
+mod expected;
+mod parts;
+#[cfg(test)]
+mod tests;
+
+use crate::{IntegerError, Width};
+
+pub(crate) use parts::TableRows;
+pub use parts::{Bitwise, Extreme, Part, Shift, Sum};
+
+/// What an operand of an [`Operation`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// A number.
+    Number,
+    /// A divisor.
+    Divisor,
+    /// An exponent.
+    Exponent,
+    /// A modulus.
+    Modulus,
+}
+
+/// How [`Operation::failing`] compares results with their operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Evidence {
+    /// All results, by an identity modulo 2^61 − 1.
+    Identity,
+    /// A sample, computed again on the CPU: there is no cheap identity.
+    Sample,
+}
+
+/// What a result costs, in schoolbook products of the widest operand with itself.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Cost {
+    Products(f64),
+    /// A product for each bit of this operand.
+    ProductsPerBit(usize),
+}
+
+/// What the list says of an operation.
+struct Entry {
+    name: &'static str,
+    operands: &'static [Role],
+    /// Why numbers have no result, where some have none, and the operand whose zeros are why.
+    no_result: Option<(&'static str, Option<usize>)>,
+    evidence: Option<Evidence>,
+    cost: Cost,
+}
+
+/// The enum, all of it, and the entries.
+macro_rules! list {
+    ($($(#[$doc:meta])* $operation:ident = $entry:expr;)+) => {
+        /// What is done to the numbers of one, two or three operands a, b and m.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Operation {
+            $($(#[$doc])* $operation,)+
+        }
+
+        impl Operation {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[$(Self::$operation,)+];
+
+            fn entry(self) -> Entry {
+                match self {
+                    $(Self::$operation => $entry,)+
+                }
+            }
+        }
+    };
+}
+
+/// With a result for all operands, as cheap as a product, and checked by an identity.
+const fn total(name: &'static str, operands: &'static [Role]) -> Entry {
+    let (evidence, cost) = (Some(Evidence::Identity), Cost::Products(1.0));
+    Entry { name, operands, no_result: None, evidence, cost }
+}
+
+/// The same, but without a result for some operands.
+const fn partial(
+    name: &'static str,
+    operands: &'static [Role],
+    no_result: (&'static str, Option<usize>),
+) -> Entry {
+    Entry { no_result: Some(no_result), ..total(name, operands) }
+}
+
+const ONE: &[Role] = &[Role::Number];
+const TWO: &[Role] = &[Role::Number, Role::Number];
+
+list! {
+    /// a + b, with a limb for the carry.
+    Add = total("add", TWO);
+    /// a − b, where a ≥ b.
+    Subtract = partial("sub", TWO, ("a < b", None));
+    /// a·b.
+    Multiply = total("mul", TWO);
+    /// a·b mod 2^w, w the wider of the two widths.
+    MultiplyLow = total("mullo", TWO);
+    /// a².
+    Square = total("sqr", ONE);
+    /// ⌊a/b⌋, and a mod b.
+    Divide = partial("divrem", &[Role::Number, Role::Divisor], ("division by zero", Some(1)));
+    /// The greatest common divisor of a and b.
+    Gcd = Entry { cost: Cost::Products(20.0), ..total("gcd", TWO) };
+    /// x with a·x ≡ 1 mod b and x < b.
+    Inverse = Entry {
+        cost: Cost::Products(20.0),
+        ..partial("modinv", &[Role::Number, Role::Modulus], ("a has no inverse modulo b", None))
+    };
+    /// ⌊√a⌋, and a − ⌊√a⌋².
+    SquareRoot = total("sqrt", ONE);
+    /// a^b mod m.
+    Power = Entry {
+        evidence: Some(Evidence::Sample),
+        cost: Cost::ProductsPerBit(1),
+        ..partial(
+            "powm",
+            &[Role::Number, Role::Exponent, Role::Modulus],
+            ("the modulus is zero", Some(2)),
+        )
+    };
+}
+
+impl Operation {
+    /// As it is called on the command line: `add`, `mullo`, `powm` …
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.entry().name
+    }
+
+    /// What it reads, in this order: one to three operands.
+    #[must_use]
+    pub fn operands(self) -> &'static [Role] {
+        self.entry().operands
+    }
+
+    /// Why numbers have no result; `None` if every number has one.
+    #[must_use]
+    pub fn no_result(self) -> Option<&'static str> {
+        self.entry().no_result.map(|(why, _)| why)
+    }
+
+    /// The operand, from 0, whose zeros are why numbers have no result; `None` if it takes more than
+    /// one operand to say so, or if every number has a result.
+    #[must_use]
+    pub fn refuses_zeros_of(self) -> Option<usize> {
+        self.entry().no_result.and_then(|(_, operand)| operand)
+    }
+
+    /// How its results are checked by [`Operation::failing`]; `None` if they cannot be.
+    #[must_use]
+    pub fn evidence(self) -> Option<Evidence> {
+        self.entry().evidence
+    }
+
+    /// How wide results are, and the second ones of operations that have two. Where there is no b,
+    /// or no m, the width of a stands for it.
+    ///
+    /// # Errors
+    /// [`IntegerError::TooWide`] for a product wider than one may be.
+    pub fn widths(self, [a, b, m]: [Width; 3]) -> Result<(Width, Option<Width>), IntegerError> {
+        let width = match self {
+            // A carry takes a limb.
+            Self::Add => a.max(b).of_product(Width::new(32)?)?,
+            Self::Subtract | Self::MultiplyLow | Self::Gcd => a.max(b),
+            Self::Multiply | Self::Square => a.of_product(b)?,
+            Self::Divide => return Ok((a, Some(b))),
+            Self::Inverse => b,
+            Self::SquareRoot => {
+                let half = Width::new(a.bits().div_ceil(64) * 32)?;
+                return Ok((half, Some(half.of_product(Width::new(32)?)?)));
+            }
+            Self::Power => m,
+        };
+        Ok((width, None))
+    }
+
+    /// Nanoseconds of a core for one result of operands so wide, very roughly: schoolbook products of
+    /// 64-bit limbs, of which a power takes one for each bit of the exponent, and divisor and inverse
+    /// some for each limb. An operand that is missing from `widths` is as wide as the first.
+    #[must_use]
+    pub fn nanoseconds(self, widths: &[Width]) -> f64 {
+        let bits = |i: usize| {
+            let width = widths.get(i).or(widths.first());
+            width.map_or(32.0, |width| f64::from(width.bits()))
+        };
+        let widest = (0..widths.len()).map(bits).fold(32.0, f64::max);
+        let product = 1.0 + (widest / 64.0).powi(2);
+        match self.entry().cost {
+            Cost::Products(n) => n * product,
+            Cost::ProductsPerBit(operand) => bits(operand) * product,
+        }
+    }
+}

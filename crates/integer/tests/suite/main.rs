@@ -1,0 +1,6 @@
+//! Batches: conversions, places, divisions of every kind.
+#![cfg(test)]
+
+mod conversions;
+mod devices;
+mod division;

@@ -1,0 +1,77 @@
+//! A residue kept in memory for hours, and a digest that tells if it has changed.
+
+use sha2::{Digest, Sha256};
+
+use crate::Residue;
+
+/// A residue with the SHA-256 it had when it was sealed.
+///
+/// A test may go back to its last verified state after many hours; a bit that
+/// memory has flipped in the meantime would satisfy every later check, for the
+/// checks begin with this very state. Making and checking a seal costs one
+/// SHA-256 of p/8 bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DigestedResidue {
+    residue: Residue,
+    digest: [u8; 32],
+}
+
+impl DigestedResidue {
+    /// Seals a residue that has just been computed, or read with its checksum.
+    #[must_use]
+    pub fn new(residue: Residue) -> Self {
+        let digest = digest(&residue);
+        Self { residue, digest }
+    }
+
+    /// As if memory had changed the residue since it was sealed: for tests of what comes of that.
+    #[must_use]
+    pub fn changed_to(self, residue: Residue) -> Self {
+        Self { residue, ..self }
+    }
+
+    /// The residue, unchecked.
+    #[must_use]
+    pub fn residue(&self) -> &Residue {
+        &self.residue
+    }
+
+    /// Whether it is still what was sealed.
+    #[must_use]
+    pub fn is_intact(&self) -> bool {
+        digest(&self.residue) == self.digest
+    }
+}
+
+fn digest(x: &Residue) -> [u8; 32] {
+    // Many limbs at a time, which takes half as long as one by one.
+    const LIMBS: usize = 512;
+    let mut hasher = Sha256::new();
+    let mut bytes = [0u8; 8 * LIMBS];
+    for limbs in x.limbs().chunks(LIMBS) {
+        for (to, limb) in bytes.chunks_exact_mut(8).zip(limbs) {
+            to.copy_from_slice(&limb.to_le_bytes());
+        }
+        hasher.update(&bytes[..8 * limbs.len()]);
+    }
+    hasher.finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_flipped_bit_breaks_the_seal() {
+        let p = 127;
+        let right = Residue::from_limbs(p, &[0x0123_4567_89ab_cdef, 42]);
+        let sealed = DigestedResidue::new(right.clone());
+        assert!(sealed.is_intact());
+        for bit in 0..p {
+            let mut limbs = right.limbs().to_vec();
+            limbs[bit as usize / 64] ^= 1 << (bit % 64);
+            let changed = sealed.clone().changed_to(Residue::from_limbs(p, &limbs));
+            assert!(!changed.is_intact(), "bit {bit}");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The headers and constants of the kernels.
+
+use std::fmt::Write;
+use std::sync::LazyLock;
+
+use warpint_arith::dd::{Dd, cos_sin_2pi, exp2_ratio};
+use warpint_device::Source;
+
+use super::shape::Shape;
+use crate::engine::gpu::{Part, StepKind};
+
+const LINE: (&str, &str) = ("line.cuh", include_str!("../../../kernels/fp64/line.cuh"));
+pub(super) const COLUMNS: &str = include_str!("../../../kernels/fp64/columns.cu");
+pub(super) const ROWS: &str = include_str!("../../../kernels/fp64/rows.cu");
+
+/// The largest n of roots e(k/n), and of powers 2^(k/n), in `constants.cuh`.
+const LARGEST_ROOT: u64 = 36;
+
+/// `constants.cuh`: roots of unity and powers of 2, correctly rounded but for one in some
+/// thousands, in memory that instructions read as an operand.
+static CONSTANTS: LazyLock<String> = LazyLock::new(|| {
+    let mut roots = String::new();
+    let mut powers = String::new();
+    for n in 0..=LARGEST_ROOT {
+        for k in 0..n {
+            let (re, im) = cos_sin_2pi(k, n);
+            // Writing to a String cannot fail.
+            let _ = write!(roots, "{:e}, {:e}, ", re.to_f64(), im.to_f64());
+        }
+        for k in 0..=2 * n {
+            // 2^((k − n)/n).
+            let v = if n == 0 { Dd::ONE } else { power_of_2(k, n) };
+            let _ = write!(powers, "{:e}, ", v.to_f64());
+        }
+    }
+    format!(
+        "#pragma once\n#include \"simt.cuh\"\n\
+         __constant__ double ROOTS[] = {{{roots}}};\n\
+         __constant__ double POWERS_OF_2[] = {{{powers}}};\n\
+         template <int k, int n> DEVICE double ROOT_RE() {{ static_assert(n <= {LARGEST_ROOT}, \"no such constant\"); return ROOTS[n * (n - 1) + 2 * k]; }}\n\
+         template <int k, int n> DEVICE double ROOT_IM() {{ static_assert(n <= {LARGEST_ROOT}, \"no such constant\"); return ROOTS[n * (n - 1) + 2 * k + 1]; }}\n\
+         template <int k, int n> DEVICE double POWER_OF_2() {{ static_assert(n <= {LARGEST_ROOT}, \"no such constant\"); return POWERS_OF_2[n * n + n + k]; }}\n"
+    )
+});
+
+/// 2^((k − n)/n) for k ≤ 2n.
+fn power_of_2(k: u64, n: u64) -> Dd {
+    exp2_ratio(k % n, n).scaled(2f64.powi((k / n) as i32 - 1))
+}
+
+/// A source with `constants.cuh`, `line.cuh`, and the constants that are not every family's.
+pub(super) fn specialise(source: Source, shape: &Shape, p: u32, part: Part) -> Source {
+    let source = source
+        .header("constants.cuh", &CONSTANTS)
+        .header(LINE.0, LINE.1)
+        .define("STREAMING", u32::from(shape.streaming));
+    if !part.is_of_columns() {
+        return source
+            .define("PAIRS", shape.pairs)
+            .define("COLUMN_OUTER_RADIX", shape.column.q)
+            .define("COLUMN_RADIX_A", shape.column.a);
+    }
+    let (step, checked) = match part {
+        Part::Columns { step, measured } => (step, measured),
+        Part::SpectrumToDigits(step) => (step, true),
+        _ => (StepKind::Square, false),
+    };
+    source
+        .define("CHECKED", u32::from(checked))
+        .define("STEP", step as u32)
+        .define("P_MOD_Q", p % shape.column.q)
+}

@@ -1,0 +1,192 @@
+//! What the kernels of columns know of words, and the round-off that they report.
+
+use warpint_device::{Arg, Buffer, Device};
+
+use super::tables::{Point, Tables, Words};
+use super::{LARGEST_MULTIPLIER, Shape, largest_carry};
+use crate::engine::fp64::Fp64;
+use crate::engine::fp64::engine::{Statistics, within_limit};
+use crate::engine::gpu::{self, LineTables};
+use crate::engine::{EngineError, Health, Step};
+use crate::layout::WordLayout;
+
+/// Launches whose round-off is kept apart: MEASURED in `columns.cu`.
+const MEASURED: usize = 16_384;
+
+/// Weights and lengths of words on a device, and the round-off of their products.
+pub(in crate::engine) struct WeightedWords {
+    layout: WordLayout,
+    words: Words,
+    row_weights: Buffer<Point>,
+    column_weights: Buffer<Point>,
+    fractions: Buffer<u32>,
+    /// The largest distance to an integer and the largest carry of every launch that measures.
+    errors: Buffer<[u32; 2]>,
+    statistics: Statistics,
+}
+
+/// The double of which this is the upper word; infinite for what is no number. Distances have
+/// an exponent added, which may carry what is no number into the sign.
+fn from_upper_word(word: u32) -> f64 {
+    const INFINITY: u32 = 0x7ff0_0000;
+    if word < INFINITY { f64::from_bits(u64::from(word) << 32) } else { f64::INFINITY }
+}
+
+impl gpu::Words<Fp64> for WeightedWords {
+    const GRAPH_SQUARINGS: u64 = 32;
+    // Whole graphs, and the launch that leaves.
+    const MOST_UNSYNCED: u64 = MEASURED as u64 - Self::GRAPH_SQUARINGS + 1;
+    const WATCHED: u64 = 100;
+    const ADDEND: usize = 5;
+
+    fn new(
+        device: &Device,
+        layout: WordLayout,
+        shape: &Shape,
+    ) -> Result<(Self, LineTables<Point>), EngineError> {
+        let tables = Tables::new(&layout, shape);
+        let words = Self {
+            words: Words::new(&layout),
+            row_weights: device.upload(&tables.row_weights)?,
+            column_weights: device.upload(&tables.column_weights)?,
+            fractions: device.upload(&tables.fractions)?,
+            errors: device.upload(&[[0; 2]; MEASURED])?,
+            statistics: Statistics::default(),
+            layout,
+        };
+        Ok((words, LineTables { columns: tables.columns, rows: tables.rows }))
+    }
+
+    fn takes_multiplier(&self, m: u32) -> bool {
+        (1..=LARGEST_MULTIPLIER).contains(&m)
+    }
+
+    fn digit_args(&self) -> Vec<Arg> {
+        let Words { ratio, inverse_ratio, bits, long_above, long_below } = self.words;
+        vec![
+            Arg::from(&self.row_weights),
+            Arg::from(&self.column_weights),
+            Arg::from(&self.fractions),
+            Arg::F64(ratio),
+            Arg::F64(inverse_ratio),
+            Arg::U32(bits),
+            Arg::U32(long_above),
+            Arg::U32(long_below),
+        ]
+    }
+
+    fn carry_args(&self, scratch: [Arg; 3], step: Step) -> Vec<Arg> {
+        let multiplier = if let Step::SquareTimes(m) = step { m } else { 1 };
+        let mut args = self.digit_args();
+        args.extend(scratch);
+        args.extend([Arg::from(&self.errors), Arg::U32(multiplier)]);
+        args
+    }
+
+    fn sync(&mut self, _: &Device) -> Result<(), EngineError> {
+        let errors = self.errors.download()?;
+        self.errors.clear()?;
+        let mut worst = 0f64;
+        for [distance, carry] in errors.into_iter().filter(|pair| *pair != [0; 2]) {
+            // Unbelievable carries hide the distance.
+            let credible = from_upper_word(carry) <= largest_carry(&self.layout);
+            let distance = if credible { from_upper_word(distance).min(0.5) } else { 0.5 };
+            self.statistics.note(distance);
+            worst = worst.max(distance);
+        }
+        within_limit(self.layout.len(), worst)
+    }
+
+    fn health(&self) -> Health {
+        self.statistics.health()
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "sim")]
+mod tests {
+    use super::*;
+    use crate::engine::fp64_gpu::all_lengths;
+    use crate::engine::goldilocks::Goldilocks;
+    use crate::engine::gpu::{Line, Machine, Products, Shape as _};
+    use crate::engine::{BuildOptions, Engine, EngineFamily};
+    use crate::{Residue, Shift};
+    use rand::{RngExt, SeedableRng};
+
+    /// What `sync` says of a spectrum that is zero but for one number.
+    fn judged(value: f64) -> (Result<(), EngineError>, f64) {
+        let device = Device::simulator().unwrap();
+        let layout = WordLayout::new(4423, 256);
+        let shape = Shape::best(layout.len(), device.info().shared_memory_per_block).unwrap();
+        let mut products = Products::<Fp64>::new(&device, layout, shape).unwrap();
+        let mut points = vec![[0.0; 2]; shape.points()];
+        points[5] = [value, 0.0];
+        products.spectrum.upload(&points).unwrap();
+        let digits = device.upload(&vec![0i32; layout.len()]).unwrap();
+        products.prepare(Step::Square, Shift::ZERO, true).unwrap();
+        products.spectrum_to_digits(&digits, Step::Square).unwrap();
+        let result = products.sync();
+        (result, gpu::Words::health(&products.words).round_off.unwrap().max)
+    }
+
+    #[test]
+    fn what_is_no_number_is_an_error() {
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1e200, 1e30, 1e16] {
+            let (result, max) = judged(value);
+            assert!(matches!(result, Err(EngineError::RoundOff { .. })), "{value}: {result:?}");
+            assert!((0.0..=0.5).contains(&max), "{value}: {max}");
+        }
+        let (result, max) = judged(0.0);
+        assert_eq!(result, Ok(()));
+        assert!(max < 1e-300, "{max}");
+    }
+
+    /// Three squarings in a shape, and the same by exact integers on the CPU.
+    fn squares_rightly(device: &Device, shape: Shape) {
+        let length = 2 * shape.points();
+        let p = (15 * length as u32) | 1;
+        let layout = WordLayout::new(p, length);
+        let products = Products::<Fp64>::new(device, layout, shape).unwrap();
+        let mut engine = Machine::new(device, layout, 1, products).unwrap();
+        let holds = |n: &usize| Goldilocks.margin(p, *n).is_ok_and(|margin| margin.bits >= 0.0);
+        let exact = Goldilocks.lengths(1, length).into_iter().find(holds).unwrap();
+        let mut oracle = Goldilocks.build(p, exact, BuildOptions::new(1, 1)).unwrap();
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(u64::from(p));
+        let limbs: Vec<u64> = (0..p.div_ceil(64)).map(|_| rng.random()).collect();
+        let x = Residue::from_limbs(p, &limbs);
+        for engine in [&mut engine as &mut dyn Engine, oracle.as_mut()] {
+            engine.write(0, &x, Shift::ZERO).unwrap();
+            engine.square(0, 3, Step::Square, Shift::ZERO).unwrap();
+        }
+        let [found, expected] =
+            [&mut engine as &mut dyn Engine, oracle.as_mut()].map(|e| e.read(0, Shift::ZERO));
+        assert!(found == expected, "{shape}, M{p}");
+    }
+
+    /// The tiles that are known to be fast, each beside the shortest of the other kind: a kernel
+    /// of columns knows of rows no more than their number and chunks, and the other way about.
+    #[test]
+    #[ignore = "a quarter of an hour of compiling"]
+    fn known_tiles_square_rightly() {
+        let device = Device::simulator().unwrap();
+        let known =
+            all_lengths().filter(|&n| n >= 1 << 16).filter_map(|n| Shape::best(n, 227 << 10));
+        let mut seen = std::collections::HashSet::new();
+        for shape in known {
+            let plain = Shape { streaming: false, ..shape };
+            // Threads come in whole warps.
+            let a = 16 / shape.width;
+            let of_columns =
+                Shape { row: Line { q: 2, a: 2, b: shape.chunk / 2 }, pairs: 1, ..plain };
+            let of_rows = Shape { column: Line { q: 2 * shape.pairs, a, b: 2 }, ..plain };
+            for tile in [of_columns, of_rows] {
+                let registers = [128, 128];
+                if seen.insert(Shape { registers, ..tile }) {
+                    println!("{tile}");
+                    squares_rightly(&device, tile);
+                }
+            }
+        }
+        assert!(seen.len() > 80);
+    }
+}

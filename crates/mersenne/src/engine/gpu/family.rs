@@ -1,0 +1,154 @@
+//! The families of engines on a device.
+
+use std::marker::PhantomData;
+use std::ops::RangeInclusive;
+
+use warpint_device::{Device, Source};
+
+use super::kernels::{default_parts, source};
+use super::machine::{Machine, words_source};
+use super::products::Products;
+use super::{Arithmetic, Shape};
+use crate::engine::{
+    BuildOptions, Cut, Engine, EngineError, EngineFamily, Margin, Profiled, Work, known,
+};
+use crate::layout::WordLayout;
+
+/// The engines of a family on a device; `A` is the family on the CPU.
+#[derive(Debug)]
+pub struct OnDevice<A> {
+    device: Device,
+    place: String,
+    exponents: RangeInclusive<u32>,
+    arithmetic: PhantomData<A>,
+}
+
+/// Below, a CPU is as fast.
+const SHORTEST_WORTHWHILE: usize = 1 << 12;
+
+#[expect(private_bounds, reason = "other crates name families, not what they are made of")]
+impl<A: Arithmetic> OnDevice<A> {
+    /// On a device.
+    #[must_use]
+    pub fn new(device: Device) -> Self {
+        let info = device.info();
+        let exponents = A::exponents(&lengths::<A>(info.shared_memory_per_block, 0, usize::MAX));
+        Self { place: info.id.clone(), device, exponents, arithmetic: PhantomData }
+    }
+
+    fn shared_memory(&self) -> u32 {
+        self.device.info().shared_memory_per_block
+    }
+
+    fn shapes(&self, length: usize) -> Vec<A::Shape> {
+        A::Shape::all(length, self.shared_memory())
+    }
+
+    /// The shape of a variant, the first without a list of all.
+    fn shape(&self, length: usize, variant: usize) -> Result<A::Shape, String> {
+        if variant == 0
+            && let Some(best) = A::Shape::best(length, self.shared_memory())
+        {
+            return Ok(best);
+        }
+        let shapes = self.shapes(length);
+        shapes.get(variant).copied().ok_or_else(|| A::no_shape(variant, shapes.len()))
+    }
+}
+
+/// The lengths of a device, ascending.
+pub(in crate::engine) fn lengths<A: Arithmetic>(
+    shared_memory_per_block: u32,
+    from: usize,
+    to: usize,
+) -> Vec<usize> {
+    let has_shape = |&n: &usize| A::Shape::exists(n, shared_memory_per_block);
+    A::all_lengths().into_iter().filter(|n| (from..=to).contains(n)).filter(has_shape).collect()
+}
+
+/// Every source that an engine of so many words compiles by default.
+pub(in crate::engine) fn sources<A: Arithmetic>(
+    length: usize,
+    shared_memory_per_block: u32,
+) -> Vec<Source> {
+    let mut sources = vec![words_source()];
+    if let Some(shape) = A::Shape::best(length, shared_memory_per_block) {
+        sources.extend(default_parts::<A>().into_iter().map(|part| source::<A>(&shape, 1, part)));
+    }
+    sources
+}
+
+impl<A: Arithmetic> EngineFamily for OnDevice<A> {
+    fn name(&self) -> &'static str {
+        A::default().name()
+    }
+
+    fn place(&self) -> &str {
+        &self.place
+    }
+
+    fn shortest_worthwhile(&self) -> usize {
+        SHORTEST_WORTHWHILE
+    }
+
+    fn exponent_range(&self) -> RangeInclusive<u32> {
+        self.exponents.clone()
+    }
+
+    fn lengths(&self, from: usize, to: usize) -> Vec<usize> {
+        lengths::<A>(self.shared_memory(), from, to)
+    }
+
+    fn is_dominated(&self, length: usize) -> bool {
+        // Arithmetic that is slow beside the memory leaves no length behind.
+        known::is_known(&self.device.info().name) && A::is_outrun(length)
+    }
+
+    fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError> {
+        if !self.exponents.contains(&p) {
+            return Err(A::unusable(p, length, A::exponents_are(&self.exponents)));
+        }
+        if self.lengths(length, length).is_empty() {
+            return Err(A::unusable(p, length, A::LENGTHS_ARE.into()));
+        }
+        A::margin_on_device(p, length)
+    }
+
+    fn device_bytes(&self, _p: u32, length: usize, registers: usize) -> Option<u64> {
+        let shape = A::Shape::best(length, self.shared_memory());
+        let digits = 4 * length as u64 * (registers as u64 + 1);
+        Some(A::bytes_beside_registers(length, shape.as_ref())? + digits)
+    }
+
+    fn build(
+        &self,
+        p: u32,
+        length: usize,
+        options: BuildOptions,
+    ) -> Result<Box<dyn Engine>, EngineError> {
+        self.margin(p, length)?;
+        let shape = self.shape(length, options.variant);
+        let shape = shape.map_err(|reason| A::unusable(p, length, reason))?;
+        let layout = WordLayout::new(p, length);
+        let products = Products::<A>::new(&self.device, layout, shape)?;
+        Ok(Box::new(Machine::new(&self.device, layout, options.registers, products)?))
+    }
+
+    fn profiled(&self) -> Option<&dyn Profiled> {
+        Some(self)
+    }
+}
+
+impl<A: Arithmetic> Profiled for OnDevice<A> {
+    fn variants(&self, length: usize) -> Vec<String> {
+        self.shapes(length).iter().map(ToString::to_string).collect()
+    }
+
+    fn cuts(&self, length: usize) -> Vec<Cut> {
+        self.shapes(length).iter().map(Shape::cut).collect()
+    }
+
+    fn work(&self, length: usize, variant: usize) -> Option<Work> {
+        self.shapes(length).get(variant).map(A::work_of)
+    }
+}

@@ -1,0 +1,202 @@
+//! The kernels of a shape: their sources, and which of them are built when.
+
+use warpint_device::{Device, DeviceError, Kernel, Source, common};
+
+use super::{Arithmetic, Line, Shape};
+use crate::engine::Step;
+
+/// What a kernel of columns does with the words of a product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::engine) enum StepKind {
+    Square,
+    MinusTwo,
+    Times,
+}
+
+impl From<Step> for StepKind {
+    fn from(step: Step) -> Self {
+        match step {
+            Step::Square => Self::Square,
+            Step::SquareMinusTwo => Self::MinusTwo,
+            Step::SquareTimes(_) => Self::Times,
+        }
+    }
+}
+
+/// A kernel, and what it is built for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::engine) enum Part {
+    /// Digits to spectrum.
+    DigitsToSpectrum,
+    /// Spectrum to the spectrum of the carried words.
+    Columns { step: StepKind, measured: bool },
+    /// Spectrum to digits.
+    SpectrumToDigits(StepKind),
+    /// Pointwise squares of the rows' transforms.
+    SquareRows,
+    /// The transforms of rows.
+    ForwardRows,
+    /// Pointwise products with such transforms.
+    MultiplyRows,
+}
+
+impl Part {
+    /// The name in the kernels' text.
+    fn name(self) -> &'static str {
+        match self {
+            Self::DigitsToSpectrum => "digits_to_spectrum",
+            Self::Columns { .. } => "columns",
+            Self::SpectrumToDigits(_) => "spectrum_to_digits",
+            Self::SquareRows => "square_rows",
+            Self::ForwardRows => "forward_rows",
+            Self::MultiplyRows => "multiply_rows",
+        }
+    }
+
+    /// KIND in `columns.cu` or `rows.cu`.
+    fn kind(self) -> u32 {
+        match self {
+            Self::DigitsToSpectrum | Self::SquareRows => 0,
+            Self::Columns { .. } | Self::ForwardRows => 1,
+            Self::SpectrumToDigits(_) | Self::MultiplyRows => 2,
+        }
+    }
+
+    /// Whether it stands in `columns.cu`.
+    pub(in crate::engine) fn is_of_columns(self) -> bool {
+        !matches!(self, Self::SquareRows | Self::ForwardRows | Self::MultiplyRows)
+    }
+
+    fn shared_bytes(self, shape: &impl Shape) -> u32 {
+        if self.is_of_columns() { shape.column_shared_bytes() } else { shape.row_shared_bytes() }
+    }
+}
+
+/// The parts that every product of an engine needs.
+const COMMON: [Part; 2] = [Part::DigitsToSpectrum, Part::SquareRows];
+
+/// Those of a product of two registers, beside the others.
+const PRODUCT: [Part; 2] = [Part::ForwardRows, Part::MultiplyRows];
+
+/// The steps that a build of the kernels that carry is for.
+fn kind<A: Arithmetic>(step: Step) -> StepKind {
+    if A::SPECIALISED { step.into() } else { StepKind::Square }
+}
+
+/// Those that carry the words of a step; `all`, or those that measure round-off where there are
+/// such.
+fn carrying<A: Arithmetic>(step: Step, all: bool) -> Vec<Part> {
+    let step = kind::<A>(step);
+    let measured = [Part::SpectrumToDigits(step), Part::Columns { step, measured: true }];
+    let other = (A::SPECIALISED && all).then_some(Part::Columns { step, measured: false });
+    measured.into_iter().chain(other).collect()
+}
+
+/// The parts that an engine uses by default: all but those of squares times a number.
+pub(super) fn default_parts<A: Arithmetic>() -> Vec<Part> {
+    let mut parts = COMMON.to_vec();
+    for part in [Step::Square, Step::SquareMinusTwo].map(|step| carrying::<A>(step, true)).concat()
+    {
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    parts.extend(PRODUCT);
+    parts
+}
+
+/// The source of a part, for a shape and words of p bits in all.
+pub(in crate::engine) fn source<A: Arithmetic>(shape: &A::Shape, p: u32, part: Part) -> Source {
+    let of_columns = part.is_of_columns();
+    let (file, text) = if of_columns { ("columns.cu", A::COLUMNS) } else { ("rows.cu", A::ROWS) };
+    let Line { q, a, b } = if of_columns { shape.column() } else { shape.row() };
+    let source = Source::new(file, text, &[part.name()])
+        .headers(common::HEADERS)
+        .define("KIND", part.kind())
+        .define("OUTER_RADIX", q)
+        .define("RADIX_A", a)
+        .define("RADIX_B", b)
+        .define("CHUNK", shape.chunk());
+    let source = if of_columns {
+        source
+            .define("WIDTH", shape.width())
+            .define("COLUMNS", shape.columns())
+            .define("THREADS", shape.column_threads())
+            .define("BLOCKS", shape.resident_column_blocks())
+    } else {
+        source
+            .define("ROWS", shape.rows())
+            .define("THREADS", shape.row_threads())
+            .define("BLOCKS", shape.resident_row_blocks())
+    };
+    A::specialise(source, shape, p, part)
+}
+
+/// The kernels of an engine, as far as they are built.
+pub(super) struct Kernels<A: Arithmetic> {
+    device: Device,
+    shape: A::Shape,
+    p: u32,
+    built: Vec<(Part, Kernel)>,
+}
+
+impl<A: Arithmetic> Kernels<A> {
+    /// The kernels that every product needs; those that carry too, where they serve all steps.
+    pub(super) fn new(device: &Device, shape: A::Shape, p: u32) -> Result<Self, DeviceError> {
+        let mut kernels = Self { device: device.clone(), shape, p, built: vec![] };
+        let mut parts = COMMON.to_vec();
+        if !A::SPECIALISED {
+            parts.extend(carrying::<A>(Step::Square, true));
+        }
+        kernels.build(&parts)?;
+        Ok(kernels)
+    }
+
+    /// Builds the kernels that carry a step, all or those that measure.
+    pub(super) fn prepare(&mut self, step: Step, all: bool) -> Result<(), DeviceError> {
+        self.build(&carrying::<A>(step, all))
+    }
+
+    /// Builds the kernels of a product of two registers.
+    pub(super) fn prepare_product(&mut self) -> Result<(), DeviceError> {
+        self.build(&PRODUCT)
+    }
+
+    /// Builds those of some parts that are not there yet, at a time.
+    fn build(&mut self, parts: &[Part]) -> Result<(), DeviceError> {
+        let new: Vec<Part> =
+            parts.iter().copied().filter(|part| self.find(*part).is_none()).collect();
+        let sources: Vec<Source> =
+            new.iter().map(|part| source::<A>(&self.shape, self.p, *part)).collect();
+        let programs = self.device.programs(&sources)?;
+        for (part, program) in new.into_iter().zip(programs) {
+            let kernel = program.kernel(part.name(), part.shared_bytes(&self.shape))?;
+            self.built.push((part, kernel));
+        }
+        Ok(())
+    }
+
+    fn find(&self, part: Part) -> Option<&Kernel> {
+        self.built.iter().find(|(of, _)| *of == part).map(|(_, kernel)| kernel)
+    }
+
+    /// The kernel of a part that was built.
+    pub(super) fn get(&self, part: Part) -> Result<&Kernel, DeviceError> {
+        self.find(part).ok_or_else(|| DeviceError::Failed {
+            what: part.name().into(),
+            message: "the kernel was not built".into(),
+        })
+    }
+
+    /// The kernel from the spectrum of a product to digits, after [`Self::prepare`].
+    pub(super) fn spectrum_to_digits(&self, step: Step) -> Result<&Kernel, DeviceError> {
+        self.get(Part::SpectrumToDigits(kind::<A>(step)))
+    }
+
+    /// The kernel of columns, after [`Self::prepare`]; the one that measures if there is no other.
+    pub(super) fn columns(&self, step: Step, measured: bool) -> Result<&Kernel, DeviceError> {
+        let part = |measured| Part::Columns { step: kind::<A>(step), measured };
+        let unmeasured = if measured { None } else { self.find(part(false)) };
+        unmeasured.map_or_else(|| self.get(part(true)), Ok)
+    }
+}

@@ -1,0 +1,312 @@
+//! The register machine on a device: registers of digits around [`Products`].
+
+use std::time::Duration;
+
+use warpint_device::{Arg, Buffer, Capture, Device, Graph, Kernel, Launch, Source, common};
+
+use super::products::{Call, Products};
+use super::{Arithmetic, Words};
+use crate::engine::{Engine, EngineError, Health, KernelTime, KernelTimer, Step};
+use crate::layout::WordLayout;
+use crate::{Residue, Shift};
+
+const WORDS: &str = include_str!("../../../kernels/words.cu");
+
+/// Threads of a block of `combine`.
+const COMBINE_THREADS: u32 = 256;
+
+/// The source of the kernel that adds registers.
+pub(super) fn words_source() -> Source {
+    Source::new("words.cu", WORDS, &["combine"]).headers(common::HEADERS)
+}
+
+/// Registers of digits in device memory, and a spectrum to multiply them.
+pub(in crate::engine) struct Machine<A: Arithmetic> {
+    device: Device,
+    layout: WordLayout,
+    products: Products<A>,
+    registers: Vec<Buffer<i32>>,
+    /// Where sums are made before they take the place of a register.
+    scratch: Buffer<i32>,
+    combine: Option<Kernel>,
+    /// Graphs of the steps used so far.
+    graphs: Vec<(Step, Graph)>,
+    /// The squarings yet to come that are all measured.
+    watched: u64,
+    /// Products since the last call of [`Words::sync`], at most [`Words::MOST_UNSYNCED`].
+    unsynced: u64,
+}
+
+impl<A: Arithmetic> Machine<A> {
+    pub(in crate::engine) fn new(
+        device: &Device,
+        layout: WordLayout,
+        registers: usize,
+        products: Products<A>,
+    ) -> Result<Self, EngineError> {
+        let zero = vec![0i32; layout.len()];
+        let registers: Result<Vec<_>, _> = (0..registers).map(|_| device.upload(&zero)).collect();
+        Ok(Self {
+            registers: registers?,
+            scratch: device.upload(&zero)?,
+            combine: None,
+            graphs: vec![],
+            watched: A::Words::WATCHED,
+            unsynced: 0,
+            device: device.clone(),
+            layout,
+            products,
+        })
+    }
+
+    /// Waits for the device and judges the products made since the last call.
+    fn sync(&mut self) -> Result<(), EngineError> {
+        if self.unsynced == 0 {
+            return Ok(());
+        }
+        // Whatever comes of it, it is told once.
+        self.unsynced = 0;
+        self.products.sync()
+    }
+
+    /// Makes room for one more product among those not judged yet.
+    fn note_product(&mut self) -> Result<(), EngineError> {
+        if self.unsynced >= A::Words::MOST_UNSYNCED {
+            self.sync()?;
+        }
+        self.unsynced += 1;
+        Ok(())
+    }
+
+    /// Makes n squarings of the spectrum: those watched one by one, then by graphs as far as they
+    /// go. The first squaring of a graph is measured, and so is the first of those after them.
+    ///
+    /// Launches of one kernel never follow one another in a graph: kernels that count their launches
+    /// before the last one has ended rely on that.
+    fn squarings(&mut self, mut n: u64, step: Step) -> Result<(), EngineError> {
+        let watched = n.min(self.watched);
+        self.watched -= watched;
+        for _ in 0..watched {
+            self.products.squaring(step, true)?.iter().try_for_each(Call::make)?;
+        }
+        n -= watched;
+        if n >= A::Words::GRAPH_SQUARINGS {
+            let at = match self.graphs.iter().position(|(of, _)| *of == step) {
+                Some(at) => at,
+                None => {
+                    let record = |capture: &Capture<'_>| {
+                        for i in 0..A::Words::GRAPH_SQUARINGS {
+                            for call in self.products.squaring(step, i == 0)? {
+                                call.record(capture);
+                            }
+                        }
+                        Ok(())
+                    };
+                    let graph = self.device.capture(record)?;
+                    self.graphs.push((step, graph));
+                    self.graphs.len() - 1
+                }
+            };
+            for _ in 0..n / A::Words::GRAPH_SQUARINGS {
+                self.graphs[at].1.launch()?;
+            }
+        }
+        for i in 0..n % A::Words::GRAPH_SQUARINGS {
+            self.products.squaring(step, i == 0)?.iter().try_for_each(Call::make)?;
+        }
+        Ok(())
+    }
+
+    /// `r[reg]` ← the n-fold m·x², where a product times m cannot be carried: by doublings and
+    /// sums after each squaring.
+    fn square_then_times(&mut self, reg: usize, n: u64, m: u32) -> Result<(), EngineError> {
+        for _ in 0..n {
+            self.square(reg, 1, Step::Square, Shift::ZERO)?;
+            let mut square = self.device.alloc(self.layout.len())?;
+            square.copy_from(&self.registers[reg])?;
+            self.registers.push(square);
+            let last = self.registers.len() - 1;
+            // From the second highest bit of m down.
+            let result = (0..m.max(1).ilog2()).rev().try_for_each(|bit| {
+                self.combine(reg, reg, reg, 1)?;
+                if m >> bit & 1 == 1 { self.combine(reg, reg, last, 1) } else { Ok(()) }
+            });
+            self.registers.pop();
+            result?;
+        }
+        Ok(())
+    }
+
+    /// `r[dst]` ← `r[a]` + sign·`r[b]`.
+    fn combine(&mut self, dst: usize, a: usize, b: usize, sign: i32) -> Result<(), EngineError> {
+        let n = self.layout.len() as u32;
+        let kernel = match &self.combine {
+            Some(kernel) => kernel,
+            None => {
+                let kernel = self.device.program(&words_source())?.kernel("combine", 0)?;
+                self.combine.insert(kernel)
+            }
+        };
+        let args = [
+            Arg::from(&self.scratch),
+            Arg::from(&self.registers[a]),
+            Arg::from(&self.registers[b]),
+            Arg::I32(sign),
+            Arg::U32(self.layout.exponent()),
+            Arg::U32(n),
+        ];
+        let launch = Launch::linear(n.div_ceil(COMBINE_THREADS), COMBINE_THREADS);
+        // SAFETY: registers and scratch have n words each; the scratch is no register.
+        unsafe { kernel.launch(launch, &args)? };
+        std::mem::swap(&mut self.registers[dst], &mut self.scratch);
+        Ok(())
+    }
+}
+
+impl<A: Arithmetic> Engine for Machine<A> {
+    fn name(&self) -> &'static str {
+        A::default().name()
+    }
+
+    fn exponent(&self) -> u32 {
+        self.layout.exponent()
+    }
+
+    fn length(&self) -> usize {
+        self.layout.len()
+    }
+
+    fn registers(&self) -> usize {
+        self.registers.len()
+    }
+
+    fn copy(&mut self, dst: usize, src: usize) -> Result<(), EngineError> {
+        assert!(src < self.registers.len(), "there is no register {src}");
+        if dst != src {
+            self.scratch.copy_from(&self.registers[src])?;
+            std::mem::swap(&mut self.registers[dst], &mut self.scratch);
+        }
+        Ok(())
+    }
+
+    fn square(&mut self, reg: usize, n: u64, step: Step, shift: Shift) -> Result<(), EngineError> {
+        if let Step::SquareTimes(m) = step
+            && !self.products.words.takes_multiplier(m)
+        {
+            return self.square_then_times(reg, n, m);
+        }
+        if n == 0 {
+            return Ok(());
+        }
+        self.products.prepare(step, shift, n - 1 <= self.watched)?;
+        self.products.digits_to_spectrum(&self.registers[reg])?;
+        let mut left = n - 1;
+        while left > 0 {
+            if self.unsynced >= A::Words::MOST_UNSYNCED {
+                self.sync()?;
+            }
+            let now = left.min(A::Words::MOST_UNSYNCED - self.unsynced);
+            self.unsynced += now;
+            self.squarings(now, step)?;
+            left -= now;
+        }
+        self.note_product()?;
+        self.products.spectrum_to_digits(&self.registers[reg], step)
+    }
+
+    fn mul(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
+        if a == b {
+            self.copy(dst, a)?;
+            return self.square(dst, 1, Step::Square, Shift::ZERO);
+        }
+        self.note_product()?;
+        let [dst, a, b] = [dst, a, b].map(|reg| &self.registers[reg]);
+        self.products.multiply(dst, a, b)
+    }
+
+    fn add(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
+        self.watched = A::Words::WATCHED;
+        self.combine(dst, a, b, 1)
+    }
+
+    fn sub(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
+        self.watched = A::Words::WATCHED;
+        self.combine(dst, a, b, -1)
+    }
+
+    fn read(&mut self, reg: usize, shift: Shift) -> Result<Residue, EngineError> {
+        self.sync()?;
+        let digits = self.registers[reg].download()?;
+        Ok(self.layout.par_residue(&digits).rotated_right(shift.bits()))
+    }
+
+    fn write(&mut self, reg: usize, x: &Residue, shift: Shift) -> Result<(), EngineError> {
+        self.watched = A::Words::WATCHED;
+        let digits = self.layout.par_balanced_digits(&x.rotated_left(shift.bits()));
+        Ok(self.registers[reg].upload(&digits)?)
+    }
+
+    fn finish(&mut self) -> Result<(), EngineError> {
+        self.sync()
+    }
+
+    fn health(&self) -> Health {
+        self.products.words.health()
+    }
+
+    fn kernel_timer(&mut self) -> Option<&mut dyn KernelTimer> {
+        Some(self)
+    }
+}
+
+impl<A: Arithmetic> KernelTimer for Machine<A> {
+    fn kernel_times(&mut self, reg: usize, n: u64) -> Result<Vec<KernelTime>, EngineError> {
+        assert!((4..=1_000).contains(&n), "kernels are timed over 4 to 1000 squarings, not {n}");
+        let step = Step::Square;
+        self.sync()?;
+        self.products.prepare(step, Shift::ZERO, false)?;
+        self.products.digits_to_spectrum(&self.registers[reg])?;
+        // While the device is busy with these, the host gets ahead of it.
+        self.squarings(n / 2, step)?;
+        let timed = n - 1 - n / 2;
+        let calls = self.products.squaring(step, false)?;
+        let launches = calls.len() * timed as usize;
+        let times = self.device.times(launches, |i| calls[i % calls.len()].make())?;
+        let mean = |(i, call): (usize, &Call<'_>)| {
+            let sum: Duration = times.iter().skip(i).step_by(calls.len()).sum();
+            KernelTime { kernel: call.kernel.name(), time: sum.div_f64(timed as f64) }
+        };
+        let means = calls.iter().enumerate().map(mean).collect();
+        self.products.spectrum_to_digits(&self.registers[reg], step)?;
+        self.unsynced = n;
+        self.sync()?;
+        Ok(means)
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "sim")]
+mod tests {
+    use super::*;
+    use crate::engine::BuildOptions;
+    use crate::engine::places::families_on;
+    use warpint_device::DeviceId;
+
+    #[test]
+    fn squarings_whose_kernels_are_timed_are_squarings() {
+        for family in families_on(DeviceId::Sim).unwrap() {
+            let (p, length) = (13_003, 1 << 10);
+            let mut engine = family.build(p, length, BuildOptions::new(2, 1)).unwrap();
+            for reg in 0..2 {
+                engine.set(reg, 3, Shift::ZERO).unwrap();
+            }
+            let times = engine.kernel_timer().unwrap().kernel_times(0, 9).unwrap();
+            engine.square(1, 9, Step::Square, Shift::ZERO).unwrap();
+            let [timed, plain] = [0, 1].map(|reg| engine.read(reg, Shift::ZERO).unwrap());
+            assert_eq!(timed, plain, "{}", family.name());
+            let names: Vec<_> = times.iter().map(|time| time.kernel).collect();
+            assert_eq!(names, ["square_rows", "columns"]);
+            assert!(times.iter().all(|kernel| kernel.time > Duration::ZERO), "{times:?}");
+        }
+    }
+}

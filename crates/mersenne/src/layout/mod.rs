@@ -1,0 +1,221 @@
+//! A residue as words of a variable base: how every transform engine holds it.
+//!
+//! x = Σ x_j·2^⌈pj/N⌉ for j in 0..N (Thall 2011, eq. 1.1), word j having
+//! b_j = ⌈p(j+1)/N⌉ − ⌈pj/N⌉ bits, which is ⌊p/N⌋ or ⌈p/N⌉ (eq. 1.2). Digits are
+//! balanced: −2^(b_j−1) ≤ x_j ≤ 2^(b_j−1).
+
+mod convert;
+
+/// The words of a residue mod 2^p − 1 in a transform of length N.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WordLayout {
+    p: u32,
+    n: usize,
+}
+
+impl WordLayout {
+    /// p bits in n words.
+    ///
+    /// # Panics
+    /// Unless 1 ≤ n ≤ p: every word has at least one bit.
+    #[must_use]
+    pub fn new(p: u32, n: usize) -> Self {
+        assert!(n >= 1 && n <= p as usize, "{n} words cannot share {p} bits");
+        Self { p, n }
+    }
+
+    /// p.
+    #[must_use]
+    pub fn exponent(&self) -> u32 {
+        self.p
+    }
+
+    /// N, the number of words.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.n
+    }
+
+    /// Never: a layout has at least one word.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// β = p/N, the mean bits of a word.
+    #[must_use]
+    pub fn bits_per_word(&self) -> f64 {
+        f64::from(self.p) / self.n as f64
+    }
+
+    /// ⌈pj/N⌉, the bit at which word j begins; j = N gives p.
+    #[must_use]
+    pub fn offset(&self, j: usize) -> u64 {
+        // p < 2^32 and j ≤ N ≤ p: the product fits.
+        (u64::from(self.p) * j as u64).div_ceil(self.n as u64)
+    }
+
+    /// b_j, the bits of word j.
+    #[must_use]
+    pub fn bits(&self, j: usize) -> u32 {
+        (self.offset(j + 1) - self.offset(j)) as u32
+    }
+
+    /// (⌈pj/N⌉, b_j) for words from j on, without a division a word.
+    fn places(&self, j: usize) -> impl Iterator<Item = (u64, u32)> {
+        let (n, p) = (self.n as u64, u64::from(self.p));
+        let (short, rest) = (p / n, p % n);
+        let mut offset = self.offset(j);
+        // N·⌈pj/N⌉ − pj, from 0 to N − 1.
+        let mut excess = n * offset - p * j as u64;
+        (j..self.n).map(move |_| {
+            let here = offset;
+            let long = excess < rest;
+            excess = if long { excess + n - rest } else { excess - rest };
+            let bits = short + u64::from(long);
+            offset += bits;
+            (here, bits as u32)
+        })
+    }
+
+    /// (−p·j) mod N: the weight of word j is a_j = 2^(this/N) (Thall 2011, eq. 1.3).
+    #[must_use]
+    pub fn weight_numerator(&self, j: usize) -> u64 {
+        let n = self.n as u64;
+        let pj = u64::from(self.p) * j as u64 % n;
+        if pj == 0 { 0 } else { n - pj }
+    }
+
+    /// The word in which a bit lies, and its position there: (j, bit − ⌈pj/N⌉).
+    ///
+    /// # Panics
+    /// If bit ≥ p.
+    #[must_use]
+    pub fn word_at_bit(&self, bit: u32) -> (usize, u32) {
+        assert!(bit < self.p, "bit {bit} of a {}-bit residue", self.p);
+        // ⌈pj/N⌉ ≤ bit exactly when j ≤ ⌊bit·N/p⌋.
+        let j = (u64::from(bit) * self.n as u64 / u64::from(self.p)) as usize;
+        (j, (u64::from(bit) - self.offset(j)) as u32)
+    }
+
+    /// Adds a carry out of word N − 1 into word 0 and on as far as it ripples.
+    ///
+    /// Two rounds are enough for p ≥ 64 and |carry| < 2^62: the first leaves a
+    /// carry of −1, 0 or 1, and where it has passed on, words at the opposite end
+    /// of their range, in which the second ends. Should more ever come, it stays
+    /// in word 0: the value is right whatever range a digit lies in.
+    pub fn wrap_carry(&self, digits: &mut [i32], carry: i64) {
+        self.carry_into(digits, self.n, carry);
+    }
+
+    /// Adds a carry into word `start` (N: word 0) and on as far as it ripples.
+    fn carry_into(&self, digits: &mut [i32], start: usize, mut carry: i64) {
+        for j in (start..self.n).chain(0..self.n).chain(0..self.n) {
+            if carry == 0 {
+                return;
+            }
+            let bits = self.bits(j);
+            let v = i64::from(digits[j]) + carry;
+            carry = carry_out(v, bits);
+            digits[j] = (v - (carry << bits)) as i32;
+        }
+        digits[0] += carry as i32;
+    }
+}
+
+/// The carry that leaves −2^(bits−1) ≤ v − carry·2^bits < 2^(bits−1).
+#[inline]
+#[must_use]
+pub fn carry_out(v: i64, bits: u32) -> i64 {
+    (v + (1i64 << bits >> 1)) >> bits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Residue;
+    use proptest::prelude::*;
+    use warpint_natural::limbs;
+
+    #[test]
+    fn word_boundaries() {
+        for (p, n) in [(127u32, 8usize), (127, 127), (89, 12), (521, 27), (67, 1), (2203, 128)] {
+            if p / n as u32 > 31 {
+                continue;
+            }
+            let layout = WordLayout::new(p, n);
+            assert_eq!(layout.offset(n), u64::from(p));
+            assert_eq!((0..n).map(|j| layout.bits(j)).sum::<u32>(), p);
+            for from in [0, 1, n / 2, n] {
+                let places: Vec<_> = layout.places(from).collect();
+                let expected: Vec<_> =
+                    (from..n).map(|j| (layout.offset(j), layout.bits(j))).collect();
+                assert_eq!(places, expected);
+            }
+            for bit in 0..p {
+                let (j, b) = layout.word_at_bit(bit);
+                assert!(b < layout.bits(j), "bit {bit} of M{p} in {n} words");
+                assert_eq!(layout.offset(j) + u64::from(b), u64::from(bit));
+            }
+            for j in 0..n {
+                let weight = layout.offset(j) * n as u64 - u64::from(p) * j as u64;
+                assert_eq!(layout.weight_numerator(j), weight);
+            }
+        }
+    }
+
+    #[test]
+    fn corner_residues_round_trip() {
+        for p in [67u32, 89, 127, 128, 521] {
+            for n in [8usize, 9, 10, 12, 15, 16, 32, 63, p as usize] {
+                if p as usize > 31 * n {
+                    continue;
+                }
+                let layout = WordLayout::new(p, n);
+                for x in corner_values(p) {
+                    let digits = layout.balanced_digits(&x);
+                    assert_eq!(layout.residue(&digits), x, "M{p}, {n} words, {x:?}");
+                    for (j, d) in digits.iter().enumerate() {
+                        let half = 1i32 << layout.bits(j) >> 1;
+                        assert!((-half - 1..=half + 1).contains(d), "digit {j} of {x:?}: {d}");
+                    }
+                }
+            }
+        }
+    }
+
+    fn corner_values(p: u32) -> Vec<Residue> {
+        let n = limbs::limbs_for_bits(p);
+        let zero = Residue::from_u64(p, 0);
+        let minus = |v: u64| {
+            let v = Residue::from_u64(p, v);
+            Residue::from_limbs(p, &limbs::sub_mod(zero.limbs(), v.limbs(), p))
+        };
+        let pattern = |w: u64| Residue::from_limbs(p, &vec![w; n]);
+        vec![
+            zero.clone(),
+            Residue::from_u64(p, 1),
+            Residue::from_u64(p, 2),
+            minus(1),
+            minus(2),
+            pattern(0x5555_5555_5555_5555),
+            pattern(0xaaaa_aaaa_aaaa_aaaa),
+            pattern(u64::MAX >> 1),
+            pattern(1 << 63),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn any_residue_round_trips(
+            p in 64u32..3000,
+            words in 1usize..3000,
+            seed in proptest::collection::vec(any::<u64>(), 47),
+        ) {
+            let n = words.clamp((p as usize).div_ceil(31), p as usize);
+            let layout = WordLayout::new(p, n);
+            let x = Residue::from_limbs(p, &seed[..limbs::limbs_for_bits(p)]);
+            prop_assert_eq!(layout.residue(&layout.balanced_digits(&x)), x);
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! From an exponent to an engine, a place and a transform length.
+
+use std::time::{Duration, Instant};
+
+use warpint_device::{CPU, DeviceChoice, DeviceError};
+
+use crate::engine::{BuildOptions, Cut, Engine, EngineError, EngineFamily, Margin, Step, Work};
+use crate::{Exponent, Residue, Shift};
+
+mod alike;
+mod choose;
+mod near;
+#[cfg(test)]
+mod tests;
+mod timer;
+mod tuned;
+pub use alike::{Alike, plans_cut_alike};
+pub use choose::{NoTimes, Resolved, StoredTime, StoredTimes, TimingKey};
+pub use near::PlanRefusal;
+pub use timer::SquaringTimer;
+pub use tuned::TunedTimes;
+
+/// `fp64` on the CPU, `goldilocks on cuda:0` elsewhere.
+#[must_use]
+pub fn engine_at(engine: &str, place: &str) -> String {
+    if place == CPU { engine.into() } else { format!("{engine} on {place}") }
+}
+
+/// What the user asks of a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PlanRequest {
+    /// A family by name; `None` lets the plan choose.
+    pub engine: Option<&'static str>,
+    /// Where to compute.
+    pub device: DeviceChoice,
+    /// A transform length in words; `None` lets the plan choose.
+    pub length: Option<usize>,
+    /// Threads of the CPU; `None` takes all there are.
+    pub threads: Option<usize>,
+}
+
+/// An engine family, a length and a way to build it (a variant) for one
+/// exponent, with enough margin.
+#[derive(Clone, Copy)]
+pub struct Plan {
+    exponent: Exponent,
+    family: &'static dyn EngineFamily,
+    length: usize,
+    variant: usize,
+    margin: Margin,
+    threads: usize,
+}
+
+/// Why there is no plan.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum PlanError {
+    /// There is no such family there.
+    #[error("there is no engine {engine} on {place}, which has {known}")]
+    NoEngine {
+        /// What was asked for.
+        engine: &'static str,
+        /// Where.
+        place: String,
+        /// The families that there are.
+        known: String,
+    },
+    /// The family does not take this exponent.
+    #[error("engine {engine} takes exponents from {from} to {to}, not {exponent}")]
+    OutOfRange {
+        /// The family.
+        engine: &'static str,
+        /// p.
+        exponent: u32,
+        /// Its smallest exponent.
+        from: u32,
+        /// Its largest exponent.
+        to: u32,
+    },
+    /// A length was asked for that the family cannot use for this exponent.
+    #[error(transparent)]
+    Unusable(#[from] EngineError),
+    /// A length was asked for whose error margin is not enough.
+    #[error(
+        "length {length} is too short for M{exponent} with engine {engine} ({bits:.2} bits of \
+         margin); the shortest that is safe is {shortest}"
+    )]
+    TooShort {
+        /// The family.
+        engine: &'static str,
+        /// p.
+        exponent: u32,
+        /// The length asked for.
+        length: usize,
+        /// Its margin (negative).
+        bits: f64,
+        /// The shortest length with enough margin.
+        shortest: usize,
+    },
+    /// No length of the family is long enough, or none is left that is longer.
+    #[error("no transform length of engine {engine} is long enough for M{exponent}")]
+    NoLength {
+        /// The family.
+        engine: &'static str,
+        /// p.
+        exponent: u32,
+    },
+}
+
+impl Plan {
+    /// The plan for p with a given family, which need not be a built-in one.
+    pub fn of_family(
+        exponent: Exponent,
+        family: &'static dyn EngineFamily,
+        length: Option<usize>,
+        threads: Option<usize>,
+    ) -> Result<Self, PlanError> {
+        let p = exponent.get();
+        let range = family.exponent_range();
+        if !range.contains(&p) {
+            return Err(PlanError::OutOfRange {
+                engine: family.name(),
+                exponent: p,
+                from: *range.start(),
+                to: *range.end(),
+            });
+        }
+        let threads = threads.unwrap_or_else(rayon::current_num_threads).max(1);
+        let shortest = |from: usize| {
+            family
+                .lengths(from, p as usize)
+                .into_iter()
+                .filter(|n| !family.is_dominated(*n))
+                .filter_map(|n| Some((n, family.margin(p, n).ok()?)))
+                .find(|(_, margin)| margin.bits >= 0.0)
+                .ok_or(PlanError::NoLength { engine: family.name(), exponent: p })
+        };
+        let (length, margin) = match length {
+            None => shortest(1)?,
+            Some(n) => {
+                let margin = family.margin(p, n)?;
+                if margin.bits < 0.0 {
+                    return Err(PlanError::TooShort {
+                        engine: family.name(),
+                        exponent: p,
+                        length: n,
+                        bits: margin.bits,
+                        shortest: shortest(n)?.0,
+                    });
+                }
+                (n, margin)
+            }
+        };
+        Ok(Self { exponent, family, length, variant: 0, margin, threads })
+    }
+
+    /// The next longer length with enough margin: after a round-off error.
+    pub fn longer(&self) -> Result<Self, PlanError> {
+        let p = self.exponent.get();
+        let (length, margin) = self
+            .family
+            .lengths(self.length.saturating_add(1), p as usize)
+            .into_iter()
+            .filter_map(|n| Some((n, self.family.margin(p, n).ok()?)))
+            .find(|(_, margin)| margin.bits >= 0.0)
+            .ok_or(PlanError::NoLength { engine: self.family.name(), exponent: p })?;
+        Ok(Self { length, margin, variant: 0, ..*self })
+    }
+
+    /// The same engine at the shortest safe length of at least `length` words.
+    pub fn at_least(&self, length: usize) -> Result<Self, PlanError> {
+        Self { length: length.saturating_sub(1), ..*self }.longer()
+    }
+
+    /// Builds the engine.
+    ///
+    /// # Errors
+    /// What the family says; a device without room is [`EngineError::NoRoom`].
+    pub fn build(&self, registers: usize) -> Result<Box<dyn Engine>, EngineError> {
+        let (p, length) = (self.exponent.get(), self.length);
+        let options = BuildOptions { registers, threads: self.threads, variant: self.variant };
+        self.family.build(p, length, options).map_err(|error| match error {
+            EngineError::Device(source @ DeviceError::OutOfMemory { .. }) => {
+                match self.family.device_bytes(p, length, registers) {
+                    Some(needed) => EngineError::NoRoom {
+                        what: format!("{self:?} with {registers} registers"),
+                        needed,
+                        reason: source.to_string(),
+                    },
+                    None => EngineError::Device(source),
+                }
+            }
+            other => other,
+        })
+    }
+
+    /// Builds an engine whose one register holds a residue of mixed bits.
+    fn build_to_time(&self) -> Result<Box<dyn Engine>, EngineError> {
+        let mut engine = self.build(1)?;
+        let p = self.exponent.get();
+        // Limbs without a pattern, as the words of a test are (SplitMix64, Steele and others 2014).
+        let limbs: Vec<u64> = (1..=u64::from(p).div_ceil(64))
+            .map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+            .map(|x| (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9))
+            .map(|x| (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb))
+            .map(|x| x ^ (x >> 31))
+            .collect();
+        engine.write(0, &Residue::from_limbs(p, &limbs), Shift::ZERO)?;
+        Ok(engine)
+    }
+
+    /// The least time of a squaring over `budget`, on a residue of mixed bits, in laps
+    /// of 10 ms on the CPU, where other processes only ever add time, and of 100 ms on a
+    /// device, as the stretches of a test are; of four squarings at least. Building the
+    /// engine does not count.
+    pub fn time_per_squaring(&self, budget: Duration) -> Result<Duration, EngineError> {
+        let lap_seconds = if self.is_on_cpu() { 0.01 } else { 0.1 };
+        let mut engine = self.build_to_time()?;
+        engine.square(0, 2, Step::Square, Shift::ZERO)?;
+        engine.finish()?;
+        let begin = Instant::now();
+        let (mut least, mut squarings) = (Duration::MAX, 4u64);
+        loop {
+            let lap = Instant::now();
+            engine.square(0, squarings, Step::Square, Shift::ZERO)?;
+            engine.finish()?;
+            let seconds = lap.elapsed().as_secs_f64() / squarings as f64;
+            least = least.min(Duration::from_secs_f64(seconds));
+            if begin.elapsed() > budget {
+                return Ok(least);
+            }
+            squarings = ((lap_seconds / seconds) as u64).clamp(4, 1 << 20);
+        }
+    }
+
+    /// p.
+    #[must_use]
+    pub fn exponent(&self) -> Exponent {
+        self.exponent
+    }
+
+    /// The engine's name.
+    #[must_use]
+    pub fn engine(&self) -> &'static str {
+        self.family.name()
+    }
+
+    /// Where it computes: `cpu`, `cuda:0`, `sim`.
+    #[must_use]
+    pub fn place(&self) -> &'static str {
+        self.family.place()
+    }
+
+    /// Whether it computes on the CPU.
+    #[must_use]
+    pub fn is_on_cpu(&self) -> bool {
+        self.place() == CPU
+    }
+
+    /// The ways to build the engine ([`Profiled::variants`](crate::Profiled::variants)); an empty name where there is but one.
+    fn variants(&self) -> Vec<String> {
+        let named = self.family.profiled().map(|family| family.variants(self.length));
+        named.unwrap_or_else(|| vec![String::new()])
+    }
+
+    /// The name of the way the engine is built ([`Profiled::variants`](crate::Profiled::variants)); empty where there is but
+    /// one.
+    #[must_use]
+    pub fn variant(&self) -> String {
+        self.variants().into_iter().nth(self.variant).unwrap_or_default()
+    }
+
+    /// The same plan in that of [`Profiled::variants`](crate::Profiled::variants); `None` if there are fewer.
+    #[must_use]
+    pub fn in_variant(&self, variant: usize) -> Option<Self> {
+        (variant < self.variants().len()).then_some(Self { variant, ..*self })
+    }
+
+    /// How the transform is cut, where it is ([`Profiled::cuts`](crate::Profiled::cuts)).
+    #[must_use]
+    pub fn cut(&self) -> Option<Cut> {
+        self.family.profiled()?.cuts(self.length).into_iter().nth(self.variant)
+    }
+
+    /// What a squaring asks of the device, where that is known ([`Profiled::work`](crate::Profiled::work)).
+    #[must_use]
+    pub fn work(&self) -> Option<Work> {
+        self.family.profiled()?.work(self.length, self.variant)
+    }
+
+    /// N, words.
+    #[must_use]
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// β = p/N.
+    #[must_use]
+    pub fn bits_per_word(&self) -> f64 {
+        f64::from(self.exponent.get()) / self.length as f64
+    }
+
+    /// How far the length is from making errors.
+    #[must_use]
+    pub fn margin(&self) -> Margin {
+        self.margin
+    }
+
+    /// Threads.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+}
+
+impl std::fmt::Debug for Plan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (p, engine, place, n) = (self.exponent, self.engine(), self.place(), self.length);
+        write!(f, "M{p} by {engine} on {place} in {n} words")
+    }
+}

@@ -1,0 +1,415 @@
+//! What every long test shares: pace, progress, checkpoints, recovery.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::confirm::{Back, LastCheck};
+use super::pace::Pace;
+use super::recovery::{Failures, Trusted, check_seal};
+use super::sequence::{Advance, Sequence};
+use super::watch::JacobiWatch;
+use super::{Clock, Finished, Memory, RunOptions, TestError, TestKind, TestSpec};
+use crate::checkpoint::{CheckpointStore, LeastLength, State};
+use crate::{Engine, EngineError, ErrorCounts, Event, Outcome, Plan, Residue, StopToken, Verdict};
+
+/// After a save has failed, the next attempt comes at the latest after this.
+const RETRY: Duration = Duration::from_secs(10);
+
+pub(super) struct Driver<'a> {
+    spec: &'a TestSpec,
+    pub(super) plan: Plan,
+    pub(super) store: Option<&'a mut CheckpointStore>,
+    events: &'a mut dyn FnMut(Event),
+    pub(super) stop: &'a StopToken,
+    pub(super) options: &'a RunOptions,
+    pub(super) clock: &'static dyn Clock,
+    pub(super) errors: ErrorCounts,
+    pub(super) least_length: Option<LeastLength>,
+    /// Time of earlier sittings.
+    pub(super) earlier: Duration,
+    begun: Instant,
+    /// `None`: never, the interval being too long for the clock.
+    next_save: Option<Instant>,
+    next_progress: Instant,
+    pub(super) pace: Pace,
+    pub(super) failures: Failures,
+    /// The newest checkpoint on disk.
+    pub(super) on_disk: Option<(u64, PathBuf)>,
+    /// The iteration from which the test went on after the device failed.
+    pub(super) device_failed_at: Option<u64>,
+    /// What is to be written while the device computes on, in this order.
+    pub(super) pending: Vec<Pending>,
+    /// Jacobi checks, for a Lucas–Lehmer test; beside a second engine only that at the end.
+    pub(super) watch: Option<JacobiWatch>,
+    /// The state confirmed last by such a check.
+    pub(super) confirmed: Option<Trusted>,
+}
+
+/// Something for the disk.
+pub(super) enum Pending {
+    Checkpoint(Box<State>),
+    /// A residue that [`super::ResidueSink`] wants.
+    Residue(u64, Residue),
+}
+
+impl<'a> Driver<'a> {
+    pub(super) fn new(
+        spec: &'a TestSpec,
+        plan: Plan,
+        store: Option<&'a mut CheckpointStore>,
+        events: &'a mut dyn FnMut(Event),
+        stop: &'a StopToken,
+        options: &'a RunOptions,
+    ) -> Self {
+        let clock = options.clock;
+        let now = clock.now();
+        let watched = matches!(spec.kind, TestKind::Ll(_));
+        Self {
+            spec,
+            watch: watched.then(|| JacobiWatch::new(&plan, clock)),
+            plan,
+            store,
+            events,
+            stop,
+            options,
+            clock,
+            errors: ErrorCounts::default(),
+            least_length: None,
+            earlier: Duration::ZERO,
+            begun: now,
+            next_save: now.checked_add(options.checkpoint_interval),
+            next_progress: now,
+            pace: Pace::new(clock, plan.is_on_cpu()),
+            failures: Failures::default(),
+            on_disk: None,
+            device_failed_at: None,
+            pending: vec![],
+            confirmed: None,
+        }
+    }
+
+    /// Runs a sequence to its target, from the newest checkpoint if there is one.
+    pub(super) fn drive(&mut self, sequence: &mut dyn Sequence) -> Result<Finished, TestError> {
+        let mut good = self.resume(sequence)?;
+        if let Some(residues) = &self.options.residues {
+            sequence.stop_at(residues.iterations(good.iteration));
+        }
+        loop {
+            match self.drive_engine(sequence, &mut good) {
+                Err(TestError::Engine(EngineError::RoundOff { measured, .. })) => {
+                    self.lengthen(measured, &mut good)?;
+                }
+                Err(TestError::Engine(EngineError::Device(error))) => {
+                    self.after_device_failure(sequence, error, &good)?;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// Runs on one engine, from the state `good`, which follows as it is saved.
+    fn drive_engine(
+        &mut self,
+        sequence: &mut dyn Sequence,
+        good: &mut State,
+    ) -> Result<Finished, TestError> {
+        check_seal(good)?;
+        let mut built = self.plan.build(sequence.registers())?;
+        let engine = built.as_mut();
+        sequence.load(engine, good)?;
+        self.pace.skip();
+        loop {
+            let before = sequence.iteration();
+            let advanced = sequence.advance(engine, self.pace.stride());
+            // A device computes on behind our back: time enough to write.
+            self.write_pending()?;
+            let advanced = advanced?;
+            // The pace is that of finished work.
+            engine.finish()?;
+            match advanced {
+                Advance::Going => {}
+                Advance::Reached(residue) => {
+                    self.pending.push(Pending::Residue(sequence.iteration(), residue));
+                }
+                Advance::Verified => {
+                    let check = sequence.check();
+                    self.failures.clear(check);
+                    self.send(Event::Verified { check, iteration: sequence.iteration() });
+                    *good = self.snapshot(sequence, engine)?;
+                    self.pending.push(Pending::Checkpoint(Box::new(good.clone())));
+                }
+                Advance::CheckFailed { iteration, res64 } => {
+                    let check = sequence.check();
+                    *good = self.after_check_failure(sequence, check, iteration, res64)?;
+                    sequence.load(engine, good)?;
+                }
+                Advance::Finished(last) => {
+                    self.check_possible(sequence, &last)?;
+                    match self.last_check(sequence.check(), sequence.iteration(), &last)? {
+                        LastCheck::Passed => {}
+                        LastCheck::Failed(suspect) => {
+                            match self.after_jacobi_failure(sequence, &suspect)? {
+                                Back::To(state) => {
+                                    *good = *state;
+                                    sequence.load(engine, good)?;
+                                    continue;
+                                }
+                                Back::Nowhere => {}
+                                Back::Interrupted => return self.stop_at(good),
+                                Back::Stopped(stopped) => return Ok(stopped),
+                            }
+                        }
+                        LastCheck::Stopped => return self.stop_at(good),
+                    }
+                    let (verdict, _) = sequence.verdict(last.clone());
+                    if verdict == Verdict::Interim || self.options.residues.is_some() {
+                        *good = self.snapshot(sequence, engine)?;
+                        self.pending.push(Pending::Checkpoint(Box::new(good.clone())));
+                    }
+                    self.write_pending()?;
+                    let outcome = self.outcome(sequence, engine, last)?;
+                    return Ok(Finished::Done(Box::new(outcome)));
+                }
+            }
+            self.pace.note(sequence.iteration().saturating_sub(before));
+            self.progress(sequence, engine);
+            if let Some(judged) = self.watch.as_mut().and_then(JacobiWatch::poll)
+                && let Some(suspect) = self.take_judged(judged)
+            {
+                match self.after_jacobi_failure(sequence, &suspect)? {
+                    Back::To(state) => {
+                        *good = *state;
+                        sequence.load(engine, good)?;
+                    }
+                    Back::Nowhere => {}
+                    Back::Interrupted => return self.stop_at(good),
+                    Back::Stopped(stopped) => return Ok(stopped),
+                }
+            }
+            if self.stop.is_stopped() {
+                self.write_pending()?;
+                *good = self.snapshot(sequence, engine)?;
+                let saved = self.save(good)?;
+                return Ok(Finished::Stopped { iteration: good.iteration, saved });
+            }
+            if self.save_is_due() {
+                *good = self.snapshot(sequence, engine)?;
+                self.pending.push(Pending::Checkpoint(Box::new(good.clone())));
+            }
+        }
+    }
+
+    /// Ends the run with the state that was good last.
+    fn stop_at(&mut self, good: &State) -> Result<Finished, TestError> {
+        self.write_pending()?;
+        let saved = self.save(good)?;
+        Ok(Finished::Stopped { iteration: good.iteration, saved })
+    }
+
+    /// Writes what waits for it. A residue goes before a checkpoint that is further.
+    fn write_pending(&mut self) -> Result<(), TestError> {
+        for pending in std::mem::take(&mut self.pending) {
+            match pending {
+                Pending::Checkpoint(state) => {
+                    self.save(&state)?;
+                }
+                Pending::Residue(iteration, residue) => {
+                    let options = self.options;
+                    let Some(residues) = &options.residues else { continue };
+                    if let Err(e) = residues.keep(iteration, &residue) {
+                        self.send(Event::ResidueLost { iteration, reason: e.to_string() });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether it is time for a checkpoint; a clock that went back does not put it off.
+    fn save_is_due(&mut self) -> bool {
+        let now = self.clock.now();
+        let latest = now.checked_add(self.options.checkpoint_interval);
+        self.next_save = self.next_save.min(latest).or(self.next_save);
+        self.next_save.is_some_and(|due| now >= due)
+    }
+
+    fn snapshot(
+        &self,
+        sequence: &dyn Sequence,
+        engine: &mut dyn Engine,
+    ) -> Result<State, TestError> {
+        let state = sequence.snapshot(engine)?;
+        if !sequence.is_intact() {
+            return Err(TestError::Memory { verified: state.iteration });
+        }
+        self.check_possible(sequence, &state.residue)?;
+        Ok(self.stamped(self.memory().recalled(state)))
+    }
+
+    pub(super) fn memory(&self) -> &'static dyn Memory {
+        self.options.memory
+    }
+
+    fn check_possible(&self, sequence: &dyn Sequence, residue: &Residue) -> Result<(), TestError> {
+        if sequence.impossible(sequence.iteration(), residue) {
+            let (iteration, res64) = (sequence.iteration(), residue.res64_hex());
+            return Err(TestError::Impossible { iteration, res64 });
+        }
+        Ok(())
+    }
+
+    /// A state with the time, errors and length up to now.
+    pub(super) fn stamped(&self, state: State) -> State {
+        let least_length = self.least_length.clone();
+        State { elapsed: self.elapsed(), errors: self.errors, least_length, ..state }
+    }
+
+    /// Saves a state, and has it checked if it is time for that; whether it is now on disk.
+    pub(super) fn save(&mut self, state: &State) -> Result<bool, TestError> {
+        let saved = self.write(state)?;
+        if let Some(watch) = &mut self.watch {
+            watch.offer(state);
+        }
+        Ok(saved)
+    }
+
+    /// Saves a state; whether it is now on disk.
+    pub(super) fn write(&mut self, state: &State) -> Result<bool, TestError> {
+        check_seal(state)?;
+        let mut wait = self.options.checkpoint_interval;
+        let mut saved = false;
+        // One that a check has confirmed later on does not put off that which is due.
+        let newest = self.on_disk.as_ref().is_none_or(|(newest, _)| *newest <= state.iteration);
+        if let Some(store) = self.store.as_deref_mut() {
+            let event = match store.save(state) {
+                Ok(file) => {
+                    saved = true;
+                    let (path, verified) = (file.path, file.verified);
+                    if newest {
+                        self.on_disk = Some((state.iteration, path.clone()));
+                    }
+                    Event::Saved { iteration: state.iteration, path, verified }
+                }
+                Err(e) => {
+                    wait = wait.min(RETRY);
+                    Event::SaveFailed { reason: e.to_string() }
+                }
+            };
+            self.send(event);
+        }
+        if newest || !saved {
+            self.next_save = self.clock.now().checked_add(wait);
+        }
+        Ok(saved)
+    }
+
+    fn progress(&mut self, sequence: &dyn Sequence, engine: &dyn Engine) {
+        let now = self.clock.now();
+        let stride = self.pace.stride_time();
+        if now < self.next_progress && self.next_progress <= now + stride {
+            return;
+        }
+        self.next_progress = now + stride;
+        self.send(Event::Progress {
+            iteration: sequence.iteration(),
+            total: sequence.target(),
+            per_iteration: self.pace.per_iteration(),
+            round_off: engine.health().round_off,
+        });
+    }
+
+    fn outcome(
+        &self,
+        sequence: &dyn Sequence,
+        engine: &mut dyn Engine,
+        last: Residue,
+    ) -> Result<Outcome, TestError> {
+        let shift = sequence.first().shift;
+        let (mut verdict, residue) = sequence.verdict(last);
+        let factors = &self.spec.known_factors;
+        if verdict != Verdict::Interim && !factors.is_empty() {
+            let p = self.plan.exponent().get();
+            let judged = factors.judge(engine, &residue)?;
+            verdict = judged.ok_or(TestError::CofactorDiffers { exponent: p })?;
+        }
+        Ok(Outcome {
+            kind: self.spec.kind,
+            exponent: self.plan.exponent().get(),
+            verdict,
+            residue,
+            iterations: sequence.target(),
+            engine: engine.name(),
+            place: self.plan.place(),
+            length: engine.length(),
+            round_off: engine.health().round_off,
+            errors: self.errors,
+            twice: sequence.is_twice(),
+            shift,
+            known_factors: factors.texts().to_vec(),
+            elapsed: self.elapsed(),
+        })
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.earlier.saturating_add(self.clock.now().saturating_duration_since(self.begun))
+    }
+
+    pub(super) fn send(&mut self, event: Event) {
+        (self.events)(event);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::super::LlStart;
+    use super::*;
+    use crate::Exponent;
+    use crate::checkpoint::Confirmation;
+    use crate::engine::fp64::Fp64;
+
+    /// A clock that goes on when it is told to.
+    #[derive(Debug)]
+    struct ByHand(Mutex<Instant>);
+
+    impl Clock for ByHand {
+        fn now(&self) -> Instant {
+            *self.0.lock().unwrap()
+        }
+    }
+
+    #[test]
+    fn an_older_state_that_a_check_has_confirmed_does_not_put_off_the_next_checkpoint() {
+        let clock: &'static ByHand = Box::leak(Box::new(ByHand(Mutex::new(Instant::now()))));
+        let wait = |seconds| *clock.0.lock().unwrap() += Duration::from_secs(seconds);
+        let exponent = Exponent::new(127).unwrap();
+        let spec = TestSpec::new(TestKind::Ll(LlStart::Four), exponent);
+        let plan = Plan::of_family(exponent, &Fp64, None, Some(1)).unwrap();
+        let root = tempfile::tempdir().unwrap();
+        let mut store = CheckpointStore::open(root.path(), 127, spec.kind).unwrap();
+        let mut unheard = |_| {};
+        let (stop, options) = (StopToken::new(), RunOptions { clock, ..RunOptions::default() });
+        let mut driver = Driver::new(&spec, plan, Some(&mut store), &mut unheard, &stop, &options);
+        let state = |iteration, confirmed| State {
+            kind: spec.kind,
+            exponent: 127,
+            iteration,
+            residue: Residue::from_u64(127, 14),
+            shift: 0,
+            elapsed: Duration::ZERO,
+            errors: ErrorCounts::default(),
+            least_length: None,
+            confirmed,
+            gerbicz: None,
+        };
+        driver.save(&state(50, Confirmation::No)).unwrap();
+        wait(59);
+        driver.save(&state(40, Confirmation::Jacobi)).unwrap();
+        assert!(!driver.save_is_due());
+        wait(2);
+        assert!(driver.save_is_due());
+        driver.save(&state(60, Confirmation::No)).unwrap();
+        assert!(!driver.save_is_due());
+    }
+}

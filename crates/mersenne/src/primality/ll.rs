@@ -1,0 +1,219 @@
+//! The Lucas–Lehmer test (Thall 2011, §1.1): s_(k+1) = s_k² − 2, and M_p is
+//! prime exactly when s_(p−2) = 0.
+//!
+//! A machine that has died and returns zeros would seem to prove every number
+//! prime. So the last residue is not believed alone: s_(p−2) = 0 means
+//! s_(p−3)² ≡ 2 ≡ 2^(p+1), which for M_p prime has just the two roots
+//! s_(p−3) = ±2^((p+1)/2). The residue before the last is read and must be one
+//! of these; and if it is, s_(p−2) = 2^(p+1) − 2 = 0 whatever the machine does.
+
+use std::time::Duration;
+
+use warpint_natural::limbs;
+
+use super::sequence::{Advance, Sequence};
+use super::{LlStart, TestKind};
+use crate::checkpoint::{Confirmation, State};
+use crate::{Check, Engine, EngineError, ErrorCounts, Residue, Shift, Step, Verdict};
+
+const S: usize = 0;
+
+/// s_0, s_1, … mod M_p as far as s_target.
+#[derive(Clone)]
+pub(super) struct LucasLehmer {
+    p: u32,
+    start: LlStart,
+    target: u64,
+    iteration: u64,
+    first_shift: Shift,
+    /// s_(p−3), once it is reached.
+    penultimate: Option<Residue>,
+}
+
+impl LucasLehmer {
+    pub(super) fn new(p: u32, start: LlStart, target: u64) -> Self {
+        Self { p, start, target, iteration: 0, first_shift: Shift::ZERO, penultimate: None }
+    }
+
+    /// The same with a shift of s_0.
+    pub(super) fn shifted(mut self, shift: u32) -> Self {
+        self.first_shift = Shift::new(shift, self.p);
+        self
+    }
+
+    /// The iterations of a whole test.
+    fn end(&self) -> u64 {
+        TestKind::Ll(self.start).iterations(self.p)
+    }
+
+    /// Whether s_(p−3) = ±2^((p+1)/2).
+    fn is_proven(&self) -> bool {
+        let root = Residue::from_u64(self.p, 1).rotated_left(self.p.div_ceil(2));
+        let zero = Residue::from_u64(self.p, 0);
+        let minus_root = limbs::sub_mod(zero.limbs(), root.limbs(), self.p);
+        self.penultimate.as_ref().is_some_and(|s| *s == root || s.limbs() == minus_root)
+    }
+
+    fn shift(&self) -> Shift {
+        self.first_shift.after_squarings(self.iteration, self.p)
+    }
+
+    /// s_0 mod M_p, p odd.
+    fn start_residue(&self) -> Residue {
+        let value = |v| Residue::from_u64(self.p, v);
+        match self.start {
+            LlStart::Four => value(4),
+            LlStart::Ten => value(10),
+            // For odd p, M_p ≡ 1 mod 3, so 2/3 ≡ (2 + M_p)/3 = (2^p + 1)/3:
+            // the bits 1, 3, 5, … below p − 1, and bit 0.
+            LlStart::TwoThirds => {
+                let n = (self.p as usize).div_ceil(64);
+                let mut limbs = vec![0xaaaa_aaaa_aaaa_aaaa_u64; n];
+                limbs[0] += 1;
+                let top = self.p - 1;
+                limbs[n - 1] &= (1u64 << (top % 64)) - 1;
+                Residue::from_limbs(self.p, &limbs)
+            }
+        }
+    }
+}
+
+impl Sequence for LucasLehmer {
+    fn check(&self) -> Check {
+        Check::Jacobi
+    }
+
+    fn registers(&self) -> usize {
+        1
+    }
+
+    fn first(&self) -> State {
+        State {
+            kind: TestKind::Ll(self.start),
+            exponent: self.p,
+            iteration: 0,
+            residue: self.start_residue(),
+            shift: self.first_shift.bits(),
+            elapsed: Duration::ZERO,
+            errors: ErrorCounts::default(),
+            least_length: None,
+            confirmed: Confirmation::No,
+            gerbicz: None,
+        }
+    }
+
+    fn target(&self) -> u64 {
+        self.target
+    }
+
+    fn load(&mut self, engine: &mut dyn Engine, state: &State) -> Result<(), EngineError> {
+        self.iteration = state.iteration;
+        self.penultimate = None;
+        self.first_shift = Shift::new(state.shift, self.p);
+        engine.write(S, &state.residue, self.shift())
+    }
+
+    fn advance(&mut self, engine: &mut dyn Engine, most: u64) -> Result<Advance, EngineError> {
+        let last_step = self.end().saturating_sub(1);
+        if self.iteration == last_step {
+            self.penultimate = Some(engine.read(S, self.shift())?);
+        }
+        let stop = if self.iteration < last_step { last_step } else { self.end() };
+        let n = most.min(stop.min(self.target) - self.iteration);
+        engine.square(S, n, Step::SquareMinusTwo, self.shift())?;
+        self.iteration += n;
+        if self.iteration == self.target {
+            return Ok(Advance::Finished(engine.read(S, self.shift())?));
+        }
+        Ok(Advance::Going)
+    }
+
+    fn iteration(&self) -> u64 {
+        self.iteration
+    }
+
+    fn snapshot(&self, engine: &mut dyn Engine) -> Result<State, EngineError> {
+        let residue = engine.read(S, self.shift())?;
+        Ok(State {
+            iteration: self.iteration,
+            residue,
+            shift: self.first_shift.bits(),
+            ..self.first()
+        })
+    }
+
+    fn verified(&self) -> Option<State> {
+        None
+    }
+
+    /// From 0 the sequence goes on with −2, 2, 2, …, and never leaves 2: these
+    /// are what a broken machine arrives at. 0 is right at the very end only,
+    /// and only after ±2^((p+1)/2).
+    fn impossible(&self, iteration: u64, residue: &Residue) -> bool {
+        // The smallest exponents do meet such values by themselves.
+        const SMALLEST: u32 = 13;
+        if residue.is(0) && iteration == self.end() {
+            return !self.is_proven();
+        }
+        let minus_two = || {
+            let two = Residue::from_u64(self.p, 2);
+            let zero = Residue::from_u64(self.p, 0);
+            limbs::sub_mod(zero.limbs(), two.limbs(), self.p) == residue.limbs()
+        };
+        self.p >= SMALLEST && iteration > 0 && (residue.is(0) || residue.is(2) || minus_two())
+    }
+
+    fn verdict(&self, last: Residue) -> (Verdict, Residue) {
+        let verdict = if self.target < self.end() {
+            Verdict::Interim
+        } else if last.is(0) {
+            Verdict::Prime
+        } else {
+            Verdict::Composite
+        };
+        (verdict, last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_sequence_of_a_small_exponent_is_called_impossible() {
+        use warpint_arith::primes::{mul_mod, primes_between};
+        for p in primes_between(3, 61) {
+            let p = p as u32;
+            let m = (1u64 << p) - 1;
+            for start in [LlStart::Four, LlStart::Ten, LlStart::TwoThirds] {
+                let mut ll = LucasLehmer::new(p, start, u64::from(p) - 2);
+                let mut s = ll.start_residue().res64();
+                while ll.iteration < ll.target {
+                    ll.penultimate = Some(Residue::from_u64(p, s));
+                    s = (mul_mod(s, s, m) + m - 2) % m;
+                    ll.iteration += 1;
+                    let residue = Residue::from_u64(p, s);
+                    assert!(
+                        !ll.impossible(ll.iteration, &residue),
+                        "s_{} of M{p} from {start:?}",
+                        ll.iteration
+                    );
+                }
+                for broken in [2, m - 2] {
+                    let broken = Residue::from_u64(p, broken);
+                    assert_eq!(ll.impossible(1, &broken), p >= 13);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn two_thirds_times_three_is_two() {
+        for p in [3u32, 5, 31, 61, 63, 65, 67, 127, 129, 191, 193, 521] {
+            let x = LucasLehmer::new(p, LlStart::TwoThirds, 1).start_residue();
+            let three = Residue::from_u64(p, 3);
+            let product = limbs::mul_mod(x.limbs(), three.limbs(), p);
+            assert_eq!(product, Residue::from_u64(p, 2).limbs(), "2/3 mod M{p}");
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The tests themselves, written once on [`Engine`](crate::Engine).
+//!
+//! [`run`] → a driver (time, checkpoints, events, errors) → a sequence
+//! (Lucas–Lehmer, or PRP with its Gerbicz–Li checks) → engine operations.
+
+mod clock;
+mod confirm;
+mod doubled;
+mod driver;
+mod error;
+#[cfg(test)]
+mod faults;
+mod kind;
+mod ll;
+mod memory;
+mod pace;
+mod prp;
+mod recovery;
+pub mod registers;
+mod resume;
+mod sequence;
+#[cfg(test)]
+mod tests;
+mod watch;
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::checkpoint::CheckpointStore;
+use crate::cofactor::KnownFactors;
+use crate::{ErrorCounts, Event, Exponent, Outcome, Plan, Residue, StopToken, Verdict};
+pub use clock::{Clock, SystemClock};
+use driver::Driver;
+pub use error::TestError;
+pub use kind::{Certification, LlStart, TestKind};
+pub use memory::{Memory, SoundMemory};
+pub(crate) use prp::LARGEST_BLOCK;
+
+/// What to test.
+#[derive(Debug, Clone)]
+pub struct TestSpec {
+    /// LL, PRP or a certification.
+    pub kind: TestKind,
+    /// p, a prime.
+    pub exponent: Exponent,
+    /// Stop after this many iterations with [`crate::Verdict::Interim`];
+    /// `None`, or as many as the whole test has, for a verdict.
+    pub iterations: Option<u64>,
+    /// The shift with which a test begins; one that goes on keeps its own. Two runs with shifts
+    /// drawn at random share no systematic error.
+    pub shift: u32,
+    /// PRP: factors of M_p, so that the rest is judged.
+    pub known_factors: KnownFactors,
+    /// Certifications: x_0, which the kind knows by a digest.
+    pub start: Option<Residue>,
+}
+
+impl TestSpec {
+    /// A whole test without shift. Certifications are made by [`TestSpec::certification`].
+    #[must_use]
+    pub fn new(kind: TestKind, exponent: Exponent) -> Self {
+        let known_factors = KnownFactors::default();
+        Self { kind, exponent, iterations: None, shift: 0, known_factors, start: None }
+    }
+
+    /// So many squarings of a residue mod M_p.
+    ///
+    /// # Panics
+    /// If the residue is of another exponent.
+    #[must_use]
+    pub fn certification(exponent: Exponent, start: Residue, squarings: u64) -> Self {
+        assert_eq!(start.exponent(), exponent.get(), "a residue of another exponent");
+        let kind = TestKind::Cert(Certification::new(&start, squarings));
+        Self { start: Some(start), ..Self::new(kind, exponent) }
+    }
+}
+
+/// Takes residues on the way: those from which a proof is made.
+pub trait ResidueSink: fmt::Debug + Send + Sync {
+    /// The iterations at which it wants them, ascending, of a test that begins or goes on at
+    /// `reached`. Those up to there it has had from earlier sittings, or never gets.
+    fn iterations(&self, reached: u64) -> Vec<u64>;
+
+    /// Takes x at an iteration, and returns once it is on disk, or is not wanted any more.
+    ///
+    /// # Errors
+    /// Those of the disk; the test goes on all the same.
+    fn keep(&self, iteration: u64, x: &Residue) -> io::Result<()>;
+}
+
+/// How to run it.
+#[derive(Debug, Clone)]
+pub struct RunOptions {
+    /// Time between checkpoints (60 s by default).
+    pub checkpoint_interval: Duration,
+    /// Lucas–Lehmer: every stretch is computed again by this plan, with another shift.
+    pub verify_with: Option<Plan>,
+    /// PRP: whoever wants residues on the way.
+    pub residues: Option<Arc<dyn ResidueSink>>,
+    /// The time.
+    pub clock: &'static dyn Clock,
+    /// The memory that keeps states.
+    pub memory: &'static dyn Memory,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        Self {
+            checkpoint_interval: Duration::from_secs(60),
+            verify_with: None,
+            residues: None,
+            clock: &SystemClock,
+            memory: &SoundMemory,
+        }
+    }
+}
+
+/// How a run ended, if not with an error.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Finished {
+    /// With an answer.
+    Done(Box<Outcome>),
+    /// By the stop token.
+    Stopped {
+        /// Iterations done.
+        iteration: u64,
+        /// Whether a checkpoint of just this iteration is on disk.
+        saved: bool,
+    },
+}
+
+/// Runs a test to its end, to `spec.iterations`, or until `stop`.
+///
+/// Resumes from the newest sound checkpoint of `store`; without a store
+/// nothing is saved. `events` is called between two strides, on the thread that computes: what takes
+/// long there belongs on another.
+/// Between checkpoints at most `options.checkpoint_interval` of work is at risk.
+///
+/// M2 = 3 is answered directly: prime, residue 0 for LL and 1 for PRP by
+/// convention (neither sequence says anything mod 3).
+pub fn run(
+    spec: &TestSpec,
+    plan: Plan,
+    store: Option<&mut CheckpointStore>,
+    events: &mut dyn FnMut(Event),
+    stop: &StopToken,
+    options: &RunOptions,
+) -> Result<Finished, TestError> {
+    let p = spec.exponent.get();
+    if p == 2 && !matches!(spec.kind, TestKind::Cert(_)) {
+        return Ok(Finished::Done(Box::new(answer_for_two(spec.kind, &plan))));
+    }
+    let total = spec.kind.iterations(p);
+    let target = spec.iterations.map_or(total, |k| k.min(total));
+    let mut driver = Driver::new(spec, plan, store, events, stop, options);
+    match spec.kind {
+        TestKind::Ll(start) => {
+            let mut ll = ll::LucasLehmer::new(p, start, target).shifted(spec.shift);
+            match options.verify_with {
+                None => driver.drive(&mut ll),
+                Some(second) => driver.drive(&mut doubled::Doubled::new(ll, second, options.clock)),
+            }
+        }
+        TestKind::Prp | TestKind::Cert(_) => {
+            let three = || Residue::from_u64(p, 3);
+            let start = match (spec.kind, &spec.start) {
+                (TestKind::Prp, _) => three(),
+                (_, Some(start)) => start.clone(),
+                (_, None) => return Err(TestError::NoStart),
+            };
+            let prp = prp::Prp::new(spec.kind, start, target);
+            driver.drive(&mut prp.shifted(spec.shift))
+        }
+    }
+}
+
+fn answer_for_two(kind: TestKind, plan: &Plan) -> Outcome {
+    let (verdict, residue) = match kind {
+        TestKind::Ll(_) => (Verdict::Prime, 0),
+        TestKind::Prp | TestKind::Cert(_) => (Verdict::ProbablePrime, 1),
+    };
+    Outcome {
+        kind,
+        exponent: 2,
+        verdict,
+        residue: Residue::from_u64(2, residue),
+        iterations: 0,
+        engine: plan.engine(),
+        place: plan.place(),
+        length: plan.length(),
+        round_off: None,
+        errors: ErrorCounts::default(),
+        twice: false,
+        shift: 0,
+        known_factors: vec![],
+        elapsed: Duration::ZERO,
+    }
+}

@@ -1,0 +1,259 @@
+//! What a run does when something has gone wrong: back to the last good state,
+//! with a longer transform, a new engine, or not at all.
+
+use warpint_device::DeviceError;
+
+use super::driver::Driver;
+use super::pace::Pace;
+use super::sequence::Sequence;
+use super::{Memory, TestError};
+use crate::checkpoint::{LeastLength, State};
+use crate::{Check, DigestedResidue, Event};
+
+/// Failed checks in a row that are taken for chance.
+const FAILURES_ALLOWED: usize = 2;
+
+impl Driver<'_> {
+    /// Takes the next longer transform, to go on from the last good state.
+    pub(super) fn lengthen(&mut self, measured: f64, good: &mut State) -> Result<(), TestError> {
+        let longer = self.plan.longer()?;
+        self.errors.round_off = self.errors.round_off.saturating_add(1);
+        self.send(Event::Lengthened {
+            from: self.plan.length(),
+            to: longer.length(),
+            round_off: measured,
+            back_to: good.iteration,
+        });
+        self.plan = longer;
+        self.pace = Pace::new(self.clock, self.plan.is_on_cpu());
+        self.least_length =
+            Some(LeastLength { engine: self.plan.engine().to_owned(), length: self.plan.length() });
+        *good = self.stamped(good.clone());
+        // The length and the counts must outlive a kill.
+        self.save(good)?;
+        Ok(())
+    }
+
+    /// Decides whether a device that has failed gets another engine, to go on
+    /// from the last good state: once from each such state, for a device that
+    /// is lost or broken would fail again and again.
+    pub(super) fn after_device_failure(
+        &mut self,
+        sequence: &mut dyn Sequence,
+        error: DeviceError,
+        good: &State,
+    ) -> Result<(), TestError> {
+        let again = self.device_failed_at == Some(good.iteration);
+        let second = sequence.failed_place();
+        // Only a failed call may have been a passing trouble.
+        if again || !matches!(error, DeviceError::Failed { .. }) {
+            let place = second.unwrap_or(self.plan.place()).to_owned();
+            return Err(TestError::device(place, error, self.on_disk.clone()));
+        }
+        self.device_failed_at = Some(good.iteration);
+        let reason = match second {
+            Some(place) => format!("{place}, of the second engine: {error}"),
+            None => error.to_string(),
+        };
+        self.send(Event::DeviceFailed { reason, back_to: good.iteration });
+        self.pace = Pace::new(self.clock, self.plan.is_on_cpu());
+        Ok(())
+    }
+
+    /// After a failed check of the sequence's own: its last verified state, or the first.
+    pub(super) fn after_check_failure(
+        &mut self,
+        sequence: &dyn Sequence,
+        check: Check,
+        iteration: u64,
+        res64: [u64; 3],
+    ) -> Result<State, TestError> {
+        let state = match sequence.verified() {
+            Some(state) if !sequence.is_intact() => {
+                return Err(TestError::Memory { verified: state.iteration });
+            }
+            Some(state) => self.memory().recalled(state),
+            None => sequence.first(),
+        };
+        check_seal(&state)?;
+        let verified = state.iteration;
+        self.count(check);
+        // What was computed since is not to be written.
+        self.pending.clear();
+        if let Some(store) = self.store.as_deref_mut()
+            && let Err(e) = store.discard_after(verified)
+        {
+            // The wrong checkpoints that stay would only be found wrong again.
+            self.send(Event::SaveFailed { reason: e.to_string() });
+        }
+        self.forget_on_disk(|newest| newest > verified);
+        self.go_back_to(check, iteration, res64, state)
+    }
+
+    /// Counts a failed check.
+    pub(super) fn count(&mut self, check: Check) {
+        let count = match check {
+            Check::Gerbicz => &mut self.errors.gerbicz,
+            Check::Jacobi => &mut self.errors.jacobi,
+            Check::Second => &mut self.errors.double_check,
+        };
+        *count = count.saturating_add(1);
+    }
+
+    /// After a failed check, which is counted: saves the state to go back to, and decides whether
+    /// the test does go on from it.
+    pub(super) fn go_back_to(
+        &mut self,
+        check: Check,
+        iteration: u64,
+        res64: [u64; 3],
+        state: State,
+    ) -> Result<State, TestError> {
+        let verified = state.iteration;
+        let state = self.stamped(state);
+        // The counts must outlive a kill, and the end of this run.
+        self.save(&state)?;
+        let repeats = self.failures.repeats(check, iteration, res64);
+        if repeats || self.failures.count(check) > FAILURES_ALLOWED {
+            let arithmetic = format!(
+                "{}, {} words, margin {:.1} bits",
+                self.plan.engine(),
+                self.plan.length(),
+                self.plan.margin().bits
+            );
+            let res64 = format!("{:016X}", res64[0]);
+            return Err(if repeats {
+                TestError::RepeatedError { check, arithmetic, iteration, verified, res64 }
+            } else {
+                TestError::Unreliable { check, arithmetic, iteration, verified }
+            });
+        }
+        self.send(Event::CheckFailed { check, iteration, back_to: verified });
+        Ok(state)
+    }
+
+    /// Forgets which checkpoint is the newest on disk, where that one is no more.
+    pub(super) fn forget_on_disk(&mut self, gone: impl Fn(u64) -> bool) {
+        self.on_disk = self.on_disk.take().filter(|(newest, _)| !gone(*newest));
+    }
+}
+
+/// A state that a Jacobi check has confirmed, kept for as long as it takes to confirm another.
+pub(super) struct Trusted {
+    state: State,
+    seal: DigestedResidue,
+}
+
+impl Trusted {
+    /// One whose residue was sealed before it was confirmed.
+    pub(super) fn new(state: State, seal: DigestedResidue) -> Self {
+        Self { state, seal }
+    }
+
+    /// One that was just read, with its checksum.
+    pub(super) fn read(state: State) -> Self {
+        let seal = DigestedResidue::new(state.residue.clone());
+        Self { state, seal }
+    }
+
+    pub(super) fn iteration(&self) -> u64 {
+        self.state.iteration
+    }
+
+    /// The state, unless memory has changed it.
+    pub(super) fn state(&self, memory: &dyn Memory) -> Result<State, TestError> {
+        let state = memory.recalled(self.state.clone());
+        if self.seal.is_intact() && *self.seal.residue() == state.residue {
+            Ok(state)
+        } else {
+            Err(TestError::Memory { verified: self.state.iteration })
+        }
+    }
+}
+
+/// Refuses a state that memory has changed since it was verified.
+pub(super) fn check_seal(state: &State) -> Result<(), TestError> {
+    match &state.gerbicz {
+        Some(g) if !state.is_intact() => Err(TestError::Memory { verified: g.verified_iteration }),
+        _ => Ok(()),
+    }
+}
+
+/// Failed checks, each sort since the last of that sort that passed: a second engine that agrees
+/// says nothing of what the Jacobi symbol has shown.
+#[derive(Default)]
+pub(super) struct Failures {
+    seen: Vec<(Check, u64, [u64; 3])>,
+}
+
+impl Failures {
+    /// Notes a failure; whether the same residue has failed here before.
+    fn repeats(&mut self, check: Check, iteration: u64, res64: [u64; 3]) -> bool {
+        let failure = (check, iteration, res64);
+        let repeated = self.seen.contains(&failure);
+        self.seen.push(failure);
+        repeated
+    }
+
+    fn count(&self, check: Check) -> usize {
+        self.seen.iter().filter(|failure| failure.0 == check).count()
+    }
+
+    /// Such a check has passed.
+    pub(super) fn clear(&mut self, check: Check) {
+        self.seen.retain(|failure| failure.0 != check);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checkpoint::GerbiczState;
+    use crate::primality::prp::Prp;
+    use crate::{Residue, TestKind};
+
+    fn prp() -> Prp {
+        Prp::new(TestKind::Prp, Residue::from_u64(61, 3), 61)
+    }
+
+    #[test]
+    fn a_state_whose_seal_is_broken_is_neither_used_nor_saved() {
+        let sound = prp().first();
+        assert!(check_seal(&sound).is_ok());
+        let changed = sound.gerbicz.map(|g| GerbiczState {
+            verified: DigestedResidue::new(Residue::from_u64(61, 3))
+                .changed_to(Residue::from_u64(61, 5)),
+            ..g
+        });
+        let broken = State { gerbicz: changed, ..prp().first() };
+        assert!(matches!(check_seal(&broken), Err(TestError::Memory { verified: 0 })));
+    }
+
+    #[test]
+    fn a_number_that_a_file_holds_once_must_be_the_sealed_one_wherever_it_stands() {
+        let other = || Residue::from_u64(61, 7);
+        let broken = State { residue: other(), ..prp().first() };
+        assert!(matches!(check_seal(&broken), Err(TestError::Memory { verified: 0 })));
+        let product = prp().first().gerbicz.map(|g| GerbiczState { product: other(), ..g });
+        let broken = State { gerbicz: product, ..prp().first() };
+        assert!(matches!(check_seal(&broken), Err(TestError::Memory { verified: 0 })));
+        // Further on they are numbers of their own.
+        assert!(check_seal(&State { iteration: 5, residue: other(), ..prp().first() }).is_ok());
+    }
+
+    #[test]
+    fn the_same_failure_again_is_told_from_another_one() {
+        let mut failures = Failures::default();
+        let mut note = |check, residue| failures.repeats(check, 100, [1, 2, residue]);
+        assert!(!note(Check::Jacobi, 3));
+        assert!(!note(Check::Jacobi, 4));
+        assert!(!note(Check::Second, 3));
+        assert!(note(Check::Jacobi, 3));
+        assert_eq!((failures.count(Check::Jacobi), failures.count(Check::Second)), (3, 1));
+        // What one check finds sound is none of another's business.
+        failures.clear(Check::Second);
+        assert_eq!((failures.count(Check::Jacobi), failures.count(Check::Second)), (3, 0));
+        failures.clear(Check::Jacobi);
+        assert!(!failures.repeats(Check::Jacobi, 100, [1, 2, 3]));
+    }
+}

@@ -1,0 +1,198 @@
+//! Jacobi checks of a Lucas–Lehmer test, beside it on the CPU.
+//!
+//! For n ≥ 1 the symbol (s_n − 2 | M_p) is −1: s_n − 2 = (s_(n−1) − 2)(s_(n−1) + 2),
+//! and s_n + 2 = s_(n−1)² is a square from n = 1 on, so that from n = 2 on the
+//! symbol no longer changes; and (s_1 − 2 | M_p) = (s_0 − 2 | M_p)(s_0 + 2 | M_p) is −1
+//! for the starts 4, 10 and 2/3. After an error it is either sign with probability ½,
+//! and by the same identity stays what it is from the second squaring on: an error is
+//! seen by the next check, or by none.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use super::Clock;
+use crate::checkpoint::State;
+use crate::jacobi::jacobi_of_ll;
+use crate::{DigestedResidue, Plan, Residue};
+use warpint_natural::limbs;
+
+/// Between two checks at least this many times as long as one takes: on the CPU, where the test
+/// is slower by as much, and beside a device.
+const PAUSES_ON_CPU: u32 = 100;
+const PAUSES_BESIDE_A_DEVICE: u32 = 10;
+/// A check has little use for more threads.
+const THREADS: usize = 4;
+
+/// Checks one state at a time.
+pub(super) struct JacobiWatch {
+    clock: &'static dyn Clock,
+    threads: usize,
+    pauses: u32,
+    running: Option<Running>,
+    /// When the next check may begin; `None`: at once.
+    next: Option<Instant>,
+}
+
+struct Running {
+    state: State,
+    begun: Instant,
+    cancelled: Arc<AtomicBool>,
+    /// Of the residue as it was when the check began.
+    seal: DigestedResidue,
+    thread: JoinHandle<Option<bool>>,
+}
+
+/// A state, and what its check has found.
+pub(super) struct Judged {
+    pub(super) state: State,
+    /// Of its residue, from before the check.
+    pub(super) seal: DigestedResidue,
+    pub(super) passed: bool,
+}
+
+impl JacobiWatch {
+    pub(super) fn new(plan: &Plan, clock: &'static dyn Clock) -> Self {
+        let pauses = if plan.is_on_cpu() { PAUSES_ON_CPU } else { PAUSES_BESIDE_A_DEVICE };
+        let threads = plan.threads().min(THREADS);
+        Self { clock, threads, pauses, running: None, next: None }
+    }
+
+    /// A state that may be checked, if it is time for one.
+    pub(super) fn offer(&mut self, state: &State) {
+        let early = self.next.is_some_and(|next| self.clock.now() < next);
+        if early || self.running.is_some() || state.iteration == 0 || state.is_verified() {
+            return;
+        }
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let (residue, threads) = (state.residue.clone(), self.threads);
+        let seal = DigestedResidue::new(residue.clone());
+        let stop = Arc::clone(&cancelled);
+        let work = move || agrees(&residue, threads, &|| stop.load(Ordering::Relaxed));
+        // Where there is no thread to be had, the check at the end will do.
+        if let Ok(thread) = thread::Builder::new().name("jacobi".into()).spawn(work) {
+            let (state, begun) = (state.clone(), self.clock.now());
+            self.running = Some(Running { state, begun, cancelled, seal, thread });
+        }
+    }
+
+    /// The check under way, if it has come to its end.
+    pub(super) fn poll(&mut self) -> Option<Judged> {
+        if self.running.as_ref()?.thread.is_finished() { self.wait() } else { None }
+    }
+
+    /// The same, however long it takes.
+    pub(super) fn wait(&mut self) -> Option<Judged> {
+        let Running { state, begun, seal, thread, .. } = self.running.take()?;
+        let passed = thread.join().ok()??;
+        let now = self.clock.now();
+        let pause = now.saturating_duration_since(begun).saturating_mul(self.pauses);
+        self.next = now.checked_add(pause.max(Duration::from_millis(1)));
+        // What memory has changed meanwhile was not checked, or not as it is.
+        let intact = seal.is_intact() && *seal.residue() == state.residue;
+        intact.then_some(Judged { state, seal, passed })
+    }
+
+    /// The same, unless `cancelled` says that it is no longer wanted: then nothing comes of it.
+    pub(super) fn wait_unless(&mut self, cancelled: &dyn Fn() -> bool) -> Option<Judged> {
+        const LOOK_EVERY: Duration = Duration::from_millis(5);
+        while !self.running.as_ref()?.thread.is_finished() {
+            if cancelled() {
+                self.forget();
+                return None;
+            }
+            thread::sleep(LOOK_EVERY);
+        }
+        self.wait()
+    }
+
+    /// Breaks off the check under way: of a state that is no more.
+    pub(super) fn forget(&mut self) {
+        if let Some(Running { cancelled, .. }) = self.running.take() {
+            cancelled.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The check of a residue, here and now; `None` if `cancelled` says so. Before the first
+    /// squaring there is nothing to check.
+    pub(super) fn allows(
+        &self,
+        iteration: u64,
+        residue: &Residue,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Option<bool> {
+        if iteration == 0 { Some(true) } else { agrees(residue, self.threads, cancelled) }
+    }
+
+    /// Whether all later residues will be allowed if they are computed soundly: the symbol of
+    /// s_n + 2 must be right too. A state in which an error is new can pass the one without the
+    /// other.
+    pub(super) fn will_allow(&self, state: &State, cancelled: &dyn Fn() -> bool) -> Option<bool> {
+        let (residue, p) = (&state.residue, state.exponent);
+        if !self.allows(state.iteration, residue, cancelled)? {
+            return Some(false);
+        }
+        if state.iteration == 0 {
+            return Some(true);
+        }
+        let value = |v| Residue::from_u64(p, v);
+        let minus_four = limbs::sub_mod(value(0).limbs(), value(4).limbs(), p);
+        let sum = limbs::sub_mod(residue.limbs(), &minus_four, p);
+        // (s + 4) − 2.
+        let symbol = jacobi_of_ll(&Residue::from_limbs(p, &sum), self.threads, cancelled)?;
+        Some(symbol != -1)
+    }
+}
+
+impl Drop for JacobiWatch {
+    fn drop(&mut self) {
+        self.forget();
+    }
+}
+
+/// Whether the symbol is what it should be; `None` if the work was cancelled. A symbol of 0, of a
+/// number that has a factor in common with M_p, says nothing.
+fn agrees(residue: &Residue, threads: usize, cancelled: &dyn Fn() -> bool) -> Option<bool> {
+    jacobi_of_ll(residue, threads, cancelled).map(|symbol| symbol != 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checkpoint::Confirmation;
+    use crate::engine::fp64::Fp64;
+    use crate::{ErrorCounts, Exponent, LlStart, SystemClock, TestKind};
+
+    /// s_1 = 14 mod M127.
+    fn state() -> State {
+        State {
+            kind: TestKind::Ll(LlStart::Four),
+            exponent: 127,
+            iteration: 1,
+            residue: Residue::from_u64(127, 14),
+            shift: 0,
+            elapsed: Duration::ZERO,
+            errors: ErrorCounts::default(),
+            least_length: None,
+            confirmed: Confirmation::No,
+            gerbicz: None,
+        }
+    }
+
+    #[test]
+    fn a_state_that_changes_in_memory_while_it_is_checked_is_not_confirmed() {
+        let plan = Plan::of_family(Exponent::new(127).unwrap(), &Fp64, None, Some(1)).unwrap();
+        for changed in [false, true] {
+            let mut watch = JacobiWatch::new(&plan, &SystemClock);
+            watch.offer(&state());
+            if changed && let Some(running) = &mut watch.running {
+                // As if the limbs that state and seal share had changed.
+                let changed = Residue::from_u64(127, 15);
+                running.state.residue = changed.clone();
+                running.seal = running.seal.clone().changed_to(changed);
+            }
+            assert_eq!(watch.wait().map(|judged| judged.passed), (!changed).then_some(true));
+        }
+    }
+}

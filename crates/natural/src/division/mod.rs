@@ -1,0 +1,445 @@
+//! Division, by the method that the size wants.
+//!
+//! * By one limb: a product with the reciprocal for each limb (`reciprocal`).
+//! * Schoolbook: algorithm D (Knuth 1997, *The Art of Computer Programming* 2, §4.3.1). A digit is
+//!   guessed from the two top limbs of the divisor by their reciprocal, which is too large by one
+//!   at most, and seldom.
+//! * Burnikel and Ziegler 1998, *Fast Recursive Division*: the digits of a half at a time, guessed
+//!   from as many limbs of the divisor, and what was left out made good by one product. The guess
+//!   is too large by 2 at most. Everything stays where the dividend is.
+
+mod reciprocal;
+
+use std::cmp::Ordering;
+
+use crate::limbs::{
+    add_assign, at_least, compare, copy_to, shift_left_to, shift_right_assign, sub_assign, sub_row,
+    trim, trimmed,
+};
+use crate::product::{Multiplier, Products};
+pub use reciprocal::OneLimb;
+use reciprocal::TwoLimbs;
+
+/// Limbs of 64 bits of a divisor, and twice those of a quotient, from which a guess and a product
+/// are faster than the schoolbook: by `cargo test --release -p warpint-natural
+/// division_crossover -- --ignored --nocapture` on an AMD EPYC with AVX2.
+const RECURSIVE_FROM: usize = 48;
+
+/// A divisor, with the reciprocal of its top.
+#[derive(Debug, Default)]
+struct Divisor {
+    /// d·2^shift, without leading zeros and with its top bit set; none for 0.
+    limbs: Vec<u64>,
+    shift: u32,
+    top: Top,
+}
+
+/// The reciprocal of the limbs that a digit is guessed from.
+#[derive(Debug, Default, Clone, Copy)]
+enum Top {
+    #[default]
+    Zero,
+    One(OneLimb),
+    Two(TwoLimbs),
+}
+
+impl Divisor {
+    #[inline]
+    fn set(&mut self, d: &[u64]) {
+        let d = trimmed(d);
+        self.shift = d.last().map_or(0, |top| top.leading_zeros());
+        self.limbs.resize(d.len() + 1, 0);
+        shift_left_to(&mut self.limbs, d, self.shift);
+        self.limbs.truncate(d.len());
+        self.top = match *self.limbs {
+            [] => Top::Zero,
+            [d] => Top::One(OneLimb::new(d)),
+            [.., d0, d1] => Top::Two(TwoLimbs::new(d1, d0)),
+        };
+    }
+}
+
+/// Divisions by one divisor after the other, and the memory that they need.
+#[derive(Debug, Default)]
+pub struct Divider {
+    divisor: Divisor,
+    dividend: Vec<u64>,
+    blocks: Blocks<Products>,
+}
+
+impl Divider {
+    /// Divides by d from now on.
+    #[inline]
+    pub fn set(&mut self, d: &[u64]) {
+        self.divisor.set(d);
+    }
+
+    /// Whether the divisor is 0.
+    #[inline]
+    #[must_use]
+    pub fn is_zero(&self) -> bool {
+        self.divisor.limbs.is_empty()
+    }
+
+    /// q ← ⌊a/d⌋, r ← a mod d; both 0 for d = 0. q is as long as a, or long enough; r is as long
+    /// as d.
+    ///
+    /// Cost O(l·m) limb products for l limbs of quotient and m of d, or O(M(k)·log k) for each k
+    /// limbs of quotient, k ≤ m, M(k) being a product of k limbs.
+    #[inline]
+    pub fn div_rem(&mut self, q: &mut [u64], r: &mut [u64], a: &[u64]) {
+        let Self { divisor, dividend, blocks } = self;
+        divide(divisor, dividend, blocks, [q, r], a);
+    }
+}
+
+/// [`Divider::div_rem`].
+#[inline(always)]
+fn divide(
+    divisor: &Divisor,
+    dividend: &mut Vec<u64>,
+    blocks: &mut Blocks<impl ProductsTo>,
+    [q, r]: [&mut [u64]; 2],
+    a: &[u64],
+) {
+    let (a, shift) = (trimmed(a), divisor.shift);
+    match divisor.top {
+        Top::Zero => {
+            q.fill(0);
+            r.fill(0);
+        }
+        Top::One(d) => {
+            q[a.len()..].fill(0);
+            let rest = by_one_limb(&mut q[..a.len()], a, shift, d);
+            copy_to(r, &[rest]);
+        }
+        Top::Two(_) if a.len() < divisor.limbs.len() => {
+            q.fill(0);
+            copy_to(r, a);
+        }
+        Top::Two(top) => {
+            let d = &divisor.limbs[..];
+            let u = at_least(dividend, a.len() + 1);
+            shift_left_to(u, a, shift);
+            // The top limb of u is below 2^shift, and below that of d. So it can be left out
+            // if it is zero and the next one is less than that of d too.
+            let mut limbs = u.len();
+            if u[limbs - 1] == 0 && u[limbs - 2] < d[d.len() - 1] {
+                limbs -= 1;
+            }
+            let (u, k) = (&mut u[..limbs], limbs - d.len());
+            let (low, high) = q.split_at_mut(k);
+            high.fill(0);
+            blocks.divide(low, u, d, top);
+            let rest = &mut u[..d.len()];
+            shift_right_assign(rest, shift);
+            copy_to(r, rest);
+        }
+    }
+}
+
+/// ⌊a/b⌋ and a mod b, both without leading zero limbs, with products by a multiplier.
+///
+/// Cost as of [`Divider::div_rem`].
+///
+/// # Panics
+/// If b is zero.
+#[must_use]
+pub fn div_rem_by(multiplier: &dyn Multiplier, a: &[u64], b: &[u64]) -> (Vec<u64>, Vec<u64>) {
+    let mut divisor = Divisor::default();
+    divisor.set(b);
+    assert!(!divisor.limbs.is_empty(), "division by zero");
+    let (mut q, mut r) = (vec![0; a.len()], vec![0; divisor.limbs.len()]);
+    let mut blocks = Blocks { product: vec![], products: multiplier };
+    divide(&divisor, &mut vec![], &mut blocks, [&mut q, &mut r], a);
+    trim(&mut q);
+    trim(&mut r);
+    (q, r)
+}
+
+/// q ← ⌊a/d⌋, as long as a; returns a mod d. d·2^shift is what the reciprocal is of.
+#[inline]
+fn by_one_limb(q: &mut [u64], a: &[u64], shift: u32, d: OneLimb) -> u64 {
+    let Some(&top) = a.last() else { return 0 };
+    let mut rest = top >> 1 >> (63 - shift);
+    for (i, q) in q.iter_mut().enumerate().rev() {
+        let below = if i == 0 { 0 } else { a[i - 1] };
+        (*q, rest) = d.div_rem(rest, a[i] << shift | below >> 1 >> (63 - shift));
+    }
+    rest >> shift
+}
+
+/// What multiplies quotients and parts of divisors.
+trait ProductsTo {
+    /// out ← a·b, of exactly `a.len() + b.len()` limbs.
+    fn mul_to(&mut self, out: &mut [u64], a: &[u64], b: &[u64]);
+}
+
+impl ProductsTo for Products {
+    fn mul_to(&mut self, out: &mut [u64], a: &[u64], b: &[u64]) {
+        self.mul(out, a, b);
+    }
+}
+
+impl ProductsTo for &dyn Multiplier {
+    fn mul_to(&mut self, out: &mut [u64], a: &[u64], b: &[u64]) {
+        out.copy_from_slice(&self.mul(a, b));
+    }
+}
+
+/// Quotients in place, and the memory of their products.
+#[derive(Debug, Default)]
+struct Blocks<P> {
+    product: Vec<u64>,
+    products: P,
+}
+
+impl<P: ProductsTo> Blocks<P> {
+    /// q ← ⌊u/d⌋ for k limbs of q, m ≥ 2 of d and k + m of u; returns whether it is 2^(64·k)
+    /// more. The lowest m limbs of u become u mod d, the others anything.
+    ///
+    /// The top bit of d is set, and u < 2^(64·k + 1)·d.
+    fn divide(&mut self, q: &mut [u64], u: &mut [u64], d: &[u64], top: TwoLimbs) -> bool {
+        let (k, m) = (q.len(), d.len());
+        if 2 * k < RECURSIVE_FROM || m < RECURSIVE_FROM {
+            return schoolbook(q, u, d, top);
+        }
+        match k.cmp(&m) {
+            Ordering::Less => self.by_top(q, u, d, top),
+            Ordering::Equal => self.pieces(q, u, d, top, k.div_ceil(2)),
+            Ordering::Greater => self.pieces(q, u, d, top, m),
+        }
+    }
+
+    /// [`Self::divide`], at most `piece` limbs of quotient at a time from the highest on.
+    fn pieces(
+        &mut self,
+        q: &mut [u64],
+        u: &mut [u64],
+        d: &[u64],
+        top: TwoLimbs,
+        piece: usize,
+    ) -> bool {
+        let mut beyond = false;
+        let pieces = q.len().div_ceil(piece);
+        for i in (0..pieces).rev() {
+            let q = &mut q[i * piece..];
+            let q = if i + 1 == pieces { q } else { &mut q[..piece] };
+            let more = self.divide(q, &mut u[i * piece..][..q.len() + d.len()], d, top);
+            debug_assert!(i + 1 == pieces || !more, "a piece of a quotient that is too long");
+            beyond |= more;
+        }
+        beyond
+    }
+
+    /// [`Self::divide`] for k < m: the guess of the k top limbs of d, less the product with the
+    /// others.
+    fn by_top(&mut self, q: &mut [u64], u: &mut [u64], d: &[u64], top: TwoLimbs) -> bool {
+        let (k, m) = (q.len(), d.len());
+        let (low, high) = d.split_at(m - k);
+        let mut beyond = self.divide(q, &mut u[m - k..], high, top);
+        let product = at_least(&mut self.product, m);
+        self.products.mul_to(product, q, low);
+        let u = &mut u[..m];
+        let mut borrows = u32::from(sub_assign(u, product));
+        if beyond {
+            borrows += u32::from(sub_assign(&mut u[k..], low));
+        }
+        while borrows > 0 {
+            beyond ^= sub_assign(q, &[1]);
+            borrows -= u32::from(add_assign(u, d));
+        }
+        beyond
+    }
+}
+
+/// [`Blocks::divide`], digit by digit.
+fn schoolbook(q: &mut [u64], u: &mut [u64], d: &[u64], top: TwoLimbs) -> bool {
+    let (k, m) = (q.len(), d.len());
+    let beyond = compare(&u[k..], d) != Ordering::Less;
+    if beyond {
+        sub_assign(&mut u[k..], d);
+    }
+    let below = &d[..m - 2];
+    for (i, q) in q.iter_mut().enumerate().rev() {
+        let u = &mut u[i..=i + m];
+        let high = u128::from(u[m]) << 64 | u128::from(u[m - 1]);
+        if high == top.divisor() {
+            // u > d·B − B^(m − 1) > d·(B − 1).
+            *q = u64::MAX;
+            sub_row(&mut u[..m], d, *q);
+            continue;
+        }
+        let (digit, rest) = top.div_rem(high, u[m - 2]);
+        let borrow = u128::from(sub_row(&mut u[..m - 2], below, digit));
+        let (rest, negative) = rest.overflowing_sub(borrow);
+        (u[m - 1], u[m - 2]) = ((rest >> 64) as u64, rest as u64);
+        *q = digit;
+        if negative {
+            add_assign(&mut u[..m], d);
+            *q -= 1;
+        }
+    }
+    beyond
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use crate::limbs;
+
+    /// q and r of a by d, each as long as [`Divider::div_rem`] wants.
+    fn div_rem(divider: &mut Divider, a: &[u64], d: &[u64]) -> (Vec<u64>, Vec<u64>) {
+        let (mut q, mut r) = (vec![3; a.len()], vec![3; d.len()]);
+        divider.set(d);
+        divider.div_rem(&mut q, &mut r, a);
+        (q, r)
+    }
+
+    #[track_caller]
+    fn check(divider: &mut Divider, a: &[u64], d: &[u64]) {
+        let (mut q, mut r) = div_rem(divider, a, d);
+        let want = limbs::div_rem(a, d);
+        limbs::trim(&mut q);
+        limbs::trim(&mut r);
+        assert!((q, r) == want, "{a:x?} by {d:x?}");
+    }
+
+    /// Limbs that carry far.
+    fn random(state: &mut u64) -> u64 {
+        *state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        match *state >> 61 {
+            0 => 0,
+            1 | 2 => u64::MAX,
+            3 => 1 << (*state >> 33 & 63),
+            _ => *state ^ *state >> 29,
+        }
+    }
+
+    fn number(len: usize, state: &mut u64) -> Vec<u64> {
+        (0..len).map(|_| random(state)).collect()
+    }
+
+    /// Multiples of the divisor, and their neighbours: quotients just below an integer.
+    #[test]
+    fn multiples_and_their_neighbours() {
+        let mut divider = Divider::default();
+        let mut state = 1;
+        for round in 0..3000 {
+            let (k, m) = (1 + round % 7, 1 + round / 7 % 6);
+            let (q, mut d) = (number(k, &mut state), number(m, &mut state));
+            d[m - 1] |= 1;
+            let product = limbs::mul(&q, &d);
+            check(&mut divider, &product, &d);
+            let mut below = product.clone();
+            if !limbs::sub_assign(&mut below, &[1]) {
+                check(&mut divider, &below, &d);
+            }
+            let mut above = product;
+            if !limbs::add_assign(&mut above, &[1]) {
+                check(&mut divider, &above, &d);
+            }
+            // The largest dividend with this quotient, or a shorter one.
+            limbs::add_assign(&mut above, &d);
+            check(&mut divider, &above, &d);
+        }
+    }
+
+    /// Digits that are guessed one too large, for the limbs not looked at are ones.
+    #[test]
+    fn guesses_that_are_too_large() {
+        let mut divider = Divider::default();
+        for top in [1 << 63, (1 << 63) + 1, u64::MAX, 0xc000_0000_0000_0001] {
+            for second in [0, 1, u64::MAX, 1 << 63] {
+                for ones in 1..5 {
+                    let mut d = vec![u64::MAX; ones];
+                    d.extend([second, top]);
+                    for q in [1, 2, 3, 1 << 32, 1 << 63, u64::MAX - 1, u64::MAX] {
+                        // q·(d + 1) − 1, and a little more or less: the guess is q.
+                        let mut a = limbs::mul(&d, &[q]);
+                        limbs::add_assign(&mut a, &[q]);
+                        for less in 1..4 {
+                            let mut a = a.clone();
+                            limbs::sub_assign(&mut a, &[less]);
+                            check(&mut divider, &a, &d);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The recursion, with and without remainders of pieces, against the schoolbook.
+    #[test]
+    fn long_divisions() {
+        let mut divider = Divider::default();
+        let mut state = 9;
+        let lengths = [1, 2, 23, 24, 47, 48, 49, 95, 96, 97, 131, 200, 257, 300];
+        for k in lengths {
+            for m in lengths {
+                let d = number(m, &mut state);
+                if trimmed(&d).is_empty() {
+                    continue;
+                }
+                check(&mut divider, &number(k + m, &mut state), &d);
+                // Ones in both: guesses of all pieces are too large.
+                let mut ones = vec![u64::MAX; m];
+                check(&mut divider, &vec![u64::MAX; k + m], &ones);
+                ones[m - 1] = 1 << 63;
+                let mut a = limbs::mul(&vec![u64::MAX; k], &ones);
+                check(&mut divider, &a, &ones);
+                limbs::sub_assign(&mut a, &[1]);
+                check(&mut divider, &a, &ones);
+                // Equal upper halves.
+                let mut a = vec![0; k];
+                a.extend(&ones);
+                limbs::sub_assign(&mut a, &[1]);
+                check(&mut divider, &a, &ones);
+            }
+        }
+    }
+
+    #[test]
+    fn zero_and_short_numbers() {
+        let mut divider = Divider::default();
+        assert_eq!(div_rem(&mut divider, &[5, 7], &[0, 0, 0]), (vec![0, 0], vec![0, 0, 0]));
+        assert_eq!(div_rem(&mut divider, &[5], &[0, 7]), (vec![0], vec![5, 0]));
+        assert_eq!(div_rem(&mut divider, &[0, 0], &[3, 0]), (vec![0, 0], vec![0, 0]));
+        assert_eq!(div_rem(&mut divider, &[9, 0], &[9, 0]), (vec![1, 0], vec![0, 0]));
+    }
+
+    /// Prints what 2n limbs by n take, digit by digit and with halves at the top.
+    #[test]
+    #[ignore = "a measurement"]
+    fn division_crossover() {
+        let mut blocks = Blocks::<Products>::default();
+        println!("us for 2n limbs by n: n, schoolbook, one level of recursion at least");
+        for n in [32, 40, 48, 56, 64, 80, 96, 128, 160, 192, 256, 384, 512, 1024, 4096] {
+            let mut state = n as u64;
+            let (a, mut d) = (number(2 * n, &mut state), number(n, &mut state));
+            d[n - 1] |= 1 << 63;
+            let mut a = a;
+            a[2 * n - 1] >>= 1;
+            let top = TwoLimbs::new(d[n - 1], d[n - 2]);
+            let (mut q, mut u) = (vec![0; n], a.clone());
+            let mut time = |work: &mut dyn FnMut(&mut [u64], &mut [u64]) -> bool| {
+                let once = |_| {
+                    u.copy_from_slice(&a);
+                    let start = Instant::now();
+                    work(&mut q, &mut u);
+                    start.elapsed().as_secs_f64() * 1e6
+                };
+                (0..(4_000_000 / n / n).clamp(3, 2000)).map(once).fold(f64::MAX, f64::min)
+            };
+            let school = time(&mut |q, u| schoolbook(q, u, &d, top));
+            let halves = time(&mut |q, u| {
+                let (low, high) = q.split_at_mut(n / 2);
+                blocks.by_top(high, &mut u[n / 2..], &d, top);
+                blocks.by_top(low, &mut u[..n / 2 + n], &d, top)
+            });
+            println!("{n:5} {school:9.2} {halves:9.2}");
+        }
+    }
+}

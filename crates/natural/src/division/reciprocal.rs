@@ -1,0 +1,164 @@
+//! Quotients of one limb by a product with a reciprocal (Möller and Granlund 2011, *Improved
+//! division by invariant integers*, IEEE Trans. Computers 60). B = 2^64.
+
+/// A divisor d of one limb with its top bit set, and v = ⌊(B² − 1)/d⌋ − B.
+#[derive(Debug, Clone, Copy)]
+pub struct OneLimb {
+    d: u64,
+    v: u64,
+}
+
+impl OneLimb {
+    /// For d ≥ B/2.
+    #[must_use]
+    #[inline]
+    pub const fn new(d: u64) -> Self {
+        debug_assert!(d >> 63 == 1, "a divisor whose top bit is not set");
+        // (B² − 1) − B·d over d: its upper limb is B − 1 − d < d.
+        let v = ((!d as u128) << 64 | u64::MAX as u128) / d as u128;
+        Self { d, v: v as u64 }
+    }
+
+    /// Quotient and remainder of u1·B + u0 by d, u1 < d (algorithm 4).
+    #[inline]
+    #[must_use]
+    pub fn div_rem(self, u1: u64, u0: u64) -> (u64, u64) {
+        let Self { d, v } = self;
+        // Below B², for v·u1 + u1·B + u0 ≤ u1·(B² − 1)/d + u0.
+        let guess = u128::from(v) * u128::from(u1) + (u128::from(u1) << 64 | u128::from(u0));
+        let mut q = ((guess >> 64) as u64).wrapping_add(1);
+        let mut r = u0.wrapping_sub(q.wrapping_mul(d));
+        if r > guess as u64 {
+            q = q.wrapping_sub(1);
+            r = r.wrapping_add(d);
+        }
+        if r >= d {
+            q = q.wrapping_add(1);
+            r -= d;
+        }
+        (q, r)
+    }
+}
+
+/// A divisor d = d1·B + d0 with its top bit set, and v = ⌊(B³ − 1)/d⌋ − B.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TwoLimbs {
+    d: u128,
+    v: u64,
+}
+
+impl TwoLimbs {
+    /// For d1 ≥ B/2 (algorithm 6).
+    pub(super) fn new(d1: u64, d0: u64) -> Self {
+        let mut v = OneLimb::new(d1).v;
+        let mut p = d1.wrapping_mul(v).wrapping_add(d0);
+        if p < d0 {
+            v = v.wrapping_sub(1);
+            if p >= d1 {
+                v = v.wrapping_sub(1);
+                p -= d1;
+            }
+            p = p.wrapping_sub(d1);
+        }
+        let d = u128::from(d1) << 64 | u128::from(d0);
+        let t = u128::from(v) * u128::from(d0);
+        let t1 = (t >> 64) as u64;
+        p = p.wrapping_add(t1);
+        if p < t1 {
+            v = v.wrapping_sub(1);
+            if (u128::from(p) << 64 | u128::from(t as u64)) >= d {
+                v = v.wrapping_sub(1);
+            }
+        }
+        Self { d, v }
+    }
+
+    /// d.
+    #[inline]
+    pub(super) fn divisor(self) -> u128 {
+        self.d
+    }
+
+    /// Quotient and remainder of u·B + u0 by d, u < d (algorithm 5).
+    #[inline]
+    pub(super) fn div_rem(self, u: u128, u0: u64) -> (u64, u128) {
+        let Self { d, v } = self;
+        let (d1, d0, u2, u1) = ((d >> 64) as u64, d as u64, (u >> 64) as u64, u as u64);
+        // Below B², for (v + B)·u2 + u1 ≤ (v + B)·d/B.
+        let guess = u128::from(v) * u128::from(u2) + u;
+        let q = (guess >> 64) as u64;
+        let r1 = u1.wrapping_sub(q.wrapping_mul(d1));
+        let r = u128::from(r1) << 64 | u128::from(u0);
+        let mut r = r.wrapping_sub(u128::from(d0) * u128::from(q)).wrapping_sub(d);
+        let mut q = q.wrapping_add(1);
+        if (r >> 64) as u64 >= guess as u64 {
+            q = q.wrapping_sub(1);
+            r = r.wrapping_add(d);
+        }
+        if r >= d {
+            q = q.wrapping_add(1);
+            r -= d;
+        }
+        (q, r)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limbs;
+
+    /// Words at the ends of their ranges, and some at random.
+    fn words() -> Vec<u64> {
+        let mut state = 5u64;
+        let mut random = || {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            state ^ state >> 29
+        };
+        let top = 1 << 63;
+        let ends = [0, 1, 2, 3, top - 2, top - 1, top, top + 1, top + 2, u64::MAX - 2];
+        let halves = [u64::from(u32::MAX), 1 << 32, u64::MAX << 32, u64::MAX << 31, top | 1 << 32];
+        let ends = ends.into_iter().chain(halves).chain([u64::MAX - 1, u64::MAX]);
+        ends.chain((0..8).map(|_| random())).collect()
+    }
+
+    #[test]
+    fn one_limb() {
+        for d in words().into_iter().filter(|d| d >> 63 == 1) {
+            let divisor = OneLimb::new(d);
+            for u1 in words().into_iter().chain([d - 1, d - 2]).filter(|&u1| u1 < d) {
+                for u0 in words() {
+                    let u = u128::from(u1) << 64 | u128::from(u0);
+                    let d = u128::from(d);
+                    let want = ((u / d) as u64, (u % d) as u64);
+                    assert_eq!(divisor.div_rem(u1, u0), want, "{u} by {d}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn two_limbs() {
+        for d1 in words().into_iter().filter(|d| d >> 63 == 1) {
+            for d0 in words() {
+                let divisor = TwoLimbs::new(d1, d0);
+                let d = divisor.divisor();
+                for u2 in words().into_iter().chain([d1]) {
+                    for u1 in words().into_iter().chain([d0.wrapping_sub(1)]) {
+                        let u = u128::from(u2) << 64 | u128::from(u1);
+                        if u >= d {
+                            continue;
+                        }
+                        for u0 in [0, 1, u64::MAX, d0, d1] {
+                            let (q, r) = divisor.div_rem(u, u0);
+                            let mut back = limbs::mul(&[d0, d1], &[q]);
+                            limbs::add_assign(&mut back, &[r as u64, (r >> 64) as u64]);
+                            assert!(r < d, "{u2} {u1} {u0} by {d}");
+                            assert_eq!(back, [u0, u1, u2], "{u2} {u1} {u0} by {d}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

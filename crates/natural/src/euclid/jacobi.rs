@@ -1,0 +1,90 @@
+//! The Jacobi symbol by half-gcds.
+
+use super::half_gcd::{Cancelled, Context, reduce_by_top};
+use super::lehmer::Quotients;
+use super::pair::Pair;
+use super::symbol::Symbol;
+use crate::limbs::trimmed;
+use crate::product::Multiplier;
+
+/// Limbs below which no half-gcd is used.
+const HALF_GCD_FROM: usize = 600;
+
+/// The Jacobi symbol (a | b) for odd b: 1, −1, or 0 where a and b have a common
+/// factor. `None` if `cancel` said true, which is asked many times a second.
+///
+/// Euclid's algorithm by half-gcds (see the source of `half_gcd`), with the sign
+/// kept up through its quotients. Cost O(M(n)·log n) for n limbs, M(n) being a
+/// product by `multiplier`; memory of some 10·n limbs beside the multiplier's.
+///
+/// # Panics
+/// If b is even.
+#[must_use]
+pub fn jacobi(
+    a: &[u64],
+    b: &[u64],
+    multiplier: &dyn Multiplier,
+    cancel: &dyn Fn() -> bool,
+) -> Option<i8> {
+    let (a, b) = (trimmed(a), trimmed(b));
+    assert!(b.first().is_some_and(|low| low % 2 == 1), "the lower number must be odd");
+    if a.is_empty() {
+        return Some(i8::from(b == [1]));
+    }
+    let mut symbol = Symbol::new(a, b);
+    let gcd = euclid(a, b, &mut symbol, &Context { multiplier, cancel }).ok()?;
+    Some(if gcd == [1] { symbol.of_units() } else { 0 })
+}
+
+/// gcd(a, b) for positive a and b: subtractions of the smaller from the larger
+/// down to a = b.
+fn euclid(
+    a: &[u64],
+    b: &[u64],
+    symbol: &mut Symbol,
+    context: &Context,
+) -> Result<Vec<u64>, Cancelled> {
+    let mut pair = Pair { a: a.to_vec(), b: b.to_vec() };
+    while pair.longest() > 2 {
+        if (context.cancel)() {
+            return Err(Cancelled);
+        }
+        let n = pair.longest();
+        // The top third gives a sixth of the limbs. No matrix is kept, so a
+        // part that is cheap to apply is better than a half.
+        if n >= HALF_GCD_FROM && reduce_by_top(&mut pair, 2 * n / 3, symbol, context)?.is_some() {
+            continue;
+        }
+        if !pair.step(0, symbol, None, context.multiplier) {
+            return Ok(pair.a);
+        }
+    }
+    let word =
+        |x: &[u64]| x.iter().rev().fold(0u128, |value, &limb| value << 64 | u128::from(limb));
+    let gcd = gcd_128(word(&pair.a), word(&pair.b), symbol);
+    Ok([gcd as u64, (gcd >> 64) as u64][..if gcd >> 64 == 0 { 1 } else { 2 }].to_vec())
+}
+
+/// gcd(a, b) for positive a and b: subtraction down to a = b.
+fn gcd_128(mut a: u128, mut b: u128, symbol: &mut Symbol) -> u128 {
+    loop {
+        // A quotient by b < 2^64 may be longer than a word: its low bits count.
+        let (q, rest) = if a >= b { last_but_one(a, b) } else { last_but_one(b, a) };
+        if q == 0 {
+            return a;
+        }
+        if a >= b {
+            a = rest;
+            symbol.reduce_a(q as u64);
+        } else {
+            b = rest;
+            symbol.reduce_b(q as u64);
+        }
+    }
+}
+
+/// The largest q with x − q·y ≥ 1, and x − q·y, for x ≥ y ≥ 1.
+fn last_but_one(x: u128, y: u128) -> (u128, u128) {
+    let (q, rest) = (x / y, x % y);
+    if rest == 0 { (q - 1, y) } else { (q, rest) }
+}

@@ -1,0 +1,142 @@
+//! The two numbers of Euclid's algorithm, and single steps on them.
+
+use super::lehmer::{Quotients, apply_inverse, steps};
+use super::matrix::Matrix;
+use super::symbol::Symbol;
+use crate::division::div_rem_by;
+use crate::limbs::{add_assign, compare, sub_assign, trim};
+use crate::product::Multiplier;
+
+/// Positive a and b without leading zero limbs.
+pub(super) struct Pair {
+    pub(super) a: Vec<u64>,
+    pub(super) b: Vec<u64>,
+}
+
+impl Pair {
+    /// Limbs of the longer.
+    pub(super) fn longest(&self) -> usize {
+        self.a.len().max(self.b.len())
+    }
+
+    /// Limbs of the shorter.
+    pub(super) fn shortest(&self) -> usize {
+        self.a.len().min(self.b.len())
+    }
+
+    /// ⌊a/2^(64p)⌋ and ⌊b/2^(64p)⌋, for p below the limbs of both.
+    pub(super) fn high(&self, p: usize) -> Self {
+        Self { a: self.a[p..].to_vec(), b: self.b[p..].to_vec() }
+    }
+
+    /// (a; b) ← M^(−1)·(a; b), given `high` = M^(−1)·[`Pair::high`]\(p\), where
+    /// the result is known to be positive: only the low parts are multiplied.
+    pub(super) fn lift(&mut self, p: usize, high: &Self, m: &Matrix, multiplier: &dyn Multiplier) {
+        let low = multiplier.mul_adjugate(m.rows(), [&self.a[..p], &self.b[..p]]);
+        let [low_a, low_b] = low;
+        self.a = joined(&high.a, p, &low_a);
+        self.b = joined(&high.b, p, &low_b);
+    }
+
+    /// A piece of Euclid's algorithm in which both numbers stay at or above
+    /// 2^(64s): subtractions of the smaller from the larger, many at a time.
+    /// False, and nothing is changed, if there is no such subtraction.
+    ///
+    /// `m` is multiplied by the matrix of the step.
+    pub(super) fn step(
+        &mut self,
+        s: usize,
+        symbol: &mut Symbol,
+        m: Option<&mut Matrix>,
+        multiplier: &dyn Multiplier,
+    ) -> bool {
+        if self.shortest() <= s {
+            return false;
+        }
+        let Some((high_a, high_b)) = self.top(s) else {
+            return self.divide(s, symbol, m, multiplier);
+        };
+        let Some(small) = steps(high_a, high_b, false, symbol) else {
+            return self.divide(s, symbol, m, multiplier);
+        };
+        let n = self.longest();
+        self.a.resize(n, 0);
+        self.b.resize(n, 0);
+        apply_inverse(&small, &mut self.a, &mut self.b);
+        trim(&mut self.a);
+        trim(&mut self.b);
+        if let Some(m) = m {
+            m.times_small(&small);
+        }
+        true
+    }
+
+    /// The top 128 bits of the longer number, and the bits of the other at the
+    /// same places.
+    ///
+    /// With both numbers cut at bit k, what [`steps`] finds leaves them
+    /// above 2^(k+64), which is 2^(64s) or more: k = 64(n−2) for n = s + 1 limbs,
+    /// and at least 64(n−3) + 1 for more. `None` for n = 1.
+    fn top(&self, s: usize) -> Option<(u128, u128)> {
+        let n = self.longest();
+        let bottom = n.checked_sub(2)?;
+        let limb = |x: &[u64], i: usize| x.get(i).copied().unwrap_or(0);
+        let shift = if n == s + 1 {
+            0
+        } else {
+            (limb(&self.a, n - 1) | limb(&self.b, n - 1)).leading_zeros()
+        };
+        let bits = |x: &[u64]| {
+            let two = (u128::from(limb(x, n - 1)) << 64) | u128::from(limb(x, n - 2));
+            let below = if bottom == 0 { 0 } else { limb(x, bottom - 1) };
+            (two << shift) | ((u128::from(below) << shift) >> 64)
+        };
+        Some((bits(&self.a), bits(&self.b)))
+    }
+
+    /// One division: the largest q ≥ 1 with a − q·b, or b − q·a, at or above
+    /// 2^(64s). False if there is none.
+    fn divide(
+        &mut self,
+        s: usize,
+        symbol: &mut Symbol,
+        m: Option<&mut Matrix>,
+        multiplier: &dyn Multiplier,
+    ) -> bool {
+        let of_a = compare(&self.a, &self.b).is_ge();
+        let (x, y) = if of_a { (&mut self.a, &self.b) } else { (&mut self.b, &self.a) };
+        let (mut q, mut rest) = div_rem_by(multiplier, x, y);
+        // With s = 0 the least number allowed is 1.
+        if rest.len() <= s {
+            sub_assign(&mut q, &[1]);
+            trim(&mut q);
+            if q.is_empty() {
+                return false;
+            }
+            rest.resize(y.len() + 1, 0);
+            add_assign(&mut rest, y);
+            trim(&mut rest);
+        }
+        *x = rest;
+        if of_a {
+            symbol.reduce_a(q[0]);
+        } else {
+            symbol.reduce_b(q[0]);
+        }
+        if let Some(m) = m {
+            m.times_quotient(&q, of_a, multiplier);
+        }
+        true
+    }
+}
+
+/// 2^(64p)·high + low for `low` in two's complement, a sum known to be positive.
+fn joined(high: &[u64], p: usize, low: &[u64]) -> Vec<u64> {
+    let n = low.len().max(p + high.len() + 1);
+    let negative = low.last().is_some_and(|top| top >> 63 == 1);
+    let mut sum = low.to_vec();
+    sum.resize(n, if negative { u64::MAX } else { 0 });
+    add_assign(&mut sum[p..], high);
+    trim(&mut sum);
+    sum
+}

@@ -1,0 +1,91 @@
+//! The sign of a Jacobi symbol through Euclid's algorithm.
+//!
+//! Only a mod 4, b mod 4 and the partial quotients mod 4 matter (Möller 2019,
+//! *Efficient computation of the Jacobi symbol*, arXiv:1907.07795). For natural
+//! a, b, of which the one below the bar is odd, a − q·b and b − q·a positive:
+//!
+//! 1. (a − q·b | b) = (a | b).
+//! 2. (b | a) = (a | b)·(−1)^((a−1)/2·(b−1)/2) when both are odd: the sign turns
+//!    where a ≡ b ≡ 3 mod 4. So a, where it stands below and is to be reduced,
+//!    goes above, and case 1 applies.
+//! 3. (b | a − q·b) = (b | a) when b ≡ 0 mod 4: with b = 2^k·b', b' odd, both
+//!    (2 | a)^k and (b' | a) depend on a mod b alone, the latter by 2.
+//! 4. (b | a − q·b) = (b | a)·(−1)^t when b ≡ 2 mod 4, where t of the numbers
+//!    a, a − b, …, a − (q−1)·b are 3 mod 4. For q = 1 and b = 2b', b' odd, the
+//!    factor (2 | a)(2 | a − b) and the factor (b' | a)(b' | a − b) =
+//!    (−1)^((b'−1)/2) together turn the sign just where a ≡ 3 mod 4. As b ≡ 2,
+//!    the numbers are 3 and 1 mod 4 in turns: t = ⌈q/2⌉ if a ≡ 3 and ⌊q/2⌋ if a ≡ 1.
+//!
+//! Not coprime a and b do no harm: both symbols are then 0.
+
+use super::lehmer::Quotients;
+
+/// The symbol that was asked for, as ± (a | b) or ± (b | a) for the current a
+/// and b, of which the residues mod 4 are known.
+///
+/// Bits 0–1: a mod 4; bits 2–3: b mod 4; bit 4: a is below the bar; bit 5: the
+/// sign is −.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Symbol(u8);
+
+const A_BELOW: u8 = 1 << 4;
+const NEGATIVE: u8 = 1 << 5;
+const STATES: usize = 1 << 6;
+
+/// The next state at (state·2 + side)·4 + q mod 4; side 0 reduces a, 1 reduces b.
+static NEXT: [u8; STATES * 8] = table();
+
+impl Symbol {
+    /// (a | b), b odd.
+    pub(super) fn new(a: &[u64], b: &[u64]) -> Self {
+        let low = |x: &[u64]| (x.first().copied().unwrap_or(0) & 3) as u8;
+        Self(low(a) | low(b) << 2)
+    }
+
+    /// The symbol, for a = b = 1.
+    pub(super) fn of_units(self) -> i8 {
+        if self.0 & NEGATIVE == 0 { 1 } else { -1 }
+    }
+}
+
+impl Quotients for Symbol {
+    #[inline(always)]
+    fn reduce_a(&mut self, q: u64) {
+        self.0 = NEXT[usize::from(self.0 & 63) * 8 + (q & 3) as usize];
+    }
+
+    #[inline(always)]
+    fn reduce_b(&mut self, q: u64) {
+        self.0 = NEXT[usize::from(self.0 & 63) * 8 + 4 + (q & 3) as usize];
+    }
+}
+
+const fn table() -> [u8; STATES * 8] {
+    let mut table = [0; STATES * 8];
+    let mut i = 0;
+    while i < table.len() {
+        table[i] = next((i / 8) as u8, i / 4 % 2 == 1, (i % 4) as u8);
+        i += 1;
+    }
+    table
+}
+
+/// x ← x − q·y, where x is b if `side` and y the other.
+const fn next(state: u8, side: bool, q: u8) -> u8 {
+    let (a, b) = (state & 3, state >> 2 & 3);
+    let (x, y) = if side { (b, a) } else { (a, b) };
+    let mut x_below = (state & A_BELOW != 0) != side;
+    let mut negative = state & NEGATIVE != 0;
+    if x_below {
+        if y % 2 == 1 {
+            negative ^= x == 3 && y == 3;
+            x_below = false;
+        } else if y == 2 {
+            negative ^= (q + (x == 3) as u8) / 2 % 2 == 1;
+        }
+    }
+    let x = (x + 4 * 4 - q * y) % 4;
+    let (a, b) = if side { (y, x) } else { (x, y) };
+    let a_below = x_below != side;
+    a | b << 2 | if a_below { A_BELOW } else { 0 } | if negative { NEGATIVE } else { 0 }
+}

@@ -1,0 +1,23 @@
+//! Natural numbers of any length, one at a time, on the CPU.
+//!
+//! A number is a little-endian slice of `u64` limbs: x = Σ x_i·2^(64·i).
+//!
+//! | module | what it computes |
+//! |---|---|
+//! | [`limbs`] | all of it the slow, obvious way: the oracles; sums, and operations modulo 2^p − 1 |
+//! | [`product`] | products and squares: schoolbook, Karatsuba, number-theoretic transforms |
+//! | [`division`] | quotients and remainders |
+//! | [`euclid`] | the greatest common divisor, cofactors and the Jacobi symbol |
+//! | [`root`] | roots |
+//! | [`power`] | powers modulo a number |
+//! | [`radix`] | decimal and hexadecimal digits |
+//!
+//! Types such as [`product::Products`] keep the memory of one operation for the next.
+
+pub mod division;
+pub mod euclid;
+pub mod limbs;
+pub mod power;
+pub mod product;
+pub mod radix;
+pub mod root;

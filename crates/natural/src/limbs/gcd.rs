@@ -1,0 +1,46 @@
+//! Greatest common divisors by Euclid's algorithm.
+
+use super::div::div_rem;
+use super::mul::mul;
+use super::{add_assign, sub_assign, trim, trimmed};
+
+/// gcd(a, b) without leading zero limbs: Euclid's algorithm, one division after the other.
+/// gcd(a, 0) = a, gcd(0, 0) = 0. Cost O(n²) limb products for n limbs.
+#[must_use]
+pub fn gcd(a: &[u64], b: &[u64]) -> Vec<u64> {
+    let (mut a, mut b) = (trimmed(a).to_vec(), trimmed(b).to_vec());
+    while !b.is_empty() {
+        let (_, rem) = div_rem(&a, &b);
+        (a, b) = (b, rem);
+    }
+    a
+}
+
+/// x with a·x ≡ 1 mod m and 0 ≤ x < m, without leading zero limbs; `None` where there is none,
+/// which is if m = 0 or gcd(a, m) > 1. Modulo 1 it is 0.
+///
+/// Euclid's algorithm with the cofactors of a (Knuth 1997, *The Art of Computer Programming* 2,
+/// §4.5.2, X), which are reduced mod m so that none is negative. Cost O(n³) limb products.
+#[must_use]
+pub fn inverse(a: &[u64], m: &[u64]) -> Option<Vec<u64>> {
+    let m = trimmed(m);
+    if m.is_empty() {
+        return None;
+    }
+    let residue = |x: &[u64]| div_rem(x, m).1;
+    // u ≡ a·x and v ≡ a·y mod m.
+    let (mut u, mut v) = (m.to_vec(), residue(a));
+    let (mut x, mut y) = (vec![], residue(&[1]));
+    while !v.is_empty() {
+        let (q, rem) = div_rem(&u, &v);
+        // x − q·y as x + (m − q·y mod m).
+        let mut difference = m.to_vec();
+        sub_assign(&mut difference, &residue(&mul(&q, &y)));
+        difference.push(0);
+        add_assign(&mut difference, &x);
+        (u, v) = (v, rem);
+        (x, y) = (y, residue(&difference));
+    }
+    trim(&mut x);
+    (u == [1]).then_some(x)
+}

@@ -1,0 +1,54 @@
+//! Shifts, copies and rows of products: one pass over the limbs.
+
+/// to ← from·2^bits, 0 ≤ bits < 64, of one limb more.
+pub(crate) fn shift_left_to(to: &mut [u64], from: &[u64], bits: u32) {
+    let mut below = 0;
+    let (top, low) = (from.len(), &mut to[..from.len()]);
+    for (to, &limb) in low.iter_mut().zip(from) {
+        // Twice, for a shift by 64 is none.
+        *to = limb << bits | below >> 1 >> (63 - bits);
+        below = limb;
+    }
+    to[top] = below >> 1 >> (63 - bits);
+}
+
+/// a ← ⌊a/2^bits⌋, 0 ≤ bits < 64.
+pub(crate) fn shift_right_assign(a: &mut [u64], bits: u32) {
+    let mut above = 0;
+    for limb in a.iter_mut().rev() {
+        (*limb, above) = (*limb >> bits | above << 1 << (63 - bits), *limb);
+    }
+}
+
+/// x ← x − a·y mod 2^(64·n) for n limbs of each; returns what is to be borrowed above.
+#[inline]
+pub(crate) fn sub_row(x: &mut [u64], a: &[u64], y: u64) -> u64 {
+    let mut carry = 0u64;
+    for (x, &a) in x.iter_mut().zip(a) {
+        // At most (2^64 − 1)² + 2^64 − 1 = 2^64·(2^64 − 1): an upper half of 2^64 − 1 has a lower
+        // one of 0, which borrows nothing.
+        let t = u128::from(a) * u128::from(y) + u128::from(carry);
+        let (difference, borrow) = x.overflowing_sub(t as u64);
+        *x = difference;
+        carry = (t >> 64) as u64 + u64::from(borrow);
+    }
+    carry
+}
+
+/// to ← from, with zeros on top.
+///
+/// # Panics
+/// If `from` is longer than `to`.
+pub fn copy_to(to: &mut [u64], from: &[u64]) {
+    let (low, top) = to.split_at_mut(from.len());
+    low.copy_from_slice(from);
+    top.fill(0);
+}
+
+/// The first `len` limbs, whatever is in them.
+pub(crate) fn at_least(limbs: &mut Vec<u64>, len: usize) -> &mut [u64] {
+    if limbs.len() < len {
+        limbs.resize(len, 0);
+    }
+    &mut limbs[..len]
+}

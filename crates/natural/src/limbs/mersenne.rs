@@ -1,0 +1,232 @@
+//! Arithmetic modulo a Mersenne number M_p = 2^p − 1.
+//!
+//! A *canonical* residue has exactly ⌈p/64⌉ limbs and lies in [0, M_p). Every
+//! function here takes canonical operands and returns a canonical result,
+//! except [`reduce`], which takes any number.
+
+use super::mul::mul;
+use super::{add_assign, div_rem_small, rem_small, sub_assign};
+
+/// ⌈p/64⌉, the number of limbs of a residue mod 2^p − 1.
+#[must_use]
+pub fn limbs_for_bits(p: u32) -> usize {
+    (p as usize).div_ceil(64)
+}
+
+/// The bits of the top limb that belong to a residue mod 2^p − 1.
+fn top_mask(p: u32) -> u64 {
+    match p % 64 {
+        0 => u64::MAX,
+        r => (1 << r) - 1,
+    }
+}
+
+/// Brings x in [0, 2^p) with ⌈p/64⌉ limbs into [0, M_p): M_p itself becomes 0.
+pub fn canonicalise(x: &mut [u64], p: u32) {
+    let Some((top, low)) = x.split_last_mut() else {
+        return;
+    };
+    if *top == top_mask(p) && low.iter().all(|&l| l == u64::MAX) {
+        *top = 0;
+        low.fill(0);
+    }
+}
+
+/// x mod M_p for x of any length, as Σ of its p-bit pieces. Cost O(n) per piece.
+///
+/// # Panics
+/// If p < 2.
+#[must_use]
+pub fn reduce(x: &[u64], p: u32) -> Vec<u64> {
+    assert!(p >= 2, "M_p needs p of at least 2");
+    let n = limbs_for_bits(p);
+    // Below 2^p already, as most are.
+    if x.len() == n && x[n - 1] & !top_mask(p) == 0 {
+        return canonical(x.to_vec(), p);
+    }
+    let mut sum = vec![0u64; n];
+    let bits = x.len() as u64 * 64;
+    let mut start = 0u64;
+    while start < bits {
+        let mut piece = extract(x, start, n);
+        piece[n - 1] &= top_mask(p);
+        sum = add_mod(&sum, &canonical(piece, p), p);
+        start += u64::from(p);
+    }
+    sum
+}
+
+fn canonical(mut x: Vec<u64>, p: u32) -> Vec<u64> {
+    canonicalise(&mut x, p);
+    x
+}
+
+/// `n` limbs of ⌊x/2^start⌋.
+fn extract(x: &[u64], start: u64, n: usize) -> Vec<u64> {
+    let limb = |i: usize| x.get(i).copied().unwrap_or(0);
+    let (word, bit) = ((start / 64) as usize, (start % 64) as u32);
+    (0..n)
+        .map(|i| {
+            let low = limb(word + i) >> bit;
+            let high = if bit == 0 { 0 } else { limb(word + i + 1) << (64 - bit) };
+            low | high
+        })
+        .collect()
+}
+
+/// a + b mod M_p.
+#[must_use]
+pub fn add_mod(a: &[u64], b: &[u64], p: u32) -> Vec<u64> {
+    let mut sum = a.to_vec();
+    let overflow = add_assign(&mut sum, b);
+    // a + b ≤ 2·M_p − 2, so 2^p divides out at most once, and 2^p ≡ 1.
+    let mask = top_mask(p);
+    let Some(top) = sum.last_mut() else { return sum };
+    if overflow || *top & !mask != 0 {
+        *top &= mask;
+        add_assign(&mut sum, &[1]);
+    }
+    canonical(sum, p)
+}
+
+/// a − b mod M_p.
+#[must_use]
+pub fn sub_mod(a: &[u64], b: &[u64], p: u32) -> Vec<u64> {
+    let mut difference = a.to_vec();
+    if sub_assign(&mut difference, b) {
+        // a − b + 2^p ≡ a − b + 1: drop the borrowed 2^p as M_p.
+        if let Some(top) = difference.last_mut() {
+            *top &= top_mask(p);
+        }
+        sub_assign(&mut difference, &[1]);
+    }
+    canonical(difference, p)
+}
+
+/// a·b mod M_p by schoolbook multiplication: the oracle of every engine.
+#[must_use]
+pub fn mul_mod(a: &[u64], b: &[u64], p: u32) -> Vec<u64> {
+    reduce(&mul(a, b), p)
+}
+
+/// 2^s·x mod M_p: the p bits of x rotated left by s mod p.
+#[must_use]
+pub fn rotate_left(x: &[u64], s: u32, p: u32) -> Vec<u64> {
+    let s = s % p;
+    if s == 0 {
+        return x.to_vec();
+    }
+    // The top s bits come to the bottom, and those below p − s move up by s, from limb `word` on.
+    let n = x.len();
+    let (word, bit) = ((s / 64) as usize, s % 64);
+    let mut rotated = extract(x, u64::from(p - s), word + usize::from(bit > 0));
+    rotated.reserve_exact(n - rotated.len());
+    let mut below = if bit > 0 {
+        rotated[word] |= x[0] << bit;
+        x[0] >> (64 - bit)
+    } else {
+        0
+    };
+    let from = usize::from(bit > 0);
+    rotated.extend(x[from..n - word].iter().map(|&limb| {
+        let here = limb << bit | below;
+        below = if bit > 0 { limb >> (64 - bit) } else { 0 };
+        here
+    }));
+    rotated[n - 1] &= top_mask(p);
+    rotated
+}
+
+/// x/d mod M_p for a small d, or `None` when gcd(d, M_p) ≠ 1.
+///
+/// Finds k in 0..d with x + k·M_p ≡ 0 (mod d) and divides exactly.
+/// Cost O(n + d).
+///
+/// # Panics
+/// If `d` is zero.
+#[must_use]
+pub fn div_small_mod(x: &[u64], d: u32, p: u32) -> Option<Vec<u64>> {
+    let d = u64::from(d);
+    let mut modulus = vec![u64::MAX; x.len()];
+    if let Some(top) = modulus.last_mut() {
+        *top = top_mask(p);
+    }
+    let (x_rem, m_rem) = (rem_small(x, d), rem_small(&modulus, d));
+    if gcd(m_rem, d) != 1 {
+        return None;
+    }
+    let k = (0..d).find(|k| (x_rem + k * m_rem) % d == 0)?;
+    let mut quotient = x.to_vec();
+    quotient.push(0);
+    for _ in 0..k {
+        add_assign(&mut quotient, &modulus);
+    }
+    div_rem_small(&mut quotient, d);
+    quotient.truncate(x.len());
+    Some(canonical(quotient, p))
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// For p < 64 everything can be said in u128.
+    #[test]
+    fn agrees_with_machine_words_for_every_small_exponent() {
+        for p in 2..=7u32 {
+            let m = (1u64 << p) - 1;
+            for a in 0..m {
+                for s in 0..p {
+                    let rotated = rotate_left(&[a], s, p);
+                    assert_eq!(canonical(rotated, p), [(a << s) % m], "{a}·2^{s} mod M_{p}");
+                }
+                for b in 0..m {
+                    assert_eq!(add_mod(&[a], &[b], p), [(a + b) % m]);
+                    assert_eq!(sub_mod(&[a], &[b], p), [(a + m - b) % m]);
+                    assert_eq!(mul_mod(&[a], &[b], p), [(a * b) % m]);
+                }
+                for d in 1..=9u32 {
+                    if let Some(x) = div_small_mod(&[a], d, p) {
+                        assert_eq!(x[0] * u64::from(d) % m, a, "{a}/{d} mod M_{p}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_modulus_is_zero_in_disguise() {
+        for p in [61u32, 64, 65, 127, 128, 129] {
+            let n = limbs_for_bits(p);
+            let mut all_ones = vec![u64::MAX; n];
+            all_ones[n - 1] = top_mask(p);
+            assert_eq!(reduce(&all_ones, p), vec![0; n]);
+            let mut minus_one = all_ones.clone();
+            minus_one[0] -= 1;
+            let mut one = vec![0; n];
+            one[0] = 1;
+            assert_eq!(mul_mod(&minus_one, &minus_one, p), one, "(−1)² mod M_{p}");
+            assert_eq!(add_mod(&minus_one, &one, p), vec![0; n]);
+            assert_eq!(sub_mod(&vec![0; n], &one, p), minus_one);
+        }
+    }
+
+    #[test]
+    fn a_long_number_folds_in_pieces() {
+        // 2^(p·k) ≡ 1, whatever k.
+        for p in [2u32, 3, 61, 64, 89, 127] {
+            for k in 1..5u64 {
+                let bit = u64::from(p) * k;
+                let mut x = vec![0u64; (bit / 64 + 1) as usize];
+                x[(bit / 64) as usize] = 1 << (bit % 64);
+                let mut one = vec![0; limbs_for_bits(p)];
+                one[0] = 1;
+                assert_eq!(reduce(&x, p), one, "2^({p}·{k})");
+            }
+        }
+    }
+}

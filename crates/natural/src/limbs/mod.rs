@@ -1,0 +1,27 @@
+//! Natural numbers as little-endian slices of `u64` limbs, x = Σ x_i·2^(64·i), the slow, obvious way.
+//!
+//! Products, quotients, divisors, roots and powers here are what the fast ones of this crate, and those of
+//! devices, are tested against. Sums, comparisons and shifts take one pass over the limbs, and so do most
+//! operations modulo 2^p − 1.
+
+mod div;
+mod gcd;
+mod linear;
+mod mersenne;
+mod mul;
+mod power;
+mod root;
+
+pub use div::div_rem;
+pub use gcd::{gcd, inverse};
+pub use linear::copy_to;
+pub(crate) use linear::{at_least, shift_left_to, shift_right_assign, sub_row};
+pub use mersenne::{
+    add_mod, canonicalise, div_small_mod, limbs_for_bits, mul_mod, reduce, rotate_left, sub_mod,
+};
+pub use mul::mul;
+pub use power::pow_mod;
+pub use root::{root, sqrt};
+pub use warpint_arith::limbs::{
+    add_assign, compare, div_rem_small, mul_small_assign, rem_small, sub_assign, trim, trimmed,
+};

@@ -1,0 +1,68 @@
+//! Roots, bit by bit, and square roots by Newton's iteration.
+
+use core::cmp::Ordering;
+
+use super::div::div_rem;
+use super::mul::mul;
+use super::{add_assign, compare, shift_right_assign, trim, trimmed};
+
+/// ⌊a^(1/k)⌋ without leading zero limbs: the largest number whose power k is at most a, found
+/// bit by bit from the highest on. Cost O(n³/k) limb products for n limbs.
+///
+/// # Panics
+/// If k is zero.
+#[must_use]
+pub fn root(a: &[u64], k: u32) -> Vec<u64> {
+    assert!(k > 0, "no root of degree zero");
+    let bits = 64 * a.len() as u64;
+    let mut root = vec![0u64; (bits / u64::from(k) / 64 + 1) as usize];
+    for bit in (0..=bits / u64::from(k)).rev() {
+        root[(bit / 64) as usize] |= 1 << (bit % 64);
+        if power_exceeds(&root, k, a) {
+            root[(bit / 64) as usize] &= !(1 << (bit % 64));
+        }
+    }
+    trim(&mut root);
+    root
+}
+
+/// ⌊√a⌋ without leading zero limbs, as [`root`] but for long numbers too: x ← ⌊(x + ⌊a/x⌋)/2⌋
+/// from a power of two above the root on, for as long as it falls (Newton's iteration). Cost
+/// O(n²·log n) limb products for n limbs.
+#[must_use]
+pub fn sqrt(a: &[u64]) -> Vec<u64> {
+    let a = trimmed(a);
+    let mut root = vec![0; a.len() / 2 + 1];
+    if let Some(top) = root.last_mut() {
+        // 2^(64·⌊n/2⌋ + 32) or 2^(64·⌊n/2⌋) for n limbs; 2^64 is a limb more.
+        *top = if a.len() % 2 == 1 { 1 << 32 } else { 1 };
+    }
+    if a.is_empty() {
+        return vec![];
+    }
+    loop {
+        let mut next = div_rem(a, &root).0;
+        next.resize(root.len() + 1, 0);
+        add_assign(&mut next, &root);
+        shift_right_assign(&mut next, 1);
+        trim(&mut next);
+        if compare(&next, &root) != Ordering::Less {
+            return root;
+        }
+        root = next;
+    }
+}
+
+/// Whether x^k > a.
+fn power_exceeds(x: &[u64], k: u32, a: &[u64]) -> bool {
+    let mut power = vec![1];
+    for _ in 0..k {
+        power = mul(&power, x);
+        trim(&mut power);
+        // Products only grow, for x = 0 is no question.
+        if compare(&power, a) == Ordering::Greater {
+            return true;
+        }
+    }
+    false
+}

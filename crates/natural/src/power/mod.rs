@@ -1,0 +1,126 @@
+//! One power modulo a number m = 2^k·n, n odd.
+//!
+//! Modulo n by Montgomery's residues, modulo 2^k by low parts of products, then together by
+//! Garner's formula (Garner 1959): with x ≡ u mod n and x ≡ v mod 2^k,
+//! x = u + n·((v − u)·n^(−1) mod 2^k).
+
+mod montgomery;
+mod window;
+
+use crate::limbs::{add_assign, at_least, copy_to, shift_right_assign, sub_assign, trimmed};
+use crate::product::Products;
+use montgomery::{Montgomery, inverse_of_odd};
+use window::{Residues, power};
+
+/// Powers modulo one number after the other, and the memory that they need.
+#[derive(Debug, Default)]
+pub struct PowMod {
+    is_zero: bool,
+    odd: Montgomery,
+    even: LowLimbs,
+    /// k.
+    twos: usize,
+    /// n^(−1) mod 2^k, with more limbs than that has bits.
+    inverse: Vec<u64>,
+    shifted: Vec<u64>,
+    u: Vec<u64>,
+    v: Vec<u64>,
+    product: Vec<u64>,
+    table: Vec<u64>,
+}
+
+impl PowMod {
+    /// Computes modulo m from now on.
+    pub fn set(&mut self, m: &[u64]) {
+        let m = trimmed(m);
+        self.is_zero = m.is_empty();
+        if self.is_zero {
+            return;
+        }
+        let zeros = m.iter().take_while(|&&limb| limb == 0).count();
+        let bits = m[zeros].trailing_zeros();
+        self.twos = 64 * zeros + bits as usize;
+        self.shifted.clear();
+        self.shifted.extend(&m[zeros..]);
+        shift_right_assign(&mut self.shifted, bits);
+        self.odd.set(&self.shifted);
+        self.even.limbs = self.twos.div_ceil(64);
+        if self.twos > 0 {
+            let LowLimbs { limbs, products, .. } = &mut self.even;
+            inverse_of_odd(&mut self.inverse, self.odd.modulus(), *limbs, products);
+        }
+    }
+
+    /// Whether m = 0.
+    pub fn is_zero(&self) -> bool {
+        self.is_zero
+    }
+
+    /// x ← a^e mod m, with zeros on top, or 0 for m = 0; x is as long as m.
+    pub fn pow(&mut self, x: &mut [u64], a: &[u64], e: &[u64]) {
+        if self.is_zero {
+            x.fill(0);
+            return;
+        }
+        if trimmed(e).is_empty() {
+            let is_one = self.twos == 0 && self.odd.modulus() == [1];
+            copy_to(x, &[u64::from(!is_one)]);
+            return;
+        }
+        let Self { odd, even, twos, inverse, u, v, product, table, .. } = self;
+        let l = odd.limbs();
+        let u = at_least(u, l);
+        if odd.modulus() == [1] {
+            u[0] = 0;
+        } else {
+            odd.residue(u, a);
+            odd.to_montgomery(u);
+            power(odd, u, e, table);
+            odd.from_montgomery(u);
+        }
+        if *twos == 0 {
+            copy_to(x, u);
+            return;
+        }
+        let limbs = even.limbs;
+        let v = at_least(v, limbs);
+        copy_to(v, &a[..limbs.min(a.len())]);
+        power(even, v, e, table);
+        // v ← (v − u)·n^(−1) mod 2^k.
+        sub_assign(v, &u[..l.min(limbs)]);
+        even.mul(v, inverse);
+        let mask = u64::MAX >> (64 * limbs - *twos);
+        v[limbs - 1] &= mask;
+        let product = at_least(product, l + limbs);
+        even.products.mul(product, odd.modulus(), v);
+        // Below m.
+        add_assign(product, u);
+        copy_to(x, trimmed(product));
+    }
+}
+
+/// Residues modulo 2^(64·limbs).
+#[derive(Debug, Default)]
+struct LowLimbs {
+    limbs: usize,
+    low: Vec<u64>,
+    products: Products,
+}
+
+impl Residues for LowLimbs {
+    fn limbs(&self) -> usize {
+        self.limbs
+    }
+
+    fn mul(&mut self, x: &mut [u64], y: &[u64]) {
+        let low = at_least(&mut self.low, x.len());
+        self.products.mul_low(low, x, y);
+        x.copy_from_slice(low);
+    }
+
+    fn square(&mut self, x: &mut [u64]) {
+        let low = at_least(&mut self.low, x.len());
+        self.products.square_low(low, x);
+        x.copy_from_slice(low);
+    }
+}

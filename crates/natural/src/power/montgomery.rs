@@ -1,0 +1,333 @@
+//! Residues modulo an odd number m of l limbs (Montgomery 1985, *Modular multiplication without
+//! trial division*): x stands for x·R mod m, R = 2^(64·l).
+
+use super::window::Residues;
+use crate::division::Divider;
+use crate::limbs::{add_assign, at_least, compare, sub_assign, trimmed};
+use crate::product::Products;
+use crate::product::schoolbook::add_row;
+
+/// Limbs from which a reduction by two half products is faster than limb by limb: by
+/// `cargo test --release -p warpint-natural reduction_crossover -- --ignored --nocapture` on an
+/// AMD EPYC with AVX2.
+const PRODUCTS_FROM: usize = 184;
+
+/// Residues modulo one odd number after the other, and the memory that they need.
+#[derive(Debug)]
+pub(super) struct Montgomery {
+    /// Limbs from which reductions are by products.
+    products_from: usize,
+    m: Vec<u64>,
+    /// R² mod m.
+    square_of_r: Vec<u64>,
+    /// m^(−1) modulo 2^64, or R where reductions are by products.
+    inverse: Vec<u64>,
+    /// A product to be reduced, and a limb more.
+    wide: Vec<u64>,
+    half: Vec<u64>,
+    divider: Divider,
+    products: Products,
+}
+
+impl Default for Montgomery {
+    fn default() -> Self {
+        Self::new(PRODUCTS_FROM)
+    }
+}
+
+impl Montgomery {
+    /// With reductions by products from so many limbs on.
+    fn new(products_from: usize) -> Self {
+        Self {
+            products_from,
+            m: vec![],
+            square_of_r: vec![],
+            inverse: vec![],
+            wide: vec![],
+            half: vec![],
+            divider: Divider::default(),
+            products: Products::default(),
+        }
+    }
+
+    /// Computes modulo m, which is odd, from now on.
+    pub(super) fn set(&mut self, m: &[u64]) {
+        let m = trimmed(m);
+        debug_assert!(m.first().is_some_and(|low| low & 1 == 1), "an even modulus");
+        self.m.clear();
+        self.m.extend(m);
+        self.divider.set(m);
+        let l = m.len();
+        let square = at_least(&mut self.wide, 2 * l + 1);
+        square.fill(0);
+        square[2 * l] = 1;
+        self.square_of_r.resize(l, 0);
+        let quotient = at_least(&mut self.half, 2 * l + 1);
+        self.divider.div_rem(quotient, &mut self.square_of_r, square);
+        let limbs = if l < self.products_from { 1 } else { l };
+        inverse_of_odd(&mut self.inverse, m, limbs, &mut self.products);
+    }
+
+    /// m.
+    pub(super) fn modulus(&self) -> &[u64] {
+        &self.m
+    }
+
+    /// x ← a mod m, as it stands for itself.
+    pub(super) fn residue(&mut self, x: &mut [u64], a: &[u64]) {
+        let quotient = at_least(&mut self.half, a.len());
+        self.divider.div_rem(quotient, x, a);
+    }
+
+    /// x·R for x.
+    #[expect(clippy::wrong_self_convention, reason = "self has the scratch memory")]
+    pub(super) fn to_montgomery(&mut self, x: &mut [u64]) {
+        let square = std::mem::take(&mut self.square_of_r);
+        self.mul(x, &square);
+        self.square_of_r = square;
+    }
+
+    /// x for x·R.
+    #[expect(clippy::wrong_self_convention, reason = "self has the scratch memory")]
+    pub(super) fn from_montgomery(&mut self, x: &mut [u64]) {
+        let wide = at_least(&mut self.wide, 2 * x.len());
+        let (low, high) = wide.split_at_mut(x.len());
+        low.copy_from_slice(x);
+        high.fill(0);
+        self.reduce(x);
+    }
+
+    /// x ← wide/R mod m, for wide < m·R of 2l limbs.
+    fn reduce(&mut self, x: &mut [u64]) {
+        let Self { m, inverse, wide, half, products, .. } = self;
+        let l = m.len();
+        let wide = &mut wide[..2 * l];
+        if let [inverse] = inverse[..] {
+            // What makes the lowest limbs 0 is added, and the carries kept in their place.
+            let inverse = inverse.wrapping_neg();
+            let mut i = 0;
+            while i + 2 <= l {
+                let row = &mut wide[i..i + l];
+                let digits = two_digits(row, m, inverse);
+                let carries = add_two_rows(row, m, digits);
+                wide[i..i + 2].copy_from_slice(&carries);
+                i += 2;
+            }
+            if i < l {
+                let row = &mut wide[i..i + l];
+                let digit = row[0].wrapping_mul(inverse);
+                wide[i] = add_row(row, m, digit);
+            }
+            let (carries, high) = wide.split_at_mut(l);
+            // Below 2m.
+            let more = add_assign(high, carries);
+            if more || compare(high, m).is_ge() {
+                sub_assign(high, m);
+            }
+            x.copy_from_slice(high);
+        } else {
+            // With q·m ≡ wide mod R, the lower halves of both are equal.
+            let half = at_least(half, 2 * l);
+            let (q, product) = half.split_at_mut(l);
+            let (low, high) = wide.split_at_mut(l);
+            products.mul_low(q, low, inverse);
+            products.mul_high(product, q, m, l);
+            if sub_assign(high, product) {
+                add_assign(high, m);
+            }
+            x.copy_from_slice(high);
+        }
+    }
+}
+
+impl Montgomery {
+    /// x·y/R mod m for one limb; `None` for more.
+    #[inline]
+    fn one_limb(&self, x: &[u64], y: &[u64]) -> Option<u64> {
+        let (&[m], &[inverse], &[x], &[y]) = (&self.m[..], &self.inverse[..], x, y) else {
+            return None;
+        };
+        let wide = u128::from(x) * u128::from(y);
+        let q = (wide as u64).wrapping_mul(inverse);
+        // The lower halves of both are equal.
+        let product = (u128::from(q) * u128::from(m)) >> 64;
+        let (rest, negative) = ((wide >> 64) as u64).overflowing_sub(product as u64);
+        Some(if negative { rest.wrapping_add(m) } else { rest })
+    }
+}
+
+impl Residues for Montgomery {
+    fn limbs(&self) -> usize {
+        self.m.len()
+    }
+
+    fn mul(&mut self, x: &mut [u64], y: &[u64]) {
+        if let Some(product) = self.one_limb(x, y) {
+            x[0] = product;
+            return;
+        }
+        self.products.mul(at_least(&mut self.wide, 2 * x.len()), x, y);
+        self.reduce(x);
+    }
+
+    fn square(&mut self, x: &mut [u64]) {
+        if let Some(square) = self.one_limb(x, x) {
+            x[0] = square;
+            return;
+        }
+        self.products.square(at_least(&mut self.wide, 2 * x.len()), x);
+        self.reduce(x);
+    }
+}
+
+/// q0 and q1 such that x + (q0 + q1·2^64)·m has its two lowest limbs 0, for at least two limbs of
+/// each; `inverse` is −m^(−1) mod 2^64.
+#[inline]
+fn two_digits(x: &[u64], m: &[u64], inverse: u64) -> [u64; 2] {
+    let q0 = x[0].wrapping_mul(inverse);
+    let first = u128::from(q0) * u128::from(m[0]) + u128::from(x[0]);
+    let second = x[1].wrapping_add(q0.wrapping_mul(m[1])).wrapping_add((first >> 64) as u64);
+    [q0, second.wrapping_mul(inverse)]
+}
+
+/// x ← x + (y0 + y1·2^64)·a mod 2^(64·n) for n limbs of x and of a; returns the two limbs carried
+/// out. As the product of `schoolbook` with two chains of carries side by side.
+#[inline]
+fn add_two_rows(x: &mut [u64], a: &[u64], [y0, y1]: [u64; 2]) -> [u64; 2] {
+    let (mut carry0, mut carry1, mut previous) = (0u64, 0u64, 0u64);
+    for (x, &a) in x.iter_mut().zip(a) {
+        // At most (2^64−1)² + 2·(2^64−1) = 2^128 − 1: never overflows.
+        let s = u128::from(a) * u128::from(y0) + u128::from(*x) + u128::from(carry0);
+        carry0 = (s >> 64) as u64;
+        let t = u128::from(previous) * u128::from(y1) + u128::from(s as u64) + u128::from(carry1);
+        carry1 = (t >> 64) as u64;
+        *x = t as u64;
+        previous = a;
+    }
+    let t = u128::from(previous) * u128::from(y1) + u128::from(carry0) + u128::from(carry1);
+    [t as u64, (t >> 64) as u64]
+}
+
+/// x ← m^(−1) mod 2^(64·limbs), for odd m: by Newton's iteration x ← x·(2 − m·x), which doubles
+/// the bits that are right (Hensel 1913).
+pub(super) fn inverse_of_odd(x: &mut Vec<u64>, m: &[u64], limbs: usize, products: &mut Products) {
+    let low = m.first().copied().unwrap_or(1);
+    // Five bits are right.
+    let mut word = low.wrapping_mul(3) ^ 2;
+    for _ in 0..4 {
+        word = word.wrapping_mul(2u64.wrapping_sub(low.wrapping_mul(word)));
+    }
+    x.clear();
+    x.push(word);
+    while x.len() < limbs {
+        let n = limbs.min(2 * x.len());
+        let mut factor = vec![0; n];
+        products.mul_low(&mut factor, &m[..n.min(m.len())], x);
+        // 2 − t = ¬t + 3.
+        for limb in &mut factor {
+            *limb = !*limb;
+        }
+        add_assign(&mut factor, &[3]);
+        let mut next = vec![0; n];
+        products.mul_low(&mut next, &factor, x);
+        *x = next;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use crate::limbs;
+
+    fn number(len: usize, seed: u64) -> Vec<u64> {
+        let mut state = seed;
+        let mut random = || {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            match state >> 61 {
+                0 => 0,
+                1 | 2 => u64::MAX,
+                _ => state ^ state >> 29,
+            }
+        };
+        (0..len).map(|_| random()).collect()
+    }
+
+    /// Products and squares by both reductions, of residues up to m − 1.
+    #[test]
+    fn both_reductions_agree_with_division() {
+        for l in (1..20).chain([40, 101, 130]) {
+            for (seed, ones) in [(1, false), (2, false), (3, true)] {
+                let mut m = if ones { vec![u64::MAX; l] } else { number(l, seed) };
+                m[0] |= 1;
+                m[l - 1] |= 1;
+                let mut largest = m.clone();
+                sub_assign(&mut largest, &[1]);
+                let mut random = limbs::div_rem(&number(l + 1, 7 * seed), &m).1;
+                random.resize(l, 0);
+                for from in [0, usize::MAX] {
+                    let mut ring = Montgomery::new(from);
+                    ring.set(&m);
+                    for x in [&largest, &random, &vec![0; l]] {
+                        for y in [&largest, &random] {
+                            let (mut a, mut b) = (x.clone(), y.clone());
+                            ring.to_montgomery(&mut a);
+                            ring.to_montgomery(&mut b);
+                            let mut square = a.clone();
+                            ring.mul(&mut a, &b);
+                            ring.from_montgomery(&mut a);
+                            let want = limbs::div_rem(&limbs::mul(x, y), &m).1;
+                            assert_eq!(trimmed(&a), want, "{x:x?} by {y:x?} mod {m:x?}");
+                            ring.square(&mut square);
+                            ring.from_montgomery(&mut square);
+                            let want = limbs::div_rem(&limbs::mul(x, x), &m).1;
+                            assert_eq!(trimmed(&square), want, "{x:x?} squared mod {m:x?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn inverses_of_odd_numbers() {
+        let mut products = Products::default();
+        for l in 1..40 {
+            for limbs in [1, 2, 3, 7, 39] {
+                let mut m = number(l, (l * limbs) as u64);
+                m[0] |= 1;
+                let mut x = vec![];
+                inverse_of_odd(&mut x, &m, limbs, &mut products);
+                let mut product = limbs::mul(&x, &m);
+                product.truncate(limbs);
+                assert_eq!(trimmed(&product), [1], "{m:x?}");
+            }
+        }
+    }
+
+    /// Prints what a square takes with each reduction.
+    #[test]
+    #[ignore = "a measurement"]
+    fn reduction_crossover() {
+        println!("us: limbs, squares with reductions limb by limb, by products");
+        for l in [8, 16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 256, 384, 512, 1024] {
+            let mut m = number(l, 5);
+            m[0] |= 1;
+            m[l - 1] |= 1;
+            let times = [usize::MAX, 0].map(|from| {
+                let mut ring = Montgomery::new(from);
+                ring.set(&m);
+                let mut x = number(l, 6);
+                x[l - 1] = 0;
+                let once = |_| {
+                    let start = Instant::now();
+                    ring.square(&mut x);
+                    start.elapsed().as_secs_f64() * 1e6
+                };
+                (0..(20_000_000 / l / l).clamp(5, 5000)).map(once).fold(f64::MAX, f64::min)
+            });
+            println!("{l:5} {:10.2} {:10.2}", times[0], times[1]);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Powers by sliding windows (Knuth 1997, *The Art of Computer Programming* 2, §4.6.3;
+//! Thurber 1973).
+
+use crate::limbs::trimmed;
+
+/// Numbers that can be multiplied, each in as many limbs.
+pub(super) trait Residues {
+    /// Limbs of each.
+    fn limbs(&self) -> usize;
+
+    /// x ← x·y.
+    fn mul(&mut self, x: &mut [u64], y: &[u64]);
+
+    /// x ← x².
+    fn square(&mut self, x: &mut [u64]);
+}
+
+/// x ← x^e, e > 0. `table` is memory for odd powers.
+///
+/// A square for each bit of e but the first, and with windows of w bits 2^(w−1) products for the
+/// odd powers and about one for each w + 1 bits: w is what makes that least.
+pub(super) fn power(ring: &mut impl Residues, x: &mut [u64], e: &[u64], table: &mut Vec<u64>) {
+    let e = trimmed(e);
+    let Some(top) = e.last() else { return };
+    let bits = 64 * e.len() - top.leading_zeros() as usize;
+    let bit = |i: usize| e[i / 64] >> (i % 64) & 1;
+    let window = window(bits);
+    let l = ring.limbs();
+
+    // x, x³, x⁵ … in a row each, then x².
+    let odd = 1 << (window - 1);
+    table.clear();
+    table.resize((odd + 1) * l, 0);
+    let (powers, square) = table.split_at_mut(odd * l);
+    powers[..l].copy_from_slice(x);
+    if odd > 1 {
+        square.copy_from_slice(x);
+        ring.square(square);
+        for i in 1..odd {
+            let (below, this) = powers[(i - 1) * l..].split_at_mut(l);
+            let this = &mut this[..l];
+            this.copy_from_slice(below);
+            ring.mul(this, square);
+        }
+    }
+
+    let mut left = bits;
+    let mut started = false;
+    while left > 0 {
+        if bit(left - 1) == 0 {
+            ring.square(x);
+            left -= 1;
+            continue;
+        }
+        // Bits `low` to `left` − 1, the lowest of them 1.
+        let from = left.saturating_sub(window);
+        let low = (from..left).find(|&i| bit(i) == 1).unwrap_or(left - 1);
+        let value = (low..left).rev().fold(0, |value, i| value << 1 | bit(i) as usize);
+        let factor = &powers[value / 2 * l..][..l];
+        if started {
+            for _ in low..left {
+                ring.square(x);
+            }
+            ring.mul(x, factor);
+        } else {
+            x.copy_from_slice(factor);
+            started = true;
+        }
+        left = low;
+    }
+}
+
+/// The width of windows for an exponent of so many bits.
+fn window(bits: usize) -> usize {
+    let products = |w: usize| (1 << (w - 1)) + bits / (w + 1);
+    (1..=8).min_by_key(|&w| products(w)).unwrap_or(1)
+}

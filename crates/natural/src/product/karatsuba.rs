@@ -1,0 +1,108 @@
+//! Karatsuba's method (Karatsuba and Ofman 1962): three half products for four.
+//!
+//! With a = a0 + a1·X and b alike, X = 2^(64·h), a·b is
+//! a0·b0 + (a0·b0 + a1·b1 − (a0 − a1)(b0 − b1))·X + a1·b1·X². Nothing is allocated.
+
+use std::cmp::Ordering;
+
+use super::schoolbook;
+use crate::limbs::{add_assign, compare, sub_assign};
+
+/// Limbs of scratch for [`mul`] with a shorter factor of m limbs.
+///
+/// Equal lengths take s(m) = 2h + s(h), h = ⌈m/2⌉, at most 2m + 128. Unequal ones take twice the
+/// shorter length for each step of Euclid's algorithm, of which any two halve it: 8m in all.
+pub(super) fn mul_scratch(m: usize) -> usize {
+    10 * m + 128
+}
+
+/// Limbs of scratch for [`square`] of n limbs.
+pub(super) fn square_scratch(n: usize) -> usize {
+    2 * n + 128
+}
+
+/// out ← a·b, of `a.len() + b.len()` limbs; schoolbook below `from` ≥ 4 limbs.
+pub(super) fn mul(out: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64], from: usize) {
+    let (a, b) = if a.len() >= b.len() { (a, b) } else { (b, a) };
+    if b.len() < from {
+        schoolbook::mul(out, a, b);
+    } else if a.len() == b.len() {
+        balanced(out, a, b, scratch, from);
+    } else {
+        // Pieces of the longer factor, as long as the shorter.
+        let (product, scratch) = scratch.split_at_mut(2 * b.len());
+        out.fill(0);
+        for (i, piece) in a.chunks(b.len()).enumerate() {
+            let product = &mut product[..piece.len() + b.len()];
+            mul(product, piece, b, scratch, from);
+            add_assign(&mut out[i * b.len()..], product);
+        }
+    }
+}
+
+fn balanced(out: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64], from: usize) {
+    let h = a.len().div_ceil(2);
+    let ((a0, a1), (b0, b1)) = (a.split_at(h), b.split_at(h));
+    let (cross, scratch) = scratch.split_at_mut(2 * h);
+    let (a_size, b_size) = out[..2 * h].split_at_mut(h);
+    let same_sign = distance(a_size, a0, a1) == distance(b_size, b0, b1);
+    mul(cross, a_size, b_size, scratch, from);
+    let (low, high) = out.split_at_mut(2 * h);
+    mul(low, a0, b0, scratch, from);
+    mul(high, a1, b1, scratch, from);
+    join(out, cross, h, same_sign);
+}
+
+/// out ← a², of 2·`a.len()` limbs; schoolbook below `from` ≥ 4 limbs.
+pub(super) fn square(out: &mut [u64], a: &[u64], scratch: &mut [u64], from: usize) {
+    if a.len() < from {
+        return schoolbook::square(out, a);
+    }
+    let h = a.len().div_ceil(2);
+    let (a0, a1) = a.split_at(h);
+    let (cross, scratch) = scratch.split_at_mut(2 * h);
+    let size = &mut out[..h];
+    distance(size, a0, a1);
+    square(cross, size, scratch, from);
+    let (low, high) = out.split_at_mut(2 * h);
+    square(low, a0, scratch, from);
+    square(high, a1, scratch, from);
+    join(out, cross, h, true);
+}
+
+/// size ← |a − b|, for `a.len()` ≥ `b.len()`; returns whether a < b.
+fn distance(size: &mut [u64], a: &[u64], b: &[u64]) -> bool {
+    let negative = compare(a, b) == Ordering::Less;
+    let (large, small) = if negative { (b, &a[..b.len()]) } else { (a, b) };
+    size[..large.len()].copy_from_slice(large);
+    size[large.len()..].fill(0);
+    sub_assign(size, small);
+    negative
+}
+
+/// out ← out + (low + high ∓ cross)·2^(64·h), out being low + high·2^(128·h), low and cross of
+/// 2h limbs.
+fn join(out: &mut [u64], cross: &mut [u64], h: usize, subtract: bool) {
+    let (low, high) = out.split_at(2 * h);
+    // The middle is not negative and below 2^(128·h + 1): one bit more than `cross` has.
+    let mut top = if subtract {
+        // −1 for a borrow.
+        u64::from(reversed_sub_assign(cross, low)).wrapping_neg()
+    } else {
+        u64::from(add_assign(cross, low))
+    };
+    top = top.wrapping_add(u64::from(add_assign(cross, high)));
+    let carry = add_assign(&mut out[h..][..2 * h], cross);
+    add_assign(&mut out[3 * h..], &[top + u64::from(carry)]);
+}
+
+/// a ← b − a mod 2^(64·n), for equal lengths; returns the borrow.
+fn reversed_sub_assign(a: &mut [u64], b: &[u64]) -> bool {
+    let mut borrow = false;
+    for (x, &y) in a.iter_mut().zip(b) {
+        let (d, b1) = y.overflowing_sub(*x);
+        let (d, b2) = d.overflowing_sub(u64::from(borrow));
+        (*x, borrow) = (d, b1 | b2);
+    }
+    borrow
+}

@@ -1,0 +1,251 @@
+//! Products of two numbers: one multiplier, which takes the method that the size wants.
+//!
+//! | file | method |
+//! |---|---|
+//! | `schoolbook` | limb by limb: products, squares, low and high parts |
+//! | `karatsuba` | three half products for four |
+//! | `ntt` | long products, by transforms over 50-bit primes |
+//! | `multiplier` | what half-gcds and long divisions need of products |
+
+mod karatsuba;
+mod multiplier;
+mod ntt;
+pub(crate) mod schoolbook;
+
+pub use multiplier::{FastProducts, Matrix2, Multiplier, Schoolbook};
+
+use crate::limbs::at_least;
+
+// Where one method overtakes another, in limbs of 64 bits of the shorter factor, by
+// `cargo test --release -p warpint-natural crossovers -- --ignored --nocapture` on an AMD EPYC
+// with AVX2.
+
+/// From where Karatsuba's method is faster than the schoolbook.
+const KARATSUBA_FROM: usize = 32;
+/// The same for squares, which the schoolbook does with half the products.
+const KARATSUBA_SQUARE_FROM: usize = 56;
+/// From where half of a product is had fastest by cutting it from all of it.
+const HALF_FROM: usize = 104;
+/// The same for squares.
+const HALF_SQUARE_FROM: usize = 168;
+/// From where transforms are faster than Karatsuba's method.
+const NTT_FROM: usize = 160;
+/// The same for squares.
+const NTT_SQUARE_FROM: usize = 120;
+
+/// Products of numbers in little-endian limbs of 64 bits, and the memory that they need.
+#[derive(Debug, Default)]
+pub struct Products {
+    scratch: Vec<u64>,
+    whole: Vec<u64>,
+    ntt: ntt::Space,
+}
+
+impl Products {
+    /// out ← a·b, of exactly `a.len() + b.len()` limbs.
+    #[inline]
+    pub fn mul(&mut self, out: &mut [u64], a: &[u64], b: &[u64]) {
+        let (a, b) = if a.len() >= b.len() { (a, b) } else { (b, a) };
+        if let (&[a], &[b], [low, high]) = (a, b, &mut *out) {
+            let product = u128::from(a) * u128::from(b);
+            (*low, *high) = (product as u64, (product >> 64) as u64);
+        } else if b.len() < KARATSUBA_FROM {
+            schoolbook::mul(out, a, b);
+        } else if !(b.len() >= NTT_FROM && ntt::is_fast() && self.ntt.mul(out, a, Some(b))) {
+            let scratch = at_least(&mut self.scratch, karatsuba::mul_scratch(b.len()));
+            karatsuba::mul(out, a, b, scratch, KARATSUBA_FROM);
+        }
+    }
+
+    /// out ← a², of exactly 2·`a.len()` limbs.
+    #[inline]
+    pub fn square(&mut self, out: &mut [u64], a: &[u64]) {
+        if a.len() < KARATSUBA_SQUARE_FROM {
+            schoolbook::square(out, a);
+        } else if !(a.len() >= NTT_SQUARE_FROM && ntt::is_fast() && self.ntt.mul(out, a, None)) {
+            let scratch = at_least(&mut self.scratch, karatsuba::square_scratch(a.len()));
+            karatsuba::square(out, a, scratch, KARATSUBA_SQUARE_FROM);
+        }
+    }
+
+    /// out ← a·b mod 2^(64·l), l = `out.len()`, neither factor longer than that.
+    pub fn mul_low(&mut self, out: &mut [u64], a: &[u64], b: &[u64]) {
+        if a.len().min(b.len()) < HALF_FROM {
+            schoolbook::mul_low(out, a, b);
+        } else {
+            self.low(out, a.len() + b.len(), |this, whole| this.mul(whole, a, b));
+        }
+    }
+
+    /// out ← a² mod 2^(64·l), l = `out.len()` ≥ `a.len()`.
+    pub fn square_low(&mut self, out: &mut [u64], a: &[u64]) {
+        if a.len() < HALF_SQUARE_FROM {
+            schoolbook::square_low(out, a);
+        } else {
+            self.low(out, 2 * a.len(), |this, whole| this.square(whole, a));
+        }
+    }
+
+    /// out ← ⌊a·b/2^(64·from)⌋, of exactly `a.len() + b.len() − from` limbs.
+    pub fn mul_high(&mut self, out: &mut [u64], a: &[u64], b: &[u64], from: usize) {
+        let short = a.len().min(b.len()) < HALF_FROM;
+        if !(short && schoolbook::mul_high(out, a, b, from, &mut self.whole)) {
+            self.cut(out, from, a.len() + b.len(), |this, whole| this.mul(whole, a, b));
+        }
+    }
+
+    /// out ← ⌊a²/2^(64·from)⌋, of exactly 2·`a.len()` − `from` limbs.
+    pub fn square_high(&mut self, out: &mut [u64], a: &[u64], from: usize) {
+        let short = a.len() < HALF_SQUARE_FROM;
+        if !(short && schoolbook::square_high(out, a, from, &mut self.whole)) {
+            self.cut(out, from, 2 * a.len(), |this, whole| this.square(whole, a));
+        }
+    }
+
+    /// out ← the lowest limbs of a product of `limbs` limbs, with zeros on top if that are few.
+    fn low(&mut self, out: &mut [u64], limbs: usize, product: impl FnOnce(&mut Self, &mut [u64])) {
+        if limbs <= out.len() {
+            let (whole, top) = out.split_at_mut(limbs);
+            product(self, whole);
+            top.fill(0);
+        } else {
+            self.cut(out, 0, limbs, product);
+        }
+    }
+
+    /// out ← limbs `from` and up of a product of `limbs` limbs, as many as `out` has.
+    fn cut(
+        &mut self,
+        out: &mut [u64],
+        from: usize,
+        limbs: usize,
+        product: impl FnOnce(&mut Self, &mut [u64]),
+    ) {
+        let mut whole = std::mem::take(&mut self.whole);
+        whole.resize(limbs, 0);
+        product(self, &mut whole);
+        out.copy_from_slice(&whole[from..][..out.len()]);
+        self.whole = whole;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use crate::limbs;
+
+    /// Every length to beyond the last crossover, by every method, against the schoolbook.
+    #[test]
+    fn all_methods_agree() {
+        let mut products = Products::default();
+        for n in (1..=40).chain([55, 56, 57, 103, 104, 105, 119, 120, 159, 160, 167, 168, 200]) {
+            for m in [1, n / 3 + 1, n / 2 + 1, n] {
+                let a: Vec<u64> = (0..n as u64).map(|i| !i.wrapping_mul(i << 40)).collect();
+                let b: Vec<u64> = (0..m as u64).map(|i| u64::MAX << (i % 64)).collect();
+                let want = limbs::mul(&a, &b);
+                let mut out = vec![3; n + m];
+                products.mul(&mut out, &a, &b);
+                assert_eq!(out, want, "{n} by {m} limbs");
+                products.mul(&mut out, &b, &a);
+                assert_eq!(out, want, "{m} by {n} limbs");
+                let mut scratch = vec![3; karatsuba::mul_scratch(m)];
+                karatsuba::mul(&mut out, &a, &b, &mut scratch, 4);
+                assert_eq!(out, want, "{n} by {m} limbs by Karatsuba's method");
+                let mut low = vec![3; n];
+                products.mul_low(&mut low, &a, &b);
+                assert_eq!(low, want[..n], "{n} by {m} limbs, low");
+                let mut all = vec![3; n + m + 2];
+                products.mul_low(&mut all, &a, &b);
+                assert_eq!(all, [&want[..], &[0, 0]].concat(), "{n} by {m} limbs, all of them");
+                for from in 0..=n {
+                    let mut high = vec![3; n + m - from];
+                    products.mul_high(&mut high, &a, &b, from);
+                    assert_eq!(high, want[from..], "{n} by {m} limbs from {from}");
+                }
+            }
+        }
+    }
+
+    /// Squares, and the numbers whose lower columns carry, or nearly do.
+    #[test]
+    fn all_squares_agree() {
+        let mut products = Products::default();
+        for n in (1..=40).chain([55, 56, 57, 119, 120, 121, 167, 168, 169, 200]) {
+            let ones = vec![u64::MAX; n];
+            let sparse: Vec<u64> = (0..n).map(|i| 1u64.rotate_left(i as u32 * 63)).collect();
+            let mut top = vec![0; n];
+            top[n - 1] = u64::MAX;
+            top[0] = u64::MAX;
+            for a in [ones, sparse, top] {
+                let want = limbs::mul(&a, &a);
+                let mut out = vec![3; 2 * n];
+                products.square(&mut out, &a);
+                assert_eq!(out, want, "{n} limbs");
+                let mut scratch = vec![3; karatsuba::square_scratch(n)];
+                karatsuba::square(&mut out, &a, &mut scratch, 4);
+                assert_eq!(out, want, "{n} limbs by Karatsuba's method");
+                products.square_low(&mut out[..n], &a);
+                assert_eq!(out[..n], want[..n], "{n} limbs, low");
+                let mut all = vec![3; 2 * n + 2];
+                products.square_low(&mut all, &a);
+                assert_eq!(all, [&want[..], &[0, 0]].concat(), "{n} limbs, all of them");
+                for from in 0..=n {
+                    let mut high = vec![3; 2 * n - from];
+                    products.square_high(&mut high, &a, from);
+                    assert_eq!(high, want[from..], "{n} limbs from {from}");
+                }
+            }
+        }
+    }
+
+    /// Microseconds, the best of many.
+    fn time(mut work: impl FnMut()) -> f64 {
+        let mut once = || {
+            let start = Instant::now();
+            work();
+            start.elapsed().as_secs_f64() * 1e6
+        };
+        let first = once();
+        let times = ((20_000.0 / first) as usize).clamp(3, 2000);
+        (0..times).map(|_| once()).fold(first, f64::min)
+    }
+
+    /// Prints what each method takes.
+    #[test]
+    #[ignore = "a measurement"]
+    fn crossovers() {
+        let mut products = Products::default();
+        println!("us: limbs, products: school, Karatsuba, NTT, low, high; squares alike");
+        for n in (12..=72).step_by(4).chain([96, 128, 192, 256, 384, 512, 768, 1024, 2048, 4096]) {
+            let a: Vec<u64> =
+                (1..=n as u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+            let b: Vec<u64> = a.iter().map(|x| x.rotate_left(31)).collect();
+            let mut out = vec![0; 2 * n];
+            let mut scratch = vec![0; karatsuba::mul_scratch(n)];
+            // One level of Karatsuba's at least, the usual below it.
+            let (from, square_from) = (KARATSUBA_FROM.min(n), KARATSUBA_SQUARE_FROM.min(n));
+            let mul = [
+                time(|| schoolbook::mul(&mut out, &a, &b)),
+                time(|| karatsuba::mul(&mut out, &a, &b, &mut scratch, from)),
+                time(|| assert!(products.ntt.mul(&mut out, &a, Some(&b)))),
+                time(|| schoolbook::mul_low(&mut out[..n], &a, &b)),
+                time(|| {
+                    schoolbook::mul_high(&mut out[..n], &a, &b, n, &mut products.whole);
+                }),
+            ];
+            let square = [
+                time(|| schoolbook::square(&mut out, &a)),
+                time(|| karatsuba::square(&mut out, &a, &mut scratch, square_from)),
+                time(|| assert!(products.ntt.mul(&mut out, &a, None))),
+                time(|| schoolbook::square_low(&mut out[..n], &a)),
+                time(|| {
+                    schoolbook::square_high(&mut out[..n], &a, n, &mut products.whole);
+                }),
+            ];
+            let row = |times: [f64; 5]| times.map(|t| format!("{t:9.2}")).concat();
+            println!("{n:5} {}   {}", row(mul), row(square));
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Long products by number-theoretic transforms over three 50-bit primes.
+//!
+//! # The product as one of polynomials
+//!
+//! With digits of 64 bits, a·b is the value at x = 2^64 of the product c of two polynomials, of
+//! `a.len() + b.len() − 1` coefficients 0 ≤ c_k ≤ m·(2^64 − 1)², m being the limbs of the shorter
+//! factor. Modulo each of three primes of [`warpint_arith::f50`], c comes from transforms
+//! ([`warpint_transform::cpu::f50`]); since c_k < 2^128·m < p1·p2·p3, which is above 2^149, for m ≤ 2^16, the three
+//! residues determine it (`recombine`).
+//!
+//! Cost O(N·log N); memory of 40·N bytes, and tables of 144·M bytes for each M, once for the
+//! whole program.
+
+mod recombine;
+
+use std::sync::OnceLock;
+
+use recombine::Garner;
+use warpint_arith::f50::{F50, PRIMES};
+pub(super) use warpint_transform::cpu::f50::is_fast;
+use warpint_transform::cpu::f50::{Prime, Scratch, Shape};
+
+/// Limbs that a product may have.
+pub(super) const MAX_LIMBS: usize = 1 << MAX_LOG2;
+const MAX_LOG2: u32 = 16;
+
+/// What all products of a length share: primes with their roots of unity, and how to recombine.
+struct Tables {
+    primes: [Prime; 3],
+    garner: Garner,
+}
+
+/// Those for M = 2^log2, made once; `None` if there are none so long.
+fn tables(log2: u32) -> Option<&'static Tables> {
+    static TABLES: [OnceLock<Option<Tables>>; MAX_LOG2 as usize + 1] =
+        [const { OnceLock::new() }; MAX_LOG2 as usize + 1];
+    let make = || {
+        let [p, q, r] = [0, 1, 2].map(|i| Prime::new(F50::new(PRIMES[i].0).ok()?, log2));
+        let primes = [p?, q?, r?];
+        Some(Tables { garner: Garner::new(primes.each_ref().map(Prime::field)), primes })
+    };
+    TABLES.get(log2 as usize)?.get_or_init(make).as_ref()
+}
+
+/// The memory of products, kept from one to the next.
+#[derive(Debug, Default)]
+pub(super) struct Space {
+    residues: [Vec<f64>; 3],
+    scratch: Scratch,
+}
+
+impl Space {
+    /// out ← a·b, or a² without b, of exactly as many limbs as both have, at least one each.
+    /// `false`, and `out` untouched, if that are more than [`MAX_LIMBS`].
+    pub(super) fn mul(&mut self, out: &mut [u64], a: &[u64], b: Option<&[u64]>) -> bool {
+        if out.len() > MAX_LIMBS {
+            return false;
+        }
+        // Coefficients: one fewer than limbs of the product.
+        let shape = Shape::of(out.len() - 1);
+        let Some(tables) = tables(shape.log2()) else { return false };
+        for (prime, residues) in tables.primes.iter().zip(&mut self.residues) {
+            residues.resize(shape.points(), 0.0);
+            prime.product(shape, a, b, residues, &mut self.scratch);
+        }
+        tables.garner.digits(self.residues.each_ref().map(|r| &r[..]), out);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limbs;
+
+    /// Digits at the ends of their range, and some at random.
+    fn numbers(len: usize) -> Vec<Vec<u64>> {
+        let mut state = len as u64;
+        let mut random = || {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            state ^ state >> 29
+        };
+        let random = (0..len).map(|_| random()).collect();
+        let sparse = (0..len).map(|i| u64::from(i % 7 == 3) << (i % 64)).collect();
+        vec![vec![u64::MAX; len], vec![0; len], random, sparse]
+    }
+
+    #[test]
+    fn products_are_those_of_the_schoolbook() {
+        let mut space = Space::default();
+        let lengths = [1, 2, 15, 16, 17, 24, 25, 31, 32, 33, 48, 49, 64, 65, 96, 97, 130, 200];
+        for a_len in lengths {
+            for b_len in lengths {
+                for (a, b) in numbers(a_len).iter().zip(numbers(b_len).iter().rev()) {
+                    check(&mut space, a, b);
+                }
+                check(&mut space, &numbers(a_len)[0], &numbers(b_len)[0]);
+            }
+            for a in numbers(a_len) {
+                let mut square = vec![1; 2 * a_len];
+                assert!(space.mul(&mut square, &a, None));
+                assert_eq!(square, limbs::mul(&a, &a), "{a_len} limbs squared");
+            }
+        }
+    }
+
+    #[test]
+    fn the_longest_product() {
+        let ones = vec![u64::MAX; MAX_LIMBS / 2];
+        let mut product = vec![0; MAX_LIMBS];
+        let mut space = Space::default();
+        assert!(space.mul(&mut product, &ones, Some(&ones)));
+        // (X − 1)² = X² − 2X + 1.
+        let (low, high) = product.split_at(ones.len());
+        assert!(low[0] == 1 && low[1..].iter().all(|&x| x == 0));
+        assert!(high[0] == u64::MAX - 1 && high[1..].iter().all(|&x| x == u64::MAX));
+        assert!(!space.mul(&mut vec![0; MAX_LIMBS + 2], &ones, Some(&[1; MAX_LIMBS / 2 + 2])));
+    }
+
+    #[track_caller]
+    fn check(space: &mut Space, a: &[u64], b: &[u64]) {
+        let mut product = vec![1; a.len() + b.len()];
+        assert!(space.mul(&mut product, a, Some(b)));
+        assert_eq!(product, limbs::mul(a, b), "{} limbs by {}", a.len(), b.len());
+    }
+}

@@ -1,0 +1,202 @@
+//! Decimal digits, by halves: x = high·10^(19·2^k) + low.
+//!
+//! Short numbers are divided by 10^19, or multiplied with it, digit group by digit group: O(n²) for
+//! n limbs. Longer ones are split where a power 10^(19·2^k) divides them best: O(M(n)·log² n) to
+//! write and O(M(n)·log n) to read, M(n) being a product of n limbs.
+
+use crate::division::{OneLimb, div_rem_by};
+use crate::limbs::{add_assign, trim, trimmed};
+use crate::product::{FastProducts, Multiplier};
+
+/// Digits of a group, the most whose power of ten fits a limb of 64 bits.
+const GROUP: usize = 19;
+/// 10^19, above 2^63.
+const TEN_19: u64 = 10_000_000_000_000_000_000;
+/// Groups from which a number is written by halves: `10^(19·2^LEVEL)` divides it.
+const WRITE_LEVEL: usize = 6;
+/// The same to read.
+const READ_LEVEL: usize = 5;
+/// Levels from which the halves are worth two cores.
+const PARALLEL_LEVEL: usize = 9;
+
+/// 10^(19·2^k) for k = 0, 1, …, which many numbers share.
+#[derive(Debug)]
+pub struct Powers(Vec<Vec<u64>>);
+
+impl Powers {
+    /// Those that numbers of so many decimal digits need. Cost O(M(n)) for n limbs of these.
+    #[must_use]
+    pub fn new(digits: usize) -> Self {
+        let mut powers = vec![vec![TEN_19]];
+        while GROUP << powers.len() < digits {
+            let last = &powers[powers.len() - 1];
+            let mut square = FastProducts.mul(last, last);
+            trim(&mut square);
+            powers.push(square);
+        }
+        Self(powers)
+    }
+}
+
+/// The number with these digits, ASCII `0` to `9`, the highest first; perhaps with leading zero limbs.
+/// Halves of long numbers go to two threads of rayon's current pool.
+///
+/// Powers for fewer digits give the same number, more slowly.
+#[must_use]
+pub fn parse(digits: &[u8], powers: &Powers) -> Vec<u64> {
+    read_halves(digits, powers)
+}
+
+/// The decimal digits of a number, the highest first, without leading zeros; `0` for zero. Threads and
+/// powers as of [`parse`].
+#[must_use]
+pub fn format(number: &[u64], powers: &Powers) -> String {
+    let number = trimmed(number).to_vec();
+    // 64 bits are less than 20 digits.
+    let groups = (20 * number.len()).div_ceil(GROUP).max(1);
+    let mut digits = vec![b'0'; GROUP * groups];
+    write_halves(number, &mut digits, powers);
+    let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
+    digits.drain(..zeros.min(digits.len() - 1));
+    digits.into_iter().map(char::from).collect()
+}
+
+/// The number, perhaps with leading zero limbs.
+fn read_halves(digits: &[u8], powers: &Powers) -> Vec<u64> {
+    let split = (READ_LEVEL..powers.0.len()).rev().find(|&k| GROUP << k < digits.len());
+    let Some(k) = split else { return read_groups(digits) };
+    let (high, low) = digits.split_at(digits.len() - (GROUP << k));
+    let (high, low) = if k >= PARALLEL_LEVEL {
+        rayon::join(|| read_halves(high, powers), || read_halves(low, powers))
+    } else {
+        (read_halves(high, powers), read_halves(low, powers))
+    };
+    let mut number = FastProducts.mul(&high, &powers.0[k]);
+    let low = trimmed(&low);
+    number.resize(number.len().max(low.len()), 0);
+    // low < 10^(19·2^k): nothing is carried out.
+    add_assign(&mut number, low);
+    number
+}
+
+fn read_groups(digits: &[u8]) -> Vec<u64> {
+    let mut number = Vec::with_capacity(digits.len() / GROUP + 1);
+    let (first, groups) = digits.split_at(digits.len() % GROUP);
+    for group in std::iter::once(first).chain(groups.chunks_exact(GROUP)) {
+        let mut carry = group.iter().fold(0, |value, digit| 10 * value + u64::from(digit - b'0'));
+        for limb in &mut number {
+            // Below 2^64·10^19.
+            let t = u128::from(*limb) * u128::from(TEN_19) + u128::from(carry);
+            (*limb, carry) = (t as u64, (t >> 64) as u64);
+        }
+        if carry != 0 {
+            number.push(carry);
+        }
+    }
+    number
+}
+
+/// digits ← the digits of the number, with zeros before them; they are enough, whole groups, and
+/// zeros so far.
+fn write_halves(mut number: Vec<u64>, digits: &mut [u8], powers: &Powers) {
+    let splits = |k: &usize| GROUP << k < digits.len() && powers.0[*k].len() <= number.len();
+    let Some(k) = (WRITE_LEVEL..powers.0.len()).rev().find(splits) else {
+        return write_groups(&mut number, digits);
+    };
+    let (high, low) = div_rem_by(&FastProducts, &number, &powers.0[k]);
+    let (high_digits, low_digits) = digits.split_at_mut(digits.len() - (GROUP << k));
+    if k >= PARALLEL_LEVEL {
+        rayon::join(
+            || write_halves(high, high_digits, powers),
+            || write_halves(low, low_digits, powers),
+        );
+    } else {
+        write_halves(high, high_digits, powers);
+        write_halves(low, low_digits, powers);
+    }
+}
+
+fn write_groups(number: &mut [u64], digits: &mut [u8]) {
+    let mut limbs = number.len();
+    for group in digits.rchunks_exact_mut(GROUP) {
+        while limbs > 0 && number[limbs - 1] == 0 {
+            limbs -= 1;
+        }
+        if limbs == 0 {
+            return;
+        }
+        let mut rest = div_rem_ten_19(&mut number[..limbs]);
+        for digit in group.iter_mut().rev() {
+            *digit = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+    }
+}
+
+/// number ← ⌊number/10^19⌋; returns the rest.
+fn div_rem_ten_19(number: &mut [u64]) -> u64 {
+    const DIVISOR: OneLimb = OneLimb::new(TEN_19);
+    number.iter_mut().rev().fold(0, |above, limb| {
+        let (quotient, rest) = DIVISOR.div_rem(above, *limb);
+        *limb = quotient;
+        rest
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limbs;
+
+    #[test]
+    fn a_reciprocal_divides_as_division_does() {
+        let ends = [0, 1, 2, TEN_19 - 1, TEN_19, TEN_19 + 1, 1 << 63, u64::MAX - 1, u64::MAX];
+        for high in ends {
+            for low in ends {
+                let x = u128::from(high) << 64 | u128::from(low);
+                let mut limbs = [low, high];
+                let rest = div_rem_ten_19(&mut limbs);
+                assert_eq!(u128::from(rest), x % u128::from(TEN_19), "{x}");
+                let quotient = u128::from(limbs[1]) << 64 | u128::from(limbs[0]);
+                assert_eq!(quotient, x / u128::from(TEN_19), "{x}");
+            }
+        }
+    }
+
+    /// By 10 and by one digit at a time.
+    fn slowly(text: &str) -> Vec<u64> {
+        let mut number = vec![];
+        for digit in text.bytes() {
+            let carry = limbs::mul_small_assign(&mut number, 10);
+            number.extend([carry, 0]);
+            add_assign(&mut number, &[u64::from(digit - b'0')]);
+            trim(&mut number);
+        }
+        number
+    }
+
+    /// At every length around the splits, with powers for all digits and for few.
+    #[test]
+    fn digits_come_back() {
+        let mut state = 7u64;
+        for digits in [1, 2, 18, 19, 20, 38, 39, 607, 608, 609, 1216, 1217, 2432, 2433, 5000] {
+            let mut text: String = (0..digits)
+                .map(|_| {
+                    state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+                    char::from(b'0' + (state >> 33) as u8 % 10)
+                })
+                .collect();
+            text.replace_range(..1, "9");
+            for text in [text, "9".repeat(digits), format!("1{}", "0".repeat(digits))] {
+                let number = slowly(&text);
+                for powers in [Powers::new(text.len()), Powers::new(1)] {
+                    assert_eq!(trimmed(&parse(text.as_bytes(), &powers)), number, "{text}");
+                    assert_eq!(super::format(&number, &powers), text);
+                }
+            }
+        }
+        let powers = Powers::new(1);
+        assert_eq!(super::format(&[0, 0], &powers), "0");
+        assert!(trimmed(&parse(b"", &powers)).is_empty());
+    }
+}

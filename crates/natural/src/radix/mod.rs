@@ -1,0 +1,4 @@
+//! Numbers as digits.
+
+pub mod decimal;
+pub mod hex;

@@ -1,0 +1,192 @@
+//! One square root with its remainder (Zimmermann 1999, *Karatsuba Square Root*).
+//!
+//! With b = 2^(64·l) and a = a'·b² + a1·b + a0, of which the top two bits are not both 0: given
+//! a' = s'² + r', divide r'·b + a1 = 2s'·q + u. Then (s'·b + q)² = a − (u·b + a0 − q²), and the
+//! root is s'·b + q, or one less if u·b + a0 < q². Only where r' = 2s' can q be b: then a is
+//! just below ((s' + 1)·b)², and the root is s'·b + b − 1.
+
+use crate::division::Divider;
+use crate::limbs::{
+    add_assign, at_least, copy_to, shift_left_to, shift_right_assign, sub_assign, trimmed,
+};
+use crate::product::Products;
+
+/// Square roots of one number after the other, and the memory that they need.
+#[derive(Debug, Default)]
+pub struct SquareRoot {
+    scaled: Vec<u64>,
+    root: Vec<u64>,
+    parts: Parts,
+}
+
+impl SquareRoot {
+    /// root ← s = ⌊√a⌋ and rem ← a − s² ≤ 2s, both with zeros on top; `root` has half the limbs
+    /// of a at least, `rem` one more.
+    ///
+    /// Cost O(M(n)) for n limbs, M(n) being a product and a division of n limbs.
+    pub fn sqrt_rem(&mut self, root: &mut [u64], rem: &mut [u64], a: &[u64]) {
+        let a = trimmed(a);
+        let Some(top) = a.last() else {
+            root.fill(0);
+            rem.fill(0);
+            return;
+        };
+        // a·2^shift of 2k limbs; shift is even.
+        let k = a.len().div_ceil(2);
+        let bits = top.leading_zeros() & !1;
+        let shift = 64 * (2 * k - a.len()) as u32 + bits;
+        let scaled = at_least(&mut self.scaled, 2 * k + 1);
+        scaled.fill(0);
+        shift_left_to(&mut scaled[2 * k - a.len()..], a, bits);
+        let s = at_least(&mut self.root, k);
+        let more = self.parts.sqrt_rem(s, &mut scaled[..2 * k]);
+        // ⌊√a⌋ = ⌊s/2^(shift/2)⌋, shift/2 < 64.
+        shift_right_assign(s, shift / 2);
+        copy_to(root, s);
+        if shift == 0 {
+            copy_to(rem, &scaled[..k]);
+            if more {
+                add_assign(&mut rem[k..], &[1]);
+            }
+            return;
+        }
+        let square = at_least(&mut self.scaled, 2 * k);
+        self.parts.products.square(square, s);
+        // Of a − s² ≤ 2s no more than k + 1 limbs count: the rest is zero.
+        let limbs = a.len().min(rem.len());
+        copy_to(rem, &a[..limbs]);
+        sub_assign(&mut rem[..limbs], &square[..limbs]);
+    }
+}
+
+/// Parts of a root, in place.
+#[derive(Debug, Default)]
+struct Parts {
+    quotient: Vec<u64>,
+    square: Vec<u64>,
+    divider: Divider,
+    products: Products,
+}
+
+impl Parts {
+    /// s ← ⌊√a⌋ of k ≥ 1 limbs for 2k of a, of which the top two bits are not both 0. The lowest
+    /// k limbs of a become those of a − s²; returns whether that is 2^(64·k) more.
+    fn sqrt_rem(&mut self, s: &mut [u64], a: &mut [u64]) -> bool {
+        let k = s.len();
+        if let ([s], [low, high]) = (&mut *s, &mut *a) {
+            let a = u128::from(*high) << 64 | u128::from(*low);
+            *s = a.isqrt() as u64;
+            let rem = a - u128::from(*s) * u128::from(*s);
+            *low = rem as u64;
+            return rem >> 64 != 0;
+        }
+        let l = k / 2;
+        let h = k - l;
+        let more = self.sqrt_rem(&mut s[l..], &mut a[2 * l..]);
+        let (low, high) = s.split_at_mut(l);
+
+        // r'·b + a1, of k limbs, and 2^(64·k) more if so told. Take s'·b from it then.
+        let dividend = &mut a[l..l + k];
+        if more {
+            sub_assign(&mut dividend[l..], high);
+        }
+        let quotient = at_least(&mut self.quotient, k);
+        self.divider.set(high);
+        // The quotient is at most b.
+        let rest = &mut self.square;
+        self.divider.div_rem(quotient, at_least(rest, h), dividend);
+        let mut top = quotient[l] + u64::from(more);
+        let odd = quotient[0] & 1 == 1;
+        shift_right_assign(&mut quotient[..l], 1);
+        quotient[l - 1] |= top << 63;
+        top >>= 1;
+        low.copy_from_slice(&quotient[..l]);
+
+        // u·b + a0, and `carry`·2^(64·k).
+        let u = &mut a[l..k];
+        u.copy_from_slice(&rest[..h]);
+        let mut carry = 0;
+        for _ in 0..u64::from(odd) + 2 * top {
+            carry += i8::from(add_assign(u, high));
+        }
+        if top > 0 {
+            low.fill(u64::MAX);
+        }
+        let square = at_least(&mut self.square, 2 * l);
+        self.products.square(square, low);
+        carry -= i8::from(sub_assign(&mut a[..k], square));
+        if carry < 0 {
+            sub_assign(s, &[1]);
+            for addend in [&*s, &*s, &[1]] {
+                carry += i8::from(add_assign(&mut a[..k], addend));
+            }
+        }
+        carry > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limbs;
+
+    #[track_caller]
+    fn check(roots: &mut SquareRoot, a: &[u64]) {
+        let k = a.len().div_ceil(2);
+        let (mut s, mut r) = (vec![3; k], vec![3; k + 1]);
+        roots.sqrt_rem(&mut s, &mut r, a);
+        limbs::trim(&mut s);
+        assert!(s == limbs::root(a, 2), "the root of {a:x?} is not {s:x?}");
+        let mut sum = limbs::mul(&s, &s);
+        sum.resize(sum.len().max(r.len()), 0);
+        add_assign(&mut sum, &r);
+        assert!(trimmed(&sum) == trimmed(a), "{a:x?} less {s:x?} squared is not {r:x?}");
+    }
+
+    /// Squares, squares of numbers with long runs, and their neighbours, at every shift.
+    #[test]
+    fn squares_and_their_neighbours() {
+        let mut roots = SquareRoot::default();
+        let mut state = 3u64;
+        let mut random = || {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            match state >> 61 {
+                0 | 1 => 0,
+                2 | 3 => u64::MAX,
+                4 => 1 << (state >> 30 & 63),
+                _ => state ^ state >> 29,
+            }
+        };
+        for round in 0..2500 {
+            let mut s: Vec<u64> = (0..1 + round % 7).map(|_| random()).collect();
+            if let Some(top) = s.last_mut() {
+                *top >>= round % 64;
+            }
+            let mut a = limbs::mul(&s, &s);
+            check(&mut roots, &a);
+            // The largest with this root, and the next number.
+            for addend in [&s[..], &s, &[1]] {
+                if !add_assign(&mut a, addend) {
+                    check(&mut roots, &a);
+                }
+            }
+            let any: Vec<u64> = (0..1 + round % 9).map(|_| random()).collect();
+            check(&mut roots, &any);
+        }
+    }
+
+    #[test]
+    fn all_ones_and_powers() {
+        let mut roots = SquareRoot::default();
+        for n in 1..30 {
+            check(&mut roots, &vec![u64::MAX; n]);
+            for bit in [0, 1, 61, 62, 63] {
+                let mut power = vec![0; n];
+                power[n - 1] = 1 << bit;
+                check(&mut roots, &power);
+                sub_assign(&mut power, &[1]);
+                check(&mut roots, &power);
+            }
+        }
+    }
+}

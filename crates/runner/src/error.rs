@@ -1,0 +1,247 @@
+//! Why a run could not go on.
+
+use std::error::Error;
+use std::io;
+use std::path::PathBuf;
+
+use warpint_gimps::{ProofFileError, ResultsError, WorkFileError};
+use warpint_mersenne::checkpoint::CheckpointError;
+use warpint_mersenne::proof::ProofError;
+use warpint_mersenne::{ExponentError, FactorError, PlanRefusal, TestError};
+
+use crate::observer::Undelivered;
+use crate::proofs::MakeError;
+use crate::stored::StoredError;
+use crate::work::{MOST_WORKERS, StartFileError};
+
+/// Why a job, a worker or a verification ended without what was asked for. Checkpoints and results
+/// that are on disk stay there.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// An assignment of p = 2.
+    #[error("M2 = 3 is prime: no test applies to it, and no result is recorded")]
+    NoTestOfM2,
+    /// No exponent of a test.
+    #[error(transparent)]
+    Exponent(#[from] ExponentError),
+    /// No known factor of M_p.
+    #[error(transparent)]
+    Factor(#[from] FactorError),
+    /// No plan meets the request.
+    #[error(transparent)]
+    Plan(#[from] PlanRefusal),
+    /// The second engine is the first one.
+    #[error(
+        "--verify-with wants another engine, and the test of M{exponent} is itself computed by \
+         {engine}: give another one there, or by --engine for the test"
+    )]
+    SameEngine {
+        /// p.
+        exponent: u32,
+        /// The engine.
+        engine: &'static str,
+    },
+    /// The stored result lacks something that this job asks for.
+    #[error("M{exponent} was tested before without {lacks}: --restart tests it anew")]
+    TestedWithout {
+        /// p.
+        exponent: u32,
+        /// What it lacks.
+        lacks: &'static str,
+    },
+    /// The checkpoints cannot be used.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// The test could not go on.
+    #[error(transparent)]
+    Test(#[from] TestError),
+    /// The stored result cannot be used.
+    #[error(transparent)]
+    Stored(#[from] StoredError),
+    /// The residues of a proof that is done with cannot be removed.
+    #[error("residues of its proof stay in {}", dir.display())]
+    Residues {
+        /// Where they are.
+        dir: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The results file cannot be one.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    /// The result could not be recorded; it is stored.
+    #[error(
+        "{source}; the result is kept in {}, and the same command will try again",
+        stored.display()
+    )]
+    NotRecorded {
+        /// The stored result.
+        stored: PathBuf,
+        /// Why.
+        source: ResultsError,
+    },
+    /// The factor could not be recorded.
+    #[error("the factor is printed, but not recorded")]
+    FactorNotRecorded {
+        /// Why.
+        source: ResultsError,
+    },
+    /// The result could not be stored.
+    #[error(
+        "{}; the result is {}, and checkpoints, where there are any, stay: the same command ends \
+         the test again",
+        with_causes(source.as_ref()),
+        if *recorded { "recorded" } else { "printed only" }
+    )]
+    NotKept {
+        /// Whether the results file has it.
+        recorded: bool,
+        /// Why.
+        source: Box<RunError>,
+    },
+    /// The test is done, and its proof could not be made.
+    #[error(
+        "M{exponent} is tested, but its proof was not made: the same command tries that again \
+         (nothing is lost), and without a proof it ends with the result"
+    )]
+    NotProven {
+        /// p.
+        exponent: u32,
+        /// Why.
+        source: MakeError,
+    },
+    /// The observer could not deliver a report, which is stored and recorded all the same.
+    #[error("{0}")]
+    Undelivered(#[source] Undelivered),
+    /// A directory cannot be made.
+    #[error("cannot make the directory {}", path.display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A directory cannot be read.
+    #[error("cannot read {}", path.display())]
+    Unreadable {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A proof file cannot be read, or a proof not be put in its place.
+    #[error(transparent)]
+    ProofFile(#[from] ProofFileError),
+    /// The file is of the form of a proof, and none.
+    #[error("{} is not a proof file", path.display())]
+    NotAProof {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: ProofError,
+    },
+    /// A proof could not be verified.
+    #[error(transparent)]
+    Proof(#[from] ProofError),
+    /// A list of assignments cannot be used.
+    #[error(transparent)]
+    WorkFile(#[from] WorkFileError),
+    /// The line of an assignment that is done cannot be removed.
+    #[error("the result is recorded, but the line stays")]
+    LineStays {
+        /// Why.
+        source: WorkFileError,
+    },
+    /// A line that is to be added to a list is no work for this program.
+    #[error("{0}")]
+    NoAssignment(String),
+    /// The residue that a certification begins with cannot be used.
+    #[error(transparent)]
+    StartFile(#[from] StartFileError),
+    /// A certification of more squarings than a test has.
+    #[error("a certification of M{exponent} has at most {exponent} squarings, not {squarings}")]
+    TooManySquarings {
+        /// p.
+        exponent: u32,
+        /// The squarings asked for.
+        squarings: u64,
+    },
+    /// The directory of an exponent cannot be made, or its claim not be taken.
+    #[error("cannot use {}", path.display())]
+    Claim {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The claim of a worker's number cannot be taken.
+    #[error("cannot use the lock {}", path.display())]
+    WorkerLock {
+        /// The claim.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Another process is the worker of that number.
+    #[error(
+        "worker {worker} is already at work in {}: give this one another number with --worker N",
+        dir.display()
+    )]
+    WorkerAtWork {
+        /// The number.
+        worker: u32,
+        /// The directory.
+        dir: PathBuf,
+    },
+    /// More workers than there are numbers.
+    #[error("--workers: {workers} workers are more than {MOST_WORKERS}")]
+    TooManyWorkers {
+        /// The number of workers.
+        workers: usize,
+    },
+}
+
+/// An error and its causes in one line, each once: some messages already quote their cause.
+#[must_use]
+pub fn one_line(error: &(dyn Error + 'static)) -> String {
+    let mut text = String::new();
+    for cause in causes(error).map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text.replace('\n', " ")
+}
+
+/// An error and all its causes, with colons between them.
+pub(crate) fn with_causes(error: &(dyn Error + 'static)) -> String {
+    causes(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+/// The error, its cause, the cause of that …
+fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
+    let mut next = Some(error);
+    std::iter::from_fn(move || {
+        let error = next?;
+        next = error.source();
+        Some(error)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_are_said_once() {
+        let full = || io::Error::other("no space left");
+        let quoted = ResultsError::Write { path: "f".into(), source: full() };
+        let line = "cannot write the results file f: no space left";
+        assert_eq!(with_causes(&quoted), format!("{line}: no space left"));
+        assert_eq!(one_line(&quoted), line);
+        let unquoted = RunError::Directory { path: "d".into(), source: full() };
+        assert_eq!(one_line(&unquoted), "cannot make the directory d: no space left");
+    }
+}

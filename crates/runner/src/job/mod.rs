@@ -1,0 +1,341 @@
+//! A test from its request to its report: a test of its own and an assignment differ in their
+//! [`Job`].
+
+mod relay;
+mod result;
+
+use std::hash::{BuildHasher, RandomState};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use warpint_gimps::{self as gimps, ResultsFile};
+use warpint_mersenne::checkpoint::CheckpointStore;
+use warpint_mersenne::{
+    Exponent, Finished, Outcome, Plan, PlanRequest, ResidueSink, RunOptions, StopToken, TestSpec,
+    TunedTimes, trial_factor,
+};
+
+use crate::RunError;
+use crate::error::with_causes;
+use crate::note::Note;
+use crate::observer::{Observer, Reporter, RunEvent};
+use crate::place::{resolved, two_plans};
+use crate::proofs::{MakeError, ProofWork};
+use crate::report::{self, Credit, FactorReport, Report, StopReport, TestReport};
+use crate::stored::StoredResult;
+use crate::warning::Warning;
+use crate::work::{self, Watch};
+
+/// Above this exponent it takes seconds to choose a transform length.
+const SLOW_TO_PLAN: u32 = 10_000_000;
+
+/// A good limit for trial factoring: about a tenth of a second at the largest exponents.
+pub const TF_LIMIT: u64 = 2_000_000;
+
+/// A test to be run: what is to be computed, how, and what becomes of the result.
+#[derive(Debug)]
+pub struct Job<'a> {
+    /// The test.
+    pub spec: TestSpec,
+    /// How and where to compute it.
+    pub request: PlanRequest,
+    /// PRP: the power of the proof to be made, from 1 to
+    /// [`LARGEST_POWER`](warpint_mersenne::proof::LARGEST_POWER).
+    pub proof: Option<u32>,
+    /// Lucas–Lehmer: with what everything is computed once more.
+    pub verify_with: Option<PlanRequest>,
+    /// Where checkpoints, stored results and results are.
+    pub dir: &'a Path,
+    /// Another results file than that of the directory.
+    pub results: Option<&'a Path>,
+    /// Time between checkpoints.
+    pub checkpoint_interval: Duration,
+    /// Look for factors 2kp + 1 with k up to this.
+    pub tf_limit: Option<u64>,
+    /// Forget what is there of this test.
+    pub restart: bool,
+    /// The assignment that it is done for.
+    pub order: Option<Order<'a>>,
+}
+
+/// What an assignment adds to a job.
+#[derive(Debug)]
+pub struct Order<'a> {
+    /// For whom.
+    pub credit: Credit,
+    /// An earlier result of this machine is no check of itself.
+    pub double_check: bool,
+    /// The worker's log and status.
+    pub watch: &'a Watch,
+}
+
+/// A job under way.
+struct Run<'a> {
+    job: &'a Job<'a>,
+    /// p.
+    exponent: u32,
+    reporter: Reporter,
+    stop: &'a StopToken,
+    stored: StoredResult,
+    store: CheckpointStore,
+}
+
+/// The plan of a test, and that of a second engine.
+struct Plans {
+    first: Plan,
+    second: Option<Plan>,
+}
+
+/// A shift for a test of M_p, drawn at random: from 0 to p − 1.
+#[must_use]
+pub fn random_shift(p: u32) -> u32 {
+    // Keys of hashes are random numbers of the system's.
+    let drawn = RandomState::new().hash_one(p) % u64::from(p.max(1));
+    // Below p.
+    drawn as u32
+}
+
+impl<'a> Job<'a> {
+    /// A test for no assignment: with checkpoints every 60 s, without proof, second engine and trial
+    /// factoring.
+    #[must_use]
+    pub fn new(spec: TestSpec, dir: &'a Path) -> Self {
+        Self {
+            spec,
+            request: PlanRequest::default(),
+            proof: None,
+            verify_with: None,
+            dir,
+            results: None,
+            checkpoint_interval: Duration::from_secs(60),
+            tf_limit: None,
+            restart: false,
+            order: None,
+        }
+    }
+
+    /// Runs the test, from its newest checkpoint if there is one, until its result is where it
+    /// belongs, or until `stop`. The files are
+    ///
+    /// | | |
+    /// |---|---|
+    /// | `DIR/M<p>/` | checkpoints, residues for the proof, the stored result |
+    /// | `DIR/results.txt` | a line for each result, JSON |
+    /// | `DIR/proof/` | proofs |
+    ///
+    /// A result is stored, delivered to the observer and recorded, in this order; then the
+    /// checkpoints go. A process that is killed in between finds the rest to be done when the job is
+    /// run again.
+    ///
+    /// # Errors
+    /// [`RunError`]: a request that cannot be met, before anything is touched; what the test cannot
+    /// go on from; a result that could not be stored, delivered or recorded.
+    pub fn run(&self, observer: &Arc<dyn Observer>, stop: &StopToken) -> Result<Report, RunError> {
+        let (kind, exponent) = (self.spec.kind, self.spec.exponent);
+        let p = exponent.get();
+        let observer = Arc::clone(observer);
+        let reporter = Reporter { observer, watch: self.watch().cloned() };
+        if p == 2 {
+            if self.order.is_some() {
+                return Err(RunError::NoTestOfM2);
+            }
+            return reporter.deliver(Report::Test(Box::new(TestReport::of_m2(kind))));
+        }
+        // A request that no plan can meet is refused before anything is touched.
+        let request = resolved(&self.request, exponent, &*reporter.observer)?;
+        Plan::new(exponent, &request).map_err(|e| e.of_request(&request))?;
+        gimps::check_results_path(self.results_file(&self.results_path(self.credit())))?;
+        if let Some(factor) = self.small_factor() {
+            return result::finish_by_factor(FactorReport::new(p, factor), self, &reporter);
+        }
+        // With a second engine, both are known before anything is touched.
+        let both = match &self.verify_with {
+            Some(second) => {
+                self.say_choosing(&request, &reporter);
+                Some(two_plans(exponent, [&request, second], &*reporter.observer)?)
+            }
+            None => None,
+        };
+        let mut store = CheckpointStore::open(self.dir, p, kind)?;
+        let stored = StoredResult::new(store.dir(), &self.spec);
+        if self.restart {
+            store.remove_all()?;
+            stored.forget()?;
+        }
+        let mut run = Run { job: self, exponent: p, reporter, stop, stored, store };
+        if self.is_whole()
+            && let Some(finished) = run.load()?
+        {
+            return run.again(finished, both.map(|(_, second)| second));
+        }
+        run.compute(&request, both)
+    }
+
+    /// Where a result goes: one done for an assignment to its worker's file, so
+    /// that a worker who finds it done does not report it once more.
+    fn results_path(&self, credit: Option<&Credit>) -> PathBuf {
+        match self.results {
+            Some(path) => path.to_owned(),
+            None => work::results_path(self.dir, credit.and_then(Credit::results_number)),
+        }
+    }
+
+    /// That of the directory is the program's own; another one is named by the user.
+    fn results_file<'p>(&self, path: &'p Path) -> ResultsFile<'p> {
+        match self.results {
+            Some(_) => ResultsFile::Given(path),
+            None => ResultsFile::Own(path),
+        }
+    }
+
+    fn credit(&self) -> Option<&Credit> {
+        self.order.as_ref().map(|order| &order.credit)
+    }
+
+    fn watch(&self) -> Option<&Watch> {
+        self.order.as_ref().map(|order| order.watch)
+    }
+
+    /// Whether it asks for a verdict.
+    fn is_whole(&self) -> bool {
+        let total = self.spec.kind.iterations(self.spec.exponent.get());
+        self.spec.iterations.is_none_or(|k| k >= total)
+    }
+
+    /// A residue asked for by its iteration is wanted even of a number with a factor, and known
+    /// factors are no news.
+    fn small_factor(&self) -> Option<u64> {
+        let wanted = self.spec.iterations.is_none() && self.spec.known_factors.is_empty();
+        trial_factor(self.spec.exponent, self.tf_limit.filter(|_| wanted)?)
+    }
+
+    fn say_choosing(&self, request: &PlanRequest, reporter: &Reporter) {
+        let exponent = self.spec.exponent.get();
+        if exponent > SLOW_TO_PLAN && request.length.is_none() {
+            reporter.say(&Note::ChoosingLength { exponent, kind: self.spec.kind });
+        }
+    }
+}
+
+impl Run<'_> {
+    /// A test that was finished before.
+    fn again(mut self, finished: TestReport, second: Option<Plan>) -> Result<Report, RunError> {
+        let job = self.job;
+        let report = Report::Test(Box::new(finished.clone()));
+        let delivered = self.reporter.deliver(report);
+        self.record(&finished)?;
+        self.clear_leftovers(&finished);
+        let lacks = match () {
+            () if job.order.is_some() => None,
+            () if job.proof.is_some() && !finished.has_proof() => Some("a proof"),
+            () if second.is_some_and(|plan| !finished.is_doubled_with(plan.engine())) => {
+                Some("this second engine")
+            }
+            () => None,
+        };
+        match lacks {
+            Some(lacks) => Err(RunError::TestedWithout { exponent: self.exponent, lacks }),
+            None => delivered,
+        }
+    }
+
+    /// The test itself.
+    fn compute(
+        mut self,
+        request: &PlanRequest,
+        both: Option<(Plan, Plan)>,
+    ) -> Result<Report, RunError> {
+        let (job, kind) = (self.job, self.job.spec.kind);
+        if job.is_whole() && report::is_recorded(kind) {
+            self.try_results();
+        }
+        let proof = job.proof.filter(|_| job.is_whole()).and_then(|power| {
+            ProofWork::reporting(job.dir, self.exponent, power, self.reporter.clone())
+        });
+        if let Some(proof) = &proof {
+            proof.check_folders()?;
+        }
+        let plans = self.plans(job.spec.exponent, request, both)?;
+        // Until now there was nothing new to save.
+        self.reporter.event(&RunEvent::Saves(true));
+        if let Some(watch) = job.watch() {
+            watch.planned(&plans.first, kind);
+        }
+        self.reporter.say(&Note::Planned { plan: plans.first, kind });
+        let proof = proof.map(Arc::new);
+        if let Some(proof) = &proof {
+            self.reporter.say(&proof.room());
+            proof.warn_of_what_is_in_the_way(&job.spec.known_factors);
+        }
+        let options = RunOptions {
+            checkpoint_interval: job.checkpoint_interval,
+            verify_with: plans.second,
+            residues: proof.clone().map(|proof| proof as Arc<dyn ResidueSink>),
+            ..RunOptions::default()
+        };
+        match self.test(plans.first, &options)? {
+            Finished::Done(outcome) => self.finish_test(&outcome, &plans, proof.as_deref()),
+            Finished::Stopped { iteration, saved } => self.stopped(iteration, saved),
+        }
+    }
+
+    fn plans(
+        &self,
+        exponent: Exponent,
+        request: &PlanRequest,
+        both: Option<(Plan, Plan)>,
+    ) -> Result<Plans, RunError> {
+        let tuned = TunedTimes::open();
+        let plans = match both {
+            Some((first, second)) => Plans { first, second: Some(second) },
+            None => {
+                self.job.say_choosing(request, &self.reporter);
+                let first =
+                    Plan::fastest(exponent, request, &tuned).map_err(|e| e.of_request(request))?;
+                Plans { first, second: None }
+            }
+        };
+        for warning in tuned.take_warnings() {
+            self.reporter.warn(&Warning::OfPlan(warning));
+        }
+        Ok(plans)
+    }
+
+    /// A test that has come to its end: its proof, and what becomes of the result.
+    fn finish_test(
+        mut self,
+        outcome: &Outcome,
+        plans: &Plans,
+        proof: Option<&ProofWork>,
+    ) -> Result<Report, RunError> {
+        let (job, exponent) = (self.job, self.exponent);
+        let mut report = TestReport::new(outcome)
+            .credited(job.credit().cloned())
+            .doubled_by(plans.second.filter(|_| outcome.twice).map(|plan| plan.engine()));
+        if !report.is_final() {
+            return self.reporter.deliver(Report::Test(Box::new(report)));
+        }
+        if let Some(proof) = proof {
+            match proof.make(plans.first, outcome, &job.spec.known_factors, self.stop) {
+                Ok(Some(made)) => report = report.proven(made),
+                Ok(None) => return self.stopped(outcome.iterations, true),
+                // What is left of its residues goes with the result.
+                Err(e @ MakeError::GivenUp(_)) => {
+                    let reason = with_causes(&e);
+                    self.reporter.warn(&Warning::NoProof { exponent, reason });
+                }
+                Err(source) => return Err(RunError::NotProven { exponent, source }),
+            }
+        }
+        self.finish(report)
+    }
+
+    fn stopped(&self, iteration: u64, saved: bool) -> Result<Report, RunError> {
+        let report = StopReport::new(self.job.spec.kind, self.exponent, iteration, saved);
+        let stopped = Report::Stopped(report.clone());
+        self.reporter.observer.result(&stopped).map_err(RunError::Undelivered)?;
+        self.reporter.say(&Note::Stopped(report));
+        Ok(stopped)
+    }
+}

@@ -1,0 +1,57 @@
+//! The events of a test on their way to the observer: on a thread of their own, so that the test
+//! waits neither for a terminal nor for the disk of a log.
+
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use warpint_mersenne::{Event, Finished, Plan, RunOptions, StopToken, primality};
+
+use super::Run;
+use crate::RunError;
+use crate::observer::{Reporter, RunEvent};
+
+/// How soon a request to stop is answered with an event.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+impl Run<'_> {
+    /// Runs the test to its end, or until it is stopped.
+    pub(super) fn test(&mut self, plan: Plan, options: &RunOptions) -> Result<Finished, RunError> {
+        let Self { job, exponent, reporter, stop, store, .. } = self;
+        reporter.event(&RunEvent::TestBegins { exponent: *exponent });
+        let finished = thread::scope(|scope| {
+            let (sender, events) = mpsc::channel();
+            let (stop, reporter) = (*stop, &*reporter);
+            let relay = scope.spawn(move || relay(&events, stop, reporter));
+            let mut tell = |event| drop(sender.send(event));
+            let finished = primality::run(&job.spec, plan, Some(store), &mut tell, stop, options);
+            drop(sender);
+            // An observer that failed has no part in the result.
+            let _ = relay.join();
+            finished
+        });
+        reporter.event(&RunEvent::TestEnds);
+        Ok(finished?)
+    }
+}
+
+/// Passes events on until the sender is gone.
+fn relay(events: &Receiver<Event>, stop: &StopToken, reporter: &Reporter) {
+    let mut told = false;
+    loop {
+        match events.recv_timeout(LOOK_EVERY) {
+            Ok(event) => {
+                if let Some(watch) = &reporter.watch {
+                    watch.event(&event);
+                }
+                reporter.event(&RunEvent::Test(&event));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        if stop.is_stopped() && !told {
+            reporter.event(&RunEvent::Stopping);
+            told = true;
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! What a person may want to know of a run, as lines.
+
+use std::fmt::{self, Display};
+use std::path::PathBuf;
+
+use warpint_mersenne::{Plan, TestKind, engine_at};
+use warpint_progress::units;
+
+use crate::report::StopReport;
+
+/// One line each (`Display`).
+#[derive(Debug)]
+pub enum Note {
+    /// A transform length is being chosen, which takes seconds.
+    ChoosingLength {
+        /// p.
+        exponent: u32,
+        /// The test.
+        kind: TestKind,
+    },
+    /// How the test will be computed.
+    Planned {
+        /// The plan.
+        plan: Plan,
+        /// The test.
+        kind: TestKind,
+    },
+    /// What the residues for a proof will take.
+    ProofRoom {
+        /// p.
+        exponent: u32,
+        /// The power of the proof.
+        power: u32,
+        /// Bytes, at most.
+        bytes: u64,
+        /// Where.
+        dir: PathBuf,
+    },
+    /// The result was stored before.
+    FinishedBefore {
+        /// p.
+        exponent: u32,
+        /// The stored result.
+        path: PathBuf,
+        /// Whether it could be asked for anew: no assignment waits for it.
+        repeatable: bool,
+    },
+    /// The result was stored before, for no assignment, and counts for this one.
+    FinishedWithout {
+        /// p.
+        exponent: u32,
+        /// The stored result.
+        path: PathBuf,
+    },
+    /// A result was stored before, and does not count for this assignment.
+    NotThisResult {
+        /// p.
+        exponent: u32,
+        /// The stored result.
+        path: PathBuf,
+        /// Why it does not.
+        reason: &'static str,
+    },
+    /// The test stopped, as it was asked to.
+    Stopped(StopReport),
+    /// The proof is in its place.
+    ProofMade {
+        /// p.
+        exponent: u32,
+        /// Its power.
+        power: u32,
+        /// The file.
+        path: PathBuf,
+    },
+    /// The residue that a finished certification began with is removed.
+    StartRemoved {
+        /// p.
+        exponent: u32,
+        /// The file.
+        path: PathBuf,
+    },
+    /// Lines were moved from a file of additions into its list.
+    MovedOver {
+        /// How many.
+        lines: usize,
+        /// The name of the file.
+        from: String,
+    },
+    /// The lock of a list was taken over from a dead process.
+    LockTakenOver(String),
+    /// No work is left.
+    NoWorkLeft {
+        /// The lists, and what became of their lines.
+        summary: String,
+        /// Whether the worker waits for more.
+        waits: bool,
+    },
+}
+
+impl Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ChoosingLength { exponent, kind } => {
+                write!(f, "M{exponent}, {kind}: choosing a transform length…")
+            }
+            Self::Planned { plan, kind } => planned(f, plan, *kind),
+            Self::ProofRoom { exponent, power, bytes, dir } => write!(
+                f,
+                "M{exponent}: residues for a proof of power {power} take up to {} in {}",
+                units::memory(*bytes),
+                dir.display()
+            ),
+            Self::FinishedBefore { exponent, path, repeatable } => {
+                let path = path.display();
+                write!(f, "M{exponent}: finished before, the result is from {path}")?;
+                f.write_str(if *repeatable { "; --restart tests again" } else { "" })
+            }
+            Self::FinishedWithout { exponent, path } => {
+                let path = path.display();
+                write!(f, "M{exponent}: finished before without this assignment, from {path}")
+            }
+            Self::NotThisResult { exponent, path, reason } => {
+                let path = path.display();
+                write!(f, "M{exponent}: the result in {path} is {reason}, testing again")
+            }
+            Self::Stopped(report) => report.fmt(f),
+            Self::ProofMade { exponent, power, path } => {
+                write!(f, "M{exponent}: the proof of power {power} is in {}", path.display())
+            }
+            Self::StartRemoved { exponent, path } => {
+                let path = path.display();
+                write!(f, "M{exponent}: {path} is removed: its certification is finished")
+            }
+            Self::MovedOver { lines, from } => {
+                write!(f, "{} moved over from {from}", units::count(*lines as u64, "line"))
+            }
+            Self::LockTakenOver(line) => f.write_str(line),
+            Self::NoWorkLeft { summary, waits } => {
+                f.write_str(summary)?;
+                f.write_str(if *waits { "; waiting for more, until Ctrl-C" } else { "" })
+            }
+        }
+    }
+}
+
+/// `M216091, PRP-3: engine fp64, 12K words (17.58 bits a word, margin 1.2 bits), 2 threads`,
+/// or `M82589933, PRP-3: engine goldilocks on cuda:0, 4M words (…), 2048x2048/4x4`
+fn planned(f: &mut fmt::Formatter<'_>, plan: &Plan, kind: TestKind) -> fmt::Result {
+    write!(
+        f,
+        "M{}, {kind}: engine {}, {} ({:.2} bits a word, margin {:.1} bits)",
+        plan.exponent(),
+        engine_at(plan.engine(), plan.place()),
+        units::count_words(plan.length()),
+        plan.bits_per_word(),
+        plan.margin().bits,
+    )?;
+    match plan.variant() {
+        _ if plan.is_on_cpu() => {
+            write!(f, ", {}", units::count(plan.threads() as u64, "thread"))
+        }
+        variant if variant.is_empty() => Ok(()),
+        variant => write!(f, ", {variant}"),
+    }
+}

@@ -1,0 +1,316 @@
+//! The proof of a PRP test: residues kept on the way, and at the end the file.
+
+mod verify;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use warpint_gimps::{
+    ProofFile, ProofFileError, ProofFormatError, ProofInfo, SavedProof, check_proof_folder,
+};
+use warpint_mersenne::proof::{self, Points, Proof, ProofError, ResidueFolder};
+use warpint_mersenne::{KnownFactors, Outcome, Plan, Residue, ResidueSink, StopToken};
+
+use crate::note::Note;
+use crate::observer::{Observer, ProofStage, Reporter, RunEvent};
+use crate::warning::{Warning, prospect};
+pub use verify::verify_file;
+
+/// Why no proof was made.
+#[derive(Debug, thiserror::Error)]
+pub enum MakeError {
+    /// There is nothing that it could be made of, or no room: trying again would not help.
+    #[error("{0}")]
+    GivenUp(String),
+    /// It could not be built.
+    #[error(transparent)]
+    Proof(#[from] ProofError),
+    /// It has no form as a file.
+    #[error(transparent)]
+    Format(#[from] ProofFormatError),
+    /// The file could not be put into its place.
+    #[error(transparent)]
+    File(#[from] ProofFileError),
+}
+
+/// What a test keeps for its proof, and where the proof goes.
+///
+/// As a [`ResidueSink`] it takes the residues of a test, `DIR/M<p>/…`; [`ProofWork::make`] builds the
+/// proof of them, `DIR/proof/M<p>-<power>.proof`.
+#[derive(Debug)]
+pub struct ProofWork {
+    power: u32,
+    /// That which is still possible, as far as has been told; 0 for none.
+    possible: Mutex<u32>,
+    exponent: u32,
+    residues: ResidueFolder,
+    proofs: PathBuf,
+    reporter: Reporter,
+}
+
+impl ProofWork {
+    /// That of M_p in a directory, for a power from 1 to
+    /// [`LARGEST_POWER`](warpint_mersenne::proof::LARGEST_POWER); `None` for an exponent too small
+    /// for the power.
+    #[must_use]
+    pub fn new(dir: &Path, p: u32, power: u32, observer: Arc<dyn Observer>) -> Option<Self> {
+        Self::reporting(dir, p, power, Reporter { observer, watch: None })
+    }
+
+    pub(crate) fn reporting(dir: &Path, p: u32, power: u32, reporter: Reporter) -> Option<Self> {
+        points(p, power)?;
+        let (residues, proofs) = (ResidueFolder::new(dir, p), dir.join("proof"));
+        Some(Self { power, possible: Mutex::new(power), exponent: p, residues, proofs, reporter })
+    }
+
+    /// Whether its files could go where they belong, before the test begins.
+    ///
+    /// # Errors
+    /// [`ProofFileError::NotAFolder`].
+    pub fn check_folders(&self) -> Result<(), ProofFileError> {
+        [self.residues.dir(), &self.proofs].into_iter().try_for_each(check_proof_folder)
+    }
+
+    /// Says before the test, not after it, that its proof will find its place taken.
+    pub fn warn_of_what_is_in_the_way(&self, factors: &KnownFactors) {
+        let (exponent, factors) = (self.exponent, factors.texts());
+        if let Some(path) = ProofFile::in_the_way(&self.proofs, exponent, factors, self.power) {
+            self.reporter.warn(&Warning::ProofInTheWay { exponent, path });
+        }
+    }
+
+    /// What it needs, before the test begins.
+    #[must_use]
+    pub fn room(&self) -> Note {
+        Note::ProofRoom {
+            exponent: self.exponent,
+            power: self.power,
+            bytes: proof::disk_bytes(self.exponent, self.power),
+            dir: self.residues.dir().to_owned(),
+        }
+    }
+
+    /// Builds the proof, of a lower power where residues are missing, verifies it and puts it into
+    /// its place; `None` if `stop` asked for it.
+    ///
+    /// # Errors
+    /// [`MakeError::GivenUp`] where another attempt would find nothing more: no residue is left that
+    /// a proof could be made of, or the disk is full even without them.
+    pub fn make(
+        &self,
+        plan: Plan,
+        outcome: &Outcome,
+        factors: &KnownFactors,
+        stop: &StopToken,
+    ) -> Result<Option<ProofInfo>, MakeError> {
+        let proof = match self.build(plan, outcome, stop) {
+            Ok(Some(proof)) => proof.with_factors(factors.clone()),
+            Ok(None) => return Ok(None),
+            Err(e @ ProofError::NoResidues { .. }) => {
+                return Err(MakeError::GivenUp(e.to_string()));
+            }
+            Err(e) => return Err(e.into()),
+        };
+        let (exponent, power) = (self.exponent, proof.power());
+        if power < self.power {
+            let warning = Warning::LowerPower { exponent, power, wanted: self.power };
+            // What was missing from the beginning has been told then.
+            if power < *self.possible() {
+                self.reporter.warn(&warning);
+            } else {
+                self.reporter.log(&warning);
+            }
+        }
+        let SavedProof { path, md5 } = self.save(&proof)?;
+        self.reporter.say(&Note::ProofMade { exponent, power, path });
+        Ok(Some(ProofInfo::version_2(power, md5)))
+    }
+
+    /// The proof of the largest power that the residues allow, verified.
+    fn build(
+        &self,
+        plan: Plan,
+        outcome: &Outcome,
+        stop: &StopToken,
+    ) -> Result<Option<Proof>, ProofError> {
+        let (exponent, reporter) = (self.exponent, &self.reporter);
+        // x_p = 9·3^(M_p − 1).
+        let last = outcome.residue.times(9);
+        let progress = |share| {
+            reporter.event(&RunEvent::Proof { share });
+            reporter.watch.iter().for_each(|watch| watch.proving(share));
+        };
+        reporter.event(&RunEvent::ProofBegins { exponent, stage: ProofStage::Built });
+        reporter.log(&"the test is done, its proof is being built");
+        reporter.watch.iter().for_each(|watch| watch.proving(0.0));
+        let built = proof::build_largest(
+            plan,
+            proof::least_power(self.power)..=self.power,
+            &self.residues,
+            &last,
+            &mut { progress },
+            stop,
+        );
+        reporter.event(&RunEvent::ProofEnds);
+        built
+    }
+
+    /// Puts a proof into its place. The result must not wait for room: the proof gets that of its
+    /// residues, or is given up.
+    fn save(&self, proof: &Proof) -> Result<SavedProof, MakeError> {
+        let factors = proof.factors().texts().to_vec();
+        let file = ProofFile::new(self.exponent, factors, proof.residue_bytes())?;
+        match file.save(&self.proofs) {
+            Err(ProofFileError::Write { source, .. }) if is_want_of_room(&source) => {
+                self.lower(&mut self.possible(), 0);
+                file.save(&self.proofs).map_err(|e| MakeError::GivenUp(e.to_string()))
+            }
+            saved => Ok(saved?),
+        }
+    }
+
+    fn possible(&self) -> MutexGuard<'_, u32> {
+        self.possible.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on this power is the most that is possible, or none if it is too low to be worth
+    /// anything; residues that it does not need leave the disk to the rest.
+    fn lower(&self, possible: &mut u32, power: u32) {
+        *possible = if power < proof::least_power(self.power) { 0 } else { power };
+        // What cannot be removed takes its place on the disk, and no more.
+        let _ = match Points::new(self.exponent, *possible) {
+            Some(points) => self.residues.forget_all_but(&points),
+            None => self.residues.remove_all(),
+        };
+    }
+}
+
+/// Whether it is the disk, or the user's share of it, that is full.
+pub(crate) fn is_want_of_room(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
+/// Where residues are kept: all points but the last, which the test ends with.
+fn points(p: u32, power: u32) -> Option<Vec<u64>> {
+    Some(Points::new(p, power)?.iter().filter(|&k| k < u64::from(p)).collect())
+}
+
+impl ResidueSink for ProofWork {
+    fn iterations(&self, reached: u64) -> Vec<u64> {
+        let p = self.exponent;
+        let mut possible = self.possible();
+        let complete = self.residues.largest_complete_power(self.power, reached);
+        if complete < self.power {
+            self.lower(&mut possible, complete);
+        }
+        let power = *possible;
+        if power < self.power {
+            self.reporter.warn(&Warning::ResiduesMissing {
+                exponent: p,
+                iteration: reached,
+                power,
+                wanted: self.power,
+                assigned: self.reporter.watch.is_some(),
+            });
+        }
+        points(p, power).unwrap_or_default()
+    }
+
+    /// On a disk that is full, residues of the highest power make room for those of lower ones: an
+    /// error comes back once for each change of the power, and says which is possible now.
+    fn keep(&self, iteration: u64, x: &Residue) -> io::Result<()> {
+        let mut possible = self.possible();
+        let mut trouble = None;
+        while Points::new(self.exponent, *possible).is_some_and(|wanted| wanted.contains(iteration))
+        {
+            let Err(e) = self.residues.keep(iteration, x) else { break };
+            trouble.get_or_insert(e);
+            let less = *possible - 1;
+            self.lower(&mut possible, less);
+        }
+        match trouble {
+            None => Ok(()),
+            Some(e) => Err(io::Error::new(e.kind(), {
+                format!("{e}; {}", prospect(*possible, self.power))
+            })),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observer::Unobserved;
+    use std::fs;
+
+    const P: u32 = 4_423;
+
+    #[test]
+    fn a_residue_that_cannot_be_kept_costs_the_powers_that_need_it_and_is_told_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let work = ProofWork::new(dir.path(), P, 4, Arc::new(Unobserved)).unwrap();
+        assert_eq!(proof::least_power(4), 1);
+        let of = |power| points(P, power).unwrap();
+        let in_the_way = |k: u64| {
+            let path = work.residues.dir().join(format!("{k:010}.residue"));
+            fs::create_dir_all(path).unwrap();
+        };
+        let x = |k| Residue::from_u64(P, k);
+        assert_eq!(work.iterations(0), of(4));
+        let only_of = |power: u32| {
+            let k = of(power).into_iter().find(|k| !of(power - 1).contains(k));
+            k.unwrap()
+        };
+        in_the_way(only_of(4));
+        in_the_way(only_of(2));
+        let mut told = vec![];
+        for k in of(4) {
+            if let Err(e) = work.keep(k, &x(k)) {
+                told.push((k, e.to_string()));
+            }
+            let possible = *work.possible();
+            for k in of(4).into_iter().filter(|&earlier| earlier <= k) {
+                let needed = possible > 0 && of(possible).contains(&k);
+                assert_eq!(work.residues.has(k), needed, "{k} of power {possible}");
+            }
+        }
+        let expected = [(4, 3), (2, 1)].map(|(power, left)| (only_of(power), left));
+        assert_eq!(told.len(), 2, "{told:?}");
+        for ((k, line), (at, left)) in told.iter().zip(expected) {
+            assert_eq!(*k, at);
+            let end = format!("; the proof will have power {left} instead of 4");
+            assert!(line.ends_with(&end), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_proof_that_nobody_would_want_is_given_up() {
+        let dir = tempfile::tempdir().unwrap();
+        let work = ProofWork::new(dir.path(), P, 5, Arc::new(Unobserved)).unwrap();
+        let of = |power| points(P, power).unwrap();
+        let x = |k| Residue::from_u64(P, k);
+        let mut told = vec![];
+        for k in of(5) {
+            // Power 1 alone has none but the middle of the test.
+            if !of(2).contains(&k) {
+                work.keep(k, &x(k)).unwrap();
+            } else if of(1) != [k] {
+                fs::create_dir_all(work.residues.dir().join(format!("{k:010}.residue"))).unwrap();
+                told.extend(work.keep(k, &x(k)).err().map(|e| e.to_string()));
+            } else {
+                work.keep(k, &x(k)).unwrap();
+            }
+        }
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].ends_with("; no proof can be made"), "{told:?}");
+        assert!(of(5).into_iter().all(|k| !work.residues.has(k)));
+        // The same of what is missing when a test goes on: power 1 would be possible.
+        let work = ProofWork::new(dir.path(), P, 5, Arc::new(Unobserved)).unwrap();
+        let middle = of(1)[0];
+        work.keep(middle, &x(middle)).unwrap();
+        assert_eq!(work.residues.largest_complete_power(5, middle), 1);
+        assert_eq!(work.iterations(middle), Vec::<u64>::new());
+        assert!(!work.residues.has(middle));
+    }
+}

@@ -1,0 +1,376 @@
+//! What a run reports: as text (`Display`) one line for people, as JSON (`Serialize`) one object.
+
+mod no_result;
+mod proof;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use std::fmt::{self, Display};
+
+use serde::{Deserialize, Serialize};
+use warpint_device::CPU;
+use warpint_gimps::{self as gimps, Program, ProofInfo, ResultLine};
+use warpint_mersenne::proof::sha3_256_text;
+use warpint_mersenne::{ErrorCounts, LlStart, Outcome, TestKind, Verdict};
+
+pub use no_result::{FactorReport, StopReport};
+pub use proof::{ProofReport, Refused};
+
+/// What came of a job.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Report {
+    /// A residue, with a verdict or without one yet.
+    Test(Box<TestReport>),
+    /// A factor, which made the test needless.
+    Factor(FactorReport),
+    /// Nothing yet: it was asked to stop.
+    Stopped(StopReport),
+}
+
+impl Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Test(report) => report.fmt(f),
+            Self::Factor(report) => report.fmt(f),
+            Self::Stopped(report) => report.fmt(f),
+        }
+    }
+}
+
+/// A finished test: all that is printed and stored of it.
+///
+/// Reads back what it was written as, also by earlier versions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct TestReport {
+    status: Status,
+    exponent: u32,
+    /// `PRP-3` or `LL`.
+    worktype: String,
+    /// LL: `4`, `10` or `2/3`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    start: Option<String>,
+    iterations: u64,
+    /// The iterations of the whole test.
+    total: u64,
+    res64: String,
+    /// PRP only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    res2048: Option<String>,
+    /// Absent when no engine was needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    engine: Option<String>,
+    /// Absent on the CPU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    device: Option<String>,
+    fft_length: usize,
+    /// Absent for engines that compute in integers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    round_off: Option<RoundOff>,
+    shift_count: u32,
+    errors: Errors,
+    /// Computing time over all sittings.
+    seconds: f64,
+    program: Program,
+    timestamp: String,
+    /// PRP: the factors without which the rest was tested.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    known_factors: Vec<String>,
+    /// PRP: the proof that was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    proof: Option<ProofInfo>,
+    /// Lucas–Lehmer: what computed everything once more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    second_engine: Option<String>,
+    /// Certifications: that of the residue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sha3_hash: Option<String>,
+    /// The assignment that it was done for, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    credit: Option<Credit>,
+}
+
+/// For whom a test was done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Credit {
+    /// Keyword and exponent of the assignment: `PRPDC 216091`.
+    pub assignment: String,
+    /// The assignment's 32 hexadecimal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aid: Option<String>,
+    /// The name on the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// The name of the computer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computer: Option<String>,
+    /// The number of the worker, in whose file the result is.
+    pub worker: u32,
+    /// Whether that file has the number in its name even if it is 0.
+    #[serde(default)]
+    pub numbered: bool,
+}
+
+impl Credit {
+    /// The number in the name of the results file, if there is one.
+    #[must_use]
+    pub fn results_number(&self) -> Option<u32> {
+        (self.numbered || self.worker > 0).then_some(self.worker)
+    }
+
+    /// Whether both are of one assignment.
+    fn is_for(&self, other: &Self) -> bool {
+        (&self.assignment, &self.aid) == (&other.assignment, &other.aid)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum Status {
+    /// Prime, or for PRP a probable prime.
+    #[serde(rename = "P")]
+    Prime,
+    #[serde(rename = "C")]
+    Composite,
+    /// A certification.
+    #[serde(rename = "certified")]
+    Certified,
+    /// Not at the end yet.
+    #[serde(rename = "interim")]
+    Interim,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct RoundOff {
+    max: f64,
+    mean: f64,
+    products: u64,
+    /// How many widths of the Gumbel distribution of largest errors ½ is away;
+    /// absent after few products, and in reports of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    z: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Errors {
+    gerbicz: u32,
+    #[serde(default)]
+    jacobi: u32,
+    #[serde(default)]
+    double_check: u32,
+    round_off: u32,
+}
+
+impl From<ErrorCounts> for Errors {
+    fn from(counts: ErrorCounts) -> Self {
+        let ErrorCounts { gerbicz, jacobi, double_check, round_off } = counts;
+        Self { gerbicz, jacobi, double_check, round_off }
+    }
+}
+
+impl TestReport {
+    /// The report of an outcome, stamped now.
+    #[must_use]
+    pub fn new(outcome: &Outcome) -> Self {
+        Self {
+            status: match outcome.verdict {
+                Verdict::Prime | Verdict::ProbablePrime => Status::Prime,
+                Verdict::Composite => Status::Composite,
+                Verdict::Certified => Status::Certified,
+                Verdict::Interim => Status::Interim,
+            },
+            exponent: outcome.exponent,
+            worktype: outcome.kind.work_type().into(),
+            start: start(outcome.kind),
+            iterations: outcome.iterations,
+            total: outcome.kind.iterations(outcome.exponent),
+            res64: outcome.residue.res64_hex(),
+            res2048: matches!(outcome.kind, TestKind::Prp).then(|| outcome.residue.res2048_hex()),
+            engine: Some(outcome.engine.into()),
+            device: (outcome.place != CPU).then(|| outcome.place.into()),
+            fft_length: outcome.length,
+            round_off: outcome.round_off.map(|r| RoundOff {
+                max: r.max,
+                mean: r.mean,
+                products: r.products,
+                z: r.z(),
+            }),
+            shift_count: outcome.shift,
+            errors: outcome.errors.into(),
+            seconds: outcome.elapsed.as_secs_f64(),
+            program: Program::warpint(),
+            timestamp: gimps::utc_now(),
+            known_factors: outcome.known_factors.clone(),
+            proof: None,
+            second_engine: None,
+            sha3_hash: matches!(outcome.kind, TestKind::Cert(_))
+                .then(|| sha3_256_text(&outcome.residue)),
+            credit: None,
+        }
+    }
+
+    /// M2 = 3, prime, which neither test applies to (p = 2 is even, 2/3 does
+    /// not exist mod 3, and 3 = 0): by convention res64 is that of a prime.
+    #[must_use]
+    pub fn of_m2(kind: TestKind) -> Self {
+        let prp = matches!(kind, TestKind::Prp);
+        Self {
+            status: Status::Prime,
+            exponent: 2,
+            worktype: kind.work_type().into(),
+            start: start(kind),
+            iterations: 0,
+            total: 0,
+            res64: format!("{:016X}", u64::from(prp)),
+            res2048: prp.then(|| format!("{:0512x}", 1)),
+            engine: None,
+            device: None,
+            fft_length: 0,
+            round_off: None,
+            shift_count: 0,
+            errors: ErrorCounts::default().into(),
+            seconds: 0.0,
+            program: Program::warpint(),
+            timestamp: gimps::utc_now(),
+            known_factors: vec![],
+            proof: None,
+            second_engine: None,
+            sha3_hash: None,
+            credit: None,
+        }
+    }
+
+    /// Whether this is the report of the whole test `kind` of M_p with these known factors.
+    #[must_use]
+    pub fn is_of(&self, kind: TestKind, p: u32, known_factors: &[String]) -> bool {
+        self.exponent == p
+            && self.known_factors == known_factors
+            && self.worktype == kind.work_type()
+            && self.start == start(kind)
+            && self.is_final()
+    }
+
+    /// The same, done for an assignment.
+    #[must_use]
+    pub fn credited(self, credit: Option<Credit>) -> Self {
+        Self { credit, ..self }
+    }
+
+    /// The same with a proof.
+    #[must_use]
+    pub fn proven(self, proof: ProofInfo) -> Self {
+        Self { proof: Some(proof), ..self }
+    }
+
+    /// The same, computed by a second engine too.
+    #[must_use]
+    pub fn doubled_by(self, engine: Option<&str>) -> Self {
+        Self { second_engine: engine.map(str::to_owned), ..self }
+    }
+
+    /// The shift with which the test began.
+    #[must_use]
+    pub fn shift_count(&self) -> u32 {
+        self.shift_count
+    }
+
+    /// p.
+    #[must_use]
+    pub fn exponent(&self) -> u32 {
+        self.exponent
+    }
+
+    /// The squarings that were done.
+    #[must_use]
+    pub fn iterations(&self) -> u64 {
+        self.iterations
+    }
+
+    /// Whether a proof was made of it.
+    #[must_use]
+    pub fn has_proof(&self) -> bool {
+        self.proof.is_some()
+    }
+
+    /// Whether two engines have computed it, of which this is one.
+    #[must_use]
+    pub fn is_doubled_with(&self, engine: &str) -> bool {
+        let second = self.second_engine.as_deref();
+        second.is_some() && [self.engine.as_deref(), second].contains(&Some(engine))
+    }
+
+    /// The assignment that it was done for, if there is one.
+    #[must_use]
+    pub fn credit(&self) -> Option<&Credit> {
+        self.credit.as_ref()
+    }
+
+    /// Whether it was done for just this assignment.
+    #[must_use]
+    pub fn is_for(&self, credit: &Credit) -> bool {
+        self.credit.as_ref().is_some_and(|own| own.is_for(credit))
+    }
+
+    /// Whether the test came to its end.
+    #[must_use]
+    pub fn is_final(&self) -> bool {
+        self.status != Status::Interim
+    }
+
+    /// The line for the results file. Interim residues have none, nor have LL
+    /// residues of another start than 4: nothing in the line would tell them apart.
+    #[must_use]
+    pub fn result_line(&self) -> Option<ResultLine> {
+        let status = match self.status {
+            Status::Prime => gimps::Status::Prime,
+            Status::Composite => gimps::Status::Composite,
+            // A certification has no verdict, and its line none.
+            Status::Certified => gimps::Status::Composite,
+            Status::Interim => return None,
+        };
+        let (p, res64, n) = (self.exponent, self.res64.clone(), self.fft_length);
+        let line = match (&self.sha3_hash, &self.res2048, self.start.as_deref()) {
+            (Some(hash), ..) => ResultLine::cert(p, self.iterations, hash.clone(), n),
+            (None, Some(res2048), _) => {
+                ResultLine::prp(p, status, res64, res2048.clone(), n, self.errors.gerbicz)
+            }
+            (None, None, Some("4")) => ResultLine::ll(p, status, res64, n),
+            (None, None, _) => return None,
+        };
+        let credit = self.credit.as_ref();
+        let of_cofactor = !self.known_factors.is_empty();
+        let both = self.engine.iter().chain(&self.second_engine);
+        Some(ResultLine {
+            engines: if self.second_engine.is_some() { both.cloned().collect() } else { vec![] },
+            residue_type: if of_cofactor { Some(5) } else { line.residue_type },
+            known_factors: self.known_factors.clone(),
+            proof: self.proof.clone(),
+            aid: credit.and_then(|c| c.aid.clone()),
+            user: credit.and_then(|c| c.user.clone()),
+            computer: credit.and_then(|c| c.computer.clone()),
+            shift_count: Some(self.shift_count),
+            program: self.program.clone(),
+            timestamp: self.timestamp.clone(),
+            ..line
+        })
+    }
+}
+
+/// Whether the results of such a test go into the results file.
+pub(crate) fn is_recorded(kind: TestKind) -> bool {
+    matches!(kind, TestKind::Prp | TestKind::Ll(LlStart::Four) | TestKind::Cert(_))
+}
+
+/// The starting value of a Lucas–Lehmer test, as text.
+fn start(kind: TestKind) -> Option<String> {
+    let start = match kind {
+        TestKind::Prp | TestKind::Cert(_) => return None,
+        TestKind::Ll(LlStart::Four) => "4",
+        TestKind::Ll(LlStart::Ten) => "10",
+        TestKind::Ll(LlStart::TwoThirds) => "2/3",
+    };
+    Some(start.into())
+}

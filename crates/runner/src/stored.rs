@@ -1,0 +1,325 @@
+//! The result of a finished test, kept beside its checkpoints.
+//!
+//! It is written before the results file and before the checkpoints go, so
+//! that at every instant one of them holds what the test has found.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use warpint_files::{FileError, Folder, sha256};
+use warpint_mersenne::{TestKind, TestSpec};
+
+use crate::report::TestReport;
+
+/// The file `DIR/M<p>/<slug>-result.json`:
+/// `{"sha256":"<64 hexadecimal digits>","result":<the report>}`, where the
+/// digest is that of the report's text as it stands there.
+#[derive(Debug)]
+pub struct StoredResult {
+    path: PathBuf,
+    kind: TestKind,
+    exponent: u32,
+    known_factors: Vec<String>,
+}
+
+/// What was found.
+#[derive(Debug)]
+pub enum Loaded {
+    /// No file.
+    Nothing,
+    /// The result.
+    Sound(Box<TestReport>),
+    /// Not this test's result, or a damaged one: set aside.
+    Bad {
+        /// Where the file is now.
+        aside: PathBuf,
+        /// What was wrong with it.
+        reason: String,
+    },
+}
+
+/// Why a stored result cannot be read, kept or removed.
+#[derive(Debug, thiserror::Error)]
+pub enum StoredError {
+    /// It cannot be read.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It is not sound, and cannot be renamed.
+    #[error("{} is not sound ({reason}) and cannot be set aside", path.display())]
+    SetAside {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: &'static str,
+        /// Why it cannot.
+        source: io::Error,
+    },
+    /// It cannot be written; an older one is as it was.
+    #[error("cannot write {}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It cannot be removed.
+    #[error("cannot remove {}", path.display())]
+    Remove {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl StoredResult {
+    /// That of a test whose checkpoints are in `dir`. Tests without the same known factors have
+    /// results of their own: `prp-cofactor-<16 hexadecimal digits>-result.json`.
+    #[must_use]
+    pub fn new(dir: &Path, spec: &TestSpec) -> Self {
+        let (kind, exponent) = (spec.kind, spec.exponent.get());
+        let known_factors = spec.known_factors.texts().to_vec();
+        let of_factors = if known_factors.is_empty() {
+            String::new()
+        } else {
+            format!("-cofactor-{}", &sha256(&known_factors.join(","))[..16])
+        };
+        let path = dir.join(format!("{}{of_factors}-result.json", kind.slug()));
+        Self { path, kind, exponent, known_factors }
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads it; a file that is not sound is renamed to `….bad`.
+    ///
+    /// # Errors
+    /// [`StoredError::Read`] and [`StoredError::SetAside`].
+    pub fn load(&self) -> Result<Loaded, StoredError> {
+        let bytes = match read(&self.path) {
+            Ok(bytes) => bytes,
+            Err(e) if e.is_missing() => return Ok(Loaded::Nothing),
+            Err(FileError::TooLarge { .. }) => {
+                return self.set_aside("it is larger than any result");
+            }
+            Err(e) => {
+                let (path, source) = (self.path.clone(), e.in_message_of(&self.path));
+                return Err(StoredError::Read { path, source });
+            }
+        };
+        match parse(&bytes) {
+            Ok(report) if report.is_of(self.kind, self.exponent, &self.known_factors) => {
+                Ok(Loaded::Sound(Box::new(report)))
+            }
+            Ok(_) => self.set_aside("it is the result of another test"),
+            Err(reason) => self.set_aside(reason),
+        }
+    }
+
+    fn set_aside(&self, reason: &'static str) -> Result<Loaded, StoredError> {
+        let aside = self.path.with_extension("json.bad");
+        let renamed = place(&self.path)
+            .and_then(|(folder, name)| folder.rename(name, aside.file_name().unwrap_or_default()));
+        renamed.map_err(|e| StoredError::SetAside {
+            path: self.path.clone(),
+            reason,
+            source: e.into(),
+        })?;
+        Ok(Loaded::Bad { aside, reason: reason.into() })
+    }
+
+    /// Keeps a report: a new file, brought to disk, takes the old one's place.
+    ///
+    /// # Errors
+    /// [`StoredError::Write`].
+    pub fn keep(&self, report: &TestReport) -> Result<(), StoredError> {
+        let failed = |source| StoredError::Write { path: self.path.clone(), source };
+        let result = serde_json::to_string(report).map_err(|e| failed(e.into()))?;
+        let text = format!("{{\"sha256\":\"{}\",\"result\":{result}}}\n", sha256(&result));
+        place(&self.path)
+            .and_then(|(folder, name)| folder.replace(name, &[text.as_bytes()]))
+            .map_err(|e| failed(e.in_message_of(&self.path)))
+    }
+
+    /// Forgets it, if it is there.
+    ///
+    /// # Errors
+    /// [`StoredError::Remove`].
+    pub fn forget(&self) -> Result<(), StoredError> {
+        match place(&self.path).and_then(|(folder, name)| folder.remove(name)) {
+            Err(e) if !e.is_missing() => Err(StoredError::Remove {
+                path: self.path.clone(),
+                source: e.in_message_of(&self.path),
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A finished certification.
+pub(crate) struct StoredCertification {
+    pub(crate) path: PathBuf,
+    /// That of its [`TestKind`], which depends on the start residue.
+    pub(crate) slug: String,
+    pub(crate) squarings: u64,
+}
+
+/// All finished certifications of a number, whose checkpoints are in `dir`. What is not sound is
+/// left out.
+pub(crate) fn certifications(dir: &Path) -> Vec<StoredCertification> {
+    let folder = Folder::not_linked(dir);
+    let Ok(entries) = folder.list() else { return vec![] };
+    let of = |path: PathBuf| {
+        let slug = path.file_name()?.to_str()?.strip_suffix("-result.json")?.to_owned();
+        if !slug.starts_with("cert-") {
+            return None;
+        }
+        let squarings = parse(&read(&path).ok()?).ok()?.iterations();
+        Some(StoredCertification { path, slug, squarings })
+    };
+    entries.into_iter().filter_map(|entry| of(folder.file(entry.name))).collect()
+}
+
+/// At most as many bytes as no report has.
+fn read(path: &Path) -> Result<Vec<u8>, FileError> {
+    const MOST: u64 = 1 << 20;
+    place(path).and_then(|(folder, name)| folder.read(name, MOST))
+}
+
+/// The directory of a test, which is no link, and the name in it.
+fn place(path: &Path) -> Result<(Folder, &OsStr), FileError> {
+    let (_, name) = Folder::of(path)?;
+    Ok((Folder::not_linked(path.parent().unwrap_or(path)), name))
+}
+
+fn parse(bytes: &[u8]) -> Result<TestReport, &'static str> {
+    let (digest, result) = std::str::from_utf8(bytes)
+        .ok()
+        .and_then(|text| text.strip_prefix("{\"sha256\":\"")?.strip_suffix("}\n"))
+        .and_then(|text| text.split_once("\",\"result\":"))
+        .ok_or("it is cut short or of another form")?;
+    if digest != sha256(result) {
+        return Err("its checksum does not match");
+    }
+    serde_json::from_str(result).map_err(|_| "it is of another version")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use proptest::prelude::*;
+    use warpint_mersenne::{Exponent, LlStart};
+
+    fn of(dir: &Path, p: u64) -> StoredResult {
+        StoredResult::new(dir, &TestSpec::new(TestKind::Prp, Exponent::new(p).unwrap()))
+    }
+
+    #[test]
+    fn a_kept_report_comes_back_and_a_damaged_one_does_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let report = TestReport::of_m2(TestKind::Prp);
+        let stored = of(dir.path(), 2);
+        assert!(matches!(stored.load().unwrap(), Loaded::Nothing));
+        stored.keep(&report).unwrap();
+        let sound = fs::read(stored.path()).unwrap();
+        assert!(matches!(stored.load().unwrap(), Loaded::Sound(r) if *r == report));
+
+        for i in 0..sound.len() {
+            let mut flipped = sound.clone();
+            flipped[i] ^= 1;
+            assert!(parse(&flipped).is_err(), "byte {i}");
+            assert!(parse(&sound[..i]).is_err(), "cut to {i} bytes");
+        }
+        fs::write(stored.path(), &sound[..sound.len() / 2]).unwrap();
+        let Loaded::Bad { aside, .. } = stored.load().unwrap() else { panic!("taken as sound") };
+        assert_eq!(fs::read(aside).unwrap(), sound[..sound.len() / 2]);
+        assert!(matches!(stored.load().unwrap(), Loaded::Nothing));
+
+        let foreign = of(dir.path(), 3);
+        fs::write(foreign.path(), &sound).unwrap();
+        assert!(matches!(foreign.load().unwrap(), Loaded::Bad { .. }));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_in_place_of_a_result_is_refused_and_never_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (report, outside) = (TestReport::of_m2(TestKind::Prp), dir.path().join("outside"));
+        fs::create_dir(dir.path().join("M2")).unwrap();
+        let stored = of(&dir.path().join("M2"), 2);
+        stored.keep(&report).unwrap();
+        fs::rename(stored.path(), &outside).unwrap();
+        let sound = fs::read(&outside).unwrap();
+        for (what, says) in
+            [("../outside", "a symbolic link"), ("/dev/zero", "a symbolic link"), ("", "a FIFO")]
+        {
+            if what.is_empty() {
+                let made = std::process::Command::new("mkfifo").arg(stored.path()).status();
+                assert!(made.unwrap().success());
+            } else {
+                std::os::unix::fs::symlink(what, stored.path()).unwrap();
+            }
+            let error = stored.load().err().unwrap();
+            let error = crate::error::with_causes(&error);
+            assert!(error.ends_with(&format!("it is {says}, not a regular file")), "{error}");
+            // A new result takes the place.
+            stored.keep(&report).unwrap();
+            assert!(matches!(stored.load().unwrap(), Loaded::Sound(_)));
+            stored.forget().unwrap();
+        }
+        assert_eq!(fs::read(&outside).unwrap(), sound);
+        fs::File::create(stored.path()).unwrap().set_len(3 << 30).unwrap();
+        assert!(matches!(stored.load().unwrap(), Loaded::Bad { .. }));
+    }
+
+    #[test]
+    fn forgetting_is_no_error_when_there_is_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let stored = of(dir.path(), 2);
+        stored.forget().unwrap();
+        stored.keep(&TestReport::of_m2(TestKind::Prp)).unwrap();
+        stored.forget().unwrap();
+        assert!(matches!(stored.load().unwrap(), Loaded::Nothing));
+    }
+
+    /// 1,000 cases, since each waits for a disk; a tenth of `PROPTEST_CASES` instead.
+    fn cases() -> ProptestConfig {
+        let given = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
+        ProptestConfig::with_cases(given.unwrap_or(10_000u32).div_ceil(10))
+    }
+
+    proptest! {
+        #![proptest_config(cases())]
+
+        #[test]
+        fn fuzz_stored_result(text in ".{0,200}", form: bool) {
+            let dir = tempfile::tempdir().unwrap();
+            let kind = TestKind::Ll(LlStart::Four);
+            let spec = TestSpec::new(kind, Exponent::new(127).unwrap());
+            let stored = StoredResult::new(dir.path(), &spec);
+            let file = if form {
+                let digest = sha256(&text);
+                format!("{{\"sha256\":\"{digest}\",\"result\":{text}}}\n")
+            } else {
+                text
+            };
+            fs::write(stored.path(), &file).unwrap();
+            let Loaded::Bad { aside, .. } = stored.load().unwrap() else {
+                return Err(TestCaseError::fail("taken for sound"));
+            };
+            prop_assert_eq!(fs::read_to_string(aside).unwrap(), file);
+            prop_assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Several workers on one directory: each a process of its own.
+//!
+//! A process that crashes, as by a fault of the driver, so leaves the others alone.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use warpint_mersenne::{DeviceChoice, StopToken};
+
+use crate::RunError;
+use crate::observer::{Observer, RunEvent};
+use crate::warning::Warning;
+
+/// How soon the end of a worker, or a request to stop, is seen.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Numbers of workers are below this.
+pub const MOST_WORKERS: usize = 1000;
+
+/// A worker to be started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seat {
+    /// Its number.
+    pub worker: u32,
+    /// Where it computes.
+    pub device: DeviceChoice,
+    /// Threads of the CPU; `None` for all.
+    pub threads: Option<usize>,
+}
+
+/// Workers to be started as processes, each by a command that works as [`Worker`](super::Worker)
+/// does.
+#[derive(Debug)]
+pub struct Crew {
+    /// The command of each.
+    pub commands: Vec<(Seat, Command)>,
+    /// Whether a process ended as it should; others are warned of.
+    pub is_orderly: fn(ExitStatus) -> bool,
+    /// Asks a process to stop. A Ctrl-C on a terminal has reached it already: both must be one
+    /// request to it.
+    pub ask: fn(&Child),
+}
+
+impl Crew {
+    /// Starts the workers, passes on what they write, line by line, and waits for their ends; `stop`
+    /// is passed on too. How each ended, `None` for one that could not be started or waited for.
+    #[must_use]
+    pub fn run(self, observer: &Arc<dyn Observer>, stop: &StopToken) -> Vec<Option<ExitStatus>> {
+        // The workers save; this process has nothing to lose, but waits for them.
+        observer.event(&RunEvent::Saves(true));
+        let Self { commands, is_orderly, ask } = self;
+        let start = |(seat, mut command): (Seat, Command)| {
+            Running::start(seat, &mut command, is_orderly, observer)
+        };
+        let mut crew: Vec<Running> = commands.into_iter().map(start).collect();
+        let mut passed_on = false;
+        loop {
+            if stop.is_stopped() && !passed_on {
+                // None is waited for yet: their numbers are their own still.
+                crew.iter().filter_map(|running| running.child.as_ref()).for_each(ask);
+                passed_on = true;
+            }
+            let left = crew.iter_mut().filter_map(Running::look).count();
+            if left == 0 {
+                break;
+            }
+            thread::sleep(LOOK_EVERY);
+        }
+        crew.into_iter().map(Running::join).collect()
+    }
+}
+
+/// Workers 0, 1, …, `each` a device. Those that compute on the CPU share its cores, if the threads of
+/// each are not given.
+///
+/// # Errors
+/// [`RunError::TooManyWorkers`].
+pub fn seats(
+    devices: &[DeviceChoice],
+    each: usize,
+    threads: Option<usize>,
+    cores: usize,
+) -> Result<Vec<Seat>, RunError> {
+    let workers = devices.len() * each;
+    if workers > MOST_WORKERS {
+        return Err(RunError::TooManyWorkers { workers });
+    }
+    let on_cpu = |device: &DeviceChoice| !matches!(device, DeviceChoice::On(_));
+    let sharing = devices.iter().filter(|device| on_cpu(device)).count() * each;
+    let seat = |(worker, &device): (usize, &DeviceChoice)| {
+        let share = on_cpu(&device).then(|| (cores / sharing.max(1)).max(1));
+        Seat { worker: worker as u32, device, threads: threads.or(share) }
+    };
+    let each_device = devices.iter().flat_map(|device| std::iter::repeat_n(device, each));
+    Ok(each_device.enumerate().map(seat).collect())
+}
+
+/// A worker that was started.
+struct Running {
+    /// `worker 1 (cuda:1)`.
+    name: String,
+    child: Option<Child>,
+    /// They pass on what it writes.
+    readers: Vec<JoinHandle<()>>,
+    ended: Option<ExitStatus>,
+    is_orderly: fn(ExitStatus) -> bool,
+    observer: Arc<dyn Observer>,
+}
+
+impl Running {
+    /// One that cannot be started has ended, and that is told.
+    fn start(
+        seat: Seat,
+        command: &mut Command,
+        is_orderly: fn(ExitStatus) -> bool,
+        observer: &Arc<dyn Observer>,
+    ) -> Self {
+        let name = format!("worker {} ({})", seat.worker, seat.device);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let observer = Arc::clone(observer);
+        let mut running =
+            Self { name, child: None, readers: vec![], ended: None, is_orderly, observer };
+        match command.spawn() {
+            Ok(mut child) => {
+                running.readers = running.readers_of(&mut child);
+                running.child = Some(child);
+            }
+            Err(e) => running.tell(format!("cannot be started: {e}")),
+        }
+        running
+    }
+
+    fn readers_of(&self, child: &mut Child) -> Vec<JoinHandle<()>> {
+        let out = child.stdout.take().map(|out| {
+            let observer = Arc::clone(&self.observer);
+            pass(out, move |line| observer.event(&RunEvent::WorkerOutput { line }))
+        });
+        let err = child.stderr.take().map(|err| {
+            let (observer, worker) = (Arc::clone(&self.observer), self.name.clone());
+            pass(err, move |line| {
+                let line = line.trim_end();
+                observer.event(&RunEvent::WorkerMessage { worker: &worker, line });
+            })
+        });
+        out.into_iter().chain(err).collect()
+    }
+
+    fn tell(&self, how: String) {
+        let warning = Warning::WorkerFailed { worker: self.name.clone(), how };
+        self.observer.event(&RunEvent::Warning(&warning));
+    }
+
+    /// Sees whether it has ended; `Some` while it has not.
+    fn look(&mut self) -> Option<()> {
+        let status = match self.child.as_mut()?.try_wait() {
+            Ok(None) => return Some(()),
+            Ok(Some(status)) => status,
+            Err(e) => {
+                self.tell(format!("cannot be waited for: {e}"));
+                self.child = None;
+                return None;
+            }
+        };
+        self.child = None;
+        self.ended = Some(status);
+        match status.code() {
+            _ if (self.is_orderly)(status) => {}
+            Some(code) => self.tell(format!("ended with exit code {code}")),
+            None => self.tell(format!("ended by {status}")),
+        }
+        None
+    }
+
+    fn join(self) -> Option<ExitStatus> {
+        for reader in self.readers {
+            // A reader that failed has no part in the end.
+            let _ = reader.join();
+        }
+        self.ended
+    }
+}
+
+/// Hands over each line, with its end, until there is no more.
+fn pass(
+    from: impl Read + Send + 'static,
+    mut to: impl FnMut(&str) + Send + 'static,
+) -> JoinHandle<()> {
+    thread::spawn(move || {
+        let mut from = BufReader::new(from);
+        let mut line = Vec::new();
+        while from.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
+            to(&String::from_utf8_lossy(&line));
+            line.clear();
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warpint_mersenne::DeviceId;
+
+    #[test]
+    fn seats_are_numbered_device_by_device_and_share_the_cpu() {
+        let gpus = [0, 1].map(|i| DeviceChoice::On(DeviceId::Cuda(i)));
+        let found = |devices: &[DeviceChoice], each, threads| -> Vec<_> {
+            let seats = seats(devices, each, threads, 8).unwrap();
+            seats.iter().map(|s| (s.worker, s.device.to_string(), s.threads)).collect()
+        };
+        let seat = |n, device: &str, threads| (n, device.to_owned(), threads);
+        assert_eq!(found(&gpus, 1, None), [seat(0, "cuda:0", None), seat(1, "cuda:1", None)]);
+        let twice = ["cuda:0", "cuda:0", "cuda:1", "cuda:1"];
+        let expected: Vec<_> =
+            (0..).zip(twice).map(|(n, device)| seat(n, device, Some(2))).collect();
+        assert_eq!(found(&gpus, 2, Some(2)), expected);
+        let on_cpu = found(&[DeviceChoice::Cpu], 3, None);
+        assert_eq!(on_cpu, [0, 1, 2].map(|n| seat(n, "cpu", Some(2))));
+        assert_eq!(found(&[DeviceChoice::Auto], 20, None)[19], seat(19, "auto", Some(1)));
+        assert!(seats(&gpus, 501, None, 8).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_workers_write_is_passed_on_and_a_failure_is_told() {
+        use std::sync::Mutex;
+
+        use crate::observer::Undelivered;
+        use crate::report::Report;
+        use crate::work::Tally;
+
+        #[derive(Default)]
+        struct Heard(Mutex<Vec<String>>);
+        impl Observer for Heard {
+            fn event(&self, event: &RunEvent<'_>) {
+                let line = match event {
+                    RunEvent::Warning(warning) => warning.to_string(),
+                    RunEvent::WorkerOutput { line } => format!("out {line}"),
+                    RunEvent::WorkerMessage { worker, line } => format!("{worker}: {line}"),
+                    _ => return,
+                };
+                self.0.lock().unwrap().push(line);
+            }
+            fn result(&self, _: &Report) -> Result<(), Undelivered> {
+                Ok(())
+            }
+            fn no_work_left(&self, _: &Tally) -> Result<(), Undelivered> {
+                Ok(())
+            }
+        }
+        let seat = |worker| Seat { worker, device: DeviceChoice::Cpu, threads: None };
+        let shell = |worker, script: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            (seat(worker), command)
+        };
+        let heard = Arc::new(Heard::default());
+        let observer: Arc<dyn Observer> = heard.clone();
+        let crew = Crew {
+            commands: vec![
+                (seat(0), Command::new("/no/such/program")),
+                shell(1, "echo said >&2; exit 2"),
+                shell(2, "echo done"),
+            ],
+            is_orderly: |status| status.success(),
+            ask: |_| {},
+        };
+        let ended = crew.run(&observer, &StopToken::new());
+        let codes: Vec<_> =
+            ended.iter().map(|ended| ended.and_then(|status| status.code())).collect();
+        assert_eq!(codes, [None, Some(2), Some(0)]);
+        let mut heard = heard.0.lock().unwrap().clone();
+        heard.sort();
+        assert!(heard[0].starts_with("error: worker 0 (cpu) cannot be started: "), "{heard:?}");
+        let rest = [
+            "error: worker 1 (cpu) ended with exit code 2; the others go on",
+            "out done\n",
+            "worker 1 (cpu): said",
+        ];
+        assert_eq!(heard[1..], rest);
+    }
+}

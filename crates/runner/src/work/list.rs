@@ -1,0 +1,49 @@
+//! Lines for `DIR/worktodo.txt`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use warpint_gimps::{Line, WorkFile};
+use warpint_mersenne::Exponent;
+
+use super::PATIENCE;
+use crate::RunError;
+
+/// Whether a line is an assignment for this program.
+///
+/// # Errors
+/// [`RunError::NoAssignment`], [`RunError::Exponent`].
+pub fn check_line(line: &str) -> Result<(), RunError> {
+    let refused = match Line::parse(line.as_bytes()) {
+        Line::Work(assignment) => {
+            Exponent::new(assignment.work.exponent().into())?;
+            return Ok(());
+        }
+        Line::Foreign(why) => why.to_string(),
+        Line::Malformed(why) => why.to_string(),
+        Line::Blank | Line::Comment => "it is no assignment".into(),
+    };
+    Err(RunError::NoAssignment(refused))
+}
+
+/// What [`append`] did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Appended {
+    /// The list.
+    pub path: PathBuf,
+    /// Locks that were taken over from dead processes, in words.
+    pub notices: Vec<String>,
+}
+
+/// Appends lines to the list of a directory, which is made if it is not there: all of them or none.
+///
+/// # Errors
+/// The directory cannot be made, or the list not be written.
+pub fn append(dir: &Path, lines: &[String]) -> Result<Appended, RunError> {
+    fs::create_dir_all(dir)
+        .map_err(|source| RunError::Directory { path: dir.to_owned(), source })?;
+    let mut list = WorkFile::new(dir, PATIENCE);
+    let lines: Vec<&[u8]> = lines.iter().map(|line| line.trim().as_bytes()).collect();
+    list.append(&lines)?;
+    Ok(Appended { path: list.path().to_owned(), notices: list.take_notices() })
+}

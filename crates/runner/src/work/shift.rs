@@ -1,0 +1,365 @@
+//! A worker at work on its lists.
+
+use std::collections::HashSet;
+use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use warpint_gimps::{Assignment, Line, NumberedLine, Work, WorkFile};
+use warpint_mersenne::proof::power_for;
+use warpint_mersenne::{Exponent, StopToken, TestKind};
+use warpint_progress::units;
+
+use super::worker::{Ended, Tally, Worker};
+use super::{Claim, StartFile, Watch, spec_of};
+use crate::RunError;
+use crate::error::{one_line, with_causes};
+use crate::job::{Job, Order, TF_LIMIT};
+use crate::note::Note;
+use crate::observer::{Reporter, RunEvent};
+use crate::report::{Credit, Report};
+use crate::warning::Warning;
+
+/// A worker that waits reads the lists this often.
+const POLL: Duration = Duration::from_secs(2);
+/// How soon a request to stop is seen meanwhile.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// A line, and the list that it is in.
+struct Place {
+    list: usize,
+    line: NumberedLine,
+}
+
+/// A line to be worked on.
+struct Task {
+    place: Place,
+    assignment: Assignment,
+    exponent: Exponent,
+    _claim: Claim,
+}
+
+/// A worker at work.
+pub(super) struct Shift<'a> {
+    options: &'a Worker,
+    /// The first that has a line that can be done gives the next one.
+    lists: Vec<WorkFile>,
+    watch: &'a Watch,
+    reporter: Reporter,
+    stop: &'a StopToken,
+    /// Lines that a person has been told of.
+    told: HashSet<Vec<u8>>,
+    /// Lines that failed, or that could not be removed: not tried again.
+    given_up: HashSet<Vec<u8>>,
+    /// What was last said of additions that could not be moved over.
+    stuck: Option<String>,
+    tally: Tally,
+}
+
+impl<'a> Shift<'a> {
+    pub(super) fn new(
+        options: &'a Worker,
+        lists: Vec<WorkFile>,
+        watch: &'a Watch,
+        reporter: Reporter,
+        stop: &'a StopToken,
+    ) -> Self {
+        Self {
+            options,
+            lists,
+            watch,
+            reporter,
+            stop,
+            told: HashSet::new(),
+            given_up: HashSet::new(),
+            stuck: None,
+            tally: Tally { worker: options.number, ..Tally::default() },
+        }
+    }
+
+    /// Until there is no line left that this worker can do, or until it is stopped.
+    pub(super) fn all(mut self) -> Result<Ended, RunError> {
+        let reporter = self.reporter.clone();
+        StartFile::clear_finished(&self.options.dir, &mut |note| reporter.say(&note));
+        let mut waiting = false;
+        loop {
+            self.reporter.event(&RunEvent::Saves(false));
+            if self.stop.is_stopped() {
+                return Ok(Ended::Stopped);
+            }
+            self.merge_added();
+            if let Some(task) = self.next()? {
+                waiting = false;
+                if self.work(&task) {
+                    return Ok(Ended::Stopped);
+                }
+            } else if self.options.wait {
+                if !waiting {
+                    let summary = self.summary();
+                    self.reporter.say(&Note::NoWorkLeft { summary, waits: true });
+                    self.watch.waits();
+                    waiting = true;
+                }
+                self.reporter.event(&RunEvent::Saves(true));
+                if !pause(self.stop) {
+                    return Ok(Ended::Stopped);
+                }
+            } else {
+                break;
+            }
+        }
+        self.tally.status = "no work left";
+        let summary = self.summary();
+        self.reporter.say(&Note::NoWorkLeft { summary, waits: false });
+        self.reporter.observer.no_work_left(&self.tally).map_err(RunError::Undelivered)?;
+        Ok(Ended::NoWorkLeft(self.tally))
+    }
+
+    /// Moves over what others have put into the files of additions.
+    fn merge_added(&mut self) {
+        for list in 0..self.lists.len() {
+            let merged = self.lists[list].merge_added();
+            self.pass_notices(list);
+            let added = self.lists[list].path().with_extension("add");
+            let added = added.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            match merged {
+                Ok(0) => {}
+                Ok(lines) => {
+                    self.stuck = None;
+                    self.reporter.say(&Note::MovedOver { lines, from: added });
+                }
+                // What is in the list itself can be done all the same.
+                Err(e) => {
+                    let warning = Warning::AdditionsStay { file: added, reason: e.to_string() };
+                    let line = warning.to_string();
+                    if self.stuck.as_ref() != Some(&line) {
+                        self.reporter.warn(&warning);
+                        self.stuck = Some(line);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The first line that can be done and that no other worker has. Certifications come before
+    /// all others: they are short, and the credit of somebody else's test waits for them.
+    fn next(&mut self) -> Result<Option<Task>, RunError> {
+        'again: loop {
+            let mut places = self.read()?;
+            // All at once, while the numbers are those that a person sees.
+            self.tell_of_others(&places);
+            self.tally.busy = 0;
+            places.sort_by_key(|place| !is_cert(&place.line));
+            for place in places {
+                let Line::Work(assignment) = &place.line.line else { continue };
+                if self.given_up.contains(&place.line.bytes) {
+                    continue;
+                }
+                let exponent = match Exponent::new(assignment.work.exponent().into()) {
+                    Ok(exponent) => exponent,
+                    Err(e) => {
+                        self.give_up(&place, e.into());
+                        continue;
+                    }
+                };
+                match self.claim(exponent.get()) {
+                    Ok(Some(_claim)) if !self.is_there(&place)? => continue 'again,
+                    Ok(Some(claim)) => {
+                        let assignment = assignment.clone();
+                        return Ok(Some(Task { place, assignment, exponent, _claim: claim }));
+                    }
+                    Ok(None) => self.tally.busy += 1,
+                    Err(e) => self.give_up(&place, e),
+                }
+            }
+            return Ok(None);
+        }
+    }
+
+    /// All lines, list by list.
+    fn read(&self) -> Result<Vec<Place>, RunError> {
+        let mut places = vec![];
+        for (list, file) in self.lists.iter().enumerate() {
+            places.extend(file.read()?.into_iter().map(|line| Place { list, line }));
+        }
+        Ok(places)
+    }
+
+    /// Counts the lines that are no work for this program, and tells of those
+    /// that are new.
+    fn tell_of_others(&mut self, places: &[Place]) {
+        (self.tally.malformed, self.tally.foreign) = (0, 0);
+        for place in places {
+            let why = match &place.line.line {
+                Line::Blank | Line::Comment | Line::Work(_) => continue,
+                Line::Malformed(why) => {
+                    self.tally.malformed += 1;
+                    why.to_string()
+                }
+                Line::Foreign(why) => {
+                    self.tally.foreign += 1;
+                    why.to_string()
+                }
+            };
+            if self.told.insert(place.line.bytes.clone()) {
+                self.reporter.warn(&Warning::NotOurs { place: self.at(place), reason: why });
+            }
+        }
+    }
+
+    fn claim(&self, p: u32) -> Result<Option<Claim>, RunError> {
+        let path = Claim::of_exponent(&self.options.dir, p);
+        let folder = path.parent().unwrap_or(&self.options.dir);
+        fs::create_dir_all(folder)
+            .and_then(|()| Claim::try_take(&path))
+            .map_err(|source| RunError::Claim { path: folder.to_owned(), source })
+    }
+
+    /// Whether a line is in its list still: another worker may have done it.
+    fn is_there(&self, place: &Place) -> Result<bool, RunError> {
+        let lines = self.lists[place.list].read()?;
+        Ok(lines.iter().any(|other| other.bytes == place.line.bytes))
+    }
+
+    /// Runs a task; whether it was stopped.
+    fn work(&mut self, task: &Task) -> bool {
+        let (options, work) = (self.options, &task.assignment.work);
+        let spec = match spec_of(&options.dir, work, task.exponent) {
+            Ok(spec) => spec,
+            Err(e) => {
+                self.give_up(&task.place, e);
+                return false;
+            }
+        };
+        let (p, kind) = (task.exponent.get(), spec.kind);
+        let credit = self.credit(&task.assignment);
+        self.watch.begin(p, kind, &credit);
+        // What the server gives out has been searched for factors.
+        let searched = task.assignment.aid.is_some() || work.has_factoring_history();
+        let double_check = work.is_double_check();
+        let wants_proof = kind == TestKind::Prp && options.proofs;
+        let job = Job {
+            request: options.request,
+            proof: options.proof_power.or_else(|| power_for(p)).filter(|_| wants_proof),
+            checkpoint_interval: options.checkpoint_interval,
+            tf_limit: (!searched && !double_check).then_some(TF_LIMIT),
+            order: Some(Order { credit, double_check, watch: self.watch }),
+            ..Job::new(spec, &options.dir)
+        };
+        match job.run(&self.reporter.observer, self.stop) {
+            Ok(Report::Stopped(_)) => return true,
+            Ok(_) => self.finish(task, kind),
+            Err(e) => self.give_up(&task.place, e),
+        }
+        false
+    }
+
+    fn credit(&self, assignment: &Assignment) -> Credit {
+        let (options, work) = (self.options, &assignment.work);
+        Credit {
+            assignment: format!("{} {}", work.keyword(), work.exponent()),
+            aid: assignment.aid.clone(),
+            user: options.user.clone(),
+            computer: options.computer.clone(),
+            worker: options.number.unwrap_or(0),
+            numbered: options.number.is_some(),
+        }
+    }
+
+    /// The result is recorded: the line may go, and then the residue that a certification began
+    /// with. A process that is killed between the two leaves the residue for
+    /// [`StartFile::clear_finished`].
+    fn finish(&mut self, task: &Task, kind: TestKind) {
+        let place = &task.place;
+        let removed = self.lists[place.list].remove_line(&place.line.bytes);
+        self.pass_notices(place.list);
+        match removed {
+            Ok(was_there) => {
+                if !was_there {
+                    self.reporter.warn(&Warning::LineGone { place: self.at(place) });
+                }
+                if let Work::Cert { .. } = task.assignment.work {
+                    self.remove_start(&task.assignment.work, kind);
+                }
+                self.tally.done += 1;
+                self.watch.ended(true);
+            }
+            Err(source) => self.give_up(place, RunError::LineStays { source }),
+        }
+    }
+
+    /// Removes the residue that a finished certification began with, unless an equal certification
+    /// (of the same exponent and number of squarings) waits for it too.
+    fn remove_start(&self, work: &Work, kind: TestKind) {
+        let start = StartFile::new(&self.options.dir, work.exponent());
+        let removed = self.read().and_then(|places| {
+            let awaited = |place: &Place| match &place.line.line {
+                Line::Work(other) => other.work == *work,
+                _ => false,
+            };
+            if places.iter().any(awaited) { Ok(()) } else { Ok(start.remove(kind)?) }
+        });
+        if let Err(e) = removed {
+            let (exponent, reason) = (work.exponent(), with_causes(&e));
+            self.reporter.warn(&Warning::StartStays { exponent, reason });
+        }
+    }
+
+    fn give_up(&mut self, place: &Place, error: RunError) {
+        let warning = Warning::Failed { place: self.at(place), reason: one_line(&error) };
+        self.reporter.warn(&warning);
+        self.given_up.insert(place.line.bytes.clone());
+        self.tally.failed += 1;
+        self.tally.errors.push(error);
+        self.watch.ended(false);
+    }
+
+    /// `worktodo.txt, line 3`.
+    fn at(&self, place: &Place) -> String {
+        format!("{}, line {}", self.lists[place.list].path().display(), place.line.number)
+    }
+
+    fn pass_notices(&mut self, list: usize) {
+        for notice in self.lists[list].take_notices() {
+            self.reporter.say(&Note::LockTakenOver(notice));
+        }
+    }
+
+    fn summary(&self) -> String {
+        let Tally { done, failed, malformed, foreign, busy, .. } = self.tally;
+        let paths: Vec<_> =
+            self.lists.iter().map(|list| list.path().display().to_string()).collect();
+        let mut line = format!(
+            "no work left in {}: {} done",
+            paths.join(" and "),
+            units::count(done, "assignment")
+        );
+        for (n, what) in [
+            (failed, "failed"),
+            (busy, "in the hands of other workers"),
+            (malformed, "malformed"),
+            (foreign, "for other programs"),
+        ] {
+            if n > 0 {
+                line += &format!(", {n} {what}");
+            }
+        }
+        line
+    }
+}
+
+fn is_cert(line: &NumberedLine) -> bool {
+    matches!(&line.line, Line::Work(Assignment { work: Work::Cert { .. }, .. }))
+}
+
+/// Waits until the lists are to be read again; not if it was asked to stop.
+fn pause(stop: &StopToken) -> bool {
+    let begin = Instant::now();
+    while begin.elapsed() < POLL {
+        if stop.is_stopped() {
+            return false;
+        }
+        thread::sleep(LOOK_EVERY);
+    }
+    true
+}

@@ -1,0 +1,272 @@
+//! `M<p>.cert`: the residue that a certification begins with.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use warpint_files::{FileError, Folder, given};
+use warpint_gimps::{Assignment, LONGEST_LINE, Line, Work};
+use warpint_mersenne::{Certification, Residue, ResidueError, TestKind};
+
+use super::Claim;
+use crate::note::Note;
+use crate::stored::{StoredCertification, certifications};
+
+/// `DIR/M<p>.cert`: ⌈p/8⌉ little-endian bytes and nothing else.
+///
+/// It belongs to one certification and goes with it. A program that fetches these files takes one
+/// that is there for the right one: a later certification of M_p would begin with the old residue.
+#[derive(Debug)]
+pub struct StartFile {
+    dir: PathBuf,
+    path: PathBuf,
+    p: u32,
+}
+
+/// Why the residue that a certification begins with cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum StartFileError {
+    /// Something else is at its path, or too large a file.
+    #[error(transparent)]
+    NotAFile(FileError),
+    /// It cannot be read.
+    #[error("cannot read {}, the residue that the certification begins with", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It is no residue.
+    #[error("{}: {source}", path.display())]
+    NotAResidue {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: ResidueError,
+    },
+    /// It cannot be removed.
+    #[error("cannot remove {}, which is of no more use", path.display())]
+    Remove {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl StartFile {
+    /// That of M_p. Touches nothing.
+    #[must_use]
+    pub fn new(dir: &Path, p: u32) -> Self {
+        Self { dir: dir.to_owned(), path: dir.join(format!("M{p}.cert")), p }
+    }
+
+    /// Reads the residue.
+    ///
+    /// # Errors
+    /// [`StartFileError`], but [`StartFileError::Remove`].
+    pub fn read(&self) -> Result<Residue, StartFileError> {
+        let (path, p) = (self.path.clone(), self.p);
+        let size = Residue::byte_len(p) as u64;
+        let name = path.file_name().unwrap_or_default();
+        match Folder::at(&self.dir).read(name, size) {
+            Ok(bytes) => Residue::from_le_bytes(p, &bytes)
+                .map_err(|source| StartFileError::NotAResidue { path, source }),
+            Err(e @ (FileError::NotAFile { .. } | FileError::TooLarge { .. })) => {
+                Err(StartFileError::NotAFile(e))
+            }
+            Err(e) => {
+                let source = e.in_message_of(&path);
+                Err(StartFileError::Read { path, source })
+            }
+        }
+    }
+
+    /// Removes the file if it holds the residue that this certification began with. One that is
+    /// gone, or holds another by now, is left as it is.
+    ///
+    /// # Errors
+    /// [`StartFileError::Remove`].
+    pub fn remove(&self, kind: TestKind) -> Result<(), StartFileError> {
+        if !self.path.is_file() || !self.begins(kind) {
+            return Ok(());
+        }
+        match fs::remove_file(&self.path) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                Err(StartFileError::Remove { path: self.path.clone(), source })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn begins(&self, kind: TestKind) -> bool {
+        let squarings = kind.iterations(self.p);
+        self.read().is_ok_and(|start| kind == TestKind::Cert(Certification::new(&start, squarings)))
+    }
+
+    /// Removes the files of a directory whose certification is finished, recorded and no longer in
+    /// a list: a process was killed behind the removal of the line. What cannot be removed or is
+    /// in doubt stays; `say` is told of what goes.
+    pub fn clear_finished(dir: &Path, say: &mut dyn FnMut(Note)) {
+        let Ok(entries) = fs::read_dir(dir) else { return };
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let p = name
+                .to_str()
+                .and_then(|name| name.strip_prefix('M')?.strip_suffix(".cert")?.parse().ok());
+            let Some(p) = p else { continue };
+            let file = Self::new(dir, p);
+            if file.is_finished() && file.remove_finished() {
+                say(Note::StartRemoved { exponent: p, path: file.path });
+            }
+        }
+    }
+
+    /// Whether a certification of before began with it, and none is in a list.
+    fn is_finished(&self) -> bool {
+        let folder = self.dir.join(format!("M{}", self.p));
+        let finished = certifications(&folder);
+        !finished.is_empty() && !self.is_awaited() && finished.iter().any(|of| self.is_of(of))
+    }
+
+    /// A file that is newer than the result was put there for another certification.
+    fn is_of(&self, finished: &StoredCertification) -> bool {
+        let modified = |path: &Path| fs::metadata(path).and_then(|m| m.modified()).ok();
+        let kept = modified(&finished.path);
+        let before = kept.is_some() && modified(&self.path) <= kept;
+        before
+            && self.read().is_ok_and(|start| {
+                let kind = TestKind::Cert(Certification::new(&start, finished.squarings));
+                kind.slug() == finished.slug
+            })
+    }
+
+    /// Whether a line of a list asks for a certification of M_p, whatever program keeps the list.
+    fn is_awaited(&self) -> bool {
+        let Ok(entries) = fs::read_dir(&self.dir) else { return true };
+        entries.flatten().any(|entry| {
+            let name = entry.file_name();
+            let is_list = name
+                .to_str()
+                .is_some_and(|name| name.starts_with("worktodo") || name.starts_with("certwork"));
+            is_list && entry.path().is_file() && asks_for_cert(&entry.path(), self.p)
+        })
+    }
+
+    /// Whether it could be removed, with nobody at work on M_p.
+    fn remove_finished(&self) -> bool {
+        let claim = Claim::try_take(&Claim::of_exponent(&self.dir, self.p));
+        matches!(claim, Ok(Some(_))) && fs::remove_file(&self.path).is_ok()
+    }
+}
+
+/// Whether a list asks for a certification of M_p; one that cannot be read might.
+fn asks_for_cert(list: &Path, p: u32) -> bool {
+    /// A larger file is no list.
+    const MOST_BYTES: u64 = 16 << 20;
+    let Ok(bytes) = given::read(list, MOST_BYTES) else { return true };
+    let of_p = |line: &[u8]| {
+        line.len() <= LONGEST_LINE
+            && matches!(
+                Line::parse(line),
+                Line::Work(Assignment { work: Work::Cert { exponent, .. }, .. }) if exponent == p
+            )
+    };
+    bytes.split(|&b| b == b'\n').any(of_p)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::TestReport;
+    use crate::stored::StoredResult;
+    use std::time::{Duration, SystemTime};
+    use warpint_mersenne::{Exponent, Outcome, TestSpec, Verdict};
+
+    const P: u32 = 127;
+
+    fn start(dir: &Path, value: u64) -> (StartFile, Residue) {
+        let residue = Residue::from_u64(P, value);
+        let file = StartFile::new(dir, P);
+        fs::write(&file.path, residue.to_le_bytes()).unwrap();
+        (file, residue)
+    }
+
+    /// Keeps the result of a certification, as of a second from now.
+    fn keep(dir: &Path, start: &Residue, squarings: u64) -> TestKind {
+        let exponent = Exponent::new(P.into()).unwrap();
+        let spec = TestSpec::certification(exponent, start.clone(), squarings);
+        let report = TestReport::new(&Outcome {
+            kind: spec.kind,
+            exponent: P,
+            verdict: Verdict::Certified,
+            residue: start.clone(),
+            iterations: squarings,
+            engine: "fp64",
+            place: "cpu",
+            length: 16,
+            round_off: None,
+            twice: false,
+            errors: Default::default(),
+            shift: 0,
+            known_factors: vec![],
+            elapsed: Duration::ZERO,
+        });
+        fs::create_dir_all(dir.join("M127")).unwrap();
+        let stored = StoredResult::new(&dir.join("M127"), &spec);
+        stored.keep(&report).unwrap();
+        touch(stored.path(), 1);
+        spec.kind
+    }
+
+    fn touch(path: &Path, seconds_from_now: u64) {
+        let at = SystemTime::now() + Duration::from_secs(seconds_from_now);
+        fs::File::options().write(true).open(path).unwrap().set_modified(at).unwrap();
+    }
+
+    fn cleared(dir: &Path) -> usize {
+        let mut lines = 0;
+        StartFile::clear_finished(dir, &mut |_| lines += 1);
+        lines
+    }
+
+    #[test]
+    fn it_goes_with_its_own_certification_only() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, three) = start(dir.path(), 3);
+        let kind = TestKind::Cert(Certification::new(&three, 9));
+        let other = TestKind::Cert(Certification::new(&Residue::from_u64(P, 4), 9));
+        file.remove(other).unwrap();
+        assert!(file.path.exists());
+        file.remove(kind).unwrap();
+        assert!(!file.path.exists());
+        file.remove(kind).unwrap();
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, three) = start(dir.path(), 3);
+        assert_eq!(cleared(dir.path()), 0, "no certification of it is finished");
+        keep(dir.path(), &Residue::from_u64(P, 4), 9);
+        assert_eq!(cleared(dir.path()), 0, "one of another residue is");
+        keep(dir.path(), &three, 9);
+
+        let aid = "FEEE9DCD59A0855711265C1165C4C693";
+        for list in ["worktodo.txt", "worktodo-3.txt", "worktodo.add", "certwork-0.txt"] {
+            let list = dir.path().join(list);
+            fs::write(&list, format!("# mine\r\nCert={aid},1,2,{P},-1,7\r\n")).unwrap();
+            assert_eq!(cleared(dir.path()), 0, "{} waits for it", list.display());
+            fs::write(&list, format!("Cert={aid},1,2,1277,-1,9\nPRP={P}\n")).unwrap();
+        }
+        touch(&file.path, 3600);
+        assert_eq!(cleared(dir.path()), 0, "it is newer than the result");
+        touch(&file.path, 0);
+        let claim = Claim::try_take(&Claim::of_exponent(dir.path(), P)).unwrap();
+        assert_eq!(cleared(dir.path()), 0, "somebody is at it");
+        drop(claim);
+        assert_eq!(cleared(dir.path()), 1);
+        assert!(!file.path.exists());
+    }
+}

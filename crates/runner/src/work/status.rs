@@ -1,0 +1,241 @@
+//! `status-N.json`: what a worker is doing, for whoever asks from outside.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use warpint_device::Telemetry;
+use warpint_files::{FileError, Folder};
+
+/// A status file has less; more is not read.
+const MOST_BYTES: u64 = 64 << 10;
+
+/// The whole file `status-N.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct WorkerStatus {
+    /// The worker's number.
+    pub worker: u32,
+    /// Its process.
+    pub pid: u32,
+    /// What it is doing.
+    pub state: State,
+    /// When the process began, UTC.
+    pub since: String,
+    /// When this was written, UTC.
+    pub updated: String,
+    /// Assignments that this process has done.
+    pub done: u32,
+    /// Assignments that failed in this process.
+    pub failed: u32,
+    /// The test that it is at, or was at when it stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<TestStatus>,
+}
+
+/// What a worker is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// Between two assignments, or choosing a transform.
+    Preparing,
+    /// A test runs.
+    Testing,
+    /// The test is done, and its proof is being built.
+    Proving,
+    /// No work is left, and it waits for some.
+    Waiting,
+    /// There was no work left.
+    Finished,
+    /// By the user; the same command goes on.
+    Stopped,
+    /// The process is gone and did not say so.
+    Killed,
+}
+
+/// The test that runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct TestStatus {
+    /// p.
+    pub exponent: u32,
+    /// `PRP-3`, `LL` …
+    pub worktype: String,
+    /// The assignment's digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aid: Option<String>,
+    /// `cpu`, `cuda:0` …; absent while it is being chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// Absent while it is being chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
+    /// Words; absent while it is being chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fft_length: Option<usize>,
+    /// When this sitting began, UTC.
+    pub since: String,
+    /// Iterations done.
+    pub iteration: u64,
+    /// Iterations in all.
+    pub total: u64,
+    /// The same in percent.
+    pub percent: f64,
+    /// How much of the proof is built; absent before the end of the test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof_percent: Option<f64>,
+    /// The time of an iteration lately, µs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub us_per_iteration: Option<f64>,
+    /// The time left, s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eta_seconds: Option<u64>,
+    /// Where the last checkpoint is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saved: Option<u64>,
+    /// Up to where a Gerbicz–Li check covers it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verified: Option<u64>,
+    /// Absent for engines that compute in integers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round_off: Option<RoundOffStatus>,
+    /// What the sensors of the device said last; absent where it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sensors: Option<Telemetry>,
+    /// Errors overcome in this sitting.
+    pub errors: ErrorStatus,
+}
+
+/// Round-off since the engine was built.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct RoundOffStatus {
+    /// The largest.
+    pub max: f64,
+    /// The distance from ½, in widths of the distribution; absent after few products.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub z: Option<f64>,
+}
+
+/// Errors overcome.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct ErrorStatus {
+    /// Checks that failed.
+    pub checks: u32,
+    /// Lengths that were too short.
+    pub round_off: u32,
+    /// Devices that failed.
+    pub device: u32,
+}
+
+impl WorkerStatus {
+    /// The file of a worker.
+    #[must_use]
+    pub fn path(dir: &Path, worker: u32) -> PathBuf {
+        dir.join(format!("status-{worker}.json"))
+    }
+
+    /// Replaces the file; whoever reads finds the old or the new one.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn write(&self, dir: &Path) -> io::Result<()> {
+        let path = Self::path(dir, self.worker);
+        let mut text = serde_json::to_string(self)?;
+        text.push('\n');
+        let write = || {
+            let (folder, name) = Folder::of(&path)?;
+            let mut file = folder.begin(name)?;
+            file.write(text.as_bytes())?;
+            // The next one comes soon: it need not survive a power cut.
+            file.finish_unsynced()
+        };
+        write().map_err(|e: FileError| e.in_message_of(&path))
+    }
+
+    /// Removes what a killed process was writing.
+    pub fn clear_away(dir: &Path) {
+        Folder::at(dir).clear_away(|name| name.starts_with("status-") && name.ends_with(".json"));
+    }
+
+    /// All that are in a directory, by number. What cannot be read is left out,
+    /// with a line that says so.
+    ///
+    /// # Errors
+    /// The directory cannot be read.
+    pub fn all(dir: &Path) -> io::Result<(Vec<Self>, Vec<String>)> {
+        let (mut found, mut unreadable) = (vec![], vec![]);
+        let folder = Folder::at(dir);
+        for entry in folder.list()? {
+            let path = folder.file(&entry.name);
+            let number = path
+                .file_name()
+                .and_then(|name| name.to_str())
+                .and_then(|name| name.strip_prefix("status-")?.strip_suffix(".json"))
+                .and_then(|digits| digits.parse::<u32>().ok());
+            let Some(number) = number else { continue };
+            match Self::read(&path) {
+                Ok(status) if status.worker == number => found.push(status),
+                Ok(_) => unreadable.push(format!("{}: it is of another worker", path.display())),
+                Err(e) => unreadable.push(format!("{}: {e}", path.display())),
+            }
+        }
+        found.sort_by_key(|status| status.worker);
+        unreadable.sort();
+        Ok((found, unreadable))
+    }
+
+    fn read(path: &Path) -> io::Result<Self> {
+        let (folder, name) = Folder::of(path)?;
+        Ok(serde_json::from_slice(&folder.read(name, MOST_BYTES)?)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let status = |worker| WorkerStatus {
+            worker,
+            pid: 7,
+            state: State::Preparing,
+            since: "2026-01-02 03:04:05".into(),
+            updated: "2026-01-02 03:04:06".into(),
+            done: 1,
+            failed: 0,
+            test: None,
+        };
+        for worker in [10, 0] {
+            status(worker).write(dir.path()).unwrap();
+        }
+        fs::write(dir.path().join("status-3.json"), "{\"worker\":3").unwrap();
+        fs::copy(WorkerStatus::path(dir.path(), 0), dir.path().join("status-4.json")).unwrap();
+        fs::write(dir.path().join("status-x.json"), "").unwrap();
+        fs::write(dir.path().join("status-0.json.0aZ9bb.tmp"), "half").unwrap();
+        WorkerStatus::clear_away(dir.path());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 5);
+        let (found, unreadable) = WorkerStatus::all(dir.path()).unwrap();
+        assert_eq!(found, [status(0), status(10)]);
+        assert_eq!(unreadable.len(), 2);
+        assert!(unreadable[0].contains("status-3.json: EOF"), "{unreadable:?}");
+        assert!(unreadable[1].contains("status-4.json: it is of another"), "{unreadable:?}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_in_place_of_a_status_is_replaced_by_its_worker_and_read_by_nobody() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |worker| WorkerStatus::path(dir.path(), worker);
+        std::os::unix::fs::symlink("/dev/zero", at(0)).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(at(1)).status().unwrap().success());
+        let (found, unreadable) = WorkerStatus::all(dir.path()).unwrap();
+        assert!(found.is_empty() && unreadable.len() == 2);
+        assert!(unreadable[0].ends_with("it is a symbolic link, not a regular file"));
+        assert!(unreadable[1].ends_with("it is a FIFO, not a regular file"));
+    }
+}

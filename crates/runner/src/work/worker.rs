@@ -1,0 +1,146 @@
+//! One worker of a directory.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use serde::Serialize;
+use warpint_gimps::{self as gimps, ResultsFile, WorkFile};
+use warpint_mersenne::{PlanRequest, StopToken};
+
+use super::shift::Shift;
+use super::{Claim, PATIENCE, State, Watch, results_path};
+use crate::RunError;
+use crate::error::with_causes;
+use crate::observer::{Observer, Reporter};
+
+/// Whoever looks at the workers may hold a claim for an instant.
+const CLAIM_TRIES: u32 = 20;
+
+/// A worker on the lists of a directory.
+#[derive(Debug, Clone)]
+pub struct Worker {
+    /// The directory of lists, results, checkpoints, log and status.
+    pub dir: PathBuf,
+    /// Its number, if there are several: below [`MOST_WORKERS`](super::MOST_WORKERS).
+    pub number: Option<u32>,
+    /// How and where to compute.
+    pub request: PlanRequest,
+    /// Whether it waits for new lines when none is left that can be done.
+    pub wait: bool,
+    /// The name on the GIMPS server, for results.
+    pub user: Option<String>,
+    /// The name of the computer, for results.
+    pub computer: Option<String>,
+    /// Whether PRP tests get proofs.
+    pub proofs: bool,
+    /// The power of proofs; `None` for that which GIMPS uses.
+    pub proof_power: Option<u32>,
+    /// Time between checkpoints.
+    pub checkpoint_interval: Duration,
+}
+
+/// What became of the lines.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Tally {
+    /// `no work left`.
+    pub status: &'static str,
+    /// Absent for the only worker of a directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worker: Option<u32>,
+    /// Assignments that this worker has done.
+    pub done: u32,
+    /// Assignments that failed. Their lines are kept, as are the following ones.
+    pub failed: u32,
+    /// Lines that are none of any program's.
+    pub malformed: u32,
+    /// Lines for other programs.
+    pub foreign: u32,
+    /// Lines that other workers have taken.
+    pub busy: u32,
+    /// Why assignments failed.
+    #[serde(skip)]
+    pub errors: Vec<RunError>,
+}
+
+/// How a worker ended, if not with an error.
+#[derive(Debug)]
+pub enum Ended {
+    /// There is no line left that it can do.
+    NoWorkLeft(Tally),
+    /// By the stop token.
+    Stopped,
+}
+
+impl Worker {
+    /// A worker alone in a directory, which is there: with proofs, and checkpoints every 60 s.
+    #[must_use]
+    pub fn new(dir: &Path) -> Self {
+        Self {
+            dir: dir.to_owned(),
+            number: None,
+            request: PlanRequest::default(),
+            wait: false,
+            user: None,
+            computer: None,
+            proofs: true,
+            proof_power: None,
+            checkpoint_interval: Duration::from_secs(60),
+        }
+    }
+
+    /// Works until there is no line left that it can do, or, if it waits, until `stop`.
+    ///
+    /// An assignment that fails is reported and its line is kept; the worker goes on with the next.
+    ///
+    /// # Errors
+    /// The results file or a list cannot be one; another worker has this number; a list that cannot
+    /// be read; a tally that could not be delivered.
+    pub fn run(&self, observer: &Arc<dyn Observer>, stop: &StopToken) -> Result<Ended, RunError> {
+        gimps::check_results_path(ResultsFile::Own(&results_path(&self.dir, self.number)))?;
+        // The same of what is no list: a folder, a FIFO.
+        let lists = self.lists(stop);
+        for list in &lists {
+            list.read()?;
+        }
+        let _claim = self.claim()?;
+        let watch = Watch::new(&self.dir, self.number, Arc::clone(observer));
+        watch.log("begins");
+        let reporter = Reporter { observer: Arc::clone(observer), watch: Some(watch.clone()) };
+        let ended = Shift::new(self, lists, &watch, reporter, stop).all();
+        if let Err(e) = &ended {
+            watch.log(&format!("error: {}", with_causes(e)));
+        }
+        watch.leave(match &ended {
+            Ok(Ended::Stopped) => State::Stopped,
+            _ => State::Finished,
+        });
+        ended
+    }
+
+    /// What it works on: its own list, if it has a number, and that of all.
+    fn lists(&self, stop: &StopToken) -> Vec<WorkFile> {
+        let own = self.number.map(|worker| WorkFile::of_worker(&self.dir, worker, PATIENCE));
+        let stopped_by = |list: WorkFile| {
+            let stop = stop.clone();
+            list.stopped_by(move || stop.is_stopped())
+        };
+        own.into_iter().chain([WorkFile::new(&self.dir, PATIENCE)]).map(stopped_by).collect()
+    }
+
+    fn claim(&self) -> Result<Claim, RunError> {
+        let worker = self.number.unwrap_or(0);
+        let path = Claim::of_worker(&self.dir, worker);
+        for _ in 0..CLAIM_TRIES {
+            let claim = Claim::try_take(&path)
+                .map_err(|source| RunError::WorkerLock { path: path.clone(), source })?;
+            if let Some(claim) = claim {
+                return Ok(claim);
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        Err(RunError::WorkerAtWork { worker, dir: self.dir.clone() })
+    }
+}

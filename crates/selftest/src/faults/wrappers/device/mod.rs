@@ -1,0 +1,310 @@
+//! Devices that go wrong: a backend that passes every call on to a sound one, but for a fault.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use warpint_device::{Arg, Backend, Device, DeviceError, DeviceInfo, GraphNode, Launch, Source};
+
+/// What goes wrong. Launches and downloads are counted from 0, those of a graph one by one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeviceFault {
+    /// No kernel runs from launch `from` on, and no call reports it. Memory allocated from
+    /// the beginning on holds zeros until something is written.
+    Dead {
+        /// The first launch that is not made.
+        from: u64,
+    },
+    /// Downloads return zeros.
+    Zeros {
+        /// The first download that does.
+        from: u64,
+    },
+    /// A counter that is stuck: a download of at most `bytes` bytes returns what the first one of as
+    /// many bytes from the same address returned.
+    Stuck {
+        /// The largest counter, in bytes.
+        bytes: usize,
+    },
+    /// One bit of one download is flipped.
+    FlippedDownload {
+        /// Its number. Empty downloads are not counted.
+        download: u64,
+        /// Taken modulo the bits of the download.
+        bit: u64,
+    },
+    /// After one launch, one bit of the memory that its arguments point to is flipped.
+    FlippedMemory {
+        /// Its number. Of a graph, the bit is flipped after the whole graph.
+        launch: u64,
+        /// Taken modulo the bits of all buffers of the arguments, one after another.
+        bit: u64,
+    },
+}
+
+/// A device with a [`DeviceFault`], over a sound device: a GPU or the simulator.
+///
+/// Buffers, kernels and graphs are those of the wrapped device and are made through
+/// [`FaultyDevice::device`]; buffers of the sound device are foreign to it.
+#[derive(Debug, Clone)]
+pub struct FaultyDevice {
+    device: Device,
+    backend: Arc<FaultyBackend>,
+}
+
+impl FaultyDevice {
+    /// The sound device with the fault.
+    #[must_use]
+    pub fn new(sound: &Device, fault: DeviceFault) -> Self {
+        let backend = Arc::new(FaultyBackend {
+            sound: sound.shared_backend(),
+            fault,
+            launches: AtomicU64::new(0),
+            downloads: AtomicU64::new(0),
+            strikes: AtomicU64::new(0),
+            state: Mutex::default(),
+        });
+        Self { device: Device::new(Arc::clone(&backend) as Arc<dyn Backend>), backend }
+    }
+
+    /// What computations are given.
+    #[must_use]
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// How many launches were not made, or downloads and buffers changed. 0 says that the fault was never
+    /// made: a test that expects it to be noticed then shows nothing.
+    #[must_use]
+    pub fn strikes(&self) -> u64 {
+        self.backend.strikes.load(Ordering::Relaxed)
+    }
+
+    /// Launches so far, made or not.
+    #[must_use]
+    pub fn launches(&self) -> u64 {
+        self.backend.launches.load(Ordering::Relaxed)
+    }
+
+    /// Downloads so far, but for empty ones.
+    #[must_use]
+    pub fn downloads(&self) -> u64 {
+        self.backend.downloads.load(Ordering::Relaxed)
+    }
+}
+
+struct FaultyBackend {
+    sound: Arc<dyn Backend>,
+    fault: DeviceFault,
+    launches: AtomicU64,
+    downloads: AtomicU64,
+    strikes: AtomicU64,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Bytes of each allocation, by its address.
+    allocations: BTreeMap<u64, usize>,
+    /// The pointers of each node of each graph.
+    graphs: HashMap<u64, Vec<Vec<u64>>>,
+    /// What the first downloads of counters returned, by address and size.
+    first_seen: HashMap<(u64, usize), Vec<u8>>,
+}
+
+impl State {
+    /// The allocation that holds an address.
+    fn allocation(&self, address: u64) -> Option<(u64, usize)> {
+        let (&start, &bytes) = self.allocations.range(..=address).next_back()?;
+        (address - start < bytes as u64).then_some((start, bytes))
+    }
+}
+
+impl std::fmt::Debug for FaultyBackend {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FaultyBackend").field("fault", &self.fault).finish_non_exhaustive()
+    }
+}
+
+impl FaultyBackend {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn strike(&self, times: u64) {
+        self.strikes.fetch_add(times, Ordering::Relaxed);
+    }
+
+    /// Counts launches, and makes them with `make` unless the device is dead.
+    fn count(
+        &self,
+        launches: &[Vec<u64>],
+        make: impl FnOnce() -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        let count = launches.len() as u64;
+        let first = self.launches.fetch_add(count, Ordering::Relaxed);
+        match self.fault {
+            DeviceFault::Dead { from } if first + count > from => {
+                self.strike(count);
+                Ok(())
+            }
+            DeviceFault::FlippedMemory { launch, bit } => {
+                make()?;
+                let of_this = launch.checked_sub(first).and_then(|i| launches.get(i as usize));
+                of_this.map_or(Ok(()), |pointers| self.flip(pointers, bit))
+            }
+            _ => make(),
+        }
+    }
+
+    fn flip(&self, pointers: &[u64], bit: u64) -> Result<(), DeviceError> {
+        let state = self.state();
+        let buffers: Vec<_> = pointers.iter().filter_map(|&p| state.allocation(p)).collect();
+        drop(state);
+        let bits = buffers.iter().map(|&(_, bytes)| 8 * bytes as u64).sum::<u64>();
+        let Some(mut bit) = bit.checked_rem(bits) else { return Ok(()) };
+        for (start, bytes) in buffers {
+            let here = 8 * bytes as u64;
+            if bit < here {
+                let mut byte = [0];
+                // SAFETY: the byte is of memory that a launch uses, which is there until that returns.
+                unsafe { self.sound.download(start + bit / 8, &mut byte)? };
+                byte[0] ^= 1 << (bit % 8);
+                // SAFETY: as above.
+                unsafe { self.sound.upload(start + bit / 8, &byte)? };
+                self.strike(1);
+                return Ok(());
+            }
+            bit -= here;
+        }
+        Ok(())
+    }
+}
+
+/// What the pointers of a launch point to.
+fn pointers(args: &[Arg]) -> Vec<u64> {
+    let address = |arg: &Arg| match *arg {
+        Arg::Pointer(pointer) => Some(pointer.address()),
+        _ => None,
+    };
+    args.iter().filter_map(address).collect()
+}
+
+impl Backend for FaultyBackend {
+    fn info(&self) -> &DeviceInfo {
+        self.sound.info()
+    }
+
+    fn memory(&self) -> Result<(u64, u64), DeviceError> {
+        self.sound.memory()
+    }
+
+    fn alloc(&self, bytes: usize) -> Result<u64, DeviceError> {
+        let address = self.sound.alloc(bytes)?;
+        if matches!(self.fault, DeviceFault::Dead { .. }) {
+            // What an earlier computation left there could be the right result.
+            // SAFETY: the memory is new, and has as many bytes.
+            unsafe { self.sound.clear(address, bytes)? };
+        }
+        self.state().allocations.insert(address, bytes);
+        Ok(address)
+    }
+
+    unsafe fn free(&self, address: u64) {
+        self.state().allocations.remove(&address);
+        // SAFETY: the caller's promise, which is the same.
+        unsafe { self.sound.free(address) };
+    }
+
+    unsafe fn upload(&self, to: u64, from: &[u8]) -> Result<(), DeviceError> {
+        // SAFETY: the caller's promise, which is the same.
+        unsafe { self.sound.upload(to, from) }
+    }
+
+    unsafe fn download(&self, from: u64, to: &mut [u8]) -> Result<(), DeviceError> {
+        // SAFETY: the caller's promise, which is the same.
+        unsafe { self.sound.download(from, to)? };
+        if to.is_empty() {
+            return Ok(());
+        }
+        let number = self.downloads.fetch_add(1, Ordering::Relaxed);
+        match self.fault {
+            DeviceFault::Zeros { from } if number >= from => {
+                to.fill(0);
+                self.strike(1);
+            }
+            DeviceFault::Stuck { bytes } if to.len() <= bytes => {
+                let mut state = self.state();
+                let first = state.first_seen.entry((from, to.len())).or_insert_with(|| to.to_vec());
+                let changed = first != to;
+                to.copy_from_slice(first);
+                self.strike(changed.into());
+            }
+            DeviceFault::FlippedDownload { download, bit } if number == download => {
+                let bit = bit % (8 * to.len() as u64);
+                to[(bit / 8) as usize] ^= 1 << (bit % 8);
+                self.strike(1);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    unsafe fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), DeviceError> {
+        // SAFETY: the caller's promise, which is the same.
+        unsafe { self.sound.copy(to, from, bytes) }
+    }
+
+    unsafe fn clear(&self, address: u64, bytes: usize) -> Result<(), DeviceError> {
+        // SAFETY: the caller's promise, which is the same.
+        unsafe { self.sound.clear(address, bytes) }
+    }
+
+    fn load(&self, source: &Source) -> Result<u64, DeviceError> {
+        self.sound.load(source)
+    }
+
+    fn kernel(&self, program: u64, name: &str, shared_bytes: u32) -> Result<u64, DeviceError> {
+        self.sound.kernel(program, name, shared_bytes)
+    }
+
+    unsafe fn launch(&self, kernel: u64, shape: Launch, args: &[Arg]) -> Result<(), DeviceError> {
+        // SAFETY: the caller's promise, which is the same.
+        let launch = || unsafe { self.sound.launch(kernel, shape, args) };
+        self.count(&[pointers(args)], launch)
+    }
+
+    fn graph(&self, nodes: &[GraphNode]) -> Result<u64, DeviceError> {
+        let id = self.sound.graph(nodes)?;
+        let pointers = nodes.iter().map(|node| pointers(&node.args)).collect();
+        self.state().graphs.insert(id, pointers);
+        Ok(id)
+    }
+
+    unsafe fn launch_graph(&self, graph: u64) -> Result<(), DeviceError> {
+        let launches = self.state().graphs.get(&graph).cloned().unwrap_or_default();
+        // SAFETY: the caller's promise, which is the same.
+        self.count(&launches, || unsafe { self.sound.launch_graph(graph) })
+    }
+
+    fn free_graph(&self, graph: u64) {
+        self.state().graphs.remove(&graph);
+        self.sound.free_graph(graph);
+    }
+
+    fn synchronize(&self) -> Result<(), DeviceError> {
+        self.sound.synchronize()
+    }
+
+    fn times(
+        &self,
+        count: usize,
+        work: &mut dyn FnMut(usize) -> Result<(), DeviceError>,
+    ) -> Result<Vec<Duration>, DeviceError> {
+        self.sound.times(count, work)
+    }
+}
+
+#[cfg(test)]
+mod tests;

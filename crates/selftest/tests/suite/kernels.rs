@@ -1,0 +1,107 @@
+//! The kernels on the simulator, one function or operation at a time. Short suites run
+//! at seed 0 (threads in order) and at a drawn seed. Batches and transforms run at a drawn seed only:
+//! batches in order are a slow test, and the tests of `warpint-transform` run its kernels in order.
+
+use warpint_device::Device;
+use warpint_integer::Executor;
+use warpint_selftest::batches::{self, Sizes};
+use warpint_selftest::{
+    CaseReport, Depth, Summary, elementwise, field, field50, run_batches, run_kernels,
+    run_transforms, run_transforms_on_cpu, transform_big, transform_cpu, transform_prime,
+    transform_small,
+};
+
+/// Runs the cases whose names hold a word.
+fn passes(filter: &str, cases: usize) {
+    for device in Device::simulators() {
+        let mut failures = vec![];
+        let mut report = |CaseReport { family, case, result, .. }: &CaseReport| {
+            failures.extend(result.as_ref().err().map(|why| format!("{family}::{case}: {why}")));
+        };
+        let summary = run_kernels(&device.unwrap(), Depth::Thorough, Some(filter), &mut report);
+        assert_eq!(failures, Vec::<String>::new());
+        assert_eq!(summary, Summary { passed: cases, failed: 0 });
+    }
+}
+
+#[test]
+fn the_field_arithmetic_is_that_of_the_cpu() {
+    passes("field@", field::CASES.len());
+    passes("field50@", field50::CASES.len());
+}
+
+#[test]
+fn operations_of_batches_are_exact() {
+    passes("elementwise@", elementwise::CASES.len());
+}
+
+/// All cases of an executor, at few sizes.
+fn batches_pass(executor: &Executor, cases: usize) {
+    let mut failures = vec![];
+    let summary =
+        run_batches(executor, &Sizes::few(), None, &mut |CaseReport { case, result, .. }| {
+            failures.extend(result.as_ref().err().map(|why| format!("{case}: {why}")));
+        });
+    assert_eq!(failures, Vec::<String>::new());
+    assert_eq!(summary, Summary { passed: cases, failed: 0 });
+}
+
+/// All cases of a device.
+fn batches_pass_on(device: Device) {
+    let cases = batches::CASES.len() + batches::CASES_OF_DEVICES.len();
+    batches_pass(&Executor::on(device), cases);
+}
+
+#[test]
+fn batches_are_exact_on_a_device() {
+    batches_pass_on(Device::shuffled_simulator().unwrap());
+}
+
+/// Minutes: `cargo test -p warpint-selftest --test suite kernels:: -- --ignored`.
+#[test]
+#[ignore = "slow: the same kernels run shuffled in the test above"]
+fn batches_are_exact_on_a_device_in_order() {
+    batches_pass_on(Device::simulator().unwrap());
+}
+
+#[test]
+fn batches_are_exact_on_the_cpu() {
+    batches_pass(&Executor::cpu(), batches::CASES.len());
+}
+
+/// The cases of a family on the simulator.
+fn transforms_pass(family: &str, cases: usize) {
+    let (device, mut failures) = (Device::shuffled_simulator().unwrap(), vec![]);
+    let sizes = (&transform_big::Sizes::few(), &transform_small::Sizes::few());
+    let summary = run_transforms(
+        &device,
+        Depth::Thorough,
+        sizes,
+        Some(family),
+        &mut |CaseReport { case, result, .. }| {
+            failures.extend(result.as_ref().err().map(|why| format!("{case}: {why}")));
+        },
+    );
+    assert_eq!(failures, Vec::<String>::new());
+    assert_eq!(summary, Summary { passed: cases, failed: 0 });
+}
+
+#[test]
+fn transforms_over_big_prime_fields_are_those_of_the_cpu() {
+    transforms_pass("transform-big@", transform_big::CASES.len());
+}
+
+#[test]
+fn transforms_over_prime_fields_are_those_of_the_cpu() {
+    transforms_pass("transform-prime@", transform_prime::CASES.len());
+}
+
+#[test]
+fn transforms_on_the_cpu_are_those_of_the_definition() {
+    let mut failures = vec![];
+    let summary = run_transforms_on_cpu(None, &mut |CaseReport { case, result, .. }| {
+        failures.extend(result.as_ref().err().map(|why| format!("{case}: {why}")));
+    });
+    assert_eq!(failures, Vec::<String>::new());
+    assert_eq!(summary, Summary { passed: transform_cpu::CASES.len(), failed: 0 });
+}

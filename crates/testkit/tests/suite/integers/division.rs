@@ -1,0 +1,129 @@
+//! Quotients and remainders against GMP.
+
+use rug::Integer;
+use warpint_integer::{Executor, Flags, UintBatch};
+
+use super::check::{Numbers, equal, rows_of, width};
+use super::patterns::{self, drawn, pairs, rng};
+
+/// Every pattern by every other, and multiples of the divisors with their neighbours: quotients
+/// just below an integer.
+pub(crate) fn patterns(executor: &Executor, a: usize, d: usize) {
+    let mut rng = rng((9000 * a + d) as u64);
+    let mut divisors = patterns::rows(d, &mut rng);
+    divisors.extend(corners(d));
+    let (x, y) = pairs(&patterns::rows(a, &mut rng), &divisors);
+    let (a, d) = (Numbers::new(executor, a, &x), Numbers::new(executor, d, &y));
+    all(&a, &d);
+    all(&neighbours(executor, &a, &d), &d);
+}
+
+/// Numbers of random lengths, and neighbours of multiples.
+pub(crate) fn random(executor: &Executor, a: usize, d: usize, count: usize) {
+    let mut rng = rng((8000 * a + d) as u64);
+    let x = Numbers::new(executor, a, &drawn(a, a, count, &mut rng));
+    let y = Numbers::new(executor, d, &drawn(d, d, count, &mut rng));
+    all(&x, &y);
+    all(&neighbours(executor, &x, &y), &y);
+}
+
+/// All by one, and one by all.
+pub(crate) fn broadcast(executor: &Executor, a: usize, d: usize) {
+    let mut rng = rng((a + 79 * d) as u64);
+    let many = Numbers::new(executor, a, &drawn(a, a, 40, &mut rng));
+    for one in patterns::rows(d, &mut rng) {
+        let one = Numbers::new(executor, d, &one);
+        let repeated = Numbers {
+            batch: UintBatch::from_limbs(executor, width(d), &one.batch.to_limbs().unwrap())
+                .unwrap(),
+            gmp: vec![one.gmp[0].clone(); many.gmp.len()],
+        };
+        all(&many, &repeated);
+        all(&repeated, &many);
+    }
+}
+
+/// Divisors whose reciprocals are hard to round, and whose multiples fall just short of powers
+/// of B = 2^32 and 2^64: B^k/c and neighbours for small c, and B^k ± small.
+fn corners(limbs: usize) -> Vec<Vec<u32>> {
+    let mut found = vec![];
+    for k in [limbs - 1, limbs / 2, limbs / 4 * 2] {
+        let power = Integer::from(1) << (32 * k as u32);
+        for c in [3u32, 5, 1119, 65_537] {
+            let quotient = Integer::from(&power / c);
+            found.extend([Integer::from(&quotient + 1), quotient]);
+        }
+        for small in [1u32, 2, 1119] {
+            found.extend([Integer::from(&power + small), Integer::from(&power - small)]);
+        }
+        found.push(power << 31);
+    }
+    found.sort();
+    found.dedup();
+    let fits = |d: &Integer| !d.is_negative() && d.significant_bits() as usize <= 32 * limbs;
+    rows_of(limbs, found.into_iter().filter(fits))
+}
+
+/// For each pair the largest multiple of d that is no more than a with a little more or less, so
+/// far as it fits: ⌊a/d⌋·d + s, s = −1, 0, 1, d − 1 by turns.
+fn neighbours(executor: &Executor, a: &Numbers, d: &Numbers) -> Numbers {
+    let limbs = a.batch.width().limbs();
+    let near = a.gmp.iter().zip(&d.gmp).enumerate().map(|(i, (a, d))| {
+        if d.is_zero() {
+            return a.clone();
+        }
+        let multiple = a - Integer::from(a % d);
+        let near: Integer = match i % 4 {
+            0 => multiple.clone() - 1,
+            1 => multiple.clone() + 1,
+            2 => multiple.clone() + d - 1,
+            _ => multiple.clone(),
+        };
+        let fits = !near.is_negative() && near.significant_bits() <= a.significant_bits();
+        if fits { near } else { multiple }
+    });
+    Numbers::new(executor, limbs, &rows_of(limbs, near).concat())
+}
+
+/// All divisions of a by d; one of the batches may have a single number, GMP has all.
+fn all(a: &Numbers, d: &Numbers) {
+    let (n, m) = (a.batch.width().limbs(), d.batch.width().limbs());
+    let zeros: Vec<u8> = d.gmp.iter().map(|d| u8::from(d.is_zero())).collect();
+    let flags = |what: &str, got: &Flags, want: &[u8]| {
+        assert_eq!(got.to_vec().unwrap(), want, "{what}: flags");
+    };
+    let div_rem = |(a, d): (&Integer, &Integer)| {
+        if d.is_zero() { Default::default() } else { a.clone().div_rem(d.clone()) }
+    };
+    let (q, r): (Vec<Integer>, Vec<Integer>) = a.gmp.iter().zip(&d.gmp).map(div_rem).unzip();
+
+    let (mut quotients, mut remainders, mut found) = a.batch.div_rem(&d.batch).unwrap();
+    equal("a div d", &quotients, n, q.iter().cloned());
+    equal("a mod d", &remainders, m, r.iter().cloned());
+    flags("a div d", &found, &zeros);
+    let (only, found_too) = a.batch.div(&d.batch).unwrap();
+    equal("a div d alone", &only, n, q.iter().cloned());
+    flags("a div d alone", &found_too, &zeros);
+    let (only, found_too) = a.batch.rem(&d.batch).unwrap();
+    equal("a mod d alone", &only, m, r.iter().cloned());
+    flags("a mod d alone", &found_too, &zeros);
+
+    let inexact: Vec<u8> =
+        r.iter().zip(&d.gmp).map(|(r, d)| u8::from(d.is_zero() || !r.is_zero())).collect();
+    let (exact, found_too) = a.batch.div_exact(&d.batch).unwrap();
+    let want = q.iter().zip(&inexact).map(|(q, &inexact)| q.clone() * (1 - inexact));
+    equal("a/d", &exact, n, want);
+    flags("a/d", &found_too, &inexact);
+
+    // Into what holds other results.
+    if a.batch.count() == d.batch.count() {
+        d.batch.div_rem_into(&a.batch, &mut remainders, &mut quotients, &mut found).unwrap();
+        a.batch.div_rem_into(&d.batch, &mut quotients, &mut remainders, &mut found).unwrap();
+        equal("a div d into", &quotients, n, q);
+        equal("a mod d into", &remainders, m, r.iter().cloned());
+        d.batch.rem_into(&a.batch, &mut quotients, &mut found).unwrap();
+        a.batch.rem_into(&d.batch, &mut remainders, &mut found).unwrap();
+        equal("a mod d into", &remainders, m, r);
+        flags("a div d into", &found, &zeros);
+    }
+}

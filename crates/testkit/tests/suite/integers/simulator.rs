@@ -1,0 +1,133 @@
+//! The same on the kernel simulator, at few widths: each compiles kernels of its own. In a random
+//! order of threads; `warpint_selftest` runs the same kernels in order too.
+
+use warpint_device::Device;
+use warpint_integer::Executor;
+
+use super::{arithmetic, division, elementwise, gcd, modulus, powers};
+
+fn simulator() -> Executor {
+    Executor::on(Device::shuffled_simulator().unwrap())
+}
+
+/// A limb and less than a chunk, one thread a number, and some levels of Karatsuba's identity.
+#[test]
+fn equal_widths_on_the_simulator() {
+    let executor = simulator();
+    for limbs in [1, 2, 5, 8, 31, 64, 127] {
+        arithmetic::equal_widths(&executor, limbs);
+    }
+}
+
+#[test]
+fn unequal_widths_on_the_simulator() {
+    let executor = simulator();
+    for (a, b) in [(1, 2), (5, 3), (33, 64), (129, 40)] {
+        arithmetic::two_widths(&executor, a, b);
+    }
+}
+
+/// Long products and sums, by transforms and by segments.
+#[test]
+fn wide_on_the_simulator() {
+    let executor = simulator();
+    for (a, b) in [(320, 320), (500, 900), (2048, 2048)] {
+        arithmetic::a_few(&executor, a, b);
+    }
+    arithmetic::products_once(&executor, 8192);
+}
+
+#[test]
+fn broadcast_on_the_simulator() {
+    let executor = simulator();
+    for (a, b) in [(1, 1), (33, 32)] {
+        arithmetic::broadcast(&executor, a, b);
+    }
+}
+
+/// Divisors in one lane, two, four and all of a warp.
+#[test]
+fn division_on_the_simulator() {
+    let executor = simulator();
+    for (a, d) in [(1, 1), (2, 5), (8, 4), (33, 16), (66, 33), (40, 130)] {
+        division::patterns(&executor, a, d);
+        division::random(&executor, a, d, 30);
+    }
+    division::random(&executor, 300, 1030, 6);
+    division::random(&executor, 1100, 1024, 6);
+    division::broadcast(&executor, 33, 10);
+}
+
+/// In blocks, by guesses of upper halves; divisors longer than registers hold.
+#[test]
+fn long_division_on_the_simulator() {
+    let executor = simulator();
+    for (a, d, count) in [(1400, 700, 8), (4500, 2300, 4), (2200, 2200, 6)] {
+        division::random(&executor, a, d, count);
+    }
+}
+
+/// One lane, two, and all of a warp.
+#[test]
+fn divisors_on_the_simulator() {
+    let executor = simulator();
+    for (a, b) in [(1, 1), (2, 3), (33, 8), (66, 66)] {
+        gcd::patterns(&executor, a, b);
+        gcd::random(&executor, a, b, 30);
+        gcd::chosen(&executor, a);
+    }
+    gcd::random(&executor, 1025, 1030, 3);
+    // A block a number.
+    gcd::random(&executor, 2170, 2165, 1);
+    gcd::broadcast(&executor, 5, 7);
+}
+
+#[test]
+fn powers_on_the_simulator() {
+    let executor = simulator();
+    for widths in [[1, 1, 1], [3, 2, 4], [9, 1, 7], [17, 3, 18], [32, 2, 32]] {
+        powers::modular(&executor, widths, 20);
+        powers::chosen(&executor, widths);
+    }
+    powers::broadcast(&executor, [4, 1, 5]);
+    // By products and remainders.
+    powers::modular(&executor, [40, 2, 37], 9);
+    powers::broadcast(&executor, [3, 1, 33]);
+}
+
+/// One lane, two, some, and all of a warp; from halves.
+#[test]
+fn square_roots_on_the_simulator() {
+    let executor = simulator();
+    for limbs in [1, 2, 3, 4, 5, 6, 9, 16, 33, 64, 65, 130, 256, 400, 1601] {
+        powers::square_roots(&executor, limbs);
+    }
+}
+
+#[test]
+fn prepared_moduli_on_the_simulator() {
+    let executor = simulator();
+    for limbs in [1, 2, 5, 16] {
+        modulus::corners(&executor, limbs);
+    }
+    modulus::one_each(&executor, 3);
+    modulus::random(&executor, 33, 4);
+    // Long enough to take reciprocals unasked.
+    modulus::random(&executor, 513, 2);
+}
+
+#[test]
+fn fixed_bases_on_the_simulator() {
+    let executor = simulator();
+    modulus::fixed_base(&executor, 1, 1);
+    modulus::fixed_base(&executor, 5, 2);
+}
+
+#[test]
+fn limb_by_limb_on_the_simulator() {
+    let executor = simulator();
+    for (a, b) in [(1, 1), (3, 2), (8, 20), (40, 33), (120, 128)] {
+        elementwise::all(&executor, a, b);
+    }
+    elementwise::long_text(&executor, 100);
+}

@@ -1,0 +1,23 @@
+//! Everything against GMP and other programs' published results: one binary, so that it links once and its
+//! tests share the cores.
+#![cfg(test)]
+
+mod batch_files;
+mod checks;
+mod devices;
+mod engines;
+mod gfn;
+mod integers;
+mod jacobi;
+mod limbs;
+mod mersenne_primes;
+mod on_simulator;
+mod prime_fields;
+mod proofs;
+mod recovery;
+mod residues;
+mod sittings;
+mod stress;
+mod suites;
+mod suspects;
+mod vectors;

@@ -1,0 +1,28 @@
+//! Products of polynomials modulo a 50-bit prime, of one thread, four numbers to a vector.
+//!
+//! # The length
+//!
+//! A product c of N coefficients, N = 2^k or 3/2·2^k, is had by a [`Prime`]. In the first case modulo
+//! x^N − 1. In the second, with M = 2^k and h = M/2, modulo x^M − 1 and modulo x^h − i, i² = −1: with
+//! j < h and c of at most M + h coefficients, r = c mod (x^M − 1) has r_j = c_j + c_(M+j) and
+//! r_(h+j) = c_(h+j), and s = c mod (x^h − i) has s_j = c_j + i·c_(h+j) − c_(M+j). So with
+//! d_j = s_j − i·r_(h+j), c_j = (r_j + d_j)/2 and c_(M+j) = (r_j − d_j)/2.
+//! (Between powers of two this is the truncated transform of van der Hoeven 2004, cut at three
+//! quarters of 2M.)
+
+mod lanes;
+mod prime;
+#[cfg(test)]
+mod tests;
+mod transform;
+
+pub use prime::{Prime, Scratch, Shape};
+
+/// Whether this machine has fused multiply-adds; without, these transforms are slow.
+#[must_use]
+pub fn is_fast() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::arch::is_x86_feature_detected!("fma");
+    #[cfg(not(target_arch = "x86_64"))]
+    return cfg!(target_arch = "aarch64");
+}

@@ -1,0 +1,241 @@
+//! Polynomial products modulo one prime.
+
+use multiversion::multiversion;
+use warpint_arith::f50::{F50, Factor};
+
+use super::lanes::{Factors, Lane, WIDTH};
+use super::transform;
+
+/// How many coefficients are had, and how: M = 2^log2, and half as many more if extended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    log2: u32,
+    extended: bool,
+}
+
+impl Shape {
+    /// The shortest for so many coefficients: at least 32.
+    #[must_use]
+    pub fn of(coefficients: usize) -> Self {
+        let log2 = coefficients.max(32).next_power_of_two().ilog2();
+        let extended = log2 > 5 && coefficients <= 3 << (log2 - 2);
+        Self { log2: log2 - u32::from(extended), extended }
+    }
+
+    /// log2(M): what [`Prime::new`] is to be given at least.
+    #[must_use]
+    pub fn log2(self) -> u32 {
+        self.log2
+    }
+
+    /// N.
+    #[must_use]
+    pub fn points(self) -> usize {
+        (1 << self.log2) + self.rest()
+    }
+
+    /// h, or 0.
+    fn rest(self) -> usize {
+        if self.extended { 1 << (self.log2 - 1) } else { 0 }
+    }
+}
+
+/// What a transform from one node takes.
+struct Piece {
+    /// Of the node and its children.
+    first: [Factors; 3],
+    /// Of what lies below: entry 2^s + j has those of the nodes (4·root + c)·2^s + j, c < 4.
+    factors: Vec<Factors>,
+    /// Their inverses.
+    last: [Factors; 3],
+    inverses: Vec<Factors>,
+    /// 1/n.
+    scale: Factor,
+}
+
+/// The memory of products, kept from one to the next.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    a: Vec<Lane>,
+    b: Vec<Lane>,
+}
+
+/// One prime with all that its transforms take: 48·M bytes of tables.
+pub struct Prime {
+    field: F50,
+    log2: u32,
+    /// x^M − 1 and x^h − i.
+    pieces: [Piece; 2],
+    i: Factor,
+    half: Factor,
+    /// 2^32.
+    shift: Factor,
+}
+
+impl Prime {
+    /// For shapes of this log2 ≥ 5; `None` if the field has no root of unity of order
+    /// 2^(log2 + 1).
+    #[must_use]
+    pub fn new(field: F50, log2: u32) -> Option<Self> {
+        let (there, back) = (nodes(field, log2, false)?, nodes(field, log2, true)?);
+        let piece = |root, log2: u32| Piece {
+            first: first(field, &there, root),
+            factors: below(field, &there, root, log2),
+            last: first(field, &back, root),
+            inverses: below(field, &back, root, log2),
+            scale: field.factor(field.inverse(f64::from(1u32 << log2))),
+        };
+        Some(Self {
+            log2,
+            pieces: [piece(0, log2), piece(2, log2 - 1)],
+            i: field.factor(there[1]),
+            half: field.factor(field.inverse(2.0)),
+            shift: field.factor(4_294_967_296.0),
+            field,
+        })
+    }
+
+    /// The field.
+    #[must_use]
+    pub fn field(&self) -> F50 {
+        self.field
+    }
+
+    /// out ← a·b, or a² without b, as polynomials whose coefficients are any words: integers
+    /// 0 ≤ out_k < p, of the shape's points.
+    ///
+    /// # Panics
+    /// If `out` has not the shape's points, a factor is longer than that, or the shape is not one
+    /// of those that this was made for. A product of more coefficients is wrong.
+    pub fn product(
+        &self,
+        shape: Shape,
+        a: &[u64],
+        b: Option<&[u64]>,
+        out: &mut [f64],
+        scratch: &mut Scratch,
+    ) {
+        assert_eq!(shape.log2, self.log2, "tables of another length");
+        assert_eq!(out.len(), shape.points(), "a product of another length");
+        let vectors = shape.points() / WIDTH;
+        let Scratch { a: x, b: y } = scratch;
+        x.resize(vectors, Lane::default());
+        y.resize(vectors, Lane::default());
+        self.there(shape, a, out, x);
+        if let Some(b) = b {
+            self.there(shape, b, out, y);
+            transform::multiply(self.field, x, y);
+        } else {
+            transform::square(self.field, x);
+        }
+        self.back(shape, x, out);
+    }
+
+    /// The pieces' points among those of a row, and among vectors.
+    fn there(&self, shape: Shape, digits: &[u64], row: &mut [f64], to: &mut [Lane]) {
+        let (used, unused) = row.split_at_mut(digits.len());
+        residues(self.field, self.shift, digits, used);
+        unused.fill(0.0);
+        let m = 1 << shape.log2;
+        let (low, rest) = row.split_at_mut(m);
+        fold(self.field, self.i, low, rest);
+        let (to_low, to_rest) = to.split_at_mut(m / WIDTH);
+        for (piece, row, to) in [(&self.pieces[0], low, to_low), (&self.pieces[1], rest, to_rest)] {
+            if !to.is_empty() {
+                transform::enter(self.field, row, to, piece.first.each_ref());
+                transform::forward(self.field, to, &piece.factors);
+            }
+        }
+    }
+
+    fn back(&self, shape: Shape, from: &mut [Lane], row: &mut [f64]) {
+        let m = 1 << shape.log2;
+        let (low, rest) = row.split_at_mut(m);
+        let (from_low, from_rest) = from.split_at_mut(m / WIDTH);
+        let pieces = [(&self.pieces[0], from_low, &mut *low), (&self.pieces[1], from_rest, rest)];
+        for (piece, from, row) in pieces {
+            if !from.is_empty() {
+                transform::backward(self.field, from, &piece.inverses);
+                transform::leave(self.field, from, row, piece.last.each_ref());
+                scale(self.field, piece.scale, row);
+            }
+        }
+        let (low, rest) = row.split_at_mut(m);
+        unfold(self.field, [self.i, self.half], low, rest);
+        canonical(self.field, row);
+    }
+}
+
+/// w_j of the nodes j < 2^log2, or their inverses; at most p in size.
+fn nodes(field: F50, log2: u32, inverse: bool) -> Option<Vec<f64>> {
+    let mut w = vec![1.0];
+    for t in 0..log2 {
+        let root = field.root_of_unity(t + 2)?;
+        let root = if inverse { field.inverse(root) } else { root };
+        let others: Vec<f64> = w.iter().map(|&x| field.mul(x, root)).collect();
+        w.extend(others);
+    }
+    Some(w)
+}
+
+fn first(field: F50, w: &[f64], root: usize) -> [Factors; 3] {
+    [root, 2 * root, 2 * root + 1].map(|node| Factors::new([field.factor(w[node]); WIDTH]))
+}
+
+/// Entry 0 is that of entry 1 once more: nothing asks for it.
+fn below(field: F50, w: &[f64], root: usize, log2: u32) -> Vec<Factors> {
+    let vectors = (1usize << log2) / WIDTH;
+    let entry = |e: usize| {
+        let blocks = 1 << e.ilog2();
+        Factors::new([0, 1, 2, 3].map(|c| field.factor(w[(4 * root + c) * blocks + e - blocks])))
+    };
+    (0..vectors).map(|e| entry(e.max(1))).collect()
+}
+
+/// The residues of digits high·2^32 + low, below 0.57p: a product by a factor, and 2^32.
+#[multiversion(targets("x86_64+avx2+fma"))]
+fn residues(field: F50, shift: Factor, digits: &[u64], out: &mut [f64]) {
+    for (out, &digit) in out.iter_mut().zip(digits) {
+        // Both halves are below 2^32: exact.
+        let (high, low) = ((digit >> 32) as u32, digit as u32);
+        *out = field.mul_by(f64::from(high), shift) + f64::from(low);
+    }
+}
+
+/// From c of M + h coefficients to c mod (x^M − 1) and c mod (x^h − i): from 0.57p to below 2p.
+#[multiversion(targets("x86_64+avx2+fma"))]
+fn fold(field: F50, i: Factor, low: &mut [f64], rest: &mut [f64]) {
+    let (low, middle) = low.split_at_mut(rest.len());
+    for ((x, y), z) in low.iter_mut().zip(middle).zip(rest) {
+        let s = *x + field.mul_by(*y, i) - *z;
+        *x += *z;
+        *z = s;
+    }
+}
+
+/// The way back: from up to 0.57p to up to 0.61p.
+#[multiversion(targets("x86_64+avx2+fma"))]
+fn unfold(field: F50, [i, half]: [Factor; 2], low: &mut [f64], rest: &mut [f64]) {
+    let (low, middle) = low.split_at_mut(rest.len());
+    for ((r, y), s) in low.iter_mut().zip(middle).zip(rest) {
+        let d = *s - field.mul_by(*y, i);
+        (*r, *s) = (field.mul_by(*r + d, half), field.mul_by(*r - d, half));
+    }
+}
+
+#[multiversion(targets("x86_64+avx2+fma"))]
+fn scale(field: F50, factor: Factor, row: &mut [f64]) {
+    for x in row {
+        *x = field.mul_by(*x, factor);
+    }
+}
+
+/// The representatives 0 ≤ x < p.
+#[multiversion(targets("x86_64+avx2+fma"))]
+fn canonical(field: F50, row: &mut [f64]) {
+    let [p, _] = field.constants();
+    for x in row {
+        let r = field.reduce(*x);
+        *x = if r < 0.0 { r + p } else { r };
+    }
+}

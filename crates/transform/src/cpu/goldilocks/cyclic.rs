@@ -1,0 +1,276 @@
+//! Cyclic convolutions of any length the field has, without weights.
+//!
+//! N = R·C points are transformed down the columns and along the rows, with
+//! twiddles between (Bailey 1990, *FFTs in external or hierarchical memory*). Entries in natural order become a spectrum
+//! in whatever order this leaves.
+
+use std::ops::Range;
+
+use super::fft::Fft;
+use super::lanes::{Kernel, Lanes};
+use super::pool::Pool;
+use super::shape::Shape;
+use super::shared::Shared;
+use warpint_arith::goldilocks as field;
+
+/// A natural number as digits x_j in base 2^bits, 1 ≤ bits ≤ 32; those beyond
+/// its end are 0.
+#[derive(Clone, Copy)]
+pub struct Digits<'a> {
+    /// Little-endian limbs.
+    pub limbs: &'a [u64],
+    /// Bits of a digit.
+    pub bits: u32,
+}
+
+impl Digits<'_> {
+    /// x_j.
+    #[inline(always)]
+    fn at(&self, j: usize) -> u64 {
+        let bit = j * self.bits as usize;
+        let (word, shift) = (bit / 64, bit % 64);
+        let limb = |i: usize| self.limbs.get(i).copied().unwrap_or(0);
+        // Two shifts, for one by 64 would be none.
+        let x = limb(word) >> shift | limb(word + 1) << 1 << (63 - shift);
+        x & ((1 << self.bits) - 1)
+    }
+
+    /// ⌈64·limbs/bits⌉.
+    fn len(&self) -> usize {
+        (64 * self.limbs.len()).div_ceil(self.bits as usize)
+    }
+}
+
+/// ± the product of two operands, each named by its place.
+#[derive(Clone, Copy)]
+pub struct Term {
+    /// The first operand.
+    pub left: usize,
+    /// The second.
+    pub right: usize,
+    /// Whether the product is subtracted.
+    pub minus: bool,
+}
+
+/// Threads: across operands and sums, and within each.
+#[derive(Clone, Copy)]
+pub struct Pools<'a> {
+    /// For operands and sums.
+    pub across: &'a Pool,
+    /// For the parts of each.
+    pub within: &'a Pool,
+}
+
+/// Cyclic convolutions of N points.
+pub trait Cyclic: Send + Sync {
+    /// For each sum Σ ± x·y, after its coefficients
+    /// z_j = Σ ± Σ_i x_i·y_{j−i mod N} mod q, canonical, 0 ≤ j < N: what `finish`
+    /// makes of them.
+    ///
+    /// Every operand has at most N digits. One transform for each operand and
+    /// each sum; memory of 8·N bytes for each operand, and 16·N for each sum
+    /// that is under way.
+    fn sums(
+        &self,
+        pools: Pools,
+        operands: &[Digits],
+        sums: &[&[Term]],
+        finish: &(dyn Fn(&[u64]) -> Vec<u64> + Sync),
+    ) -> Vec<Vec<u64>>;
+}
+
+/// Tables for N = 2^k, 3·2^k or 5·2^k points; `None` for any other N.
+pub fn cyclic(n: usize) -> Option<Box<dyn Cyclic>> {
+    #[cfg(target_arch = "x86_64")]
+    if super::avx2::Four::available()
+        && let Some(tables) = Tables::<super::avx2::Four>::new(n)
+    {
+        return Some(Box::new(tables));
+    }
+    Some(Box::new(Tables::<u64>::new(n)?))
+}
+
+/// Tables of one length; a spectrum is laid out as [`Shape::pitch`] says.
+struct Tables<V: Lanes> {
+    shape: Shape,
+    columns_fft: Fft,
+    rows_fft: Fft,
+    /// ω_N^(c·k) at g·C + c, k being the column frequency at position
+    /// g·W + lane.
+    forward: Vec<V::Factor>,
+    /// Its inverse, over N.
+    inverse: Vec<V::Factor>,
+}
+
+impl<V: Lanes> Tables<V> {
+    fn new(n: usize) -> Option<Self> {
+        let shape = Shape::new(n, V::WIDTH)?;
+        let (columns_fft, rows_fft) = (Fft::new(shape.rows)?, Fft::new(shape.columns)?);
+        let omega = field::root_of_unity(n as u64)?;
+        let order = columns_fft.spectrum();
+        let twiddles = |omega: u64, first: u64| {
+            let mut table = Vec::with_capacity(n / V::WIDTH);
+            for group in order.chunks_exact(V::WIDTH) {
+                let steps: Vec<u64> = group.iter().map(|&k| field::pow(omega, k as u64)).collect();
+                let mut entry = vec![first; V::WIDTH];
+                for _ in 0..shape.columns {
+                    table.push(V::factors(&entry));
+                    for (t, step) in entry.iter_mut().zip(&steps) {
+                        *t = field::mul(*t, *step);
+                    }
+                }
+            }
+            table
+        };
+        let forward = twiddles(omega, 1);
+        let inverse = twiddles(field::inverse(omega)?, field::inverse(n as u64)?);
+        Some(Self { shape, columns_fft, rows_fft, forward, inverse })
+    }
+
+    fn spectrum(&self, pool: &Pool, digits: Digits) -> Vec<V> {
+        assert!(digits.len() <= self.shape.rows * self.shape.columns, "more digits than points");
+        let mut work = vec![V::splat(0); self.shape.rows / V::WIDTH * self.shape.pitch()];
+        let shared = Shared::new(&mut work);
+        pool.each_range(self.shape.columns / self.shape.tile(), |tiles| {
+            V::enter(Columns { tables: self, digits, work: &shared, tiles });
+        });
+        pool.each_chunk(&mut work, self.shape.pitch(), |_, group| {
+            self.rows_fft.forward(&mut group[..self.shape.columns]);
+        });
+        work
+    }
+
+    /// The coefficients of Σ ± x·y.
+    fn sum(&self, pool: &Pool, spectra: &[Vec<V>], terms: &[Term]) -> Vec<u64> {
+        let mut work = vec![V::splat(0); self.shape.rows / V::WIDTH * self.shape.pitch()];
+        pool.each_chunk(&mut work, self.shape.pitch(), |g, group| {
+            let out = &mut group[..self.shape.columns];
+            V::enter(Rows { tables: self, spectra, terms, at: g * self.shape.pitch(), out });
+        });
+        let mut out = vec![0; self.shape.rows * self.shape.columns];
+        let shared = Shared::new(&mut out);
+        pool.each_range(self.shape.columns / self.shape.tile(), |tiles| {
+            V::enter(InverseColumns { tables: self, work: &work, out: &shared, tiles });
+        });
+        out
+    }
+}
+
+impl<V: Lanes> Cyclic for Tables<V> {
+    fn sums(
+        &self,
+        pools: Pools,
+        operands: &[Digits],
+        sums: &[&[Term]],
+        finish: &(dyn Fn(&[u64]) -> Vec<u64> + Sync),
+    ) -> Vec<Vec<u64>> {
+        let Pools { across, within } = pools;
+        let spectra = across.each(operands.len(), |i| self.spectrum(within, operands[i]));
+        across.each(sums.len(), |i| finish(&self.sum(within, &spectra, sums[i])))
+    }
+}
+
+struct Columns<'a, V: Lanes> {
+    tables: &'a Tables<V>,
+    digits: Digits<'a>,
+    work: &'a Shared<'a, V>,
+    tiles: Range<usize>,
+}
+
+impl<V: Lanes> Kernel<V> for Columns<'_, V> {
+    #[inline(always)]
+    fn run(self) {
+        let t = self.tables;
+        let (w, Shape { rows, columns }) = (V::WIDTH, t.shape);
+        let used_rows = self.digits.len().div_ceil(columns);
+        let mut buffer = vec![V::splat(0); rows * t.shape.tile() / w];
+        let mut entry = vec![0; w];
+        for tile in self.tiles {
+            let first = tile * t.shape.tile();
+            for (v, column) in buffer.chunks_exact_mut(rows).enumerate() {
+                for (r, x) in column[..used_rows].iter_mut().enumerate() {
+                    let at = r * columns + first + v * w;
+                    for (lane, digit) in entry.iter_mut().enumerate() {
+                        *digit = self.digits.at(at + lane);
+                    }
+                    *x = V::elements(&entry);
+                }
+                column[used_rows..].fill(V::splat(0));
+                t.columns_fft.forward(column);
+                let c = first + v * w;
+                for (g, square) in column.chunks_exact_mut(w).enumerate() {
+                    V::transpose(square);
+                    let factors = &t.forward[g * columns + c..][..w];
+                    // SAFETY: tiles do not overlap, and every tile is in one range.
+                    let out = unsafe { self.work.piece(g * t.shape.pitch() + c, w) };
+                    for ((out, x), f) in out.iter_mut().zip(square).zip(factors) {
+                        *out = x.mul(*f);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The row of Σ ± x·y, transformed back.
+struct Rows<'a, V: Lanes> {
+    tables: &'a Tables<V>,
+    spectra: &'a [Vec<V>],
+    terms: &'a [Term],
+    at: usize,
+    out: &'a mut [V],
+}
+
+impl<V: Lanes> Kernel<V> for Rows<'_, V> {
+    #[inline(always)]
+    fn run(self) {
+        for term in self.terms {
+            let row = |i: usize| &self.spectra[i][self.at..][..self.out.len()];
+            let factors = row(term.left).iter().zip(row(term.right));
+            if term.minus {
+                for (out, (x, y)) in self.out.iter_mut().zip(factors) {
+                    *out = out.sub(x.mul(y.to_factor()));
+                }
+            } else {
+                for (out, (x, y)) in self.out.iter_mut().zip(factors) {
+                    *out = out.add(x.mul(y.to_factor()));
+                }
+            }
+        }
+        self.tables.rows_fft.inverse(self.out);
+    }
+}
+
+struct InverseColumns<'a, V: Lanes> {
+    tables: &'a Tables<V>,
+    work: &'a [V],
+    out: &'a Shared<'a, u64>,
+    tiles: Range<usize>,
+}
+
+impl<V: Lanes> Kernel<V> for InverseColumns<'_, V> {
+    #[inline(always)]
+    fn run(self) {
+        let t = self.tables;
+        let (w, Shape { rows, columns }) = (V::WIDTH, t.shape);
+        let mut column = vec![V::splat(0); rows];
+        for tile in self.tiles {
+            for v in 0..t.shape.tile() / w {
+                let c = tile * t.shape.tile() + v * w;
+                for (g, square) in column.chunks_exact_mut(w).enumerate() {
+                    let x = &self.work[g * t.shape.pitch() + c..][..w];
+                    let factors = &t.inverse[g * columns + c..][..w];
+                    for ((out, x), f) in square.iter_mut().zip(x).zip(factors) {
+                        *out = x.mul(*f);
+                    }
+                    V::transpose(square);
+                }
+                t.columns_fft.inverse(&mut column);
+                for (r, x) in column.iter().enumerate() {
+                    // SAFETY: tiles do not overlap, and every tile is in one range.
+                    x.store(unsafe { self.out.piece(r * columns + c, w) });
+                }
+            }
+        }
+    }
+}

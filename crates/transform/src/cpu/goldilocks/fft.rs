@@ -1,0 +1,360 @@
+//! In-place transforms of 2^k, 3·2^k and 5·2^k points, one in every lane.
+//!
+//! Forward by decimation in frequency, X_k = Σ_j x_j·ω^(jk), leaves the
+//! spectrum in the order [`Fft::spectrum`]; the inverse, by decimation in time
+//! and without the factor 1/n, takes it in that order. No reordering is done.
+//!
+//! Lengths from 128 up begin with passes of radix 2 to 16 whose twiddles come
+//! from tables, until blocks of at most 64 points are left, where every twiddle
+//! is a power of ω_64 = 8: a shift.
+
+use super::butterfly::{dft2, dft4, dft8, dft16};
+use super::lanes::{Kernel, Lanes};
+use super::odd::OddPass;
+use warpint_arith::goldilocks as field;
+
+/// Tables for one length.
+pub struct Fft {
+    len: usize,
+    /// The pass of radix 3 or 5 that comes first, if one divides the length.
+    odd: Option<OddPass>,
+    passes: Vec<Pass>,
+}
+
+/// One pass of butterflies over blocks of `block` points.
+pub(super) struct Pass {
+    radix: usize,
+    block: usize,
+    /// ω_block^(j·m) at j·(radix−1) + m−1, for 0 ≤ j < block/radix, 1 ≤ m < radix.
+    pub(super) forward: Vec<u64>,
+    /// Their inverses.
+    pub(super) inverse: Vec<u64>,
+}
+
+impl Pass {
+    pub(super) fn new(radix: usize, block: usize) -> Option<Self> {
+        let omega = field::root_of_unity(block as u64)?;
+        let table = |omega: u64| {
+            let mut table = Vec::with_capacity(block / radix * (radix - 1));
+            let mut step = 1;
+            for _ in 0..block / radix {
+                let mut w = step;
+                for _ in 1..radix {
+                    table.push(w);
+                    w = field::mul(w, step);
+                }
+                step = field::mul(step, omega);
+            }
+            table
+        };
+        let inverse = table(field::inverse(omega)?);
+        Some(Self { radix, block, forward: table(omega), inverse })
+    }
+}
+
+impl Fft {
+    /// Tables for n = 2^k, 3·2^k or 5·2^k; `None` for any other n, or k > 32.
+    #[must_use]
+    pub fn new(n: usize) -> Option<Self> {
+        let power = n / OddPass::radix_of(n);
+        if !power.is_power_of_two() {
+            return None;
+        }
+        let mut passes = vec![];
+        let mut block = power;
+        while block > 64 {
+            // The fewest passes: 16 and 8 while much is left, then what fits.
+            let radix = match block / 64 {
+                r @ (2 | 4 | 8 | 16) => r,
+                32 => 4,
+                _ => 8,
+            };
+            passes.push(Pass::new(radix, block)?);
+            block /= radix;
+        }
+        Some(Self { len: n, odd: OddPass::new(n), passes })
+    }
+
+    /// The index k whose X_k the forward transform leaves at each position.
+    #[must_use]
+    pub fn spectrum(&self) -> Vec<usize> {
+        let mut radices = vec![OddPass::radix_of(self.len)];
+        radices.extend(self.passes.iter().map(|pass| pass.radix));
+        let shifts = self.len / radices.iter().product::<usize>();
+        radices.extend(shift_radices(shifts));
+        // A pass of radix r puts the k ≡ m mod r into part m, which holds
+        // their quotients in the order of what follows.
+        let mut order = vec![0];
+        for r in radices.into_iter().rev() {
+            order = (0..r).flat_map(|m| order.iter().map(move |k| m + r * k)).collect();
+        }
+        order
+    }
+
+    /// The forward transform.
+    ///
+    /// # Panics
+    /// If there are not n entries.
+    pub fn forward<V: Lanes>(&self, x: &mut [V]) {
+        assert!(x.len() == self.len);
+        V::enter(Forward { fft: self, x });
+    }
+
+    /// n times the inverse transform.
+    ///
+    /// # Panics
+    /// If there are not n entries.
+    pub fn inverse<V: Lanes>(&self, x: &mut [V]) {
+        assert!(x.len() == self.len);
+        V::enter(Inverse { fft: self, x });
+    }
+}
+
+/// A kernel of its own, so that its long code is compiled once and not in every
+/// place that transforms something.
+struct Forward<'a, V> {
+    fft: &'a Fft,
+    x: &'a mut [V],
+}
+
+impl<V: Lanes> Kernel<V> for Forward<'_, V> {
+    #[inline(always)]
+    fn run(self) {
+        let power = self.fft.len / OddPass::radix_of(self.fft.len);
+        if let Some(odd) = &self.fft.odd {
+            odd.forward(self.x);
+        }
+        for part in self.x.chunks_exact_mut(power) {
+            let mut rest = power;
+            for pass in &self.fft.passes {
+                for block in part.chunks_exact_mut(pass.block) {
+                    match pass.radix {
+                        2 => forward_2(block, &pass.forward),
+                        4 => forward_4(block, &pass.forward),
+                        8 => forward_8(block, &pass.forward),
+                        _ => forward_16(block, &pass.forward),
+                    }
+                }
+                rest = pass.block / pass.radix;
+            }
+            for block in part.chunks_exact_mut(rest) {
+                forward_shifts(block);
+            }
+        }
+    }
+}
+
+struct Inverse<'a, V> {
+    fft: &'a Fft,
+    x: &'a mut [V],
+}
+
+impl<V: Lanes> Kernel<V> for Inverse<'_, V> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { fft, x } = self;
+        let power = fft.len / OddPass::radix_of(fft.len);
+        for part in x.chunks_exact_mut(power) {
+            let rest = fft.passes.last().map_or(power, |pass| pass.block / pass.radix);
+            for block in part.chunks_exact_mut(rest) {
+                inverse_shifts(block);
+            }
+            for pass in fft.passes.iter().rev() {
+                for block in part.chunks_exact_mut(pass.block) {
+                    match pass.radix {
+                        2 => inverse_2(block, &pass.inverse),
+                        4 => inverse_4(block, &pass.inverse),
+                        8 => inverse_8(block, &pass.inverse),
+                        _ => inverse_16(block, &pass.inverse),
+                    }
+                }
+            }
+        }
+        if let Some(odd) = &fft.odd {
+            odd.inverse(x);
+        }
+    }
+}
+
+/// x_j for j = 0, n/r, 2n/r …: the inputs of butterfly 0; butterfly i takes
+/// the i-th entry of each part.
+#[inline(always)]
+pub(super) fn parts<V, const R: usize>(x: &mut [V]) -> [&mut [V]; R] {
+    let h = x.len() / R;
+    let mut rest = x;
+    core::array::from_fn(|_| {
+        let (part, after) = core::mem::take(&mut rest).split_at_mut(h);
+        rest = after;
+        part
+    })
+}
+
+/// Forward and inverse passes of one radix with twiddles from a table.
+macro_rules! table_passes {
+    ($radix:literal, $dft:ident, $forward:ident, $inverse:ident, [$($m:literal),*]) => {
+        #[inline(always)]
+        fn $forward<V: Lanes>(block: &mut [V], table: &[u64]) {
+            let h = block.len() / $radix;
+            let parts = parts::<V, $radix>(block);
+            let table = &table[..h * ($radix - 1)];
+            for i in 0..h {
+                let x = $dft([parts[0][i], $(parts[$m][i]),*]);
+                parts[0][i] = x[0];
+                $(parts[$m][i] = x[$m].mul(V::splat_factor(table[i * ($radix - 1) + $m - 1]));)*
+            }
+        }
+
+        #[inline(always)]
+        fn $inverse<V: Lanes>(block: &mut [V], table: &[u64]) {
+            let h = block.len() / $radix;
+            let parts = parts::<V, $radix>(block);
+            let table = &table[..h * ($radix - 1)];
+            for i in 0..h {
+                let x = $dft([
+                    parts[0][i],
+                    $(parts[$m][i].mul(V::splat_factor(table[i * ($radix - 1) + $m - 1]))),*
+                ]);
+                parts[0][i] = x[0];
+                $(parts[$m][i] = x[$radix - $m];)*
+            }
+        }
+    };
+}
+
+table_passes!(2, dft2, forward_2, inverse_2, [1]);
+table_passes!(4, dft4, forward_4, inverse_4, [1, 2, 3]);
+table_passes!(8, dft8, forward_8, inverse_8, [1, 2, 3, 4, 5, 6, 7]);
+table_passes!(
+    16,
+    dft16,
+    forward_16,
+    inverse_16,
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]
+);
+
+/// The radices of [`forward_shifts`] for a block of at most 64 points.
+fn shift_radices(block: usize) -> Vec<usize> {
+    if block <= 8 { vec![block] } else { vec![block / 8, 8] }
+}
+
+/// The forward transform of a block of at most 64 points, by shifts only.
+#[inline(always)]
+fn forward_shifts<V: Lanes>(x: &mut [V]) {
+    match x.len() {
+        2 => forward_last_2(x),
+        4 => forward_last_4(x),
+        8 => forward_last_8(x),
+        16 => forward_first_2(x),
+        32 => forward_first_4(x),
+        64 => forward_first_8(x),
+        _ => {}
+    }
+}
+
+/// 64 or fewer times the inverse of [`forward_shifts`].
+#[inline(always)]
+fn inverse_shifts<V: Lanes>(x: &mut [V]) {
+    match x.len() {
+        2 => forward_last_2(x),
+        4 => inverse_last_4(x),
+        8 => inverse_last_8(x),
+        16 => inverse_first_2(x),
+        32 => inverse_first_4(x),
+        64 => inverse_first_8(x),
+        _ => {}
+    }
+}
+
+#[inline(always)]
+fn forward_last_2<V: Lanes>(x: &mut [V]) {
+    if let [a, b] = x {
+        [*a, *b] = dft2([*a, *b]);
+    }
+}
+
+#[inline(always)]
+fn forward_last_4<V: Lanes>(x: &mut [V]) {
+    if let [a, b, c, d] = x {
+        [*a, *b, *c, *d] = dft4([*a, *b, *c, *d]);
+    }
+}
+
+#[inline(always)]
+fn inverse_last_4<V: Lanes>(x: &mut [V]) {
+    if let [a, b, c, d] = x {
+        [*a, *d, *c, *b] = dft4([*a, *b, *c, *d]);
+    }
+}
+
+#[inline(always)]
+fn forward_last_8<V: Lanes>(x: &mut [V]) {
+    if let [a, b, c, d, e, f, g, h] = x {
+        [*a, *b, *c, *d, *e, *f, *g, *h] = dft8([*a, *b, *c, *d, *e, *f, *g, *h]);
+    }
+}
+
+#[inline(always)]
+fn inverse_last_8<V: Lanes>(x: &mut [V]) {
+    if let [a, b, c, d, e, f, g, h] = x {
+        [*a, *h, *g, *f, *e, *d, *c, *b] = dft8([*a, *b, *c, *d, *e, *f, *g, *h]);
+    }
+}
+
+/// Blocks of radix·8 points: a pass of that radix with twiddles
+/// ω_(8·radix)^(jm) = 2^(24/radix·jm), then `radix` transforms of 8 points.
+///
+/// Butterfly j is a call with a constant, so that the shifts are constants too.
+macro_rules! shift_passes {
+    ($radix:literal, $dft:ident, $forward:ident, $inverse:ident, [$($m:literal),*]) => {
+        #[inline(always)]
+        fn $forward<V: Lanes>(x: &mut [V]) {
+            #[inline(always)]
+            fn butterfly<V: Lanes, const J: usize>(x: &mut [V]) {
+                let y = $dft([x[J], $(x[8 * $m + J]),*]);
+                x[J] = y[0];
+                $(x[8 * $m + J] = y[$m].mul_pow2((24 / $radix * J * $m) as u32);)*
+            }
+            let x = &mut x[..8 * $radix];
+            butterfly::<V, 0>(x);
+            butterfly::<V, 1>(x);
+            butterfly::<V, 2>(x);
+            butterfly::<V, 3>(x);
+            butterfly::<V, 4>(x);
+            butterfly::<V, 5>(x);
+            butterfly::<V, 6>(x);
+            butterfly::<V, 7>(x);
+            for eight in x.chunks_exact_mut(8) {
+                forward_last_8(eight);
+            }
+        }
+
+        #[inline(always)]
+        fn $inverse<V: Lanes>(x: &mut [V]) {
+            #[inline(always)]
+            fn butterfly<V: Lanes, const J: usize>(x: &mut [V]) {
+                let y = $dft([
+                    x[J],
+                    $(x[8 * $m + J].mul_pow2(((192 - 24 / $radix * J * $m) % 192) as u32)),*
+                ]);
+                x[J] = y[0];
+                $(x[8 * $m + J] = y[$radix - $m];)*
+            }
+            let x = &mut x[..8 * $radix];
+            for eight in x.chunks_exact_mut(8) {
+                inverse_last_8(eight);
+            }
+            butterfly::<V, 0>(x);
+            butterfly::<V, 1>(x);
+            butterfly::<V, 2>(x);
+            butterfly::<V, 3>(x);
+            butterfly::<V, 4>(x);
+            butterfly::<V, 5>(x);
+            butterfly::<V, 6>(x);
+            butterfly::<V, 7>(x);
+        }
+    };
+}
+
+shift_passes!(2, dft2, forward_first_2, inverse_first_2, [1]);
+shift_passes!(4, dft4, forward_first_4, inverse_first_4, [1, 2, 3]);
+shift_passes!(8, dft8, forward_first_8, inverse_first_8, [1, 2, 3, 4, 5, 6, 7]);

@@ -1,0 +1,35 @@
+//! Transforms modulo q = 2^64 − 2^32 + 1 of 2^k, 3·2^k and 5·2^k points (Hérault 2025, §2–4), whose
+//! short ones are shifts: 2 has order 192.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `lanes`, `avx2` | one element, and four side by side |
+//! | `butterfly`, `odd`, `fft` | short transforms in registers, the radices 3 and 5, and a whole column or row |
+//! | `shape` | N = rows × columns |
+//! | `cyclic` | convolutions of natural numbers, cut into digits |
+//! | `pool`, `shared` | threads, and a slice they share |
+//!
+//! A product of many points is for its caller to put together of columns and rows ([`Shape`],
+//! [`Fft`]): what is done with the entries between them differs. [`cyclic`](cyclic()) does nothing.
+
+#[cfg(target_arch = "x86_64")]
+// For engines of this workspace only: its functions are safe to call only where `Four::available`.
+#[doc(hidden)]
+pub mod avx2;
+mod butterfly;
+mod cyclic;
+mod fft;
+mod lanes;
+mod odd;
+mod pool;
+mod shape;
+mod shared;
+#[cfg(test)]
+mod tests;
+
+pub use cyclic::{Cyclic, Digits, Pools, Term, cyclic};
+pub use fft::Fft;
+pub use lanes::{Kernel, Lanes};
+pub use pool::Pool;
+pub use shape::Shape;
+pub use shared::Shared;

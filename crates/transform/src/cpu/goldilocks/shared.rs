@@ -1,0 +1,37 @@
+//! A slice that several threads write to, each in places of its own.
+
+use std::marker::PhantomData;
+
+/// Like `&mut [T]`, but its pieces are handed out on trust.
+pub struct Shared<'a, T> {
+    start: *mut T,
+    len: usize,
+    slice: PhantomData<&'a mut [T]>,
+}
+
+// SAFETY: access goes through `piece` alone, whose caller promises that no two
+// pieces in use overlap, as if the slice had been split beforehand.
+unsafe impl<T: Send> Sync for Shared<'_, T> {}
+
+impl<'a, T> Shared<'a, T> {
+    /// The slice, to be handed out in pieces.
+    #[must_use]
+    pub fn new(slice: &'a mut [T]) -> Self {
+        Self { start: slice.as_mut_ptr(), len: slice.len(), slice: PhantomData }
+    }
+
+    /// The entries `at..at + len`.
+    ///
+    /// # Panics
+    /// If they are not in the slice.
+    ///
+    /// # Safety
+    /// No other piece in use overlaps this one.
+    #[inline(always)]
+    #[expect(clippy::mut_from_ref, reason = "disjointness is the caller's promise")]
+    pub unsafe fn piece(&self, at: usize, len: usize) -> &mut [T] {
+        assert!(at <= self.len && len <= self.len - at);
+        // SAFETY: in bounds, and not otherwise borrowed by the caller's promise.
+        unsafe { std::slice::from_raw_parts_mut(self.start.add(at), len) }
+    }
+}

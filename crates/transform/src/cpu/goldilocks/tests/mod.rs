@@ -1,0 +1,4 @@
+//! Every part against its slow, obvious version.
+
+mod fft;
+mod lanes;
