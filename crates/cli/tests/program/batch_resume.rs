@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::common::{Ran, WARPINT, command, warpint};
+use crate::common::{Ran, WARPINT, command, end, signal, warpint};
 
 /// Pieces so small, and noted so often, that there is time between two of them.
 const SMALL: &str = "--chunk 3 --checkpoint-interval 0.001 --device cpu";
@@ -45,7 +45,7 @@ fn begin(dir: &Path, line: &str) -> Child {
 }
 
 /// Sends a signal as soon as more numbers are done than this.
-fn signal(dir: &Path, mut child: Child, out: &str, more: u64, name: &str) -> Ran {
+fn stopped_at(dir: &Path, mut child: Child, out: &str, more: u64, name: &str) -> Ran {
     let begin = Instant::now();
     while done(dir, out) <= more && child.try_wait().unwrap().is_none() {
         assert!(begin.elapsed() < Duration::from_secs(60), "nothing is written");
@@ -54,12 +54,12 @@ fn signal(dir: &Path, mut child: Child, out: &str, more: u64, name: &str) -> Ran
     let id = child.id().to_string();
     // It may be at its end.
     let _ = Command::new("kill").args(["-s", name, &id]).stderr(Stdio::null()).status().unwrap();
-    child.wait_with_output().unwrap().into()
+    end(child)
 }
 
 /// A run that Ctrl-C has stopped in the middle.
 fn stopped(dir: &Path, line: &str, out: &str) -> Ran {
-    let ran = signal(dir, begin(dir, line), out, 0, "INT");
+    let ran = stopped_at(dir, begin(dir, line), out, 0, "INT");
     assert!(ran.ended_by("INT") && ran.out.is_empty(), "{ran:?}");
     ran
 }
@@ -82,7 +82,7 @@ fn killed_at_any_time_it_goes_on_to_the_same_bytes() {
         let ran = loop {
             let child = begin(dir.path(), &line(""));
             // Some of it each time, and what is killed between two notes.
-            let ran = signal(dir.path(), child, out, before + 100, "KILL");
+            let ran = stopped_at(dir.path(), child, out, before + 100, "KILL");
             if ran.code.is_some() {
                 break ran;
             }
@@ -133,7 +133,8 @@ fn ctrl_c_keeps_what_is_done_and_the_same_command_goes_on() {
     assert_eq!(names(dir.path()), ["a.txt", "b.txt", "r.txt", "whole.txt"]);
 
     // As JSON, and with the note for people.
-    let ran = signal(dir.path(), begin(dir.path(), "sqr a.txt -o s.txt --json"), "s.txt", 0, "INT");
+    let ran =
+        stopped_at(dir.path(), begin(dir.path(), "sqr a.txt -o s.txt --json"), "s.txt", 0, "INT");
     let json = ran.json();
     assert!(ran.ended_by("INT"), "{ran:?}");
     assert_eq!((&json["status"], &json["count"]), (&"stopped".into(), &1500.into()));
@@ -291,14 +292,14 @@ fn what_comes_through_a_pipe_is_known_by_its_digest() {
         .spawn()
         .unwrap();
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), &numbers).unwrap();
-    let ran = signal(dir.path(), child, "r.txt", 0, "INT");
+    let ran = stopped_at(dir.path(), child, "r.txt", 0, "INT");
     assert!(ran.ended_by("INT"), "{ran:?}");
     let left = done(dir.path(), "r.txt");
     let again = crate::common::with_input(dir.path(), &args("--json"), &numbers);
     assert_eq!((again.code, &again.json()["resumed-from"]), (Some(2), &left.into()));
 
     let child = begin(dir.path(), "sqr a.txt -o s.txt");
-    assert!(signal(dir.path(), child, "s.txt", 0, "INT").ended_by("INT"));
+    assert!(stopped_at(dir.path(), child, "s.txt", 0, "INT").ended_by("INT"));
     fs::rename(dir.path().join("s.txt.partial"), dir.path().join("r.txt.partial")).unwrap();
     fs::rename(dir.path().join("s.txt.partial.json"), dir.path().join("r.txt.partial.json"))
         .unwrap();
@@ -318,9 +319,8 @@ fn streams_begin_anew() {
     while size() == 0 && child.try_wait().unwrap().is_none() {
         assert!(started.elapsed() < Duration::from_secs(60), "nothing is written");
     }
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
-    let ran = Ran::from(child.wait_with_output().unwrap());
+    signal(&child, "INT");
+    let ran = end(child);
     assert!(ran.ended_by("INT") && ran.out.is_empty(), "{ran:?}");
     assert!(ran.err.ends_with(" of 1500 numbers: nothing is written\n"), "{ran:?}");
     assert_eq!(names(dir.path()), ["a.txt", "b.txt"]);

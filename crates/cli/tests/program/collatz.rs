@@ -1,10 +1,8 @@
 //! `warpint collatz path` and `warpint collatz delay`.
 
 use std::fs;
-use std::process::{Command, Stdio};
-use std::time::Duration;
 
-use crate::common::{Ran, command, warpint};
+use crate::common::{Ran, end, signal, spawn, wait_for_handler, warpint};
 
 fn ran(line: &str) -> Ran {
     let dir = tempfile::tempdir().unwrap();
@@ -139,18 +137,10 @@ fn what_makes_no_sense_is_said() {
 fn a_stopped_run_says_what_was_done() {
     let dir = tempfile::tempdir().unwrap();
     for line in ["collatz delay 1 2^60 --device cpu --json", "collatz path 2^20000000-1"] {
-        let mut child = command(dir.path(), line.split(' '))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        std::thread::sleep(Duration::from_millis(700));
-        let id = child.id().to_string();
-        assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
-        let ran: Ran = {
-            let _ = child.try_wait();
-            child.wait_with_output().unwrap().into()
-        };
+        let mut child = spawn(dir.path(), line);
+        wait_for_handler(&mut child);
+        signal(&child, "INT");
+        let ran = end(child);
         assert!(ran.ended_by("INT"), "{ran:?}");
         assert!(ran.err.contains("stopped after "), "{ran:?}");
         if line.contains("delay") {

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use warpint::collatz::Region;
 use warpint::collatz::runs::sample::Sample;
 
-use crate::common::{Ran, command, warpint};
+use crate::common::{Ran, end, signal, spawn, wait_for_handler, warpint};
 
 const MERGE: &str = "collatz merge warpint-collatz";
 
@@ -214,20 +214,22 @@ fn units_that_are_cut_differently_are_compared_or_named() {
 #[cfg(unix)]
 #[test]
 fn a_stopped_merge_reports_nothing() {
-    use std::process::{Command, Stdio};
-
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().join("warpint-collatz");
     fs::create_dir(&folder).unwrap();
-    forge(&folder.join("claim.json"), &claim("plain", "none", 1 << 60, "7"));
-    // 2^34 numbers by the sieve.
-    let line = format!("{MERGE} --no-check --audit 1");
-    let mut command = command(dir.path(), line.split(' '));
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(700));
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
-    let ran = Ran::from(child.wait_with_output().unwrap());
+    // 2^34 numbers of each by the sieve, more than half a minute in all.
+    for unit in 0..64 {
+        let mut claim = claim("plain", "none", 1 << 60, "7");
+        let (from, to) = ((1u128 << 100) + (unit << 60), (1u128 << 100) + ((unit + 1) << 60));
+        (claim["from"], claim["to"]) = (from.to_string().into(), to.to_string().into());
+        claim["region"] =
+            serde_json::json!({"interval": {"from": claim["from"], "to": claim["to"]}});
+        forge(&folder.join(format!("claim-{unit}.json")), &claim);
+    }
+    let mut child = spawn(dir.path(), &format!("{MERGE} --no-check --audit 64"));
+    wait_for_handler(&mut child);
+    signal(&child, "INT");
+    let ran = end(child);
     assert!(ran.ended_by("INT") && ran.out.is_empty(), "{ran:?}");
     assert!(ran.err.contains("stopped: nothing is reported\n"), "{ran:?}");
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
-use crate::common::{Ran, WARPINT, command, warpint};
+use crate::common::{Ran, WARPINT, command, end, signal, warpint};
 
 const DIR: &str = "warpint-collatz";
 
@@ -430,11 +430,8 @@ fn a_killed_run_goes_on() {
 fn a_stopped_run_keeps_what_is_finished() {
     let dir = tempfile::tempdir().unwrap();
     let child = start(dir.path());
-    let id = child.id().to_string();
-    assert!(
-        std::process::Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success()
-    );
-    let ran = Ran::from(child.wait_with_output().unwrap());
+    signal(&child, "INT");
+    let ran = end(child);
     assert!(ran.ended_by("INT") && ran.json()["status"] == "stopped", "{ran:?}");
     let kept = units(dir.path()).len();
     assert_eq!(ran.json()["done"], kept);

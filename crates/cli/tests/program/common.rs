@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, ExitStatus, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -106,5 +106,50 @@ pub(crate) fn in_time(mut command: Command) -> Ran {
         }
         std::thread::sleep(Duration::from_millis(5));
     }
+    child.wait_with_output().unwrap().into()
+}
+
+/// Starts `warpint <line>` with pipes for both outputs.
+pub(crate) fn spawn(dir: &Path, line: &str) -> Child {
+    let piped = Stdio::piped;
+    command(dir, line.split(' ')).stdout(piped()).stderr(piped()).spawn().unwrap()
+}
+
+/// Waits for a minute at most.
+pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !is_so() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Sends a signal by its name without `SIG`.
+pub(crate) fn signal(child: &Child, name: &str) {
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
+}
+
+/// Waits until the program catches Ctrl-C's signal, which it does before it begins to work.
+pub(crate) fn wait_for_handler(child: &mut Child) {
+    let status = format!("/proc/{}/status", child.id());
+    if !Path::new(&status).exists() {
+        // Another Unix tells nobody.
+        std::thread::sleep(Duration::from_secs(2));
+        return;
+    }
+    // Bit 1 of the caught signals is SIGINT.
+    let caught = || {
+        let text = std::fs::read_to_string(&status).ok()?;
+        let mask = text.lines().find_map(|line| line.strip_prefix("SigCgt:"))?;
+        Some(u64::from_str_radix(mask.trim(), 16).ok()? & 2 != 0)
+    };
+    wait_until("the signal handler", || {
+        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+        caught() == Some(true)
+    });
+}
+
+pub(crate) fn end(child: Child) -> Ran {
     child.wait_with_output().unwrap().into()
 }

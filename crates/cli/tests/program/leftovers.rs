@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::common::{Ran, command, warpint};
+use crate::common::{Ran, command, end, signal, warpint};
 
 /// Large enough to be interrupted: a test takes a second or two.
 /// 80567 = 2·1·40283 + 1 divides it: pow(2, 40283, 80567) == 1 in Python.
@@ -50,9 +50,8 @@ fn interrupt_one_with_a_proof(dir: &Path) {
         assert!(begin.elapsed() < PATIENCE, "no residues");
         std::thread::sleep(Duration::from_millis(2));
     }
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
-    let ran = Ran::from(child.wait_with_output().unwrap());
+    signal(&child, "INT");
+    let ran = end(child);
     assert!(ran.ended_by("INT"), "{ran:?}");
 }
 

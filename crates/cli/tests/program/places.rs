@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::warpint;
+use crate::common::{end, signal, wait_for_handler, warpint};
 
 #[test]
 fn a_device_that_is_not_there_is_refused_and_nothing_is_touched() {
@@ -107,7 +107,7 @@ fn a_budget_ends_the_search_and_what_was_timed_is_kept() {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_prints_and_keeps_what_was_tuned() {
-    use std::process::{Command, Stdio};
+    use std::process::Stdio;
 
     let dir = tempfile::tempdir().unwrap();
     let args = ["tune", "216091", "6972593", "--device", "cpu", "--json"];
@@ -117,9 +117,8 @@ fn ctrl_c_prints_and_keeps_what_was_tuned() {
     while !dir.path().join("config/tuning.json").exists() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
-    let ran: crate::common::Ran = child.wait_with_output().unwrap().into();
+    signal(&child, "INT");
+    let ran = end(child);
     assert!(ran.ended_by("INT"), "{ran:?}");
     let json = ran.json();
     assert_eq!(json["stopped"], true);
@@ -205,16 +204,15 @@ fn the_self_test_takes_a_device() {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_a_stress_test_with_its_tally() {
-    use std::process::{Command, Stdio};
+    use std::process::Stdio;
 
     let dir = tempfile::tempdir().unwrap();
     let args = ["stress", "--device", "cpu", "--time", "60", "--exponent", "9941"];
     let mut command = crate::common::command(dir.path(), args);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(std::time::Duration::from_secs(2));
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
-    let ran: crate::common::Ran = child.wait_with_output().unwrap().into();
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for_handler(&mut child);
+    signal(&child, "INT");
+    let ran = end(child);
     assert!(ran.ended_by("INT"), "{ran:?}");
     assert!(ran.out.contains("no mismatch"), "{ran:?}");
 }
@@ -222,7 +220,7 @@ fn ctrl_c_ends_a_stress_test_with_its_tally() {
 #[cfg(unix)]
 #[test]
 fn stress_without_a_time_limit_goes_on_until_it_is_stopped() {
-    use std::process::{Command, Stdio};
+    use std::process::Stdio;
 
     let dir = tempfile::tempdir().unwrap();
     let args = ["stress", "--device", "cpu", "--exponent", "9941", "--quiet", "--json"];
@@ -230,9 +228,8 @@ fn stress_without_a_time_limit_goes_on_until_it_is_stopped() {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(std::time::Duration::from_secs(2));
     assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
-    let ran: crate::common::Ran = child.wait_with_output().unwrap().into();
+    signal(&child, "INT");
+    let ran = end(child);
     assert!(ran.ended_by("INT") && ran.err.is_empty(), "{ran:?}");
     let json = ran.json();
     assert_eq!(json["mismatches"], 0);

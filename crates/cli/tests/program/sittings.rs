@@ -4,21 +4,12 @@ use std::fs;
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::common::{Ran, WARPINT, command, warpint};
+use crate::common::{Ran, WARPINT, command, end, signal, wait_for_handler, wait_until, warpint};
 
 /// A test that takes some seconds.
 const P: u32 = 86_243;
-const PATIENCE: Duration = Duration::from_secs(60);
-
-fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !done() {
-        assert!(begin.elapsed() < PATIENCE, "waited in vain for {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
 
 /// Checkpoints of a test, newest first.
 fn checkpoints(dir: &Path, kind: &str) -> Vec<PathBuf> {
@@ -50,15 +41,6 @@ fn start(dir: &Path, kind: &str, n: usize) -> Child {
         checkpoints(dir, kind).len() >= n
     });
     child
-}
-
-fn signal(child: &Child, name: &str) {
-    let status = Command::new("kill").args(["-s", name, &child.id().to_string()]).status().unwrap();
-    assert!(status.success());
-}
-
-fn end(child: Child) -> Ran {
-    child.wait_with_output().unwrap().into()
 }
 
 /// Stops a test with Ctrl-C's signal; the iteration it stopped at.
@@ -378,21 +360,7 @@ fn a_signal_before_there_is_anything_to_save_ends_it_at_once() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let status = format!("/proc/{}/status", child.id());
-    // Bit 1 of the caught signals is SIGINT: the handler is there.
-    let caught = || {
-        let text = fs::read_to_string(&status).ok()?;
-        let mask = text.lines().find_map(|l| l.strip_prefix("SigCgt:"))?;
-        Some(u64::from_str_radix(mask.trim(), 16).ok()? & 2 != 0)
-    };
-    if Path::new(&status).exists() {
-        wait_until("the signal handler", || {
-            assert!(child.try_wait().unwrap().is_none());
-            caught() == Some(true)
-        });
-    } else {
-        std::thread::sleep(Duration::from_secs(2));
-    }
+    wait_for_handler(&mut child);
     signal(&child, "INT");
     assert!(end(child).ended_by("INT"));
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);

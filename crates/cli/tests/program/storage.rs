@@ -3,10 +3,10 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{Ran, WARPINT, command, in_time, warpint};
+use crate::common::{Ran, WARPINT, command, end, in_time, signal, spawn, wait_until, warpint};
 
 /// Large enough to lose its directory: a test takes a second or two.
 /// 80567 = 2·1·40283 + 1 divides it: pow(2, 40283, 80567) == 1 in Python.
@@ -14,19 +14,6 @@ const P: u32 = 40_283;
 
 fn fifo(at: &Path) {
     assert!(Command::new("mkfifo").arg(at).status().unwrap().success());
-}
-
-fn spawn(dir: &Path, line: &str) -> Child {
-    let piped = Stdio::piped;
-    command(dir, line.split(' ')).stdout(piped()).stderr(piped()).spawn().unwrap()
-}
-
-fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    let begin = Instant::now();
-    while !is_so() {
-        assert!(begin.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
-        std::thread::sleep(Duration::from_millis(2));
-    }
 }
 
 fn has_checkpoints(folder: &Path) -> bool {
@@ -79,7 +66,7 @@ fn a_test_whose_directory_vanishes_goes_on_and_its_result_is_recorded() {
     wait_until("a checkpoint", || has_checkpoints(&folder));
     fs::rename(&work, dir.path().join("away")).unwrap();
     wait_until("another one", || has_checkpoints(&folder));
-    let ran = Ran::from(child.wait_with_output().unwrap());
+    let ran = end(child);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_eq!(ran.json()["status"], "C");
     let results = fs::read_to_string(work.join("results.txt")).unwrap();
@@ -171,10 +158,9 @@ fn a_request_to_stop_ends_the_wait_for_another_programs_lock() {
     wait_until("a result", || {
         fs::read_to_string(at("results.txt")).is_ok_and(|text| text.ends_with('\n'))
     });
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
+    signal(&child, "INT");
     let begin = Instant::now();
-    let ran = Ran::from(child.wait_with_output().unwrap());
+    let ran = end(child);
     // Without the question it waits for two minutes.
     assert!(begin.elapsed() < Duration::from_secs(60), "{ran:?}");
     assert!(ran.ended_by("INT"), "{ran:?}");

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::common::{Ran, warpint};
+use crate::common::{Ran, end, signal, warpint};
 
 fn array<'a>(json: &'a Value, key: &str) -> &'a [Value] {
     json[key].as_array().unwrap_or_else(|| panic!("{key} of {json}"))
@@ -130,7 +130,7 @@ fn prices_that_cannot_be_stored_are_printed() {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_keeps_what_was_measured_and_the_rest_is_for_the_next_time() {
-    use std::process::{Command, Stdio};
+    use std::process::Stdio;
     use std::time::Duration;
 
     let dir = tempfile::tempdir().unwrap();
@@ -146,9 +146,8 @@ fn ctrl_c_keeps_what_was_measured_and_the_rest_is_for_the_next_time() {
     while !cache.exists() {
         std::thread::sleep(Duration::from_millis(1));
     }
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
-    let ran: Ran = child.wait_with_output().unwrap().into();
+    signal(&child, "INT");
+    let ran: Ran = end(child);
     assert!(ran.ended_by("INT") && ran.err.is_empty(), "{ran:?}");
     assert!(ran.out.contains("stopped: ") && ran.out.contains("the same command goes on"));
     let stored = |json: &Value| array(json, "rows").len();

@@ -269,8 +269,9 @@ fn names_and_numbers_have_bounds() {
 #[cfg(unix)]
 mod several {
     use super::*;
+    use crate::common::{end, signal, wait_until};
     use std::process::{Child, Stdio};
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     fn start(dir: &Path, options: &str) -> Child {
         let line = format!("work work --checkpoint-interval 0.1{options}");
@@ -280,18 +281,6 @@ mod several {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap()
-    }
-
-    fn end(child: Child) -> Ran {
-        child.wait_with_output().unwrap().into()
-    }
-
-    fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
-        let begin = Instant::now();
-        while !done() {
-            assert!(begin.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
-            std::thread::sleep(Duration::from_millis(5));
-        }
     }
 
     #[test]
@@ -313,9 +302,7 @@ mod several {
         assert_eq!(second.code, Some(2), "{second:?}");
         assert!(second.error().contains("worker 0 is already at work in work"), "{second:?}");
 
-        let killed =
-            std::process::Command::new("kill").args(["-s", "INT", &id.to_string()]).status();
-        assert!(killed.unwrap().success());
+        signal(&child, "INT");
         let ran = end(child);
         assert!(ran.ended_by("INT"), "{ran:?}");
         assert_eq!(status()["workers"][0]["state"], "stopped");

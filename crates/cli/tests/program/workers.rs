@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::common::{Ran, command, warpint};
+use crate::common::{command, end, signal, wait_until, warpint};
 
 fn results(dir: &Path, name: &str) -> Vec<u64> {
     let text = fs::read_to_string(dir.join("w").join(name)).unwrap_or_default();
@@ -31,23 +31,6 @@ fn start(dir: &Path, line: &str) -> Child {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap()
-}
-
-fn signal(child: &Child, name: &str) {
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
-}
-
-fn end(child: Child) -> Ran {
-    child.wait_with_output().unwrap().into()
-}
-
-fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !done() {
-        assert!(begin.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 fn states(dir: &Path) -> Vec<String> {
