@@ -70,22 +70,26 @@ impl Shape for Karatsuba {
         let product = self.b_limbs.is_some();
         let low = product && self.part == Part::Low && self.levels <= 1;
         let high = product && self.part == Part::High && self.levels == 0 && first > 1;
-        Ok(Source::new("karatsuba.cu", include_str!("../../kernels/karatsuba.cu"), &["karatsuba"])
-            .headers(common::HEADERS)
-            .header("limbs.cuh", include_str!("../../kernels/limbs.cuh"))
-            .header("quad.cuh", include_str!("../../kernels/quad.cuh"))
-            .define("A_LIMBS", self.a_limbs)
-            .define("B_LIMBS", b_limbs)
-            .define("FIRST", first)
-            .define("OUT_LIMBS", out_limbs)
-            .define("SQUARE", u32::from(!product))
-            .define("LOW", u32::from(low))
-            .define("HIGH", u32::from(high))
-            .define("LEVELS", self.levels)
-            .define("LEAF", self.leaf)
-            .define("NUMBERS", self.numbers)
-            .define("THREADS", self.threads)
-            .define("BLOCKS", self.blocks))
+        Ok(Source::new(
+            "karatsuba.cu",
+            include_str!("../../kernels/product/karatsuba.cu"),
+            &["karatsuba"],
+        )
+        .headers(common::HEADERS)
+        .header("limbs.cuh", include_str!("../../kernels/common/limbs.cuh"))
+        .header("quad.cuh", include_str!("../../kernels/common/quad.cuh"))
+        .define("A_LIMBS", self.a_limbs)
+        .define("B_LIMBS", b_limbs)
+        .define("FIRST", first)
+        .define("OUT_LIMBS", out_limbs)
+        .define("SQUARE", u32::from(!product))
+        .define("LOW", u32::from(low))
+        .define("HIGH", u32::from(high))
+        .define("LEVELS", self.levels)
+        .define("LEAF", self.leaf)
+        .define("NUMBERS", self.numbers)
+        .define("THREADS", self.threads)
+        .define("BLOCKS", self.blocks))
     }
 
     fn shared_bytes(&self) -> u32 {

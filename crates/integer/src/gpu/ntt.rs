@@ -291,7 +291,7 @@ impl Shape for Ntt {
         let (first, out_limbs) = self.part.limbs(self.a_limbs, b_limbs);
         let [fields, raised, mixed, joined] = self.constants()?;
         let radices: Vec<_> = self.radices().iter().map(ToString::to_string).collect();
-        Ok(Source::new("ntt.cu", include_str!("../../kernels/ntt.cu"), &["ntt"])
+        Ok(Source::new("ntt.cu", include_str!("../../kernels/product/ntt.cu"), &["ntt"])
             .headers(common::HEADERS)
             .header("transform.cuh", include_str!("../../kernels/transform.cuh"))
             .define("A_LIMBS", self.a_limbs)

@@ -49,7 +49,7 @@ impl SumShape {
 
 impl Shape for SumShape {
     fn source(&self) -> Result<Source, DeviceError> {
-        Ok(Source::new("sum.cu", include_str!("../../kernels/sum.cu"), &["sum"])
+        Ok(Source::new("sum.cu", include_str!("../../kernels/elementwise/sum.cu"), &["sum"])
             .headers(common::HEADERS)
             .define("A_LIMBS", self.a_limbs)
             .define("B_LIMBS", self.b_limbs)

@@ -31,7 +31,7 @@ impl Shape for Take {
 }
 
 pub(super) fn source() -> Source {
-    Source::new("take.cu", include_str!("../../kernels/take.cu"), &["take"])
+    Source::new("take.cu", include_str!("../../kernels/power/take.cu"), &["take"])
         .headers(common::HEADERS)
         .define("THREADS", THREADS)
 }

@@ -124,20 +124,24 @@ impl Divide {
 
 impl Shape for Divide {
     fn source(&self) -> Result<Source, DeviceError> {
-        Ok(Source::new("divide.cu", include_str!("../../../kernels/divide.cu"), &["divide"])
-            .headers(common::HEADERS)
-            .header("lanes.cuh", include_str!("../../../kernels/lanes.cuh"))
-            .header("digits.cuh", include_str!("../../../kernels/digits.cuh"))
-            .define("U_LIMBS", self.u_limbs)
-            .define("V_LIMBS", self.v_limbs)
-            .define("QUOTIENT", u32::from(self.quotient))
-            .define("REMAINDER", u32::from(self.remainder))
-            .define("EXACT", u32::from(self.exact))
-            .define("WINDOW", u32::from(self.window))
-            .define("LANES", self.lanes)
-            .define("LIMBS", self.limbs)
-            .define("THREADS", self.threads)
-            .define("BLOCKS", self.blocks()))
+        Ok(Source::new(
+            "divide.cu",
+            include_str!("../../../kernels/division/divide.cu"),
+            &["divide"],
+        )
+        .headers(common::HEADERS)
+        .header("lanes.cuh", include_str!("../../../kernels/common/lanes.cuh"))
+        .header("digits.cuh", include_str!("../../../kernels/common/digits.cuh"))
+        .define("U_LIMBS", self.u_limbs)
+        .define("V_LIMBS", self.v_limbs)
+        .define("QUOTIENT", u32::from(self.quotient))
+        .define("REMAINDER", u32::from(self.remainder))
+        .define("EXACT", u32::from(self.exact))
+        .define("WINDOW", u32::from(self.window))
+        .define("LANES", self.lanes)
+        .define("LIMBS", self.limbs)
+        .define("THREADS", self.threads)
+        .define("BLOCKS", self.blocks()))
     }
 
     fn shared_bytes(&self) -> u32 {

@@ -37,21 +37,27 @@ impl RowShape {
 impl Shape for RowShape {
     fn source(&self) -> Result<Source, DeviceError> {
         let source = match self.kernel {
-            Kernel::Align => {
-                Source::new("align.cu", include_str!("../../../kernels/align.cu"), &["align"])
-            }
-            Kernel::Correct | Kernel::Digit => {
-                Source::new("correct.cu", include_str!("../../../kernels/correct.cu"), &["correct"])
-                    .define("DIGIT", u32::from(self.kernel == Kernel::Digit))
-            }
-            Kernel::Unalign => {
-                Source::new("unalign.cu", include_str!("../../../kernels/unalign.cu"), &["unalign"])
-            }
+            Kernel::Align => Source::new(
+                "align.cu",
+                include_str!("../../../kernels/division/align.cu"),
+                &["align"],
+            ),
+            Kernel::Correct | Kernel::Digit => Source::new(
+                "correct.cu",
+                include_str!("../../../kernels/division/correct.cu"),
+                &["correct"],
+            )
+            .define("DIGIT", u32::from(self.kernel == Kernel::Digit)),
+            Kernel::Unalign => Source::new(
+                "unalign.cu",
+                include_str!("../../../kernels/division/unalign.cu"),
+                &["unalign"],
+            ),
         };
         Ok(source
             .headers(common::HEADERS)
-            .header("quad.cuh", include_str!("../../../kernels/quad.cuh"))
-            .header("shifted.cuh", include_str!("../../../kernels/shifted.cuh"))
+            .header("quad.cuh", include_str!("../../../kernels/common/quad.cuh"))
+            .header("shifted.cuh", include_str!("../../../kernels/common/shifted.cuh"))
             .header("pass.cuh", include_str!("../../../kernels/pass.cuh"))
             .define("THREADS", self.threads))
     }

@@ -42,7 +42,7 @@ impl Kernel {
             ($name:literal) => {
                 (
                     concat!($name, ".cu"),
-                    include_str!(concat!("../../../kernels/", $name, ".cu")),
+                    include_str!(concat!("../../../kernels/elementwise/", $name, ".cu")),
                     $name,
                 )
             };
@@ -103,8 +103,8 @@ impl GroupShape {
         let (file, text, name) = self.kernel.file();
         Source::new(file, text, &[name])
             .headers(common::HEADERS)
-            .header("groups.cuh", include_str!("../../../kernels/groups.cuh"))
-            .header("compare.cuh", include_str!("../../../kernels/compare.cuh"))
+            .header("groups.cuh", include_str!("../../../kernels/elementwise/groups.cuh"))
+            .header("compare.cuh", include_str!("../../../kernels/elementwise/compare.cuh"))
             .define("VECTOR", self.vector)
             .define("LANES", self.lanes)
             .define("ROWS", self.rows())

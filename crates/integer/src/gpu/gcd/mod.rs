@@ -69,10 +69,10 @@ impl Gcd {
 
 impl Shape for Gcd {
     fn source(&self) -> Result<Source, DeviceError> {
-        Ok(Source::new("gcd.cu", include_str!("../../../kernels/gcd.cu"), &["gcd"])
+        Ok(Source::new("gcd.cu", include_str!("../../../kernels/gcd/gcd.cu"), &["gcd"])
             .headers(common::HEADERS)
-            .header("division_steps.cuh", include_str!("../../../kernels/division_steps.cuh"))
-            .header("lanes.cuh", include_str!("../../../kernels/lanes.cuh"))
+            .header("division_steps.cuh", include_str!("../../../kernels/gcd/division_steps.cuh"))
+            .header("lanes.cuh", include_str!("../../../kernels/common/lanes.cuh"))
             .define("A_LIMBS", self.a_limbs)
             .define("B_LIMBS", self.b_limbs)
             .define("LANES", self.lanes)

@@ -137,10 +137,10 @@ impl Inverse {
 
 impl Shape for Inverse {
     fn source(&self) -> Result<Source, DeviceError> {
-        Ok(Source::new("inverse.cu", include_str!("../../../kernels/inverse.cu"), &["inverse"])
+        Ok(Source::new("inverse.cu", include_str!("../../../kernels/gcd/inverse.cu"), &["inverse"])
             .headers(common::HEADERS)
-            .header("division_steps.cuh", include_str!("../../../kernels/division_steps.cuh"))
-            .header("lanes.cuh", include_str!("../../../kernels/lanes.cuh"))
+            .header("division_steps.cuh", include_str!("../../../kernels/gcd/division_steps.cuh"))
+            .header("lanes.cuh", include_str!("../../../kernels/common/lanes.cuh"))
             .define("A_LIMBS", self.a_limbs)
             .define("B_LIMBS", self.b_limbs)
             .define("COFACTORS", u32::from(self.cofactors))

@@ -34,7 +34,7 @@ impl Shape for Powers {
 
 /// That takes entries, or keeps them.
 pub(in super::super) fn source(keep: bool) -> Source {
-    Source::new("powers.cu", include_str!("../../../kernels/powers.cu"), &["powers"])
+    Source::new("powers.cu", include_str!("../../../kernels/power/powers.cu"), &["powers"])
         .headers(warpint_device::common::HEADERS)
         .define("KEEP", u32::from(keep))
         .define("THREADS", THREADS)

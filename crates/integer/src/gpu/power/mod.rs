@@ -68,11 +68,11 @@ impl Power {
 
 impl Shape for Power {
     fn source(&self) -> Result<Source, DeviceError> {
-        Ok(Source::new("power.cu", include_str!("../../../kernels/power.cu"), &["power"])
+        Ok(Source::new("power.cu", include_str!("../../../kernels/power/power.cu"), &["power"])
             .headers(common::HEADERS)
-            .header("exponent.cuh", include_str!("../../../kernels/exponent.cuh"))
-            .header("limbs.cuh", include_str!("../../../kernels/limbs.cuh"))
-            .header("quad.cuh", include_str!("../../../kernels/quad.cuh"))
+            .header("exponent.cuh", include_str!("../../../kernels/power/exponent.cuh"))
+            .header("limbs.cuh", include_str!("../../../kernels/common/limbs.cuh"))
+            .header("quad.cuh", include_str!("../../../kernels/common/quad.cuh"))
             .define("X_LIMBS", self.x_limbs)
             .define("E_LIMBS", self.e_limbs)
             .define("M_LIMBS", self.m_limbs)

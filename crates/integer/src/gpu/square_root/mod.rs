@@ -95,11 +95,11 @@ impl SquareRoot {
 
 impl Shape for SquareRoot {
     fn source(&self) -> Result<Source, DeviceError> {
-        let text = include_str!("../../../kernels/square_root.cu");
+        let text = include_str!("../../../kernels/root/square_root.cu");
         Ok(Source::new("square_root.cu", text, &["square_root"])
             .headers(common::HEADERS)
-            .header("lanes.cuh", include_str!("../../../kernels/lanes.cuh"))
-            .header("digits.cuh", include_str!("../../../kernels/digits.cuh"))
+            .header("lanes.cuh", include_str!("../../../kernels/common/lanes.cuh"))
+            .header("digits.cuh", include_str!("../../../kernels/common/digits.cuh"))
             .define("A_LIMBS", self.a_limbs)
             .define("LANES", self.lanes)
             .define("LIMBS", self.limbs)

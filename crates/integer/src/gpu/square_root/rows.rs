@@ -42,37 +42,37 @@ impl Shape for RootRows {
         let source = match self.kernel {
             Kernel::Align => Source::new(
                 "root_align.cu",
-                include_str!("../../../kernels/root_align.cu"),
+                include_str!("../../../kernels/root/root_align.cu"),
                 &["root_align"],
             ),
             Kernel::Dividend => Source::new(
                 "root_dividend.cu",
-                include_str!("../../../kernels/root_dividend.cu"),
+                include_str!("../../../kernels/root/root_dividend.cu"),
                 &["root_dividend"],
             ),
             Kernel::Lower | Kernel::Candidate => Source::new(
                 "root_lower.cu",
-                include_str!("../../../kernels/root_lower.cu"),
+                include_str!("../../../kernels/root/root_lower.cu"),
                 &["root_lower"],
             )
             .define("LAST", u32::from(self.kernel == Kernel::Candidate)),
             Kernel::Correct => Source::new(
                 "root_correct.cu",
-                include_str!("../../../kernels/root_correct.cu"),
+                include_str!("../../../kernels/root/root_correct.cu"),
                 &["root_correct"],
             ),
             Kernel::Last => Source::new(
                 "root_last.cu",
-                include_str!("../../../kernels/root_last.cu"),
+                include_str!("../../../kernels/root/root_last.cu"),
                 &["root_last"],
             ),
         };
         Ok(source
             .headers(common::HEADERS)
-            .header("quad.cuh", include_str!("../../../kernels/quad.cuh"))
-            .header("shifted.cuh", include_str!("../../../kernels/shifted.cuh"))
+            .header("quad.cuh", include_str!("../../../kernels/common/quad.cuh"))
+            .header("shifted.cuh", include_str!("../../../kernels/common/shifted.cuh"))
             .header("pass.cuh", include_str!("../../../kernels/pass.cuh"))
-            .header("root_less.cuh", include_str!("../../../kernels/root_less.cuh"))
+            .header("root_less.cuh", include_str!("../../../kernels/root/root_less.cuh"))
             .define("THREADS", self.threads))
     }
 

@@ -112,11 +112,11 @@ impl PowerResidues {
 
 impl Shape for PowerResidues {
     fn source(&self) -> Result<Source, DeviceError> {
-        let text = include_str!("../../../../kernels/power_residues.cu");
+        let text = include_str!("../../../../kernels/power/power_residues.cu");
         Ok(Source::new("power_residues.cu", text, &["power_residues"])
             .headers(common::HEADERS)
-            .header("exponent.cuh", include_str!("../../../../kernels/exponent.cuh"))
-            .header("quad.cuh", include_str!("../../../../kernels/quad.cuh"))
+            .header("exponent.cuh", include_str!("../../../../kernels/power/exponent.cuh"))
+            .header("quad.cuh", include_str!("../../../../kernels/common/quad.cuh"))
             .define("X_LIMBS", self.x_limbs)
             .define("E_LIMBS", self.e_limbs)
             .define("M_LIMBS", self.m_limbs)
