@@ -64,7 +64,7 @@ const SUITES: &[Suite] = &[
 
 /// The field arithmetic of the kernels, against that of the CPU.
 fn field(device: &Device) -> Result<()> {
-    for (name, case) in warpint_selftest::field::CASES {
+    for (name, case) in warpint_selftest::fields::goldilocks::CASES {
         case(device, warpint_selftest::SEED).map_err(anyhow::Error::msg).context(*name)?;
     }
     Ok(())
@@ -72,7 +72,7 @@ fn field(device: &Device) -> Result<()> {
 
 /// The same in the fields of primes of 47 to 50 bits, with fewer values drawn.
 fn field50(device: &Device) -> Result<()> {
-    for (name, case) in warpint_selftest::field50::CASES {
+    for (name, case) in warpint_selftest::fields::f50::CASES {
         case(device, warpint_selftest::SEED, 500).map_err(anyhow::Error::msg).context(*name)?;
     }
     Ok(())
@@ -80,7 +80,7 @@ fn field50(device: &Device) -> Result<()> {
 
 /// Operations of batches: numbers in a row, in rows of a warp, and in rows of a block.
 fn elementwise(device: &Device) -> Result<()> {
-    for (name, case) in warpint_selftest::elementwise::CASES {
+    for (name, case) in warpint_selftest::batches::elementwise::CASES {
         let widths = [3, 132, 1030];
         case(device, warpint_selftest::SEED, &widths).map_err(anyhow::Error::msg).context(*name)?;
     }
@@ -160,7 +160,7 @@ fn collatz(device: &Device, wanted: fn(&str) -> bool) -> Result<()> {
 
 /// Transforms over big prime fields.
 fn transform_big(device: &Device) -> Result<()> {
-    use warpint_selftest::transform_big::{CASES, Sizes};
+    use warpint_selftest::transforms::big::{CASES, Sizes};
     for (name, case) in CASES {
         let done = case(device, warpint_selftest::SEED, &Sizes::least());
         done.map_err(anyhow::Error::msg).context(*name)?;
@@ -170,7 +170,7 @@ fn transform_big(device: &Device) -> Result<()> {
 
 /// Transforms modulo small primes, and by way of them.
 fn transform_small(device: &Device) -> Result<()> {
-    use warpint_selftest::transform_small::{CASES, Sizes};
+    use warpint_selftest::transforms::small::{CASES, Sizes};
     let fields = vec![(0, 3, 2), (2, 2, 1)];
     let sizes = Sizes { modulo: vec![(1, 5, 2), (5, 3, 2)], fields, ..Sizes::few() };
     for (name, case) in CASES {
@@ -182,7 +182,7 @@ fn transform_small(device: &Device) -> Result<()> {
 
 /// Transforms over other prime fields, with elements of two words and of more than registers have room for.
 fn transform_prime(device: &Device) -> Result<()> {
-    use warpint_selftest::transform_prime::CASES;
+    use warpint_selftest::transforms::prime::CASES;
     for (name, case) in CASES {
         if matches!(*name, "all_bits_of_2_words" | "all_bits_of_32_words") {
             let done = case(device, warpint_selftest::SEED);

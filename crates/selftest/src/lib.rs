@@ -2,44 +2,29 @@
 //! and against known answers that other programs computed. No GMP here; the same
 //! idea against GMP is the crate `warpint-testkit`.
 //!
-//! * [`cases`]: what every engine must do, one function a case;
-//! * [`oracle`]: the family `limbs`, schoolbook arithmetic;
+//! * [`cases`]: what every engine must do, one function a case; [`engine_suite!`] makes a `#[test]` of each;
+//! * [`oracle`]: the family `limbs`, schoolbook arithmetic; [`twin`] runs it beside an engine;
 //! * [`agreement`]: two families against each other at lengths beyond the oracle;
-//! * [`batches`]: batches of integers, on the CPU and on devices;
-//! * [`collatz`]: the methods of the Collatz conjecture on devices;
-//! * [`elementwise`]: operations of batches on a device, limb by limb;
-//! * [`faults`]: what goes wrong on unreliable machines, made on purpose;
-//! * [`field`]: the field arithmetic of the kernels, one function at a time;
-//! * [`field50`]: the same for the fields of primes of 47 to 50 bits;
-//! * [`interim`]: residues on the way through large tests;
+//! * [`interim`]: residues on the way through large tests, by [`sequence`];
 //! * [`stress`]: checked squarings for as long as one likes;
-//! * [`transform_big`]: transforms over big prime fields on devices;
-//! * [`transform_cpu`]: transforms on the CPU;
-//! * [`transform_prime`]: transforms over prime fields on devices;
-//! * [`transform_small`]: transforms by way of small primes;
-//! * [`vectors`]: the known answers of `tests/vectors`;
-//! * [`engine_suite!`]: one `#[test]` for every case.
+//! * [`batches`]: batches of integers, on the CPU and on devices, and limb by limb on a device;
+//! * [`collatz`]: the methods of the Collatz conjecture on devices;
+//! * [`faults`]: what goes wrong on unreliable machines, made on purpose;
+//! * [`fields`]: the field arithmetic of the kernels, one function at a time;
+//! * [`transforms`]: transforms over fields and rings, on the CPU and on devices;
+//! * [`sample`]: what to try, drawn from a seed;
+//! * [`vectors`]: the known answers of `tests/vectors`.
 
-pub mod agreement;
 pub mod batches;
-pub mod cases;
 pub mod collatz;
-pub mod elementwise;
+mod engines;
 pub mod faults;
-pub mod field;
-pub mod field50;
-pub mod interim;
-mod macros;
-pub mod oracle;
+pub mod fields;
 pub mod sample;
-pub mod sequence;
-pub mod stress;
-pub mod transform_big;
-pub mod transform_cpu;
-pub mod transform_prime;
-pub mod transform_small;
-pub mod twin;
+pub mod transforms;
 pub mod vectors;
+
+pub use engines::{agreement, cases, interim, oracle, sequence, stress, twin};
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -49,6 +34,7 @@ use warpint_integer::Executor;
 use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks};
 use warpint_mersenne::{BuildOptions, EngineError, EngineFamily, Shift, Step};
 
+use batches::elementwise;
 use oracle::Limbs;
 use sample::Scale;
 
@@ -202,7 +188,7 @@ fn other_arithmetic(family: &dyn EngineFamily) -> &'static dyn EngineFamily {
     if family.name() == Fp64.name() { &Goldilocks } else { &Fp64 }
 }
 
-/// Runs the cases of [`field`], [`field50`] and [`elementwise`] on a device, as [`run`] does those
+/// Runs the cases of [`fields`] and [`elementwise`] on a device, as [`run`] does those
 /// of families: `field@cuda:0::products`, `elementwise@cuda:0::shifts` and so on.
 pub fn run_kernels(
     device: &Device,
@@ -211,11 +197,11 @@ pub fn run_kernels(
     report: &mut dyn FnMut(&CaseReport),
 ) -> Summary {
     let mut run = Running { filter, report, summary: Summary::default() };
-    for (case, of_field) in field::CASES {
+    for (case, of_field) in fields::goldilocks::CASES {
         run.one(&format!("field@{}", device.info().id), case, &|| of_field(device, SEED));
     }
-    for (case, of_field) in field50::CASES {
-        let work = || of_field(device, SEED, field50::DRAWN);
+    for (case, of_field) in fields::f50::CASES {
+        let work = || of_field(device, SEED, fields::f50::DRAWN);
         run.one(&format!("field50@{}", device.info().id), case, &work);
     }
     let widths = match depth {
@@ -262,34 +248,34 @@ pub fn run_collatz(
     run.summary
 }
 
-/// Runs the cases of [`transform_big`], [`transform_small`] and [`transform_prime`] on a device, as [`run`] does
+/// Runs the cases of [`transforms::big`], [`transforms::small`] and [`transforms::prime`] on a device, as [`run`] does
 /// those of families: `transform-big@cuda:0::convolutions`, `transform-small@cuda:0::rings` and so on.
 pub fn run_transforms(
     device: &Device,
     depth: Depth,
-    (big, small): (&transform_big::Sizes, &transform_small::Sizes),
+    (big, small): (&transforms::big::Sizes, &transforms::small::Sizes),
     filter: Option<&str>,
     report: &mut dyn FnMut(&CaseReport),
 ) -> Summary {
     let mut run = Running { filter, report, summary: Summary::default() };
     let place = &device.info().id;
-    for (case, of_big) in transform_big::CASES {
+    for (case, of_big) in transforms::big::CASES {
         run.one(&format!("transform-big@{place}"), case, &|| of_big(device, SEED, big));
     }
-    for (case, of_small) in transform_small::CASES {
+    for (case, of_small) in transforms::small::CASES {
         run.one(&format!("transform-small@{place}"), case, &|| of_small(device, SEED, small));
     }
-    let is_run = |case: &str| depth == Depth::Thorough || transform_prime::QUICK.contains(&case);
-    for (case, of_prime) in transform_prime::CASES.iter().filter(|(case, _)| is_run(case)) {
+    let is_run = |case: &str| depth == Depth::Thorough || transforms::prime::QUICK.contains(&case);
+    for (case, of_prime) in transforms::prime::CASES.iter().filter(|(case, _)| is_run(case)) {
         run.one(&format!("transform-prime@{place}"), case, &|| of_prime(device, SEED));
     }
     run.summary
 }
 
-/// Runs the cases of [`transform_cpu`], as [`run`] does those of families: `transform::outputs`.
+/// Runs the cases of [`transforms::cpu`], as [`run`] does those of families: `transform::outputs`.
 pub fn run_transforms_on_cpu(filter: Option<&str>, report: &mut dyn FnMut(&CaseReport)) -> Summary {
     let mut run = Running { filter, report, summary: Summary::default() };
-    for (case, of_cpu) in transform_cpu::CASES {
+    for (case, of_cpu) in transforms::cpu::CASES {
         run.one("transform", case, &|| of_cpu(SEED));
     }
     run.summary

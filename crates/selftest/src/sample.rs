@@ -246,8 +246,8 @@ mod tests {
             assert!(some.iter().all(|p| all.contains(p)), "{some:?} of {all:?}");
         }
         assert!(QUICK.iter().all(|name| CASES.iter().any(|case| case.name == *name)));
-        let prime = crate::transform_prime::CASES;
-        let quick = crate::transform_prime::QUICK;
+        let prime = crate::transforms::prime::CASES;
+        let quick = crate::transforms::prime::QUICK;
         assert!(quick.iter().all(|name| prime.iter().any(|(case, _)| case == name)));
     }
 }

@@ -160,7 +160,8 @@ const FOLDERS: [Folder; 7] = [
         few_lengths: &[],
         all_lengths: Vec::new,
         sources: |_, _| {
-            Ok(vec![warpint_selftest::field::source(), warpint_selftest::field50::source()])
+            use warpint_selftest::fields::{f50, goldilocks};
+            Ok(vec![goldilocks::source(), f50::source()])
         },
     },
 ];

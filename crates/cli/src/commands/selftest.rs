@@ -9,9 +9,10 @@ use warpint::integer::Executor;
 use warpint::mersenne::engine::places::{Families, families_on_cpu};
 use warpint::mersenne::{DeviceChoice, PlanRequest};
 use warpint_selftest::batches::Sizes;
+use warpint_selftest::transforms::{big, small};
 use warpint_selftest::{
     CaseReport, Depth, collatz, run_batches, run_collatz, run_kernels, run_transforms,
-    run_transforms_on_cpu, transform_big, transform_small,
+    run_transforms_on_cpu,
 };
 
 use super::batch::place::gpu;
@@ -51,19 +52,16 @@ pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
 }
 
 /// Those of a device.
-fn sizes(depth: Depth) -> (Sizes, collatz::Sizes, transform_big::Sizes, transform_small::Sizes) {
+fn sizes(depth: Depth) -> (Sizes, collatz::Sizes, big::Sizes, small::Sizes) {
     match depth {
-        Depth::Quick => (
-            Sizes::quick(),
-            collatz::Sizes::quick(),
-            transform_big::Sizes::quick(),
-            transform_small::Sizes::quick(),
-        ),
+        Depth::Quick => {
+            (Sizes::quick(), collatz::Sizes::quick(), big::Sizes::quick(), small::Sizes::quick())
+        }
         Depth::Thorough => (
             Sizes::of_gpus(),
             collatz::Sizes::of_gpus(),
-            transform_big::Sizes::of_gpus(),
-            transform_small::Sizes::of_gpus(),
+            big::Sizes::of_gpus(),
+            small::Sizes::of_gpus(),
         ),
     }
 }

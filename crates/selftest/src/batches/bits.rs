@@ -2,8 +2,8 @@
 
 use rand::RngExt;
 
+use super::elementwise::oracle::{compare, limb, negative, shifted, times};
 use super::numbers::{Failure, Numbers, check, check_flags, check_values, width};
-use crate::elementwise::oracle::{compare, limb, negative, shifted, times};
 use crate::sample::Random;
 
 /// Each operation of one number and of two, and one number with all.

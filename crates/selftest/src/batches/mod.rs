@@ -5,6 +5,7 @@
 
 mod bits;
 mod division;
+pub mod elementwise;
 mod moduli;
 mod numbers;
 mod places;

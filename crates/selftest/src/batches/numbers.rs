@@ -4,7 +4,7 @@ use rand::RngExt;
 use warpint_integer::{Executor, Flags, IntegerError, UintBatch, Width};
 use warpint_natural::limbs;
 
-use crate::elementwise::oracle;
+use super::elementwise::oracle;
 use crate::sample::Random;
 
 /// Why a case failed.

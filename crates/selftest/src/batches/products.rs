@@ -5,8 +5,8 @@ use warpint_device::DeviceError;
 use warpint_integer::UintBatch;
 use warpint_integer::gpu::{Gpu, Method, Operand, Part};
 
+use super::elementwise::oracle::limb;
 use super::numbers::{Failure, Numbers, check, check_flags, drawn, product};
-use crate::elementwise::oracle::limb;
 use crate::sample::Random;
 
 /// Both orders, and one number with all.

@@ -3,8 +3,8 @@
 use rand::RngExt;
 use warpint_integer::Flags;
 
+use super::elementwise::oracle::limb;
 use super::numbers::{Failure, Numbers, check, check_flags};
-use crate::elementwise::oracle::limb;
 use crate::sample::Random;
 
 /// a ± b mod 2^(32·limbs), limb by limb, and whether a carry or borrow leaves it.

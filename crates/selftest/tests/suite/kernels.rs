@@ -4,11 +4,11 @@
 
 use warpint_device::Device;
 use warpint_integer::Executor;
-use warpint_selftest::batches::{self, Sizes};
+use warpint_selftest::batches::{self, Sizes, elementwise};
+use warpint_selftest::fields::{f50, goldilocks};
+use warpint_selftest::transforms::{big, cpu, prime, small};
 use warpint_selftest::{
-    CaseReport, Depth, Summary, elementwise, field, field50, run_batches, run_kernels,
-    run_transforms, run_transforms_on_cpu, transform_big, transform_cpu, transform_prime,
-    transform_small,
+    CaseReport, Depth, Summary, run_batches, run_kernels, run_transforms, run_transforms_on_cpu,
 };
 
 /// Runs the cases whose names hold a word.
@@ -26,8 +26,8 @@ fn passes(filter: &str, cases: usize) {
 
 #[test]
 fn the_field_arithmetic_is_that_of_the_cpu() {
-    passes("field@", field::CASES.len());
-    passes("field50@", field50::CASES.len());
+    passes("field@", goldilocks::CASES.len());
+    passes("field50@", f50::CASES.len());
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn batches_are_exact_on_the_cpu() {
 /// The cases of a family on the simulator.
 fn transforms_pass(family: &str, cases: usize) {
     let (device, mut failures) = (Device::shuffled_simulator().unwrap(), vec![]);
-    let sizes = (&transform_big::Sizes::few(), &transform_small::Sizes::few());
+    let sizes = (&big::Sizes::few(), &small::Sizes::few());
     let summary = run_transforms(
         &device,
         Depth::Thorough,
@@ -88,12 +88,12 @@ fn transforms_pass(family: &str, cases: usize) {
 
 #[test]
 fn transforms_over_big_prime_fields_are_those_of_the_cpu() {
-    transforms_pass("transform-big@", transform_big::CASES.len());
+    transforms_pass("transform-big@", big::CASES.len());
 }
 
 #[test]
 fn transforms_over_prime_fields_are_those_of_the_cpu() {
-    transforms_pass("transform-prime@", transform_prime::CASES.len());
+    transforms_pass("transform-prime@", prime::CASES.len());
 }
 
 #[test]
@@ -103,5 +103,5 @@ fn transforms_on_the_cpu_are_those_of_the_definition() {
         failures.extend(result.as_ref().err().map(|why| format!("{case}: {why}")));
     });
     assert_eq!(failures, Vec::<String>::new());
-    assert_eq!(summary, Summary { passed: transform_cpu::CASES.len(), failed: 0 });
+    assert_eq!(summary, Summary { passed: cpu::CASES.len(), failed: 0 });
 }

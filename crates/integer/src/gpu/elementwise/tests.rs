@@ -1,5 +1,5 @@
 //! What the host decides and refuses; what the kernels compute is tested by
-//! `warpint_selftest::elementwise`.
+//! `warpint_selftest::batches::elementwise`.
 
 use warpint_device::Device;
 

@@ -46,7 +46,8 @@ pub fn source() -> Source {
         "dft_of_16",
         "dft_of_32",
     ];
-    Source::new("field.cu", include_str!("../kernels/field.cu"), &KERNELS).headers(common::HEADERS)
+    Source::new("field.cu", include_str!("../../kernels/field.cu"), &KERNELS)
+        .headers(common::HEADERS)
 }
 
 /// Values drawn in a case, beside its corners.

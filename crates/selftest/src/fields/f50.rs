@@ -31,7 +31,7 @@ pub const DRAWN: usize = 70_000;
 pub fn source() -> Source {
     const KERNELS: [&str; 5] =
         ["sums", "integers", "elements", "any_products", "products_by_factors"];
-    Source::new("field50.cu", include_str!("../kernels/field50.cu"), &KERNELS)
+    Source::new("field50.cu", include_str!("../../kernels/field50.cu"), &KERNELS)
         .headers(common::HEADERS)
 }
 
