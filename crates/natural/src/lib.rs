@@ -21,3 +21,5 @@ pub mod power;
 pub mod product;
 pub mod radix;
 pub mod root;
+#[cfg(test)]
+mod sample;

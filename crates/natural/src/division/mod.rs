@@ -289,6 +289,7 @@ mod tests {
 
     use super::*;
     use crate::limbs;
+    use crate::sample::Sample;
 
     /// q and r of a by d, each as long as [`Divider::div_rem`] wants.
     fn div_rem(divider: &mut Divider, a: &[u64], d: &[u64]) -> (Vec<u64>, Vec<u64>) {
@@ -307,29 +308,14 @@ mod tests {
         assert!((q, r) == want, "{a:x?} by {d:x?}");
     }
 
-    /// Limbs that carry far.
-    fn random(state: &mut u64) -> u64 {
-        *state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        match *state >> 61 {
-            0 => 0,
-            1 | 2 => u64::MAX,
-            3 => 1 << (*state >> 33 & 63),
-            _ => *state ^ *state >> 29,
-        }
-    }
-
-    fn number(len: usize, state: &mut u64) -> Vec<u64> {
-        (0..len).map(|_| random(state)).collect()
-    }
-
     /// Multiples of the divisor, and their neighbours: quotients just below an integer.
     #[test]
     fn multiples_and_their_neighbours() {
         let mut divider = Divider::default();
-        let mut state = 1;
+        let mut sample = Sample::new(1);
         for round in 0..3000 {
             let (k, m) = (1 + round % 7, 1 + round / 7 % 6);
-            let (q, mut d) = (number(k, &mut state), number(m, &mut state));
+            let (q, mut d) = (sample.number(k), sample.number(m));
             d[m - 1] |= 1;
             let product = limbs::mul(&q, &d);
             check(&mut divider, &product, &d);
@@ -375,15 +361,15 @@ mod tests {
     #[test]
     fn long_divisions() {
         let mut divider = Divider::default();
-        let mut state = 9;
+        let mut sample = Sample::new(9);
         let lengths = [1, 2, 23, 24, 47, 48, 49, 95, 96, 97, 131, 200, 257, 300];
         for k in lengths {
             for m in lengths {
-                let d = number(m, &mut state);
+                let d = sample.number(m);
                 if trimmed(&d).is_empty() {
                     continue;
                 }
-                check(&mut divider, &number(k + m, &mut state), &d);
+                check(&mut divider, &sample.number(k + m), &d);
                 // Ones in both: guesses of all pieces are too large.
                 let mut ones = vec![u64::MAX; m];
                 check(&mut divider, &vec![u64::MAX; k + m], &ones);
@@ -417,8 +403,8 @@ mod tests {
         let mut blocks = Blocks::<Products>::default();
         println!("us for 2n limbs by n: n, schoolbook, one level of recursion at least");
         for n in [32, 40, 48, 56, 64, 80, 96, 128, 160, 192, 256, 384, 512, 1024, 4096] {
-            let mut state = n as u64;
-            let (a, mut d) = (number(2 * n, &mut state), number(n, &mut state));
+            let mut sample = Sample::new(n as u64);
+            let (a, mut d) = (sample.number(2 * n), sample.number(n));
             d[n - 1] |= 1 << 63;
             let mut a = a;
             a[2 * n - 1] >>= 1;

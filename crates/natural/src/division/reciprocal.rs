@@ -107,19 +107,16 @@ impl TwoLimbs {
 mod tests {
     use super::*;
     use crate::limbs;
+    use crate::sample::Sample;
 
     /// Words at the ends of their ranges, and some at random.
     fn words() -> Vec<u64> {
-        let mut state = 5u64;
-        let mut random = || {
-            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-            state ^ state >> 29
-        };
+        let mut sample = Sample::new(5);
         let top = 1 << 63;
         let ends = [0, 1, 2, 3, top - 2, top - 1, top, top + 1, top + 2, u64::MAX - 2];
         let halves = [u64::from(u32::MAX), 1 << 32, u64::MAX << 32, u64::MAX << 31, top | 1 << 32];
         let ends = ends.into_iter().chain(halves).chain([u64::MAX - 1, u64::MAX]);
-        ends.chain((0..8).map(|_| random())).collect()
+        ends.chain((0..8).map(|_| sample.word())).collect()
     }
 
     #[test]

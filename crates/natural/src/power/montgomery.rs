@@ -240,18 +240,10 @@ mod tests {
 
     use super::*;
     use crate::limbs;
+    use crate::sample::Sample;
 
     fn number(len: usize, seed: u64) -> Vec<u64> {
-        let mut state = seed;
-        let mut random = || {
-            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            match state >> 61 {
-                0 => 0,
-                1 | 2 => u64::MAX,
-                _ => state ^ state >> 29,
-            }
-        };
-        (0..len).map(|_| random()).collect()
+        Sample::new(seed).number(len)
     }
 
     /// Products and squares by both reductions, of residues up to m − 1.

@@ -147,6 +147,7 @@ fn div_rem_ten_19(number: &mut [u64]) -> u64 {
 mod tests {
     use super::*;
     use crate::limbs;
+    use crate::sample::Sample;
 
     #[test]
     fn a_reciprocal_divides_as_division_does() {
@@ -178,14 +179,10 @@ mod tests {
     /// At every length around the splits, with powers for all digits and for few.
     #[test]
     fn digits_come_back() {
-        let mut state = 7u64;
+        let mut sample = Sample::new(7);
         for digits in [1, 2, 18, 19, 20, 38, 39, 607, 608, 609, 1216, 1217, 2432, 2433, 5000] {
-            let mut text: String = (0..digits)
-                .map(|_| {
-                    state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-                    char::from(b'0' + (state >> 33) as u8 % 10)
-                })
-                .collect();
+            let mut text: String =
+                (0..digits).map(|_| char::from(b'0' + (sample.word() >> 33) as u8 % 10)).collect();
             text.replace_range(..1, "9");
             for text in [text, "9".repeat(digits), format!("1{}", "0".repeat(digits))] {
                 let number = slowly(&text);

@@ -119,6 +119,7 @@ impl Root {
 mod tests {
     use super::*;
     use crate::limbs;
+    use crate::sample::Sample;
 
     #[track_caller]
     fn check(roots: &mut Root, a: &[u64], k: u32) {
@@ -131,20 +132,12 @@ mod tests {
     #[test]
     fn powers_and_their_neighbours() {
         let mut roots = Root::default();
-        let mut state = 11u64;
-        let mut random = || {
-            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            match state >> 61 {
-                0 => 0,
-                1 | 2 => u64::MAX,
-                _ => state ^ state >> 29,
-            }
-        };
+        let mut sample = Sample::new(11);
         for k in (1..40).chain([63, 64, 65, 127, 128, 191, 192, 193, 255, 256, 257, 1000]) {
             for round in 0..12 {
-                let a: Vec<u64> = (0..1 + round % 4).map(|_| random()).collect();
+                let a = sample.number(1 + round % 4);
                 check(&mut roots, &a, k);
-                let mut x = vec![random() >> (round * 5)];
+                let mut x = vec![sample.limb() >> (round * 5)];
                 trim(&mut x);
                 let mut power = vec![1];
                 for _ in 0..k {

@@ -129,6 +129,7 @@ impl Parts {
 mod tests {
     use super::*;
     use crate::limbs;
+    use crate::sample::Sample;
 
     #[track_caller]
     fn check(roots: &mut SquareRoot, a: &[u64]) {
@@ -147,18 +148,9 @@ mod tests {
     #[test]
     fn squares_and_their_neighbours() {
         let mut roots = SquareRoot::default();
-        let mut state = 3u64;
-        let mut random = || {
-            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            match state >> 61 {
-                0 | 1 => 0,
-                2 | 3 => u64::MAX,
-                4 => 1 << (state >> 30 & 63),
-                _ => state ^ state >> 29,
-            }
-        };
+        let mut sample = Sample::new(3);
         for round in 0..2500 {
-            let mut s: Vec<u64> = (0..1 + round % 7).map(|_| random()).collect();
+            let mut s = sample.number(1 + round % 7);
             if let Some(top) = s.last_mut() {
                 *top >>= round % 64;
             }
@@ -170,7 +162,7 @@ mod tests {
                     check(&mut roots, &a);
                 }
             }
-            let any: Vec<u64> = (0..1 + round % 9).map(|_| random()).collect();
+            let any = sample.number(1 + round % 9);
             check(&mut roots, &any);
         }
     }

@@ -72,15 +72,12 @@ impl Space {
 mod tests {
     use super::*;
     use crate::limbs;
+    use crate::sample::Sample;
 
     /// Digits at the ends of their range, and some at random.
     fn numbers(len: usize) -> Vec<Vec<u64>> {
-        let mut state = len as u64;
-        let mut random = || {
-            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-            state ^ state >> 29
-        };
-        let random = (0..len).map(|_| random()).collect();
+        let mut sample = Sample::new(len as u64);
+        let random = (0..len).map(|_| sample.word()).collect();
         let sparse = (0..len).map(|i| u64::from(i % 7 == 3) << (i % 64)).collect();
         vec![vec![u64::MAX; len], vec![0; len], random, sparse]
     }
