@@ -27,6 +27,8 @@ pub mod runs;
 pub mod sieve;
 pub mod sizes;
 pub mod table;
+#[cfg(test)]
+mod until;
 mod verifier;
 pub mod walk;
 

@@ -1,12 +1,11 @@
 //! Delays and records against plain loops and against the published lists.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use num_bigint::BigUint;
 use proptest::prelude::*;
 use serde::Deserialize;
 
 use super::*;
+use crate::until::Until;
 use crate::{Unwatched, path};
 
 #[derive(Deserialize)]
@@ -254,17 +253,8 @@ fn ranges_that_are_none_are_refused() {
 
 #[test]
 fn a_stopped_search_says_how_far_it_came() {
-    struct Soon(AtomicU64);
-    impl Watch for Soon {
-        fn is_stopped(&self) -> bool {
-            self.0.load(Ordering::Relaxed) >= 3000
-        }
-        fn done(&self, numbers: u128) {
-            self.0.fetch_add(numbers as u64, Ordering::Relaxed);
-        }
-    }
     let standing = Some(Standing::default());
-    let watch = Soon(0.into());
+    let watch = Until::new(3000);
     let found = search(&mut Host::default(), 1, 1 << 90, standing, &watch).unwrap();
     // 1024 numbers, then 2048.
     assert_eq!(found.to, 3073);

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use num_bigint::BigUint;
 use rayon::prelude::*;
 
 use super::last::{LAST, inverses, mod_9, powers};
@@ -14,7 +13,7 @@ use super::node::Node;
 use super::rules::Limits;
 use super::steps::Steps;
 use super::tree::Tree;
-use super::{Answer, Backend, Looking, Tally};
+use super::{Answer, Backend, Looking, Tally, Task};
 use crate::evidence::Share;
 use crate::walk::Walker;
 use crate::{CollatzError, Watch};
@@ -69,13 +68,8 @@ impl Backend for CpuSieve {
         self.every.unwrap_or(NODES_OF_A_CHALLENGE)
     }
 
-    fn tree(
-        &mut self,
-        tree: &Tree,
-        challenges: &[u128],
-        highest: Option<&BigUint>,
-        watch: &dyn Watch,
-    ) -> Result<Option<Tally>, CollatzError> {
+    fn tree(&mut self, task: Task<'_>, watch: &dyn Watch) -> Result<Option<Tally>, CollatzError> {
+        let Task { tree, challenges, highest } = task;
         let vectors = self.vectors(tree);
         let powers = powers(tree.level + 2);
         let limits: Vec<Limits> = Limits::from(0, tree.level, tree.rules);

@@ -109,22 +109,33 @@ pub struct Answer {
     pub share: Share,
 }
 
+/// A tree to walk, and what its tally must have.
+#[derive(Debug, Clone, Copy)]
+pub struct Task<'a> {
+    /// The tree.
+    pub tree: &'a Tree,
+    /// The low bits of nodes of the last level, each perhaps several times, whose part must be in the tally. A device
+    /// must not know of them before it has walked their numbers.
+    pub challenges: &'a [u128],
+    /// The highest value known from other trees, which need not be in the tally again.
+    pub highest: Option<&'a BigUint>,
+}
+
+impl<'a> Task<'a> {
+    /// A tree alone: without challenges, and before all others.
+    #[must_use]
+    pub fn new(tree: &'a Tree) -> Self {
+        Self { tree, challenges: &[], highest: None }
+    }
+}
+
 /// A place that verifies trees.
 pub trait Backend: Send {
-    /// Walks all numbers of a tree that its rules leave; nothing if the watch stopped it. `highest` is the
-    /// highest value known from other trees, which need not be told again. `challenges` are the low bits of nodes of the
-    /// last level, each perhaps several times, whose part must be told; a device must not know of them before it has
-    /// walked their numbers.
+    /// Walks all numbers of a tree that its rules leave; nothing if the watch stopped it.
     ///
     /// # Errors
     /// The device fails, lacks memory, or contradicts the host.
-    fn tree(
-        &mut self,
-        tree: &Tree,
-        challenges: &[u128],
-        highest: Option<&BigUint>,
-        watch: &dyn Watch,
-    ) -> Result<Option<Tally>, CollatzError>;
+    fn tree(&mut self, task: Task<'_>, watch: &dyn Watch) -> Result<Option<Tally>, CollatzError>;
 
     /// The most steps that its vectors look ahead.
     fn most_looking(&self) -> Looking;
@@ -137,14 +148,8 @@ pub trait Backend: Send {
 }
 
 impl<B: Backend + ?Sized> Backend for Box<B> {
-    fn tree(
-        &mut self,
-        tree: &Tree,
-        challenges: &[u128],
-        highest: Option<&BigUint>,
-        watch: &dyn Watch,
-    ) -> Result<Option<Tally>, CollatzError> {
-        (**self).tree(tree, challenges, highest, watch)
+    fn tree(&mut self, task: Task<'_>, watch: &dyn Watch) -> Result<Option<Tally>, CollatzError> {
+        (**self).tree(task, watch)
     }
 
     fn most_looking(&self) -> Looking {
@@ -224,8 +229,9 @@ impl<B: Backend> Verifier for Sieve<B> {
             let part = match piece {
                 Piece::Tree(tree) => {
                     let lows = challenged.next();
-                    let known = verified.highest.as_ref().map(|highest| &highest.value);
-                    let tally = self.backend.tree(&tree, &lows, known, watch)?;
+                    let highest = verified.highest.as_ref().map(|highest| &highest.value);
+                    let task = Task { tree: &tree, challenges: &lows, highest };
+                    let tally = self.backend.tree(task, watch)?;
                     if let Some(tally) = &tally {
                         challenged.check(tally)?;
                     }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::Unwatched;
 use crate::descent::min_odd;
+use crate::until::Until;
 use crate::walk::step;
 use last::class_count;
 use rules::{Limits, Pattern};
@@ -85,7 +86,7 @@ fn slow(region: &Region, tree: &Tree) -> (u64, u64, Vec<u128>) {
 }
 
 fn tally(region: &Region, shape: Shape) -> Tally {
-    CpuSieve::default().tree(&tree_of(region, shape), &[], None, &Unwatched).unwrap().unwrap()
+    CpuSieve::default().tree(Task::new(&tree_of(region, shape)), &Unwatched).unwrap().unwrap()
 }
 
 #[test]
@@ -189,18 +190,8 @@ fn numbers_beyond_the_words_are_refused() {
     }
 }
 
-struct Stop;
-
-impl Watch for Stop {
-    fn is_stopped(&self) -> bool {
-        true
-    }
-
-    fn done(&self, _numbers: u128) {}
-}
-
 #[test]
 fn a_watch_stops_it() {
     let region = Region::class(40, 0, 0).unwrap();
-    assert_eq!(Sieve::new(CpuSieve::default()).verify(&region, &Stop).unwrap(), None);
+    assert_eq!(Sieve::new(CpuSieve::default()).verify(&region, &Until::new(0)).unwrap(), None);
 }

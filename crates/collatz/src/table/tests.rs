@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::until::Until;
 use crate::{Plain, Unwatched};
 
 fn method(s: Option<u32>, d: u32, words: Option<u32>) -> TableMethod {
@@ -178,26 +179,13 @@ fn what_is_beyond_bounds_is_refused() {
     }
 }
 
-/// Stops after so many numbers, and counts them.
-struct Until(u128, std::sync::Mutex<u128>);
-
-impl Watch for Until {
-    fn is_stopped(&self) -> bool {
-        *self.1.lock().unwrap() >= self.0
-    }
-
-    fn done(&self, numbers: u128) {
-        *self.1.lock().unwrap() += numbers;
-    }
-}
-
 #[test]
 fn the_watch_sees_all_numbers_and_can_stop() {
     let region = Region::interval(12_345, 23_456_789).unwrap();
-    let watch = Until(u128::MAX, std::sync::Mutex::default());
+    let watch = Until::new(u128::MAX);
     assert!(method(None, 12, None).verify(&region, &watch).unwrap().is_some());
-    assert_eq!(*watch.1.lock().unwrap(), region.numbers());
-    let watch = Until(1 << 20, std::sync::Mutex::default());
+    assert_eq!(watch.seen(), region.numbers());
+    let watch = Until::new(1 << 20);
     assert!(method(None, 12, None).verify(&region, &watch).unwrap().is_none());
 }
 

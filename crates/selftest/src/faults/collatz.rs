@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use num_bigint::BigUint;
 use warpint_collatz::evidence::Share;
 use warpint_collatz::gpu::sieve::{Memory, Strike};
-use warpint_collatz::sieve::{Answer, Backend, CpuSieve, Looking, Shape, Sieve, Step, Tally, Tree};
+use warpint_collatz::sieve::{Answer, Backend, CpuSieve, Looking, Shape, Sieve, Step, Tally, Task};
 use warpint_collatz::{CollatzError, Region, Unwatched, Verified, Verifier, Watch};
 use warpint_device::{Buffer, Device, DeviceError};
 
@@ -138,15 +137,9 @@ type Lie = fn(Tally, &[u128]) -> Tally;
 struct Liar(Box<dyn Backend>, Lie);
 
 impl Backend for Liar {
-    fn tree(
-        &mut self,
-        tree: &Tree,
-        challenges: &[u128],
-        highest: Option<&BigUint>,
-        watch: &dyn Watch,
-    ) -> Result<Option<Tally>, CollatzError> {
-        let tally = self.0.tree(tree, challenges, highest, watch)?;
-        Ok(tally.map(|tally| (self.1)(tally, challenges)))
+    fn tree(&mut self, task: Task<'_>, watch: &dyn Watch) -> Result<Option<Tally>, CollatzError> {
+        let tally = self.0.tree(task, watch)?;
+        Ok(tally.map(|tally| (self.1)(tally, task.challenges)))
     }
 
     fn most_looking(&self) -> Looking {

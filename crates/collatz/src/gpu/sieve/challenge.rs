@@ -26,17 +26,6 @@ pub(super) const TAKE: usize = 32;
 /// Of a number that the device gave up.
 const GIVEN_UP: u64 = 0xffff;
 
-/// A result of a device that is not what the host has.
-pub(super) fn refuted(
-    device: &Device,
-    tree: &Tree,
-    what: impl Into<String>,
-    found: impl ToString,
-    expected: impl ToString,
-) -> CollatzError {
-    CollatzError::refuted(&device.info().id, &tree.described(), what, found, expected)
-}
-
 /// The low bits of a node, as the device has them.
 fn low(words: &NodeWords) -> u128 {
     words[..3].iter().rev().fold(0, |low, &word| low << 32 | u128::from(word))
@@ -77,13 +66,15 @@ impl<'a> Examiner<'a> {
         Self { device, tree, kernels, slow }
     }
 
-    fn refuted(
+    /// A result of the device that is not what the host has.
+    pub(super) fn refuted(
         &self,
         what: impl Into<String>,
         found: impl ToString,
         expected: impl ToString,
     ) -> CollatzError {
-        refuted(self.device, self.tree, what, found, expected)
+        let (place, tree) = (&self.device.info().id, self.tree.described());
+        CollatzError::refuted(place, &tree, what, found, expected)
     }
 
     /// Where nodes of a level stand in a list, if they do: those above challenged ones, whose low bits are given.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use num_bigint::BigUint;
 use warpint_device::{Buffer, Cells, Device, DeviceError, View};
 
-use super::challenge::{Examiner, Work, refuted, takes};
+use super::challenge::{Examiner, Work, takes};
 use super::kernels::{Kernels, LastTables, LongCall};
 use super::strike::{Memory, Strike};
 use super::{LastMemory, NodeWords};
@@ -26,7 +26,6 @@ const LEVELS: usize = 32;
 /// What all chunks of a tree share, and what they add up to.
 #[derive(Debug)]
 pub(super) struct Chunks<'a> {
-    device: &'a Device,
     tree: &'a Tree,
     kernels: &'a Kernels,
     tables: &'a Tables,
@@ -113,7 +112,6 @@ impl<'a> Chunks<'a> {
         let mut grown = vec![0; (tree.level() - tree.root_level()) as usize + 1];
         grown[0] = 1;
         Ok(Self {
-            device,
             tree,
             kernels,
             tables,
@@ -136,15 +134,6 @@ impl<'a> Chunks<'a> {
             mark: 0,
             given_up: vec![],
         })
-    }
-
-    fn refuted(
-        &self,
-        what: impl Into<String>,
-        found: impl ToString,
-        expected: impl ToString,
-    ) -> CollatzError {
-        refuted(self.device, self.tree, what, found, expected)
     }
 
     fn struck(&self, memory: Memory<'_>) -> Result<(), DeviceError> {
@@ -187,7 +176,7 @@ impl<'a> Chunks<'a> {
             let found = found as usize;
             if found > 2 * last {
                 let what = format!("the count of nodes of level {}", level + 1);
-                return Err(self.refuted(what, found, format!("at most {}", 2 * last)));
+                return Err(self.examiner.refuted(what, found, format!("at most {}", 2 * last)));
             }
             self.grown[(level + 1 - self.tree.root_level()) as usize] += found as u128;
             last = found;
@@ -219,7 +208,11 @@ impl<'a> Chunks<'a> {
             self.given_up.clear();
             let walked = self.long(memory, places)?;
             if walked != long {
-                return Err(self.refuted("the count of long numbers walked", walked, long));
+                return Err(self.examiner.refuted(
+                    "the count of long numbers walked",
+                    walked,
+                    long,
+                ));
             }
             if challenged.is_empty() {
                 continue;
@@ -268,7 +261,7 @@ impl<'a> Chunks<'a> {
         let fits = places <= memory.listed.len();
         if !fits && range.len() == 1 {
             let most = memory.listed.len();
-            return Err(self.refuted("the count of long numbers of a node", places, most));
+            return Err(self.examiner.refuted("the count of long numbers of a node", places, most));
         }
         Ok(fits.then_some(places))
     }
@@ -287,7 +280,7 @@ impl<'a> Chunks<'a> {
         ];
         for (what, found, expected) in pairs {
             if found != expected {
-                return Err(self.refuted(what, found, expected));
+                return Err(self.examiner.refuted(what, found, expected));
             }
         }
         self.tally.walked = self.tally.walked.wrapping_add(walked);
@@ -356,7 +349,11 @@ impl<'a> Chunks<'a> {
         }
         let words = self.long.download()?;
         if words[0] != words[2] {
-            return Err(self.refuted("the sum of odd steps of long numbers", words[0], words[2]));
+            return Err(self.examiner.refuted(
+                "the sum of odd steps of long numbers",
+                words[0],
+                words[2],
+            ));
         }
         let (tall, given_up) = words[LONG_SUMS..].split_at(LIST_WORDS);
         let (tall, given_up) = (Listed::of(tall), Listed::of(given_up));
@@ -364,7 +361,7 @@ impl<'a> Chunks<'a> {
         let numbers = words[1].saturating_add(given_up.count);
         if numbers > places {
             let what = "the count of long numbers walked or given up";
-            return Err(self.refuted(what, numbers, format!("at most {places}")));
+            return Err(self.examiner.refuted(what, numbers, format!("at most {places}")));
         }
         Ok(Found { sum: words[0], numbers, tall, given_up })
     }
@@ -389,7 +386,7 @@ impl<'a> Chunks<'a> {
         {
             if *found != expected {
                 let what = format!("the count of nodes of level {level}");
-                return Err(self.refuted(what, found, expected));
+                return Err(self.examiner.refuted(what, found, expected));
             }
         }
         self.tally.nodes = self.grown.last().copied().unwrap_or(0);

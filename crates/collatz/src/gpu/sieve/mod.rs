@@ -9,7 +9,6 @@ mod strike;
 
 use std::sync::Arc;
 
-use num_bigint::BigUint;
 use warpint_device::{Buffer, Device, DeviceError, Source};
 
 pub use kernels::Blocks;
@@ -17,7 +16,9 @@ use kernels::Kernels;
 use stages::{Stage, Stages};
 pub use strike::{Memory, Strike};
 
-use crate::sieve::{Backend, Looking, Piece, Shape, Tables, Tally, Tree, pieces, vector_word};
+use crate::sieve::{
+    Backend, Looking, Piece, Shape, Tables, Tally, Task, Tree, pieces, vector_word,
+};
 use crate::walk::Walker;
 use crate::{CollatzError, Region, Watch};
 
@@ -242,18 +243,13 @@ impl Backend for GpuSieve {
         self.every
     }
 
-    fn tree(
-        &mut self,
-        tree: &Tree,
-        challenges: &[u128],
-        highest: Option<&BigUint>,
-        watch: &dyn Watch,
-    ) -> Result<Option<Tally>, CollatzError> {
+    fn tree(&mut self, task: Task<'_>, watch: &dyn Watch) -> Result<Option<Tally>, CollatzError> {
+        let tree = task.tree;
         let kernels = self.kernels(tree)?;
         let tables = Tables::new(tree);
         self.vectors(tree, &kernels, &tables)?;
         let mut space = self.space()?;
-        let ended = self.grow(tree, challenges, (&kernels, &tables), &mut space, highest, watch);
+        let ended = self.grow(task, (&kernels, &tables), &mut space, watch);
         if ended.is_ok() {
             self.space = Some(space);
         }
@@ -274,13 +270,12 @@ impl Backend for GpuSieve {
 impl GpuSieve {
     fn grow(
         &self,
-        tree: &Tree,
-        challenges: &[u128],
+        task: Task<'_>,
         (kernels, tables): (&Kernels, &Tables),
         space: &mut Space,
-        highest: Option<&BigUint>,
         watch: &dyn Watch,
     ) -> Result<Option<Tally>, CollatzError> {
+        let Task { tree, challenges, highest } = task;
         let Some(vectors) = &self.vectors else { return Ok(None) };
         let place = chunk::Place {
             device: &self.device,

@@ -6,7 +6,7 @@ use warpint_device::Device;
 
 use super::*;
 use crate::sieve::{CpuSieve, Piece, Rules, Shape, Sieve, Step, pieces};
-use crate::{Region, Unwatched, Verifier};
+use crate::{Region, Unwatched, Verified, Verifier};
 
 fn blocks() -> Blocks {
     Blocks { grow: 64, last: 64, last_blocks: 1, long: 32 }
@@ -32,6 +32,17 @@ fn on_simulator(walker: Walker) -> GpuSieve {
     engine.with_blocks(blocks()).with_nodes(1 << 10).with_nodes_of_a_challenge(EVERY)
 }
 
+/// What the device has found of a region, as the CPU has.
+fn check(region: &Region, shape: Shape) -> Verified {
+    let mut cpu = Sieve { shape, seed: Some(SEED), ..Sieve::new(on_cpu()) };
+    let mut device =
+        Sieve { shape, seed: Some(SEED), ..Sieve::new(on_simulator(Walker::default())) };
+    let expected = cpu.verify(region, &Unwatched).unwrap().unwrap();
+    let found = device.verify(region, &Unwatched).unwrap().unwrap();
+    assert_eq!(found, expected, "{region}");
+    found
+}
+
 #[test]
 fn trees_are_walked_as_on_the_cpu() {
     let rules = Rules::default();
@@ -46,12 +57,7 @@ fn trees_are_walked_as_on_the_cpu() {
         ),
     ];
     for (region, shape) in cases {
-        let mut cpu = Sieve { shape, seed: Some(SEED), ..Sieve::new(on_cpu()) };
-        let mut device =
-            Sieve { shape, seed: Some(SEED), ..Sieve::new(on_simulator(Walker::default())) };
-        let expected = cpu.verify(&region, &Unwatched).unwrap().unwrap();
-        let found = device.verify(&region, &Unwatched).unwrap().unwrap();
-        assert_eq!(found, expected, "{region}");
+        check(&region, shape);
     }
 }
 
@@ -75,12 +81,7 @@ fn far_and_deep_trees_are_walked_as_on_the_cpu() {
     ];
     for (region, step) in cases {
         let shape = shape(11, step, Rules::default());
-        let mut cpu = Sieve { shape, seed: Some(SEED), ..Sieve::new(on_cpu()) };
-        let mut device =
-            Sieve { shape, seed: Some(SEED), ..Sieve::new(on_simulator(Walker::default())) };
-        let expected = cpu.verify(&region, &Unwatched).unwrap().unwrap();
-        let found = device.verify(&region, &Unwatched).unwrap().unwrap();
-        assert_eq!(found, expected, "{region}");
+        let found = check(&region, shape);
         assert!(found.walked > 0, "{region}");
     }
 }
@@ -99,9 +100,9 @@ fn a_tree_with_all_its_parts_is_walked_as_on_the_cpu() {
             })
             .unwrap();
         tree.top = top << 10;
-        let expected = CpuSieve::default().tree(&tree, &[], None, &Unwatched).unwrap().unwrap();
+        let expected = CpuSieve::default().tree(Task::new(&tree), &Unwatched).unwrap().unwrap();
         let mut device = on_simulator(Walker::default());
-        let found = device.tree(&tree, &[], None, &Unwatched).unwrap().unwrap();
+        let found = device.tree(Task::new(&tree), &Unwatched).unwrap().unwrap();
         assert_eq!(found, expected, "{low_bits} {top}");
     }
 }

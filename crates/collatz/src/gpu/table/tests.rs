@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use super::*;
 use crate::Unwatched;
+use crate::until::Until;
 use crate::walk::Walker;
 
 fn options(s: u32, d: u32, words: Option<u32>) -> TableOptions {
@@ -121,29 +122,16 @@ fn sieves_have_their_sizes() {
     assert!(device.sieve_size(38).is_err());
 }
 
-/// Counts, and stops after so many numbers.
-struct Until(u128, std::sync::Mutex<u128>);
-
-impl Watch for Until {
-    fn is_stopped(&self) -> bool {
-        *self.1.lock().unwrap() >= self.0
-    }
-
-    fn done(&self, numbers: u128) {
-        *self.1.lock().unwrap() += numbers;
-    }
-}
-
 #[test]
 fn the_watch_sees_all_numbers_and_can_stop() {
     let region = interval((1 << 45) + 12_345, 1 << 16);
     for stop in [u128::MAX, 1 << 14] {
         let mut device = device(options(11, 8, None), TableLimits { left: 64, ..FEW });
         device.budget = 4096;
-        let watch = Until(stop, std::sync::Mutex::default());
+        let watch = Until::new(stop);
         let found = device.verify(&region, &watch).unwrap();
         assert_eq!(found.is_some(), stop == u128::MAX);
-        let seen = *watch.1.lock().unwrap();
+        let seen = watch.seen();
         assert!(if found.is_some() { seen == region.numbers() } else { seen < region.numbers() });
     }
 }

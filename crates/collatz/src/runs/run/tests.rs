@@ -1,32 +1,41 @@
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 
-use num_bigint::BigUint;
 use warpint_device::DeviceError;
 
 use super::*;
 use crate::runs::unit::tests::plain_unit;
-use crate::sieve::{Backend, Looking, Sieve, Tally, Tree};
+use crate::sieve::{Backend, Looking, Sieve, Tally, Task};
+use crate::until::Until;
 use crate::walk::Walker;
 use crate::{Method, Plain, Region, Unwatched, Verified};
 
-/// A verifier with something between.
-struct With<F>(Plain, F);
+/// A verifier with something before, and something after.
+struct With<F> {
+    plain: Plain,
+    before: F,
+    after: fn(Verified) -> Verified,
+}
+
+impl<F> With<F> {
+    fn new(plain: Plain, before: F) -> Self {
+        Self { plain, before, after: |verified| verified }
+    }
+}
 
 impl<F> Verifier for With<F>
 where
     F: FnMut(&Region) -> Result<(), CollatzError> + Send,
 {
     fn method(&self) -> Method {
-        self.0.method()
+        self.plain.method()
     }
     fn version(&self) -> u32 {
-        self.0.version()
+        self.plain.version()
     }
     fn parameters(&self) -> String {
-        self.0.parameters()
+        self.plain.parameters()
     }
     fn place(&self) -> String {
         "odd".into()
@@ -36,8 +45,8 @@ where
         region: &Region,
         watch: &dyn Watch,
     ) -> Result<Option<Verified>, CollatzError> {
-        (self.1)(region)?;
-        self.0.verify(region, watch)
+        (self.before)(region)?;
+        Ok(self.plain.verify(region, watch)?.map(self.after))
     }
 }
 
@@ -94,26 +103,15 @@ fn a_range_is_verified_once() {
     assert_eq!(left, whole().units() + Layout::new(27, 5 << 20, 20).unwrap().units());
 }
 
-/// Stops when so many numbers are done.
-struct StopAt(AtomicU64, u64);
-
-impl Watch for StopAt {
-    fn is_stopped(&self) -> bool {
-        self.0.load(Ordering::SeqCst) >= self.1
-    }
-    fn done(&self, numbers: u128) {
-        self.0.fetch_add(numbers as u64, Ordering::SeqCst);
-    }
-}
-
 #[test]
 fn a_stopped_run_goes_on() {
     let (dir, layout) = (tempfile::tempdir().unwrap(), whole());
-    let (first, _) = go(&layout, dir.path(), plain(), &StopAt(0.into(), 5 << 10));
+    let (first, _) = go(&layout, dir.path(), plain(), &Until::new(5 << 10));
     assert!(first.stopped && !first.complete && first.done == 5, "{first:?}");
     // Half-way through a unit, which is lost.
-    let stopping: Vec<Box<dyn Verifier>> = vec![Box::new(With(Plain::default(), |_: &_| Ok(())))];
-    let (nothing, _) = go(&layout, dir.path(), stopping, &StopAt(0.into(), 0));
+    let stopping: Vec<Box<dyn Verifier>> =
+        vec![Box::new(With::new(Plain::default(), |_: &_| Ok(())))];
+    let (nothing, _) = go(&layout, dir.path(), stopping, &Until::new(0));
     assert_eq!((nothing.done, nothing.stopped), (0, true));
     let (rest, _) = go(&layout, dir.path(), plain(), &Unwatched);
     assert_eq!((rest.done, rest.before), (11, 5));
@@ -207,7 +205,7 @@ fn a_unit_that_is_done_twice_is_compared() {
         let folder = Folder::open(dir.path()).unwrap();
         // Another process that was not locked out.
         let (other, of) = (folder.clone(), layout.clone());
-        let beside = With(Plain::default(), move |region: &Region| {
+        let beside = With::new(Plain::default(), move |region: &Region| {
             if let Region::Class { residue: 3, .. } = region {
                 let mut unit = plain_unit(&of, 3);
                 unit.sample_odd_steps += wrong;
@@ -259,9 +257,9 @@ fn a_counter_example_is_told_and_never_forgotten() {
 #[test]
 fn a_failing_device_leaves_its_unit_undone_and_others_go_on() {
     let (dir, layout) = (tempfile::tempdir().unwrap(), whole());
-    let broken = With(Plain::default(), |_: &_| Err(failed()));
+    let broken = With::new(Plain::default(), |_: &_| Err(failed()));
     // Slower, so that the other comes to its turn.
-    let slow = With(Plain::default(), |_: &_| {
+    let slow = With::new(Plain::default(), |_: &_| {
         std::thread::sleep(Duration::from_millis(20));
         Ok(())
     });
@@ -282,13 +280,7 @@ fn a_failing_device_leaves_its_unit_undone_and_others_go_on() {
 struct Dead;
 
 impl Backend for Dead {
-    fn tree(
-        &mut self,
-        _: &Tree,
-        _: &[u128],
-        _: Option<&BigUint>,
-        _: &dyn Watch,
-    ) -> Result<Option<Tally>, CollatzError> {
+    fn tree(&mut self, _: Task<'_>, _: &dyn Watch) -> Result<Option<Tally>, CollatzError> {
         Ok(Some(Tally::default()))
     }
 
@@ -324,7 +316,7 @@ fn a_dead_device_verifies_nothing() {
 fn a_region_that_a_method_refuses_is_no_end() {
     let (dir, layout) = (tempfile::tempdir().unwrap(), whole());
     let refused = Region::class(14, 4, 7).unwrap();
-    let picky = With(Plain::default(), move |region: &Region| {
+    let picky = With::new(Plain::default(), move |region: &Region| {
         if *region == refused { Err(CollatzError::Empty { from: 7, to: 7 }) } else { Ok(()) }
     });
     let (outcome, _) = go(&layout, dir.path(), vec![Box::new(picky)], &Unwatched);
@@ -338,7 +330,7 @@ fn what_cannot_be_written_ends_the_run_and_is_told() {
     let gone = units.clone();
     let walker = Walker { trap: Some(4616u32.into()), limit: 1000 };
     let mut done = 0;
-    let vanishing = With(Plain { walker, ..Plain::default() }, move |_: &_| {
+    let vanishing = With::new(Plain { walker, ..Plain::default() }, move |_: &_| {
         done += 1;
         if done == 12 {
             fs::remove_dir_all(&gone).unwrap();
@@ -360,7 +352,7 @@ fn a_directory_that_vanishes_in_a_run_is_made_again_and_the_same_run_does_the_lo
     let units = dir.path().join("units");
     let gone = units.clone();
     let mut done = 0;
-    let vanishing = With(Plain::default(), move |_: &_| {
+    let vanishing = With::new(Plain::default(), move |_: &_| {
         done += 1;
         if done == 12 {
             fs::remove_dir_all(&gone).unwrap();
@@ -376,7 +368,7 @@ fn a_directory_that_vanishes_in_a_run_is_made_again_and_the_same_run_does_the_lo
 #[test]
 fn a_thread_that_panics_ends_the_run_in_order() {
     let (dir, layout) = (tempfile::tempdir().unwrap(), whole());
-    let panicking = With(Plain::default(), |_: &_| panic!("on purpose"));
+    let panicking = With::new(Plain::default(), |_: &_| panic!("on purpose"));
     let (outcome, _) = go(&layout, dir.path(), vec![Box::new(panicking)], &Unwatched);
     assert!(outcome.broken.is_some() && !outcome.complete && !outcome.is_good());
 }
@@ -440,32 +432,10 @@ fn methods_are_those_of_the_files() {
 
 #[test]
 fn a_result_that_makes_no_sense_is_not_written() {
-    struct Wrong(Plain);
-    impl Verifier for Wrong {
-        fn method(&self) -> Method {
-            Method::Plain
-        }
-        fn version(&self) -> u32 {
-            1
-        }
-        fn parameters(&self) -> String {
-            "none".into()
-        }
-        fn place(&self) -> String {
-            "wrong".into()
-        }
-        fn verify(
-            &mut self,
-            region: &Region,
-            watch: &dyn Watch,
-        ) -> Result<Option<Verified>, CollatzError> {
-            let verified = self.0.verify(region, watch)?;
-            Ok(verified.map(|verified| Verified { unresolved: vec![1 << 40], ..verified }))
-        }
-    }
     let (dir, layout) = (tempfile::tempdir().unwrap(), whole());
-    let wrong: Vec<Box<dyn Verifier>> = vec![Box::new(Wrong(Plain::default()))];
-    let (outcome, events) = go(&layout, dir.path(), wrong, &Unwatched);
+    let after = |verified| Verified { unresolved: vec![1 << 40], ..verified };
+    let wrong = With { after, ..With::new(Plain::default(), |_: &_| Ok(())) };
+    let (outcome, events) = go(&layout, dir.path(), vec![Box::new(wrong)], &Unwatched);
     assert_eq!((outcome.done, outcome.failed, outcome.complete), (0, vec![0], false));
     assert!(events.iter().any(|event| matches!(
         event,

@@ -1,0 +1,31 @@
+//! A watch for tests.
+
+use std::sync::Mutex;
+
+use crate::Watch;
+
+/// Counts numbers, and stops when they are so many.
+pub(crate) struct Until {
+    most: u128,
+    seen: Mutex<u128>,
+}
+
+impl Until {
+    pub(crate) fn new(most: u128) -> Self {
+        Self { most, seen: Mutex::default() }
+    }
+
+    pub(crate) fn seen(&self) -> u128 {
+        *self.seen.lock().unwrap()
+    }
+}
+
+impl Watch for Until {
+    fn is_stopped(&self) -> bool {
+        self.seen() >= self.most
+    }
+
+    fn done(&self, numbers: u128) {
+        *self.seen.lock().unwrap() += numbers;
+    }
+}
