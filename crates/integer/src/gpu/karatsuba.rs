@@ -1,17 +1,14 @@
 //! Products on a device by some levels of Karatsuba's identity and products in registers.
 
-use warpint_device::{Cells, DeviceError, Source, assert_room, common};
+use warpint_device::{DeviceError, Source, common};
 
-use super::memory::Numbers;
-use super::{Gpu, Operand, Part, Shape, occupancy};
+use super::product::{Factors, Product};
+use super::{Gpu, Part, Shape, occupancy};
 
 /// How `karatsuba.cu` is specialised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Karatsuba {
-    a_limbs: usize,
-    /// None for a square.
-    b_limbs: Option<usize>,
-    part: Part,
+    product: Product,
     levels: u32,
     leaf: usize,
     numbers: usize,
@@ -53,7 +50,8 @@ impl Karatsuba {
         };
         let numbers = (threads / leaves).max(1);
         let blocks = occupancy::blocks(registers, threads);
-        Some(Self { a_limbs, b_limbs, part, levels, leaf, numbers, threads, blocks })
+        let product = Product { part, a_limbs, b_limbs };
+        Some(Self { product, levels, leaf, numbers, threads, blocks })
     }
 
     /// Limbs of the products that a thread makes.
@@ -65,31 +63,24 @@ impl Karatsuba {
 
 impl Shape for Karatsuba {
     fn source(&self) -> Result<Source, DeviceError> {
-        let b_limbs = self.b_limbs.unwrap_or(self.a_limbs);
-        let (first, out_limbs) = self.part.limbs(self.a_limbs, b_limbs);
-        let product = self.b_limbs.is_some();
-        let low = product && self.part == Part::Low && self.levels <= 1;
-        let high = product && self.part == Part::High && self.levels == 0 && first > 1;
-        Ok(Source::new(
-            "karatsuba.cu",
-            include_str!("../../kernels/product/karatsuba.cu"),
-            &["karatsuba"],
-        )
-        .headers(common::HEADERS)
-        .header("limbs.cuh", include_str!("../../kernels/common/limbs.cuh"))
-        .header("quad.cuh", include_str!("../../kernels/common/quad.cuh"))
-        .define("A_LIMBS", self.a_limbs)
-        .define("B_LIMBS", b_limbs)
-        .define("FIRST", first)
-        .define("OUT_LIMBS", out_limbs)
-        .define("SQUARE", u32::from(!product))
-        .define("LOW", u32::from(low))
-        .define("HIGH", u32::from(high))
-        .define("LEVELS", self.levels)
-        .define("LEAF", self.leaf)
-        .define("NUMBERS", self.numbers)
-        .define("THREADS", self.threads)
-        .define("BLOCKS", self.blocks))
+        let (product, (first, _)) = (self.product, self.product.computed());
+        let is_part = |part| !product.is_square() && product.part == part;
+        let low = is_part(Part::Low) && self.levels <= 1;
+        let high = is_part(Part::High) && self.levels == 0 && first > 1;
+        let text = include_str!("../../kernels/product/karatsuba.cu");
+        let source = Source::new("karatsuba.cu", text, &["karatsuba"])
+            .headers(common::HEADERS)
+            .header("limbs.cuh", include_str!("../../kernels/common/limbs.cuh"))
+            .header("quad.cuh", include_str!("../../kernels/common/quad.cuh"));
+        Ok(product
+            .define(source)
+            .define("LOW", u32::from(low))
+            .define("HIGH", u32::from(high))
+            .define("LEVELS", self.levels)
+            .define("LEAF", self.leaf)
+            .define("NUMBERS", self.numbers)
+            .define("THREADS", self.threads)
+            .define("BLOCKS", self.blocks))
     }
 
     fn shared_bytes(&self) -> u32 {
@@ -110,41 +101,17 @@ impl Shape for Karatsuba {
 }
 
 impl Gpu {
-    /// `out_i` = the limbs of a_i·b_i that `part` asks for, a_i² without a b. `out` may be
-    /// what a or b views, where that has as many limbs and is not broadcast.
+    /// The limbs of a_i·b_i that the shape asks for. Results may stand where a or b does, if that has as many
+    /// limbs and is not broadcast.
     ///
     /// # Errors
     /// The device fails, or cannot compile the kernel.
-    pub(super) fn karatsuba(
-        &self,
-        shape: &Karatsuba,
-        a: Operand<'_>,
-        b: Option<Operand<'_>>,
-        count: usize,
-        out: Cells<'_, u32>,
-    ) -> Result<(), DeviceError> {
-        self.karatsuba_of(shape, a.into(), b.unwrap_or(a).into(), count, out)
-    }
-
-    /// The same of numbers anywhere in memory; results are side by side from `out` on.
-    ///
-    /// # Errors
-    /// As above.
     ///
     /// # Panics
-    /// If numbers are not of the shape, there are not `count`, or there is no room for the results.
-    pub(super) fn karatsuba_of(
-        &self,
-        shape: &Karatsuba,
-        a: Numbers<'_>,
-        b: Numbers<'_>,
-        count: usize,
-        out: Cells<'_, u32>,
-    ) -> Result<(), DeviceError> {
-        let limbs = [shape.a_limbs, shape.b_limbs.unwrap_or(shape.a_limbs)];
-        assert_eq!([a.limbs, b.limbs], limbs, "limbs of factors");
-        [a, b].iter().for_each(|numbers| numbers.assert_holds(count));
-        assert_room("products", out.len(), count * shape.part.limbs(limbs[0], limbs[1]).1);
+    /// If factors are not of the shape, there are not `count`, or there is no room for the results.
+    pub(super) fn karatsuba(&self, shape: &Karatsuba, of: Factors<'_>) -> Result<(), DeviceError> {
+        shape.product.assert_fits(&of);
+        let Factors { a, b, count, out } = of;
         let args = [a.pointer(), b.pointer(), out.into(), a.stride.into(), b.stride.into()];
         // SAFETY: there are so many factors of the shape's limbs, and room for the results.
         unsafe { self.launch(shape, count, &args) }

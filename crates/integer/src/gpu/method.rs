@@ -8,6 +8,7 @@ use warpint_device::{Cells, DeviceError};
 
 use super::karatsuba::MAX_LEVELS;
 use super::memory::{Numbers, fits};
+use super::product::{Factors, Product};
 use super::{Algorithm, Gpu, Karatsuba, Ntt, Operand, Part, Results, Shape};
 
 /// A way to multiply.
@@ -180,17 +181,8 @@ impl Gpu {
         out: Cells<'_, u32>,
     ) -> Result<(), DeviceError> {
         let choice = self.choice(a.limbs, Some(b.limbs)).ok_or_else(no_method)?;
-        match choice.method {
-            Method::Karatsuba(levels) => {
-                let shape = Karatsuba::new(Part::Full, a.limbs, Some(b.limbs), levels);
-                self.karatsuba_of(&shape.ok_or_else(no_method)?, a, b, count, out)
-            }
-            Method::Ntt(primes) => {
-                let shared_memory = self.device().info().shared_memory_per_block;
-                let shape = Ntt::new(Part::Full, a.limbs, Some(b.limbs), primes, shared_memory);
-                self.ntt_of(&shape.ok_or_else(no_method)?, a, b, count, out)
-            }
-        }
+        let product = Product { part: Part::Full, a_limbs: a.limbs, b_limbs: Some(b.limbs) };
+        self.product_by(choice.method, product, Factors { a, b, count, out })
     }
 
     /// [`Self::multiply`], or without a b [`Self::square`], by a method.
@@ -206,20 +198,29 @@ impl Gpu {
         count: usize,
         out: impl Into<Cells<'a, u32>>,
     ) -> Result<(), DeviceError> {
-        let (out, b_limbs) = (out.into(), b.map(|b| b.limbs));
-        let (_, limbs) = part.limbs(a.limbs, b_limbs.unwrap_or(a.limbs));
-        fits(count, &[a, b.unwrap_or(a)], Results::new(out, limbs))?;
+        let product = Product { part, a_limbs: a.limbs, b_limbs: b.map(|b| b.limbs) };
+        let (out, b) = (out.into(), b.unwrap_or(a));
+        fits(count, &[a, b], Results::new(out, product.computed().1))?;
+        self.product_by(method, product, Factors { a: a.into(), b: b.into(), count, out })
+    }
+
+    fn product_by(
+        &self,
+        method: Method,
+        product: Product,
+        of: Factors<'_>,
+    ) -> Result<(), DeviceError> {
+        let Product { part, a_limbs, b_limbs } = product;
         let none = || impossible(&format!("{method} is not for factors of this size"));
         match method {
             Method::Karatsuba(levels) => {
-                let shape = Karatsuba::new(part, a.limbs, b_limbs, levels).ok_or_else(none)?;
-                self.karatsuba(&shape, a, b, count, out)
+                let shape = Karatsuba::new(part, a_limbs, b_limbs, levels).ok_or_else(none)?;
+                self.karatsuba(&shape, of)
             }
             Method::Ntt(primes) => {
                 let shared_memory = self.device().info().shared_memory_per_block;
-                let shape =
-                    Ntt::new(part, a.limbs, b_limbs, primes, shared_memory).ok_or_else(none)?;
-                self.ntt(&shape, a, b, count, out)
+                let shape = Ntt::new(part, a_limbs, b_limbs, primes, shared_memory);
+                self.ntt(&shape.ok_or_else(none)?, of)
             }
         }
     }

@@ -3,18 +3,15 @@
 use std::fmt::Write;
 
 use warpint_arith::f50::{F50, Factor, NARROW, PRIMES};
-use warpint_device::{Arg, Cells, DeviceError, Source, assert_room, common};
+use warpint_device::{Arg, DeviceError, Source, common};
 
-use super::memory::Numbers;
-use super::{Gpu, Operand, Part, Shape};
+use super::product::{Factors, Product};
+use super::{Gpu, Part, Shape};
 
 /// How `ntt.cu` is specialised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ntt {
-    a_limbs: usize,
-    /// None for a square.
-    b_limbs: Option<usize>,
-    part: Part,
+    product: Product,
     primes: usize,
     log_head: u32,
     /// 0, or the tail has the head's points divided by 2^share.
@@ -73,9 +70,7 @@ impl Ntt {
         let digits = |limbs: usize| (32 * limbs).div_ceil(digit_bits);
         let (a_digits, b_digits) = (digits(a_limbs), digits(b_limbs.unwrap_or(a_limbs)));
         let narrow = |(log_head, share)| Self {
-            a_limbs,
-            b_limbs,
-            part,
+            product: Product { part, a_limbs, b_limbs },
             primes,
             log_head,
             share,
@@ -104,7 +99,7 @@ impl Ntt {
             (true, ..8192) => 1.3,
             (true, _) => 1.8,
         };
-        let square = if self.b_limbs.is_none() { 0.75 } else { 1.0 };
+        let square = if self.product.is_square() { 0.75 } else { 1.0 };
         points * self.primes as f64 * of_point * mixing * tail * wide * square
     }
 
@@ -287,18 +282,14 @@ fn list(items: impl Iterator<Item = String>) -> String {
 
 impl Shape for Ntt {
     fn source(&self) -> Result<Source, DeviceError> {
-        let b_limbs = self.b_limbs.unwrap_or(self.a_limbs);
-        let (first, out_limbs) = self.part.limbs(self.a_limbs, b_limbs);
         let [fields, raised, mixed, joined] = self.constants()?;
         let radices: Vec<_> = self.radices().iter().map(ToString::to_string).collect();
-        Ok(Source::new("ntt.cu", include_str!("../../kernels/product/ntt.cu"), &["ntt"])
+        let source = Source::new("ntt.cu", include_str!("../../kernels/product/ntt.cu"), &["ntt"])
             .headers(common::HEADERS)
-            .header("transform.cuh", include_str!("../../kernels/transform.cuh"))
-            .define("A_LIMBS", self.a_limbs)
-            .define("B_LIMBS", b_limbs)
-            .define("FIRST", first)
-            .define("OUT_LIMBS", out_limbs)
-            .define("SQUARE", u32::from(self.b_limbs.is_none()))
+            .header("transform.cuh", include_str!("../../kernels/transform.cuh"));
+        Ok(self
+            .product
+            .define(source)
             .define("LOG_HEAD", self.log_head)
             .define("SHARE", self.share)
             .define("RADICES", radices.join(","))
@@ -329,41 +320,17 @@ impl Shape for Ntt {
 }
 
 impl Gpu {
-    /// `out_i` = the limbs of a_i·b_i that `part` asks for, a_i² without a b. `out` may be
-    /// what a or b views, where that has as many limbs and is not broadcast.
+    /// The limbs of a_i·b_i that the shape asks for. Results may stand where a or b does, if that has as many
+    /// limbs and is not broadcast.
     ///
     /// # Errors
     /// The device fails, cannot compile the kernel, or has not enough shared memory.
-    pub(super) fn ntt(
-        &self,
-        shape: &Ntt,
-        a: Operand<'_>,
-        b: Option<Operand<'_>>,
-        count: usize,
-        out: Cells<'_, u32>,
-    ) -> Result<(), DeviceError> {
-        self.ntt_of(shape, a.into(), b.unwrap_or(a).into(), count, out)
-    }
-
-    /// The same of numbers anywhere in memory; results are side by side from `out` on.
-    ///
-    /// # Errors
-    /// As above.
     ///
     /// # Panics
-    /// If numbers are not of the shape, there are not `count`, or there is no room for the results.
-    pub(super) fn ntt_of(
-        &self,
-        shape: &Ntt,
-        a: Numbers<'_>,
-        b: Numbers<'_>,
-        count: usize,
-        out: Cells<'_, u32>,
-    ) -> Result<(), DeviceError> {
-        let limbs = [shape.a_limbs, shape.b_limbs.unwrap_or(shape.a_limbs)];
-        assert_eq!([a.limbs, b.limbs], limbs, "limbs of factors");
-        [a, b].iter().for_each(|numbers| numbers.assert_holds(count));
-        assert_room("products", out.len(), count * shape.part.limbs(limbs[0], limbs[1]).1);
+    /// If factors are not of the shape, there are not `count`, or there is no room for the results.
+    pub(super) fn ntt(&self, shape: &Ntt, of: Factors<'_>) -> Result<(), DeviceError> {
+        shape.product.assert_fits(&of);
+        let Factors { a, b, count, out } = of;
         let roots = self.roots((shape.primes, shape.points()), || shape.roots())?;
         let blocks = self.device().info().multiprocessors as usize * shape.blocks();
         let blocks = blocks.clamp(1, count.max(1));

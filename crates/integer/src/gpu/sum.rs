@@ -3,7 +3,7 @@
 use warpint_device::{Buffer, Cells, DeviceError, Source, assert_room, common};
 
 use super::memory::{Numbers, Places, fits, has, pointer};
-use super::{Gpu, Operand, Results, Shape, Sum};
+use super::{Gpu, Operand, Results, Shape, Sum, elementwise};
 
 /// How `sum.cu` is specialised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +97,7 @@ impl Gpu {
         }
         // Operands have no more limbs than the sum.
         has(out.limbs, 1, a.limbs.max(b.limbs))?;
-        self.sum_of(sum, a.into(), b.into(), count, out, carries.map(Cells::from))
+        self.sum_of(sum, [a.into(), b.into()], count, out, carries.map(Cells::from))
     }
 
     /// The same of numbers anywhere in memory.
@@ -110,18 +110,19 @@ impl Gpu {
     pub(super) fn sum_of(
         &self,
         sum: Sum,
-        a: Numbers<'_>,
-        b: Numbers<'_>,
+        [a, b]: [Numbers<'_>; 2],
         count: usize,
         out: Results<'_>,
         carries: Option<Cells<'_, u8>>,
     ) -> Result<(), DeviceError> {
-        let Some(shape) = SumShape::new(sum, a.limbs, b.limbs, out.limbs) else {
-            return self.long_sum_of(sum, a, b, count, out, carries);
-        };
         [a, b].iter().for_each(|numbers| numbers.assert_holds(count));
         Places::from(out).assert_holds(count);
         assert_room("carries", carries.map_or(count, |carries| carries.len()), count);
+        let Some(shape) = SumShape::new(sum, a.limbs, b.limbs, out.limbs) else {
+            let (shape, args) = elementwise::long_sum(sum, [a, b], out, pointer(carries));
+            // SAFETY: there are so many numbers, and room for sums and carries.
+            return unsafe { self.launch(&shape, count, &args) };
+        };
         let args = [
             a.pointer(),
             b.pointer(),

@@ -6,6 +6,7 @@ use warpint_device::{Buffer, Cells, Device, DeviceError};
 use warpint_natural::limbs;
 
 use super::memory::Numbers;
+use super::product::Factors;
 use super::{Divide, Gpu, Karatsuba, Method, Ntt, Operand, Part, Quotients, Results, Sum};
 
 pub(super) fn gpu() -> Gpu {
@@ -54,6 +55,17 @@ fn product(a: &[u32], b: &[u32]) -> Vec<u32> {
     product
 }
 
+/// Factors side by side in buffers of their own.
+fn factors<'a>(
+    (a, a_limbs): (&'a Buffer<u32>, usize),
+    (b, b_limbs): (&'a Buffer<u32>, usize),
+    count: usize,
+    out: &'a mut Buffer<u32>,
+) -> Factors<'a> {
+    let (a, b) = (Numbers::new(a.view(..), a_limbs), Numbers::new(b.view(..), b_limbs));
+    Factors { a, b, count, out: out.cells(..) }
+}
+
 fn check_product(gpu: &Gpu, part: Part, a_limbs: usize, b_limbs: usize, levels: u32, count: usize) {
     let Some(shape) = Karatsuba::new(part, a_limbs, Some(b_limbs), levels) else { return };
     let mut rng = ChaCha8Rng::seed_from_u64(7);
@@ -62,15 +74,8 @@ fn check_product(gpu: &Gpu, part: Part, a_limbs: usize, b_limbs: usize, levels: 
     let (first, out_limbs) = part.limbs(a_limbs, b_limbs);
     let mut out = gpu.device().alloc::<u32>(count * out_limbs).unwrap();
     let (a_data, b_data) = (upload(gpu, &a), upload(gpu, &b));
-    let operand = |data, limbs| Operand::new(data, limbs, false);
-    gpu.karatsuba(
-        &shape,
-        operand(&a_data, a_limbs),
-        Some(operand(&b_data, b_limbs)),
-        count,
-        out.cells(..),
-    )
-    .unwrap();
+    gpu.karatsuba(&shape, factors((&a_data, a_limbs), (&b_data, b_limbs), count, &mut out))
+        .unwrap();
     let found = out.download().unwrap();
     for (i, found) in found.chunks(out_limbs).enumerate() {
         let expected = &product(&a[i], &b[i])[first..first + out_limbs];
@@ -84,7 +89,7 @@ fn check_square(gpu: &Gpu, part: Part, limbs: usize, levels: u32, count: usize) 
     let (first, out_limbs) = part.limbs(limbs, limbs);
     let mut out = gpu.device().alloc::<u32>(count * out_limbs).unwrap();
     let data = upload(gpu, &a);
-    gpu.karatsuba(&shape, Operand::new(&data, limbs, false), None, count, out.cells(..)).unwrap();
+    gpu.karatsuba(&shape, factors((&data, limbs), (&data, limbs), count, &mut out)).unwrap();
     let found = out.download().unwrap();
     for (a, found) in a.iter().zip(found.chunks(out_limbs)) {
         assert_eq!(found, &product(a, a)[first..first + out_limbs], "{shape:?}: {a:x?} squared");
@@ -156,9 +161,8 @@ fn check_shape(
     let (first, out_limbs) = part.limbs(a_limbs, b_limbs);
     let mut out = gpu.device().alloc::<u32>(count * out_limbs).unwrap();
     let (a_data, b_data) = (upload(gpu, &a), upload(gpu, &b));
-    let operand = |data, limbs| Operand::new(data, limbs, false);
-    let both = (operand(&a_data, a_limbs), operand(&b_data, b_limbs));
-    gpu.ntt(&product_shape, both.0, Some(both.1), count, out.cells(..)).unwrap();
+    let (a_rows, b_rows) = ((&a_data, a_limbs), (&b_data, b_limbs));
+    gpu.ntt(&product_shape, factors(a_rows, b_rows, count, &mut out)).unwrap();
     let found = out.download().unwrap();
     for (i, found) in found.chunks(out_limbs).enumerate() {
         let expected = &product(&a[i], &b[i])[first..first + out_limbs];
@@ -166,7 +170,7 @@ fn check_shape(
     }
     if a_limbs == b_limbs {
         let shape = shape(None);
-        gpu.ntt(&shape, operand(&a_data, a_limbs), None, count, out.cells(..)).unwrap();
+        gpu.ntt(&shape, factors(a_rows, a_rows, count, &mut out)).unwrap();
         for (a, found) in a.iter().zip(out.download().unwrap().chunks(out_limbs)) {
             assert!(found == &product(a, a)[first..first + out_limbs], "{shape:?}, square");
         }
@@ -213,11 +217,14 @@ fn numbers_anywhere_in_memory_are_checked() {
     assert_eq!(found, "products of 15 elements, where a kernel needs 16");
     let found = refused(&mut || {
         let results = Results::new(out.cells(1..), 8);
-        gpu.sum_of(Sum::Add, numbers, numbers, 1, results, None)
+        gpu.sum_of(Sum::Add, [numbers, numbers], 1, results, None)
     });
     assert_eq!(found, "numbers of 8 limbs, 8 apart, are not aligned");
     let shape = Karatsuba::new(Part::Full, 9, Some(8), 0).unwrap();
-    let found = refused(&mut || gpu.karatsuba_of(&shape, numbers, numbers, 1, out.cells(..)));
+    let found = refused(&mut || {
+        let of = Factors { a: numbers, b: numbers, count: 1, out: out.cells(..) };
+        gpu.karatsuba(&shape, of)
+    });
     assert!(found.contains("limbs of factors"), "{found}");
     let found = refused(&mut || {
         numbers.part(4, 5);

@@ -6,14 +6,15 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-use warpint_device::{Arg, Buffer, Cells, DeviceError, Source, assert_room, common};
+use warpint_device::{Arg, Buffer, Cells, DeviceError, Source, assert_room};
 
 pub(super) use self::long::{Space, slice};
 pub(super) use self::plan::Costs;
 pub(super) use self::rows::RowShape;
 use super::memory::{Numbers, Places, has, operands_fit, pointer};
 use super::method::no_method;
-use super::{Gpu, Operand, Shape, occupancy};
+use super::split::{InLanes, OF_WARPS, Split, even_share, fitting};
+use super::{Gpu, Operand};
 
 /// How `divide.cu` is specialised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,10 +26,8 @@ pub struct Divide {
     exact: bool,
     /// Quotients have as many limbs as dividends have more than divisors, and an overflow.
     window: bool,
-    /// Lanes of a number, and limbs that each has of the divisor.
-    lanes: usize,
-    limbs: usize,
-    threads: usize,
+    /// Of divisors.
+    split: Split,
 }
 
 /// What a division gives; at least one of them.
@@ -58,28 +57,23 @@ impl Divide {
     /// warp hold, or those than a block's shared memory, of which a device has so many bytes.
     #[must_use]
     pub fn new(u_limbs: usize, v_limbs: usize, shared_memory: u32) -> Option<Self> {
-        let of_lanes = |lanes: usize| {
-            // What waits between lanes needs more than two limbs.
-            let least = if lanes == 1 { 2 } else { 4 };
-            let limbs = v_limbs.div_ceil(lanes).next_multiple_of(2).max(least);
-            let threads = [128, 64, 32].into_iter().filter(|&threads| threads >= lanes);
-            let shapes = threads.map(|threads| Self {
+        let of_lanes = |lanes| {
+            let limbs = match lanes {
+                1 => v_limbs.next_multiple_of(2).max(2),
+                _ => even_share(v_limbs, lanes),
+            };
+            Split::of_lanes(lanes, limbs).map(move |split| Self {
                 u_limbs,
                 v_limbs,
                 quotient: true,
                 remainder: true,
                 exact: false,
                 window: false,
-                lanes,
-                limbs,
-                threads,
-            });
-            let most = if lanes == 32 { MAX_LIMBS } else { FEW_LIMBS };
-            let fits = |shape: &Self| limbs <= most && shape.shared_bytes() <= shared_memory;
-            let mut shapes = shapes;
-            shapes.find(fits)
+                split,
+            })
         };
-        [1, 2, 4, 8, 16, 32].into_iter().find_map(of_lanes)
+        let most = |lanes| if lanes == 32 { MAX_LIMBS } else { FEW_LIMBS };
+        fitting(&OF_WARPS, of_lanes, most, shared_memory)
     }
 
     /// The same for parts of longer numbers.
@@ -90,71 +84,31 @@ impl Divide {
     /// With more lanes a number, while so many numbers are too few to keep a device of so many
     /// multiprocessors busy.
     fn spread(self, count: usize, multiprocessors: u32) -> Self {
-        let busy = occupancy::BUSY_THREADS * multiprocessors as usize;
-        let mut shape = self;
-        while shape.lanes < 32 && shape.limbs > 8 && count.saturating_mul(shape.lanes) < busy {
-            shape.lanes *= 2;
-            shape.limbs = shape.v_limbs.div_ceil(shape.lanes).next_multiple_of(2).max(4);
-        }
-        shape
-    }
-
-    /// Blocks of a multiprocessor, by its registers.
-    fn blocks(&self) -> usize {
-        occupancy::blocks(self.registers(), self.threads)
-    }
-
-    /// Warps of a multiprocessor whose shared memory a block might have all of.
-    fn warps(&self, shared_memory: u32) -> usize {
-        occupancy::warps(self.blocks(), self.threads, self.shared_bytes(), shared_memory)
-    }
-
-    /// Registers of a thread, about.
-    fn registers(&self) -> usize {
-        match self.limbs {
-            0..=8 => 64,
-            9..=16 => 80,
-            17..=24 => 104,
-            25..=32 => 128,
-            33..=48 => 168,
-            _ => 255,
-        }
+        Self { split: self.split.spread(self.v_limbs, count, multiprocessors), ..self }
     }
 }
 
-impl Shape for Divide {
-    fn source(&self) -> Result<Source, DeviceError> {
-        Ok(Source::new(
-            "divide.cu",
-            include_str!("../../../kernels/division/divide.cu"),
-            &["divide"],
-        )
-        .headers(common::HEADERS)
-        .header("lanes.cuh", include_str!("../../../kernels/common/lanes.cuh"))
-        .header("digits.cuh", include_str!("../../../kernels/common/digits.cuh"))
-        .define("U_LIMBS", self.u_limbs)
-        .define("V_LIMBS", self.v_limbs)
-        .define("QUOTIENT", u32::from(self.quotient))
-        .define("REMAINDER", u32::from(self.remainder))
-        .define("EXACT", u32::from(self.exact))
-        .define("WINDOW", u32::from(self.window))
-        .define("LANES", self.lanes)
-        .define("LIMBS", self.limbs)
-        .define("THREADS", self.threads)
-        .define("BLOCKS", self.blocks()))
+impl InLanes for Divide {
+    const REGISTERS: [(usize, usize); 5] = [(8, 64), (16, 80), (24, 104), (32, 128), (48, 168)];
+
+    fn split(&self) -> Split {
+        self.split
     }
 
-    fn shared_bytes(&self) -> u32 {
-        let places = (self.lanes * self.limbs + self.u_limbs) | 1;
-        (self.threads / self.lanes * places * size_of::<u32>()) as u32
+    fn file(&self) -> Source {
+        let text = include_str!("../../../kernels/division/divide.cu");
+        Source::new("divide.cu", text, &["divide"])
+            .header("digits.cuh", include_str!("../../../kernels/common/digits.cuh"))
+            .define("U_LIMBS", self.u_limbs)
+            .define("V_LIMBS", self.v_limbs)
+            .define("QUOTIENT", u32::from(self.quotient))
+            .define("REMAINDER", u32::from(self.remainder))
+            .define("EXACT", u32::from(self.exact))
+            .define("WINDOW", u32::from(self.window))
     }
 
-    fn threads(&self) -> u32 {
-        self.threads as u32
-    }
-
-    fn numbers(&self) -> u32 {
-        (self.threads / self.lanes) as u32
+    fn words(&self) -> usize {
+        (self.split.lanes * self.split.limbs + self.u_limbs) | 1
     }
 }
 

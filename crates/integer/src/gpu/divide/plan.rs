@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use super::Divide;
+use crate::gpu::split::InLanes;
 use crate::gpu::{Algorithm, Gpu, Method};
 
 /// A division of numbers aligned to a divisor V of `whole` limbs: one limb of quotient, then `blocks`
@@ -76,11 +77,12 @@ impl<'a> Costs<'a> {
     /// Of quotients of at most so many limbs by `divide.cu`: its instructions at half an H200's rate,
     /// which eight warps of a multiprocessor reach, as it was measured there.
     pub(super) fn of_kernel(&self, shape: &Divide, limbs: usize) -> f64 {
-        let slots = (limbs * shape.lanes * (28 + 3 * shape.limbs)) as f64;
+        let slots = (limbs * shape.split.lanes * (28 + 3 * shape.split.limbs)) as f64;
         let few = (8.0 / shape.warps(self.shared_memory) as f64).max(1.0);
         let estimate = slots * 7.1e-5 * few;
         // On other devices as products of one thread are.
-        let alike = Algorithm { method: Method::Karatsuba(0), size: shape.limbs, square: false };
+        let alike =
+            Algorithm { method: Method::Karatsuba(0), size: shape.split.limbs, square: false };
         let memory = Self::memory(2 * (shape.u_limbs + shape.v_limbs));
         self.gpu.prices().scaled(alike, estimate) + memory
     }

@@ -7,8 +7,8 @@ mod tests;
 use warpint_device::{Arg, Buffer, Cells, DeviceError, Source, assert_room};
 
 pub use super::Results;
-use super::memory::{MOST_LIMBS, Numbers, Places, fits, has, operands_fit, pointer};
-use super::{Gpu, Operand, Sum};
+use super::memory::{MOST_LIMBS, Numbers, Places, fits, has, operands_fit};
+use super::{Gpu, Operand, Shape, Sum};
 pub use crate::operation::{Bitwise, Extreme, Shift};
 use shape::{GroupShape, Kernel};
 
@@ -230,51 +230,6 @@ impl Gpu {
         unsafe { self.launch(&shape, count, &args.concat()) }
     }
 
-    /// `out_i = a_i ± b_i mod 2^(32·limbs)`; `carries[i]` is 1 where a carry or borrow leaves the
-    /// highest limb, else 0. Operands have no more limbs than results. [`Self::add`] uses it for
-    /// numbers that no block holds in registers.
-    ///
-    /// # Errors
-    /// As above.
-    pub fn long_sum(
-        &self,
-        sum: Sum,
-        a: Operand<'_>,
-        b: Operand<'_>,
-        count: usize,
-        out: Results<'_>,
-        carries: Option<&mut Buffer<u8>>,
-    ) -> Result<(), DeviceError> {
-        fits(count, &[a, b], out)?;
-        has(out.limbs, 1, a.limbs.max(b.limbs))?;
-        carries.as_ref().map_or(Ok(()), |carries| has(carries.len(), count, 1))?;
-        self.long_sum_of(sum, a.into(), b.into(), count, out, carries.map(Cells::from))
-    }
-
-    /// The same of numbers anywhere in memory.
-    ///
-    /// # Errors
-    /// The device fails, or cannot compile the kernel.
-    pub(super) fn long_sum_of(
-        &self,
-        sum: Sum,
-        a: Numbers<'_>,
-        b: Numbers<'_>,
-        count: usize,
-        out: Results<'_>,
-        carries: Option<Cells<'_, u8>>,
-    ) -> Result<(), DeviceError> {
-        [a, b].iter().for_each(|numbers| numbers.assert_holds(count));
-        Places::from(out).assert_holds(count);
-        assert_room("carries", carries.map_or(count, |carries| carries.len()), count);
-        let shape = GroupShape::new(Kernel::LongSum, &[a.limbs, b.limbs, out.limbs]);
-        let subtract = Arg::U32(u32::from(sum == Sum::Subtract));
-        let more = [subtract, pointer(carries)];
-        let args = [&operand(a)[..], &operand(b), &more, &results(out)].concat();
-        // SAFETY: there are so many numbers, as was checked above, and room for what is written.
-        unsafe { self.launch(&shape, count, &args) }
-    }
-
     /// `out_i` = `a_i`·2^bits mod 2^(32·limbs), or ⌊`a_i`/2^bits⌋. Results have memory of their own.
     ///
     /// # Errors
@@ -340,6 +295,18 @@ impl Gpu {
         // SAFETY: there are so many numbers, as was checked above, and room for what is written.
         unsafe { self.launch(&shape, count, &args) }
     }
+}
+
+/// The kernel for sums or differences of numbers that no block holds in registers, and its arguments.
+pub(super) fn long_sum(
+    sum: Sum,
+    [a, b]: [Numbers<'_>; 2],
+    out: Results<'_>,
+    carries: Arg,
+) -> (impl Shape, Vec<Arg>) {
+    let shape = GroupShape::new(Kernel::LongSum, &[a.limbs, b.limbs, out.limbs]);
+    let more = [Arg::U32(u32::from(sum == Sum::Subtract)), carries];
+    (shape, [&operand(a)[..], &operand(b), &more, &results(out)].concat())
 }
 
 /// A kernel's parameters of an operand that has no limbs.

@@ -3,28 +3,24 @@
 #[cfg(test)]
 pub(super) mod tests;
 
-use warpint_device::{Cells, DeviceError, Source, assert_room, common};
+use warpint_device::{Cells, DeviceError, Source, assert_room};
 
 use super::memory::{Numbers, fits};
 use super::method::no_method;
-use super::{Gpu, Operand, Results, Shape, occupancy};
+use super::split::{EXCHANGED, InLanes, OF_BLOCKS, Split, fitting};
+use super::{Gpu, Operand, Results};
 
 /// How `gcd.cu` is specialised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gcd {
     a_limbs: usize,
     b_limbs: usize,
-    /// Lanes of a number, and limbs of 30 bits that each has.
-    lanes: usize,
-    limbs: usize,
-    threads: usize,
+    /// In limbs of 30 bits.
+    split: Split,
 }
 
 /// A lane has at most so many limbs of each number in registers.
 const MAX_LIMBS: usize = 72;
-
-/// Bytes of shared memory in which the warps of a block tell each other something, and more.
-const TOLD: u32 = 512;
 
 /// Limbs of a lane up to which a number has no more lanes.
 const FEW_LIMBS: usize = 36;
@@ -34,11 +30,9 @@ impl Gcd {
     /// block hold, or than its shared memory, of which a device has so many bytes: 2^20 bits need 140 KiB.
     #[must_use]
     pub fn new(a_limbs: usize, b_limbs: usize, shared_memory: u32) -> Option<Self> {
-        [1, 2, 4, 8, 16, 32, 128, 256, 512].into_iter().find_map(|lanes| {
-            let most = if [32, 512].contains(&lanes) { MAX_LIMBS } else { FEW_LIMBS };
-            let mut shapes = Self::of_lanes(a_limbs, b_limbs, lanes);
-            shapes.find(|shape| shape.limbs <= most && shape.shared_bytes() + TOLD <= shared_memory)
-        })
+        let of_lanes = |lanes| Self::of_lanes(a_limbs, b_limbs, lanes);
+        let most = |lanes| if [32, 512].contains(&lanes) { MAX_LIMBS } else { FEW_LIMBS };
+        fitting(&OF_BLOCKS, of_lanes, most, shared_memory.saturating_sub(EXCHANGED))
     }
 
     /// With so many lanes a number, the larger blocks first; from 64 on blocks of one number.
@@ -46,56 +40,31 @@ impl Gcd {
         // One bit more for a sign.
         let all = 32 * a_limbs.max(b_limbs) / 30 + 1;
         let limbs = all.div_ceil(lanes).max(2);
-        let threads = [128, 64, 32].map(|threads| if lanes > 32 { lanes } else { threads });
-        threads.into_iter().map(move |threads| Self { a_limbs, b_limbs, lanes, limbs, threads })
+        Split::of_lanes(lanes, limbs).map(move |split| Self { a_limbs, b_limbs, split })
     }
 
     fn wide(&self) -> usize {
         self.a_limbs.max(self.b_limbs)
     }
-
-    /// Registers of a thread, about.
-    fn registers(&self) -> usize {
-        match self.limbs {
-            0..=12 => 64,
-            13..=20 => 80,
-            21..=28 => 104,
-            29..=36 => 128,
-            37..=52 => 168,
-            _ => 255,
-        }
-    }
 }
 
-impl Shape for Gcd {
-    fn source(&self) -> Result<Source, DeviceError> {
-        Ok(Source::new("gcd.cu", include_str!("../../../kernels/gcd/gcd.cu"), &["gcd"])
-            .headers(common::HEADERS)
+impl InLanes for Gcd {
+    const REGISTERS: [(usize, usize); 5] = [(12, 64), (20, 80), (28, 104), (36, 128), (52, 168)];
+
+    fn split(&self) -> Split {
+        self.split
+    }
+
+    fn file(&self) -> Source {
+        Source::new("gcd.cu", include_str!("../../../kernels/gcd/gcd.cu"), &["gcd"])
             .header("division_steps.cuh", include_str!("../../../kernels/gcd/division_steps.cuh"))
-            .header("lanes.cuh", include_str!("../../../kernels/common/lanes.cuh"))
             .define("A_LIMBS", self.a_limbs)
             .define("B_LIMBS", self.b_limbs)
-            .define("LANES", self.lanes)
-            .define("LIMBS", self.limbs)
-            .define("THREADS", self.threads)
-            .define("BLOCKS", occupancy::blocks(self.registers(), self.threads)))
     }
 
-    fn shared_bytes(&self) -> u32 {
-        if self.lanes > 32 {
-            return ((self.lanes * self.limbs + 2) * size_of::<u32>()) as u32;
-        }
-        let wide = self.wide();
-        let places = (self.lanes * self.limbs + 2 + wide).max(2 * wide + 4) | 1;
-        (self.threads / self.lanes * places * size_of::<u32>()) as u32
-    }
-
-    fn threads(&self) -> u32 {
-        self.threads as u32
-    }
-
-    fn numbers(&self) -> u32 {
-        (self.threads / self.lanes) as u32
+    fn words(&self) -> usize {
+        let (limbs, wide) = (self.split.lanes * self.split.limbs + 2, self.wide());
+        if self.split.lanes > 32 { limbs } else { (limbs + wide).max(2 * wide + 4) | 1 }
     }
 }
 

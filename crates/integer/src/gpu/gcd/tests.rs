@@ -35,6 +35,23 @@ pub(in crate::gpu) fn fibonacci(limbs: usize) -> (Vec<u32>, Vec<u32>) {
     }
 }
 
+/// Drawn multiples, of so many limbs each, of a number that has `common` limbs or one; up to `zeros` of their lowest limbs
+/// are 0.
+pub(in crate::gpu) fn multiples(
+    rng: &mut ChaCha8Rng,
+    (g, common): (&[u32], usize),
+    limbs: [usize; 2],
+    zeros: usize,
+) -> (Vec<u32>, Vec<u32>) {
+    let [a, b] = limbs.map(|limbs| {
+        let x: Vec<u32> = (0..limbs - common).map(|_| rng.random()).collect();
+        let mut product = narrow(&limbs::mul(&wide(&x), &wide(g)), limbs);
+        product[..zeros % limbs].fill(0);
+        product
+    });
+    (a, b)
+}
+
 /// Hard pairs: every one, every second …, and those with the most steps.
 fn check_gcd(gpu: &Gpu, shape: &Gcd, every: usize) {
     let Gcd { a_limbs, b_limbs, .. } = *shape;
@@ -48,13 +65,7 @@ fn check_gcd(gpu: &Gpu, shape: &Gcd, every: usize) {
     for i in 0..20 {
         let common = rng.random_range(0..a_limbs.min(b_limbs));
         let g = numbers(&mut rng, 8, common.max(1)).pop().unwrap();
-        let mut multiple = |limbs: usize| {
-            let x: Vec<u32> = (0..limbs - common).map(|_| rng.random()).collect();
-            let mut product = narrow(&limbs::mul(&wide(&x), &wide(&g)), limbs);
-            product[..i % limbs].fill(0);
-            product
-        };
-        pairs.push((multiple(a_limbs), multiple(b_limbs)));
+        pairs.push(multiples(&mut rng, (&g, common), [a_limbs, b_limbs], i));
     }
     let (last, before) = fibonacci(a_limbs.min(b_limbs));
     let padded = |x: &[u32], limbs: usize| [x, &vec![0; limbs - x.len()]].concat();
@@ -96,17 +107,4 @@ fn divisors_by_blocks() {
         assert_eq!(shape.numbers(), 1);
         check_gcd(&gpu, &shape, 11);
     }
-}
-
-#[test]
-fn long_numbers_have_blocks() {
-    let lanes = |limbs| Gcd::new(limbs, limbs, 227 << 10).map(|shape| (shape.lanes, shape.limbs));
-    assert_eq!(lanes(2048), Some((32, 69)));
-    assert_eq!(lanes(4096), Some((128, 35)));
-    assert_eq!(lanes(8192), Some((256, 35)));
-    assert_eq!(lanes(16_384), Some((512, 35)));
-    assert_eq!(lanes(32_768), Some((512, 69)));
-    assert_eq!(lanes(65_536), None);
-    // 2^18 bits fit into the shared memory that every device has.
-    assert!(Gcd::new(8192, 8192, 48 << 10).is_some());
 }

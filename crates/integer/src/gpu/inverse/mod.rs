@@ -3,11 +3,12 @@
 #[cfg(test)]
 mod tests;
 
-use warpint_device::{Buffer, Cells, DeviceError, Source, assert_room, common};
+use warpint_device::{Buffer, Cells, DeviceError, Source, assert_room};
 
 use super::memory::{Numbers, fits, has, pointer};
 use super::method::no_method;
-use super::{Gpu, Operand, Part, Quotients, Results, Shape, Sum, occupancy};
+use super::split::{EXCHANGED, InLanes, OF_BLOCKS, Split, fitting};
+use super::{Gpu, Operand, Part, Quotients, Results, Sum};
 
 /// How `inverse.cu` is specialised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,10 +17,8 @@ pub struct Inverse {
     b_limbs: usize,
     /// Whether cofactors of common divisors are computed.
     cofactors: bool,
-    /// Lanes of a number, and limbs of 30 bits that each has.
-    lanes: usize,
-    limbs: usize,
-    threads: usize,
+    /// In limbs of 30 bits.
+    split: Split,
 }
 
 /// A lane has at most so many limbs of each of four numbers; more than registers hold are in memory of its own.
@@ -30,9 +29,6 @@ const MAX_LIMBS_OF_WARPS: usize = 36;
 
 /// Limbs of a lane up to which a number has no more lanes.
 const FEW_LIMBS: usize = 18;
-
-/// Bytes of shared memory in which the warps of a block tell each other something, and more.
-const TOLD: u32 = 512;
 
 /// What [`Gpu::gcd_ext`] gives of `count` numbers a and b.
 #[derive(Debug)]
@@ -84,15 +80,13 @@ impl Inverse {
         cofactors: bool,
         shared_memory: u32,
     ) -> Option<Self> {
-        [1, 2, 4, 8, 16, 32, 128, 256, 512].into_iter().find_map(|lanes| {
-            let most = match lanes {
-                32 => MAX_LIMBS_OF_WARPS,
-                512 => MAX_LIMBS,
-                _ => FEW_LIMBS,
-            };
-            let mut shapes = Self::of_lanes(a_limbs, b_limbs, cofactors, lanes);
-            shapes.find(|shape| shape.limbs <= most && shape.shared_bytes() + TOLD <= shared_memory)
-        })
+        let of_lanes = |lanes| Self::of_lanes(a_limbs, b_limbs, cofactors, lanes);
+        let most = |lanes| match lanes {
+            32 => MAX_LIMBS_OF_WARPS,
+            512 => MAX_LIMBS,
+            _ => FEW_LIMBS,
+        };
+        fitting(&OF_BLOCKS, of_lanes, most, shared_memory.saturating_sub(EXCHANGED))
     }
 
     /// With so many lanes a number, the larger blocks first; from 64 on blocks of one number.
@@ -107,59 +101,32 @@ impl Inverse {
         let rounds = bits / 10 + 2;
         let all = (bits + 2 + rounds.ilog2() as usize).div_ceil(30);
         let limbs = all.div_ceil(lanes).max(2);
-        let threads = [128, 64, 32].map(|threads| if lanes > 32 { lanes } else { threads });
-        threads.into_iter().map(move |threads| Self {
-            a_limbs,
-            b_limbs,
-            cofactors,
-            lanes,
-            limbs,
-            threads,
-        })
+        let of = move |split| Self { a_limbs, b_limbs, cofactors, split };
+        Split::of_lanes(lanes, limbs).map(of)
     }
 
     fn wide(&self) -> usize {
         self.a_limbs.max(self.b_limbs)
     }
-
-    /// Registers of a thread, about.
-    fn registers(&self) -> usize {
-        match self.limbs {
-            0..=3 => 64,
-            4..=6 => 80,
-            7..=12 => 104,
-            13..=18 => 128,
-            19..=28 => 168,
-            _ => 255,
-        }
-    }
 }
 
-impl Shape for Inverse {
-    fn source(&self) -> Result<Source, DeviceError> {
-        Ok(Source::new("inverse.cu", include_str!("../../../kernels/gcd/inverse.cu"), &["inverse"])
-            .headers(common::HEADERS)
+impl InLanes for Inverse {
+    const REGISTERS: [(usize, usize); 5] = [(3, 64), (6, 80), (12, 104), (18, 128), (28, 168)];
+
+    fn split(&self) -> Split {
+        self.split
+    }
+
+    fn file(&self) -> Source {
+        Source::new("inverse.cu", include_str!("../../../kernels/gcd/inverse.cu"), &["inverse"])
             .header("division_steps.cuh", include_str!("../../../kernels/gcd/division_steps.cuh"))
-            .header("lanes.cuh", include_str!("../../../kernels/common/lanes.cuh"))
             .define("A_LIMBS", self.a_limbs)
             .define("B_LIMBS", self.b_limbs)
             .define("COFACTORS", u32::from(self.cofactors))
-            .define("LANES", self.lanes)
-            .define("LIMBS", self.limbs)
-            .define("THREADS", self.threads)
-            .define("BLOCKS", occupancy::blocks(self.registers(), self.threads)))
     }
 
-    fn shared_bytes(&self) -> u32 {
-        (self.threads / self.lanes * (self.lanes * self.limbs + 2) * size_of::<u32>()) as u32
-    }
-
-    fn threads(&self) -> u32 {
-        self.threads as u32
-    }
-
-    fn numbers(&self) -> u32 {
-        (self.threads / self.lanes) as u32
+    fn words(&self) -> usize {
+        self.split.lanes * self.split.limbs + 2
     }
 }
 
@@ -235,7 +202,7 @@ impl Gpu {
         self.add(Sum::Subtract, a, rest, count, Results::new(&mut d, m.limbs), None)?;
         let n = self.other_cofactor(&d, a, m, count)?;
         let less = Numbers::new(n.view(..), 2 * m.limbs).part(0, m.limbs);
-        self.sum_of(Sum::Subtract, m.into(), less, count, Results::new(&mut d, m.limbs), None)?;
+        self.sum_of(Sum::Subtract, [m.into(), less], count, Results::new(&mut d, m.limbs), None)?;
         self.select(rest, numbers(&d, m.limbs), &kinds, count, out)
     }
 
@@ -316,7 +283,7 @@ impl Gpu {
         let n = self.other_cofactor(&d, p, q, count)?;
         let n = Numbers::new(n.view(..), 2 * wide).part(0, wide);
         let mut n_less = rest;
-        self.sum_of(Sum::Subtract, q.into(), n, count, Results::new(&mut n_less, wide), None)?;
+        self.sum_of(Sum::Subtract, [q.into(), n], count, Results::new(&mut n_less, wide), None)?;
         let all = [numbers(&d, wide).into(), less.into(), n, numbers(&n_less, wide).into()];
         self.choose_cofactors(all, &kinds, count, [x, y], signs)
     }

@@ -7,7 +7,7 @@ use warpint_natural::limbs;
 
 use super::{Cofactors, Inverse};
 use crate::cpu::{self, Rows};
-use crate::gpu::gcd::tests::fibonacci;
+use crate::gpu::gcd::tests::{fibonacci, multiples};
 use crate::gpu::tests::{gpu, narrow, numbers, upload, wide};
 use crate::gpu::{Gpu, Operand, Results, Shape};
 
@@ -49,13 +49,7 @@ fn pairs(a_limbs: usize, b_limbs: usize, every: usize) -> Vec<Pair> {
     for i in 0..20 {
         let common = rng.random_range(0..a_limbs.min(b_limbs));
         let g: Vec<u32> = (0..common.max(1)).map(|_| rng.random()).collect();
-        let mut multiple = |limbs: usize| {
-            let x: Vec<u32> = (0..limbs - common).map(|_| rng.random()).collect();
-            let mut product = narrow(&limbs::mul(&wide(&x), &wide(&g)), limbs);
-            product[..i % limbs].fill(0);
-            product
-        };
-        pairs.push((multiple(a_limbs), multiple(b_limbs)));
+        pairs.push(multiples(&mut rng, (&g, common), [a_limbs, b_limbs], i));
     }
     let mut kept: Vec<Pair> = pairs.into_iter().step_by(every).collect();
     let (last, before) = fibonacci(a_limbs.min(b_limbs));
@@ -212,20 +206,4 @@ fn inverses_by_lanes_and_blocks() {
         let shape = Inverse { cofactors: true, ..shape };
         check_cofactors(&gpu, &shape, &pairs, OWN);
     }
-}
-
-#[test]
-fn long_numbers_have_blocks() {
-    let lanes =
-        |limbs| Inverse::new(limbs, limbs, 227 << 10).map(|shape| (shape.lanes, shape.limbs));
-    assert_eq!(lanes(16), Some((1, 18)));
-    assert_eq!(lanes(1024), Some((32, 35)));
-    assert_eq!(lanes(2048), Some((128, 18)));
-    assert_eq!(lanes(4096), Some((256, 18)));
-    assert_eq!(lanes(8192), Some((512, 18)));
-    assert_eq!(lanes(32_768), Some((512, 69)));
-    assert_eq!(lanes(65_536), None);
-    // 2^18 bits fit into the shared memory that every device has.
-    assert!(Inverse::new(8192, 8192, 48 << 10).is_some());
-    assert!(Inverse::new(2, 1, 48 << 10).is_none());
 }

@@ -6,20 +6,19 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-use warpint_device::{Buffer, DeviceError, Source, common};
+use warpint_device::{Buffer, DeviceError, Source};
 
 pub(super) use self::rows::RootRows;
 use super::memory::{Numbers, Places, has, operands_fit, pointer};
-use super::{Gpu, Operand, Shape, occupancy};
+use super::split::{InLanes, OF_WARPS, Split, even_share, fitting};
+use super::{Gpu, Operand};
 
 /// How `square_root.cu` is specialised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SquareRoot {
     a_limbs: usize,
-    /// Lanes of a number, and limbs that each has of the root.
-    lanes: usize,
-    limbs: usize,
-    threads: usize,
+    /// Of roots.
+    split: Split,
 }
 
 /// What a square root gives; at least one of them.
@@ -45,79 +44,41 @@ impl SquareRoot {
     /// or they than a block's shared memory, of which a device has so many bytes.
     #[must_use]
     pub fn new(a_limbs: usize, shared_memory: u32) -> Option<Self> {
-        [1, 2, 4, 8, 16, 32].into_iter().find_map(|lanes| {
-            let most = if lanes == 32 { MAX_LIMBS } else { FEW_LIMBS };
-            let mut shapes = Self::of_lanes(a_limbs, lanes);
-            shapes.find(|shape| shape.limbs <= most && shape.shared_bytes() <= shared_memory)
-        })
+        let of_lanes = |lanes| Self::of_lanes(a_limbs, lanes);
+        let most = |lanes| if lanes == 32 { MAX_LIMBS } else { FEW_LIMBS };
+        fitting(&OF_WARPS, of_lanes, most, shared_memory)
     }
 
     /// With so many lanes a number, the larger blocks first.
     fn of_lanes(a_limbs: usize, lanes: usize) -> impl Iterator<Item = Self> {
-        let limbs = a_limbs.div_ceil(2).div_ceil(lanes).next_multiple_of(2).max(4);
-        [128, 64, 32].into_iter().map(move |threads| Self { a_limbs, lanes, limbs, threads })
+        let limbs = even_share(a_limbs.div_ceil(2), lanes);
+        Split::of_lanes(lanes, limbs).map(move |split| Self { a_limbs, split })
     }
 
     /// With more lanes a number, while so many numbers are too few to keep a device of so many
     /// multiprocessors busy.
     fn spread(self, count: usize, multiprocessors: u32) -> Self {
-        let busy = occupancy::BUSY_THREADS * multiprocessors as usize;
-        let mut shape = self;
-        while shape.lanes < 32 && shape.limbs > 8 && count.saturating_mul(shape.lanes) < busy {
-            let more = Self::of_lanes(self.a_limbs, 2 * shape.lanes);
-            shape = more.last().map_or(shape, |more| Self { threads: shape.threads, ..more });
-        }
-        shape
-    }
-
-    /// Blocks of a multiprocessor, by its registers.
-    fn blocks(&self) -> usize {
-        occupancy::blocks(self.registers(), self.threads)
-    }
-
-    /// Warps of a multiprocessor whose shared memory a block might have all of.
-    fn warps(&self, shared_memory: u32) -> usize {
-        occupancy::warps(self.blocks(), self.threads, self.shared_bytes(), shared_memory)
-    }
-
-    /// Registers of a thread, about.
-    fn registers(&self) -> usize {
-        match self.limbs {
-            0..=8 => 64,
-            9..=16 => 96,
-            17..=24 => 104,
-            25..=32 => 128,
-            33..=48 => 184,
-            _ => 255,
-        }
+        let root_limbs = self.a_limbs.div_ceil(2);
+        Self { split: self.split.spread(root_limbs, count, multiprocessors), ..self }
     }
 }
 
-impl Shape for SquareRoot {
-    fn source(&self) -> Result<Source, DeviceError> {
+impl InLanes for SquareRoot {
+    const REGISTERS: [(usize, usize); 5] = [(8, 64), (16, 96), (24, 104), (32, 128), (48, 184)];
+
+    fn split(&self) -> Split {
+        self.split
+    }
+
+    fn file(&self) -> Source {
         let text = include_str!("../../../kernels/root/square_root.cu");
-        Ok(Source::new("square_root.cu", text, &["square_root"])
-            .headers(common::HEADERS)
-            .header("lanes.cuh", include_str!("../../../kernels/common/lanes.cuh"))
+        Source::new("square_root.cu", text, &["square_root"])
             .header("digits.cuh", include_str!("../../../kernels/common/digits.cuh"))
             .define("A_LIMBS", self.a_limbs)
-            .define("LANES", self.lanes)
-            .define("LIMBS", self.limbs)
-            .define("THREADS", self.threads)
-            .define("BLOCKS", self.blocks()))
     }
 
-    fn shared_bytes(&self) -> u32 {
-        let places = 2 * self.a_limbs.div_ceil(2) + 1;
-        (self.threads / self.lanes * places * size_of::<u32>()) as u32
-    }
-
-    fn threads(&self) -> u32 {
-        self.threads as u32
-    }
-
-    fn numbers(&self) -> u32 {
-        (self.threads / self.lanes) as u32
+    fn words(&self) -> usize {
+        2 * self.a_limbs.div_ceil(2) + 1
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::SquareRoot;
 use crate::gpu::divide::Costs;
+use crate::gpu::split::InLanes;
 use crate::gpu::{Algorithm, Gpu, Method};
 
 /// Roots of `base` limbs, a multiple of 4, by `square_root.cu`, made twice as long so many times.
@@ -36,10 +37,10 @@ const LEAST: usize = 32;
 /// Nanoseconds, about, of a root in a large batch by the kernel alone: its instructions at half an
 /// H200's rate, as those of `divide.cu` are counted.
 fn of_kernel(gpu: &Gpu, shape: &SquareRoot, shared_memory: u32) -> f64 {
-    let steps = shape.a_limbs.div_ceil(2) * shape.lanes;
-    let slots = steps as f64 * (75.0 + 3.5 * shape.limbs as f64);
+    let steps = shape.a_limbs.div_ceil(2) * shape.split.lanes;
+    let slots = steps as f64 * (75.0 + 3.5 * shape.split.limbs as f64);
     let few = (8.0 / shape.warps(shared_memory) as f64).max(1.0);
-    let alike = Algorithm { method: Method::Karatsuba(0), size: shape.limbs, square: false };
+    let alike = Algorithm { method: Method::Karatsuba(0), size: shape.split.limbs, square: false };
     gpu.prices().scaled(alike, slots * 7.1e-5 * few) + Costs::memory(2 * shape.a_limbs)
 }
 

@@ -205,7 +205,9 @@ fn every_width_has_a_root() {
             assert!(plan.is_some_and(|plan| 2 * plan.root() >= limbs), "{limbs}: {plan:?}");
         }
     }
-    let shape = |limbs| SquareRoot::new(limbs, 227 << 10).map(|shape| (shape.lanes, shape.limbs));
+    let shape = |limbs| {
+        SquareRoot::new(limbs, 227 << 10).map(|shape| (shape.split.lanes, shape.split.limbs))
+    };
     assert_eq!(
         [1, 64, 66, 2048, 4096, 4098].map(shape),
         [Some((1, 4)), Some((1, 32)), Some((2, 18)), Some((32, 32)), Some((32, 64)), None]

@@ -1,0 +1,157 @@
+//! Numbers in the registers of lanes: which share of a number a lane has, and what a kernel takes for it.
+
+use std::fmt::Debug;
+
+use warpint_device::{DeviceError, Source, common};
+
+use super::{Shape, occupancy};
+
+/// How numbers are split among the lanes of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Split {
+    /// Lanes of a number.
+    pub(super) lanes: usize,
+    /// Limbs of a lane.
+    pub(super) limbs: usize,
+    /// Threads of a block.
+    pub(super) threads: usize,
+}
+
+/// Lanes that a number may have: a warp, or part of one.
+pub(super) const OF_WARPS: [usize; 6] = [1, 2, 4, 8, 16, 32];
+
+/// The same, and blocks of one number.
+pub(super) const OF_BLOCKS: [usize; 9] = [1, 2, 4, 8, 16, 32, 128, 256, 512];
+
+/// Bytes of shared memory in which the warps of a block of one number exchange words, and more.
+pub(super) const EXCHANGED: u32 = 512;
+
+impl Split {
+    /// With so many lanes a number and limbs a lane, the larger blocks first; of more lanes than a warp has,
+    /// blocks of one number.
+    pub(super) fn of_lanes(lanes: usize, limbs: usize) -> impl Iterator<Item = Self> {
+        let threads = [128, 64, 32].map(|threads| if lanes > 32 { lanes } else { threads });
+        threads.into_iter().map(move |threads| Self { lanes, limbs, threads })
+    }
+
+    /// With more lanes for numbers of `limbs` limbs in even shares, while `count` numbers are too few to keep a
+    /// device of so many multiprocessors busy.
+    pub(super) fn spread(self, limbs: usize, count: usize, multiprocessors: u32) -> Self {
+        let busy = occupancy::BUSY_THREADS * multiprocessors as usize;
+        let mut split = self;
+        while split.lanes < 32 && split.limbs > 8 && count.saturating_mul(split.lanes) < busy {
+            split.lanes *= 2;
+            split.limbs = even_share(limbs, split.lanes);
+        }
+        split
+    }
+
+    /// Numbers of a block.
+    fn numbers(self) -> usize {
+        self.threads / self.lanes
+    }
+}
+
+/// Limbs of each of some lanes: an even number, and four at least, because what is kept between lanes takes more than
+/// two.
+pub(super) fn even_share(limbs: usize, lanes: usize) -> usize {
+    limbs.div_ceil(lanes).next_multiple_of(2).max(4)
+}
+
+/// A kernel that keeps numbers in the registers of lanes.
+pub(super) trait InLanes: Copy + Debug {
+    /// Pairs of limbs and registers: a thread with at most so many limbs takes about so many registers; with
+    /// more limbs than the last pair has it takes 255.
+    const REGISTERS: [(usize, usize); 5];
+
+    /// How it splits numbers.
+    fn split(&self) -> Split;
+
+    /// Its file, headers beside `lanes.cuh`, and constants beside those of the split.
+    fn file(&self) -> Source;
+
+    /// Words of shared memory of a number.
+    fn words(&self) -> usize;
+
+    /// Blocks of a multiprocessor, by its registers.
+    fn blocks(&self) -> usize {
+        let Split { limbs, threads, .. } = self.split();
+        let pair = Self::REGISTERS.iter().find(|&&(most, _)| limbs <= most);
+        occupancy::blocks(pair.map_or(255, |&(_, registers)| registers), threads)
+    }
+
+    /// Warps of a multiprocessor whose shared memory a block might have all of.
+    fn warps(&self, shared_memory: u32) -> usize {
+        occupancy::warps(self.blocks(), self.split().threads, self.shared_bytes(), shared_memory)
+    }
+}
+
+impl<S: InLanes> Shape for S {
+    fn source(&self) -> Result<Source, DeviceError> {
+        let Split { lanes, limbs, threads } = self.split();
+        Ok(self
+            .file()
+            .headers(common::HEADERS)
+            .header("lanes.cuh", include_str!("../../kernels/common/lanes.cuh"))
+            .define("LANES", lanes)
+            .define("LIMBS", limbs)
+            .define("THREADS", threads)
+            .define("BLOCKS", self.blocks()))
+    }
+
+    fn shared_bytes(&self) -> u32 {
+        (self.split().numbers() * self.words() * size_of::<u32>()) as u32
+    }
+
+    fn threads(&self) -> u32 {
+        self.split().threads as u32
+    }
+
+    fn numbers(&self) -> u32 {
+        self.split().numbers() as u32
+    }
+}
+
+/// The first shape, by the order of `lanes`, whose lanes have at most `most` limbs and whose blocks take at most
+/// `shared_memory` bytes.
+pub(super) fn fitting<S: InLanes, I: Iterator<Item = S>>(
+    lanes: &[usize],
+    of_lanes: impl Fn(usize) -> I,
+    most: impl Fn(usize) -> usize,
+    shared_memory: u32,
+) -> Option<S> {
+    lanes.iter().find_map(|&lanes| {
+        let fits =
+            |shape: &S| shape.split().limbs <= most(lanes) && shape.shared_bytes() <= shared_memory;
+        of_lanes(lanes).find(fits)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Gcd, Inverse};
+    use super::*;
+
+    fn check<S: InLanes>(shape: impl Fn(usize) -> Option<S>, lanes: &[(usize, usize, usize)]) {
+        for &(limbs, lanes, share) in lanes {
+            let found = shape(limbs).map(|shape| (shape.split().lanes, shape.split().limbs));
+            assert_eq!(found, Some((lanes, share)), "{limbs} limbs");
+        }
+        assert!(shape(65_536).is_none());
+    }
+
+    #[test]
+    fn long_numbers_have_blocks() {
+        const MOST: u32 = 227 << 10;
+        let gcd = |limbs| Gcd::new(limbs, limbs, MOST);
+        let blocks = [(4096, 128, 35), (8192, 256, 35), (16_384, 512, 35), (32_768, 512, 69)];
+        check(gcd, &[&[(2048, 32, 69)], &blocks[..]].concat());
+        let inverse = |limbs| Inverse::new(limbs, limbs, MOST);
+        let blocks = [(2048, 128, 18), (4096, 256, 18), (8192, 512, 18), (32_768, 512, 69)];
+        check(inverse, &[&[(16, 1, 18), (1024, 32, 35)], &blocks[..]].concat());
+        // 2^18 bits fit into the shared memory that every device has.
+        assert!(Gcd::new(8192, 8192, 48 << 10).is_some());
+        assert!(Inverse::new(8192, 8192, 48 << 10).is_some());
+        assert!(Inverse::new(2, 1, 48 << 10).is_none());
+    }
+}
