@@ -75,11 +75,11 @@ impl gpu::Words<Fp64> for WeightedWords {
         ]
     }
 
-    fn carry_args(&self, scratch: [Arg; 3], step: Step) -> Vec<Arg> {
+    fn carry_args(&mut self, scratch: [Arg; 3], step: Step) -> Vec<Arg> {
         let multiplier = if let Step::SquareTimes(m) = step { m } else { 1 };
         let mut args = self.digit_args();
         args.extend(scratch);
-        args.extend([Arg::from(&self.errors), Arg::U32(multiplier)]);
+        args.extend([Arg::from(&mut self.errors), Arg::U32(multiplier)]);
         args
     }
 
@@ -122,9 +122,9 @@ mod tests {
         let mut points = vec![[0.0; 2]; shape.points()];
         points[5] = [value, 0.0];
         products.spectrum.upload(&points).unwrap();
-        let digits = device.upload(&vec![0i32; layout.len()]).unwrap();
+        let mut digits = device.upload(&vec![0i32; layout.len()]).unwrap();
         products.prepare(Step::Square, Shift::ZERO, true).unwrap();
-        products.spectrum_to_digits(&digits, Step::Square).unwrap();
+        products.spectrum_to_digits(&mut digits, Step::Square).unwrap();
         let result = products.sync();
         (result, gpu::Words::health(&products.words).round_off.unwrap().max)
     }

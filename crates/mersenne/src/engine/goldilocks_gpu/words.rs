@@ -52,7 +52,7 @@ impl Words<Goldilocks> for ExactWords {
         vec![Arg::from(&self.fractions), long_below]
     }
 
-    fn carry_args(&self, scratch: [Arg; 3], step: Step) -> Vec<Arg> {
+    fn carry_args(&mut self, scratch: [Arg; 3], step: Step) -> Vec<Arg> {
         let (subtrahend, multiplier) = match step {
             Step::Square => (0, 1),
             Step::SquareMinusTwo => (2, 1),

@@ -148,7 +148,7 @@ impl<A: Arithmetic> Machine<A> {
             }
         };
         let args = [
-            Arg::from(&self.scratch),
+            Arg::from(&mut self.scratch),
             Arg::from(&self.registers[a]),
             Arg::from(&self.registers[b]),
             Arg::I32(sign),
@@ -211,7 +211,7 @@ impl<A: Arithmetic> Engine for Machine<A> {
             left -= now;
         }
         self.note_product()?;
-        self.products.spectrum_to_digits(&self.registers[reg], step)
+        self.products.spectrum_to_digits(&mut self.registers[reg], step)
     }
 
     fn mul(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
@@ -220,8 +220,8 @@ impl<A: Arithmetic> Engine for Machine<A> {
             return self.square(dst, 1, Step::Square, Shift::ZERO);
         }
         self.note_product()?;
-        let [dst, a, b] = [dst, a, b].map(|reg| &self.registers[reg]);
-        self.products.multiply(dst, a, b)
+        self.products.multiply(&self.registers[a], &self.registers[b])?;
+        self.products.carry_into(&mut self.registers[dst], Step::Square)
     }
 
     fn add(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
@@ -277,7 +277,7 @@ impl<A: Arithmetic> KernelTimer for Machine<A> {
             KernelTime { kernel: call.kernel.name(), time: sum.div_f64(timed as f64) }
         };
         let means = calls.iter().enumerate().map(mean).collect();
-        self.products.spectrum_to_digits(&self.registers[reg], step)?;
+        self.products.spectrum_to_digits(&mut self.registers[reg], step)?;
         self.unsynced = n;
         self.sync()?;
         Ok(means)

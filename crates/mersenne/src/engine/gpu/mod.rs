@@ -130,7 +130,7 @@ pub(super) trait Words<A: Arithmetic>: Send + Sized {
 
     /// The arguments of `columns` and `spectrum_to_digits` after the tables; carries, tickets and
     /// the place of the addend are given.
-    fn carry_args(&self, scratch: [Arg; 3], step: Step) -> Vec<Arg>;
+    fn carry_args(&mut self, scratch: [Arg; 3], step: Step) -> Vec<Arg>;
 
     /// Waits for the device, and judges the products made since the last call.
     fn sync(&mut self, device: &Device) -> Result<(), EngineError>;

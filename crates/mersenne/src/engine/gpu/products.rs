@@ -1,6 +1,6 @@
 //! Products through the kernels.
 
-use warpint_device::{Arg, Buffer, Capture, Device, DeviceError, Kernel, Launch};
+use warpint_device::{Arg, Buffer, Capture, Device, DeviceError, Kernel, Launch, assert_room};
 
 use super::kernels::{Kernels, Part};
 use super::{Arithmetic, Shape, Words};
@@ -17,9 +17,9 @@ pub(super) struct Call<'a> {
 
 impl Call<'_> {
     pub(super) fn make(&self) -> Result<(), DeviceError> {
-        // SAFETY: `Products` alone makes calls. It passes its own kernels the parameters that they declare: spectra,
-        // tables, carries, tickets, addend and errors were made for the shape that the launch has, and digits
-        // are registers of the layout's length.
+        // SAFETY: `Products` alone makes calls, and is borrowed by them. It passes its own kernels the parameters that
+        // they declare: spectra, tables, carries, tickets, addend and errors were made for the shape that the launch
+        // has, and there are as many digits as the layout has words.
         unsafe { self.kernel.launch(self.launch, &self.args) }
     }
 
@@ -31,15 +31,13 @@ impl Call<'_> {
     }
 }
 
-/// A spectrum, its kernels and their tables.
+/// A spectrum, and all else that the kernels of a product write.
 ///
 /// The host only orders work, as far ahead as it gets; what fails is seen by [`Words::sync`].
 pub(in crate::engine) struct Products<A: Arithmetic> {
     device: Device,
-    layout: WordLayout,
-    shape: A::Shape,
+    passes: Passes<A>,
     pub(in crate::engine) words: A::Words,
-    kernels: Kernels<A>,
     /// The spectrum of a product's second factor.
     factor: Option<Buffer<A::Point>>,
     pub(in crate::engine) spectrum: Buffer<A::Point>,
@@ -48,8 +46,44 @@ pub(in crate::engine) struct Products<A: Arithmetic> {
     tickets: Buffer<u64>,
     /// Shift, and the word and bit at which it stands.
     addend: Buffer<u64>,
+}
+
+/// The kernels of products with the tables that they read.
+struct Passes<A: Arithmetic> {
+    layout: WordLayout,
+    shape: A::Shape,
+    kernels: Kernels<A>,
     column_tables: Buffer<A::Point>,
     row_tables: Buffer<A::Point>,
+}
+
+impl<A: Arithmetic> Passes<A> {
+    /// A launch of columns, of so many blocks.
+    fn columns<'a>(&self, kernel: &'a Kernel, blocks: u32, args: Vec<Arg>) -> Call<'a> {
+        let launch = Launch::linear(blocks, self.shape.column_threads());
+        Call { kernel, launch: launch.shared(self.shape.column_shared_bytes()), args }
+    }
+
+    /// A launch of a kernel of rows.
+    fn rows(&self, part: Part, args: Vec<Arg>) -> Result<Call<'_>, DeviceError> {
+        let launch = Launch::linear(self.shape.row_blocks(), self.shape.row_threads());
+        let launch = launch.shared(self.shape.row_shared_bytes());
+        Ok(Call { kernel: self.kernels.get(part)?, launch, args })
+    }
+
+    /// `spectrum` ← the columns' transforms of digits.
+    fn digits_to(
+        &self,
+        words: &A::Words,
+        spectrum: &mut Buffer<A::Point>,
+        digits: &Buffer<i32>,
+    ) -> Result<(), EngineError> {
+        assert_room("digits", digits.len(), self.layout.len());
+        let mut args = vec![spectrum.into(), digits.into(), Arg::from(&self.column_tables)];
+        args.extend(words.digit_args());
+        let kernel = self.kernels.get(Part::DigitsToSpectrum)?;
+        Ok(self.columns(kernel, self.shape.tiles(), args).make()?)
+    }
 }
 
 impl<A: Arithmetic> Products<A> {
@@ -68,24 +102,17 @@ impl<A: Arithmetic> Products<A> {
             carries,
             tickets: device.upload(&[0; 2])?,
             addend: device.upload(&vec![0; A::Words::ADDEND])?,
-            column_tables: device.upload(&tables.columns)?,
-            row_tables: device.upload(&tables.rows)?,
-            kernels: Kernels::new(device, shape, layout.exponent())?,
+            passes: Passes {
+                column_tables: device.upload(&tables.columns)?,
+                row_tables: device.upload(&tables.rows)?,
+                kernels: Kernels::new(device, shape, layout.exponent())?,
+                layout,
+                shape,
+            },
             factor: None,
             device: device.clone(),
-            layout,
-            shape,
             words,
         })
-    }
-
-    fn column_launch(&self, blocks: u32) -> Launch {
-        Launch::linear(blocks, self.shape.column_threads()).shared(self.shape.column_shared_bytes())
-    }
-
-    fn row_launch(&self) -> Launch {
-        Launch::linear(self.shape.row_blocks(), self.shape.row_threads())
-            .shared(self.shape.row_shared_bytes())
     }
 
     /// Makes everything ready for squarings of this step, of a number that stands at `shift`;
@@ -101,115 +128,96 @@ impl<A: Arithmetic> Products<A> {
             addend[0] = u64::from(shift.bits());
             self.addend.upload(&addend)?;
         }
-        Ok(self.kernels.prepare(step, !measured)?)
+        Ok(self.passes.kernels.prepare(step, !measured)?)
     }
 
     /// spectrum ← digits.
-    pub(super) fn digits_to_spectrum(&self, digits: &Buffer<i32>) -> Result<(), EngineError> {
-        self.digits_to(&self.spectrum, digits)
-    }
-
-    /// `spectrum` ← the columns' transforms of digits.
-    fn digits_to(
-        &self,
-        spectrum: &Buffer<A::Point>,
-        digits: &Buffer<i32>,
-    ) -> Result<(), EngineError> {
-        let mut args = vec![Arg::from(spectrum), Arg::from(digits), Arg::from(&self.column_tables)];
-        args.extend(self.words.digit_args());
-        let kernel = self.kernels.get(Part::DigitsToSpectrum)?;
-        Ok(Call { kernel, launch: self.column_launch(self.shape.tiles()), args }.make()?)
+    ///
+    /// # Panics
+    /// If there are fewer digits than words of the layout.
+    pub(super) fn digits_to_spectrum(&mut self, digits: &Buffer<i32>) -> Result<(), EngineError> {
+        self.passes.digits_to(&self.words, &mut self.spectrum, digits)
     }
 
     /// The arguments of `columns` and `spectrum_to_digits` from the tables on.
-    fn carry_args(&self, step: Step) -> Vec<Arg> {
-        let scratch = [&self.carries, &self.tickets, &self.addend].map(Arg::from);
-        let mut args = vec![Arg::from(&self.column_tables)];
+    fn carry_args(&mut self, step: Step) -> Vec<Arg> {
+        let scratch = [&mut self.carries, &mut self.tickets, &mut self.addend].map(Arg::from);
+        let mut args = vec![Arg::from(&self.passes.column_tables)];
         args.extend(self.words.carry_args(scratch, step));
         args
     }
 
-    /// The squares of the rows' transforms.
-    fn square_rows(&self, step: Step) -> Result<Call<'_>, DeviceError> {
-        let p = if step == Step::SquareMinusTwo { self.layout.exponent() } else { 0 };
-        Ok(Call {
-            kernel: self.kernels.get(Part::SquareRows)?,
-            launch: self.row_launch(),
-            args: vec![
-                Arg::from(&self.spectrum),
-                Arg::from(&self.row_tables),
-                Arg::from(&self.addend),
-                Arg::U32(p),
-            ],
-        })
+    /// The arguments of `square_rows`.
+    fn square_args(&mut self, step: Step) -> Vec<Arg> {
+        let p = if step == Step::SquareMinusTwo { self.passes.layout.exponent() } else { 0 };
+        let tables = Arg::from(&self.passes.row_tables);
+        vec![(&mut self.spectrum).into(), tables, (&mut self.addend).into(), Arg::U32(p)]
     }
 
     /// The launches of a squaring that begins and ends as a spectrum, after [`Self::prepare`].
     pub(super) fn squaring(
-        &self,
+        &mut self,
         step: Step,
         measured: bool,
     ) -> Result<[Call<'_>; 2], DeviceError> {
-        let mut args = vec![Arg::from(&self.spectrum)];
+        let rows = self.square_args(step);
+        let mut args = vec![Arg::from(&mut self.spectrum)];
         args.extend(self.carry_args(step));
-        let columns = Call {
-            kernel: self.kernels.columns(step, measured)?,
-            launch: self.column_launch(self.shape.tiles() + 1),
-            args,
-        };
-        Ok([self.square_rows(step)?, columns])
+        let passes = &self.passes;
+        let kernel = passes.kernels.columns(step, measured)?;
+        let columns = passes.columns(kernel, passes.shape.tiles() + 1, args);
+        Ok([passes.rows(Part::SquareRows, rows)?, columns])
     }
 
     /// digits ← the square of the spectrum.
+    ///
+    /// # Panics
+    /// If there is room for fewer digits than words of the layout.
     pub(in crate::engine) fn spectrum_to_digits(
-        &self,
-        digits: &Buffer<i32>,
+        &mut self,
+        digits: &mut Buffer<i32>,
         step: Step,
     ) -> Result<(), EngineError> {
-        self.square_rows(step)?.make()?;
+        let args = self.square_args(step);
+        self.passes.rows(Part::SquareRows, args)?.make()?;
         self.carry_into(digits, step)
     }
 
-    /// `digits` ← the words of the spectrum, carried.
-    fn carry_into(&self, digits: &Buffer<i32>, step: Step) -> Result<(), EngineError> {
-        let mut args = vec![Arg::from(&self.spectrum), Arg::from(digits)];
-        args.extend(self.carry_args(step));
-        let kernel = self.kernels.spectrum_to_digits(step)?;
-        Ok(Call { kernel, launch: self.column_launch(self.shape.tiles() + 1), args }.make()?)
-    }
-
-    /// dst ← a·b, of three different registers or any two alike.
-    pub(super) fn multiply(
+    /// `digits` ← the words of the spectrum, carried; after [`Self::prepare`] or [`Self::multiply`].
+    ///
+    /// # Panics
+    /// If there is room for fewer digits than words of the layout.
+    pub(super) fn carry_into(
         &mut self,
-        dst: &Buffer<i32>,
-        a: &Buffer<i32>,
-        b: &Buffer<i32>,
+        digits: &mut Buffer<i32>,
+        step: Step,
     ) -> Result<(), EngineError> {
-        self.kernels.prepare(Step::Square, false)?;
-        self.kernels.prepare_product()?;
-        let factor = match self.factor.take() {
-            Some(factor) => factor,
-            None => self.device.alloc(self.shape.points())?,
-        };
-        let result = self.multiply_by(&factor, [dst, a, b]);
-        self.factor = Some(factor);
-        result
+        assert_room("digits", digits.len(), self.passes.layout.len());
+        let mut args = vec![Arg::from(&mut self.spectrum), digits.into()];
+        args.extend(self.carry_args(step));
+        let passes = &self.passes;
+        let kernel = passes.kernels.spectrum_to_digits(step)?;
+        Ok(passes.columns(kernel, passes.shape.tiles() + 1, args).make()?)
     }
 
-    fn multiply_by(
-        &self,
-        factor: &Buffer<A::Point>,
-        [dst, a, b]: [&Buffer<i32>; 3],
-    ) -> Result<(), EngineError> {
-        let (launch, tables) = (self.row_launch(), Arg::from(&self.row_tables));
-        self.digits_to(factor, b)?;
-        let kernel = self.kernels.get(Part::ForwardRows)?;
-        Call { kernel, launch, args: vec![factor.into(), tables] }.make()?;
-        self.digits_to(&self.spectrum, a)?;
-        let kernel = self.kernels.get(Part::MultiplyRows)?;
-        let args = vec![Arg::from(&self.spectrum), factor.into(), tables];
-        Call { kernel, launch, args }.make()?;
-        self.carry_into(dst, Step::Square)
+    /// spectrum ← the product of a and b, for [`Self::carry_into`] at [`Step::Square`].
+    ///
+    /// # Panics
+    /// If a or b has fewer digits than the layout has words.
+    pub(super) fn multiply(&mut self, a: &Buffer<i32>, b: &Buffer<i32>) -> Result<(), EngineError> {
+        let Self { device, passes, words, factor, spectrum, .. } = self;
+        passes.kernels.prepare(Step::Square, false)?;
+        passes.kernels.prepare_product()?;
+        let factor = match factor {
+            Some(factor) => factor,
+            None => factor.insert(device.alloc(passes.shape.points())?),
+        };
+        let tables = Arg::from(&passes.row_tables);
+        passes.digits_to(words, factor, b)?;
+        passes.rows(Part::ForwardRows, vec![(&mut *factor).into(), tables])?.make()?;
+        passes.digits_to(words, spectrum, a)?;
+        let args = vec![spectrum.into(), (&*factor).into(), tables];
+        Ok(passes.rows(Part::MultiplyRows, args)?.make()?)
     }
 
     /// Waits for the device, and judges the products made since the last call.
