@@ -4,18 +4,12 @@ use rand::RngExt;
 use warpint_device::Device;
 use warpint_integer::{Executor, IntegerError, Operation, UintBatch, Width};
 
-use super::on_device::{CpuCase, DeviceCase, Fate, Fates, Sizes};
+use super::on_device::{CpuCase, Extent, Fate, Fates, Faults, Sizes, Suite};
 use super::wrappers::{DeviceFault, FaultyDevice};
 use crate::SEED;
 use crate::sample::{Random, random};
 
-pub(super) const CASES: &[DeviceCase] = &[
-    DeviceCase { name: "a_dead_device", run: a_dead_device },
-    DeviceCase { name: "a_device_that_dies", run: a_device_that_dies },
-    DeviceCase { name: "downloads_of_zeros", run: downloads_of_zeros },
-    DeviceCase { name: "flips_of_downloads", run: flips_of_downloads },
-    DeviceCase { name: "flips_of_buffers", run: flips_of_buffers },
-];
+pub(super) const SUITE: Suite = Suite { name: "batch", fates, death_is_noticed: false };
 
 pub(super) const ON_CPU: &[CpuCase] =
     &[("flips_of_results", flips_of_results), ("results_of_zeros", results_of_zeros)];
@@ -59,28 +53,25 @@ struct Trial {
     operation: Operation,
     operands: [UintBatch; 3],
     right: Results,
-    /// Launches and downloads of a sound device, for the results and their check.
-    launches: u64,
-    downloads: u64,
 }
 
 impl Trial {
+    /// With what the results and their check take of a sound device.
     fn new(
         device: &Device,
         sizes: &Sizes,
         rng: &mut Random,
         operation: Operation,
-    ) -> Result<Self, String> {
+    ) -> Result<(Self, Extent), String> {
         let operands = explained(operation, operands(rng, sizes.batch))?;
         let right = explained(operation, results(operation, &Executor::cpu(), &operands))?;
-        let mut trial = Self { operation, operands, right, launches: 0, downloads: 0 };
+        let trial = Self { operation, operands, right };
         let sound = FaultyDevice::new(device, DeviceFault::Zeros { from: u64::MAX });
         let failing = explained(operation, trial.on(&sound))?;
         if failing != Some(vec![]) {
             return Err(format!("{operation:?}: refused on a sound device: {failing:?}"));
         }
-        (trial.launches, trial.downloads) = (sound.launches(), sound.downloads());
-        Ok(trial)
+        Ok((trial, Extent::of(&sound)))
     }
 
     /// The numbers that fail on a device; `None` if a wrong one passes.
@@ -102,11 +93,9 @@ impl Trial {
 
     fn fate(&self, device: &Device, fault: DeviceFault) -> Result<Fate, String> {
         let faulty = FaultyDevice::new(device, fault);
-        let operation = self.operation;
         // An error of the device is noticed too.
         let Ok(failing) = self.on(&faulty) else { return Ok(Fate::Noticed) };
-        let failing =
-            failing.ok_or_else(|| format!("{operation:?}, {fault:?}: a wrong result passed"))?;
+        let failing = failing.ok_or("a wrong result passed")?;
         Ok(match (faulty.strikes(), failing.is_empty()) {
             (0, _) => Fate::NotMade,
             (_, true) => Fate::Harmless,
@@ -141,59 +130,16 @@ fn explained<T>(operation: Operation, result: Result<T, IntegerError>) -> Result
     result.map_err(|e| format!("{operation:?}: {e}"))
 }
 
-/// Faults of each operation, `count` of them.
-fn fates(
-    device: &Device,
-    sizes: &Sizes,
-    count: u64,
-    fault: impl Fn(&mut Random, &Trial) -> DeviceFault,
-) -> Result<Fates, String> {
+/// Faults in each operation.
+fn fates(device: &Device, sizes: &Sizes, faults: Faults) -> Result<Fates, String> {
     let mut rng = random(SEED);
     let mut fates = Fates::default();
     for operation in operations() {
-        let trial = Trial::new(device, sizes, &mut rng, operation)?;
-        for _ in 0..count {
-            let fault = fault(&mut rng, &trial);
-            let fate = trial.fate(device, fault)?;
-            fates.add(&format!("{operation:?}, {fault:?}"), fate)?;
-        }
+        let (trial, extent) = Trial::new(device, sizes, &mut rng, operation)?;
+        let run = |fault| trial.fate(device, fault);
+        fates.add(&format!("{operation:?}"), (&mut rng, extent, faults), run)?;
     }
     Ok(fates)
-}
-
-/// Launches do nothing, from the first on.
-fn a_dead_device(device: &Device, sizes: &Sizes) -> Result<String, String> {
-    fates(device, sizes, 1, |_, _| DeviceFault::Dead { from: 0 })?.all_noticed()
-}
-
-/// Launches do nothing from some launch on, which may be one of the check.
-fn a_device_that_dies(device: &Device, sizes: &Sizes) -> Result<String, String> {
-    let fault =
-        |rng: &mut Random, of: &Trial| DeviceFault::Dead { from: rng.random_range(0..of.launches) };
-    fates(device, sizes, sizes.flips.min(4), fault)?.counted()
-}
-
-/// All results, flags and witnesses are read as zeros.
-fn downloads_of_zeros(device: &Device, sizes: &Sizes) -> Result<String, String> {
-    fates(device, sizes, 1, |_, _| DeviceFault::Zeros { from: 0 })?.all_noticed()
-}
-
-/// Bits of results, flags and witnesses on their way to the host.
-fn flips_of_downloads(device: &Device, sizes: &Sizes) -> Result<String, String> {
-    let fault = |rng: &mut Random, of: &Trial| DeviceFault::FlippedDownload {
-        download: rng.random_range(0..of.downloads),
-        bit: rng.random(),
-    };
-    fates(device, sizes, sizes.flips, fault)?.counted()
-}
-
-/// Bits of operands, tables and results in the memory of the device.
-fn flips_of_buffers(device: &Device, sizes: &Sizes) -> Result<String, String> {
-    let fault = |rng: &mut Random, of: &Trial| DeviceFault::FlippedMemory {
-        launch: rng.random_range(0..of.launches),
-        bit: rng.random(),
-    };
-    fates(device, sizes, sizes.flips, fault)?.counted()
 }
 
 /// Results of the CPU, changed by `change` in memory, `count` times for each operation: the check must refuse just those

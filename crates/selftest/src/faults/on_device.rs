@@ -2,16 +2,105 @@
 
 use std::time::Instant;
 
+use rand::RngExt;
 use warpint_device::Device;
 
+use super::wrappers::{DeviceFault, FaultyDevice};
 use super::{FaultReport, batch, transform};
 use crate::Summary;
+use crate::sample::Random;
 
-/// A fault, and the work on a device that must survive it.
-pub(super) struct DeviceCase {
+/// Work on devices that must survive faults.
+pub(super) struct Suite {
     pub(super) name: &'static str,
-    /// The device is sound; the case makes faulty ones of it.
-    pub(super) run: fn(&Device, &Sizes) -> Result<String, String>,
+    /// Makes some faults in each piece of the work. The device is sound; faulty ones are made of it.
+    pub(super) fates: fn(&Device, &Sizes, Faults) -> Result<Fates, String>,
+    /// Whether the death of a device is noticed at whatever launch; at a launch of the check it may have no effect.
+    pub(super) death_is_noticed: bool,
+}
+
+const SUITES: [Suite; 2] = [batch::SUITE, transform::SUITE];
+
+/// What a piece of work did on a sound device.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Extent {
+    launches: u64,
+    downloads: u64,
+}
+
+impl Extent {
+    pub(super) fn of(device: &FaultyDevice) -> Self {
+        Self { launches: device.launches(), downloads: device.downloads() }
+    }
+}
+
+/// Faults of a device under a piece of work.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Faults {
+    /// How many.
+    count: u64,
+    /// One of them.
+    draw: fn(&mut Random, Extent) -> DeviceFault,
+}
+
+/// A fault of devices by its name.
+struct DeviceCase {
+    name: &'static str,
+    run: fn(&Suite, &Device, &Sizes) -> Result<String, String>,
+}
+
+const CASES: [DeviceCase; 5] = [
+    DeviceCase { name: "a_dead_device", run: a_dead_device },
+    DeviceCase { name: "a_device_that_dies", run: a_device_that_dies },
+    DeviceCase { name: "downloads_of_zeros", run: downloads_of_zeros },
+    DeviceCase { name: "flips_of_downloads", run: flips_of_downloads },
+    DeviceCase { name: "flips_of_buffers", run: flips_of_buffers },
+];
+
+/// Launches do nothing, from the first on.
+fn a_dead_device(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<String, String> {
+    let faults = Faults { count: 1, draw: |_, _| DeviceFault::Dead { from: 0 } };
+    (suite.fates)(device, sizes, faults)?.all_noticed()
+}
+
+/// Launches do nothing from some launch on.
+fn a_device_that_dies(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<String, String> {
+    let faults = Faults {
+        count: sizes.flips.min(4),
+        draw: |rng, of| DeviceFault::Dead { from: rng.random_range(0..of.launches) },
+    };
+    let fates = (suite.fates)(device, sizes, faults)?;
+    if suite.death_is_noticed { fates.all_noticed() } else { fates.counted() }
+}
+
+/// All that is read from the device is zero: results, flags and witnesses.
+fn downloads_of_zeros(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<String, String> {
+    let faults = Faults { count: 1, draw: |_, _| DeviceFault::Zeros { from: 0 } };
+    (suite.fates)(device, sizes, faults)?.all_noticed()
+}
+
+/// Bits of results, flags and witnesses on their way to the host.
+fn flips_of_downloads(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<String, String> {
+    let faults = Faults {
+        count: sizes.flips,
+        draw: |rng, of| DeviceFault::FlippedDownload {
+            download: rng.random_range(0..of.downloads),
+            bit: rng.random(),
+        },
+    };
+    (suite.fates)(device, sizes, faults)?.counted()
+}
+
+/// Bits of operands, tables and results in the memory of the device.
+fn flips_of_buffers(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<String, String> {
+    let faults = Faults {
+        count: sizes.flips,
+        draw: |rng, of| DeviceFault::FlippedMemory {
+            launch: rng.random_range(0..of.launches),
+            bit: rng.random(),
+        },
+    };
+    (suite.fates)(device, sizes, faults)?.counted()
 }
 
 /// A fault by its name, and the work on the CPU that must survive it.
@@ -50,10 +139,11 @@ pub fn run_on_device(
     report: &mut dyn FnMut(&FaultReport),
 ) -> Summary {
     let mut summary = Summary::default();
-    for (suite, cases) in [("batch", batch::CASES), ("transform", transform::CASES)] {
-        let suite = format!("{suite}@{}", device.info().id);
-        for case in cases {
-            one(&suite, case.name, filter, &mut summary, report, || (case.run)(device, sizes));
+    for suite in &SUITES {
+        let place = format!("{}@{}", suite.name, device.info().id);
+        for case in &CASES {
+            let run = || (case.run)(suite, device, sizes);
+            one(&place, case.name, filter, &mut summary, report, run);
         }
     }
     summary
@@ -111,13 +201,24 @@ pub(super) struct Fates {
 }
 
 impl Fates {
+    /// Adds what comes of faults in a piece of work, which `run` does again with each.
+    ///
     /// # Errors
-    /// A fault that was never made shows nothing.
-    pub(super) fn add(&mut self, what: &str, fate: Fate) -> Result<(), String> {
-        match fate {
-            Fate::Noticed => self.noticed += 1,
-            Fate::Harmless => self.harmless += 1,
-            Fate::NotMade => return Err(format!("{what}: the fault was never made")),
+    /// Those of `run`; or a fault was never made, which shows nothing.
+    pub(super) fn add(
+        &mut self,
+        what: &str,
+        (rng, extent, faults): (&mut Random, Extent, Faults),
+        run: impl Fn(DeviceFault) -> Result<Fate, String>,
+    ) -> Result<(), String> {
+        for _ in 0..faults.count {
+            let fault = (faults.draw)(rng, extent);
+            let told = |why: String| format!("{what}, {fault:?}: {why}");
+            match run(fault).map_err(told)? {
+                Fate::Noticed => self.noticed += 1,
+                Fate::Harmless => self.harmless += 1,
+                Fate::NotMade => return Err(told("the fault was never made".into())),
+            }
         }
         Ok(())
     }

@@ -15,18 +15,12 @@ use warpint_transform::gpu::gfn::GfnFft;
 use warpint_transform::gpu::layout::{element_major, limb_major};
 use warpint_transform::gpu::prime::PrimeFft;
 
-use super::on_device::{CpuCase, DeviceCase, Fate, Fates, Sizes};
+use super::on_device::{CpuCase, Extent, Fate, Fates, Faults, Sizes, Suite};
 use super::wrappers::{DeviceFault, FaultyDevice};
 use crate::SEED;
 use crate::sample::{Random, random};
 
-pub(super) const CASES: &[DeviceCase] = &[
-    DeviceCase { name: "a_dead_device", run: a_dead_device },
-    DeviceCase { name: "a_device_that_dies", run: a_device_that_dies },
-    DeviceCase { name: "downloads_of_zeros", run: downloads_of_zeros },
-    DeviceCase { name: "flips_of_downloads", run: flips_of_downloads },
-    DeviceCase { name: "flips_of_buffers", run: flips_of_buffers },
-];
+pub(super) const SUITE: Suite = Suite { name: "transform", fates, death_is_noticed: true };
 
 pub(super) const ON_CPU: &[CpuCase] = &[("changed_outputs", changed_outputs)];
 
@@ -167,75 +161,30 @@ fn f50(device: &Device, log2: u32, seed: u64) -> Result<Verdict, String> {
     judged(&field, log2, &x, found, &mut rng)
 }
 
-/// Faults of each kind of transform, `count` of them; a fault is drawn from the launches and downloads of a sound
-/// device.
-fn fates(
-    device: &Device,
-    sizes: &Sizes,
-    count: u64,
-    fault: impl Fn(&mut Random, &FaultyDevice) -> DeviceFault,
-) -> Result<Fates, String> {
+/// Faults in each kind of transform.
+fn fates(device: &Device, sizes: &Sizes, faults: Faults) -> Result<Fates, String> {
     let mut rng = random(SEED);
     let mut fates = Fates::default();
     for kind in KINDS {
-        let run = |faulty: &FaultyDevice| (kind.run)(faulty.device(), sizes.log2, SEED);
+        let work = |faulty: &FaultyDevice| (kind.run)(faulty.device(), sizes.log2, SEED);
         let sound = FaultyDevice::new(device, DeviceFault::Zeros { from: u64::MAX });
-        match run(&sound) {
+        match work(&sound) {
             Ok(Verdict::Right) => {}
             other => return Err(format!("{} on a sound device: {other:?}", kind.name)),
         }
-        for _ in 0..count {
-            let fault = fault(&mut rng, &sound);
+        let run = |fault| {
             let faulty = FaultyDevice::new(device, fault);
-            let fate = match (run(&faulty), faulty.strikes()) {
-                (Ok(Verdict::Wrong), _) => {
-                    return Err(format!("{}, {fault:?}: a wrong result passed", kind.name));
-                }
+            Ok(match (work(&faulty), faulty.strikes()) {
+                (Ok(Verdict::Wrong), _) => return Err("a wrong result passed".into()),
                 (Ok(_), 0) => Fate::NotMade,
                 (Ok(Verdict::Right), _) => Fate::Harmless,
                 // An error of the device is noticed too.
                 (Ok(Verdict::Refused) | Err(_), _) => Fate::Noticed,
-            };
-            fates.add(&format!("{}, {fault:?}", kind.name), fate)?;
-        }
+            })
+        };
+        fates.add(kind.name, (&mut rng, Extent::of(&sound), faults), run)?;
     }
     Ok(fates)
-}
-
-/// Launches do nothing, from the first on.
-fn a_dead_device(device: &Device, sizes: &Sizes) -> Result<String, String> {
-    fates(device, sizes, 1, |_, _| DeviceFault::Dead { from: 0 })?.all_noticed()
-}
-
-/// Launches do nothing from some launch on.
-fn a_device_that_dies(device: &Device, sizes: &Sizes) -> Result<String, String> {
-    let fault = |rng: &mut Random, sound: &FaultyDevice| DeviceFault::Dead {
-        from: rng.random_range(0..sound.launches()),
-    };
-    fates(device, sizes, sizes.flips.min(4), fault)?.all_noticed()
-}
-
-/// Results are read as zeros.
-fn downloads_of_zeros(device: &Device, sizes: &Sizes) -> Result<String, String> {
-    fates(device, sizes, 1, |_, _| DeviceFault::Zeros { from: 0 })?.all_noticed()
-}
-
-/// Bits of outputs on their way to the host.
-fn flips_of_downloads(device: &Device, sizes: &Sizes) -> Result<String, String> {
-    let fault = |rng: &mut Random, sound: &FaultyDevice| DeviceFault::FlippedDownload {
-        download: rng.random_range(0..sound.downloads()),
-        bit: rng.random(),
-    };
-    fates(device, sizes, sizes.flips, fault)?.counted()
-}
-
-/// Bits of inputs, tables and outputs in the memory of the device.
-fn flips_of_buffers(device: &Device, sizes: &Sizes) -> Result<String, String> {
-    let fault = |rng: &mut Random, sound: &FaultyDevice| DeviceFault::FlippedMemory {
-        launch: rng.random_range(0..sound.launches()),
-        bit: rng.random(),
-    };
-    fates(device, sizes, sizes.flips, fault)?.counted()
 }
 
 /// One output of a transform of the CPU has another value.

@@ -5,12 +5,13 @@ use rand::RngExt;
 use warpint_arith::field::Field;
 use warpint_arith::gfn::{Form, Gfn, NoForm, PRIMES};
 use warpint_arith::with_field;
-use warpint_device::{Buffer, Device, DeviceError};
-use warpint_transform::cpu::{NoTransform, Transform, WrongArgument};
+use warpint_device::Device;
+use warpint_transform::cpu::Transform;
 use warpint_transform::definition;
-use warpint_transform::gpu::gfn::{GfnFft, GfnFftError};
-use warpint_transform::gpu::layout::{element_major, limb_major};
+use warpint_transform::gpu::gfn::GfnFft;
+use warpint_transform::gpu::layout::limb_major;
 
+use super::{Failure, compare};
 use crate::sample::{Random, random};
 
 /// A case: a device, a seed and sizes in, a message out if it fails.
@@ -78,22 +79,8 @@ impl Sizes {
     }
 }
 
-/// Why a case fails.
-#[derive(Debug, thiserror::Error)]
-enum Failure {
-    #[error(transparent)]
-    Plan(#[from] GfnFftError),
-    #[error(transparent)]
-    Device(#[from] DeviceError),
-    #[error(transparent)]
-    NoTransform(#[from] NoTransform),
-    #[error(transparent)]
-    WrongArgument(#[from] WrongArgument),
-    #[error("digit {digit} of element {element} of {what} is {found:#x}, not {expected:#x}")]
-    Digit { what: &'static str, digit: usize, element: usize, found: u64, expected: u64 },
-    #[error("there is no root of unity")]
-    NoRoot,
-}
+/// A word of an element.
+const DIGIT: &str = "digit";
 
 /// Each transform, and back.
 fn transforms(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
@@ -160,9 +147,9 @@ fn transform<const K: usize>(
     plan.forward(&x, &mut out)?;
     let mut expected = start.clone();
     Transform::new(field, log2)?.forward(&mut expected)?;
-    compare("a transform", &out, &expected)?;
+    compare(("a transform", DIGIT), &out, &expected)?;
     plan.inverse(&out, &mut back)?;
-    compare("an inverse transform", &back, &start)
+    compare(("an inverse transform", DIGIT), &back, &start)
 }
 
 fn convolution<const K: usize>(
@@ -179,7 +166,7 @@ fn convolution<const K: usize>(
     let (mut x, mut y) = (upload(&a)?, upload(&b)?);
     plan.convolve(&mut x, &mut y)?;
     Transform::new(field, log2)?.cyclic(&mut a, &mut b)?;
-    compare("a convolution", &x, &a)
+    compare(("a convolution", DIGIT), &x, &a)
 }
 
 fn some<const K: usize>(
@@ -198,27 +185,26 @@ fn some<const K: usize>(
     let root = field.root_of_unity(log2).ok_or(Failure::NoRoot)?;
     for element in [0, 1, n - 1, rng.random_range(0..n)] {
         let expected = definition::evaluate(field, &start, &field.pow(&root, &[element as u64]));
-        for (digit, &expected) in expected.iter().enumerate() {
-            let at = digit * n + element;
-            let found = out.download_part(at..at + 1)?.first().copied().unwrap_or_default();
+        for (at, &expected) in expected.iter().enumerate() {
+            let place = at * n + element;
+            let found = out.download_part(place..place + 1)?.first().copied().unwrap_or_default();
             if found != expected {
-                return Err(Failure::Digit {
-                    what: "a transform",
-                    digit,
-                    element,
-                    found,
-                    expected,
-                });
+                let (what, part) = ("a transform", DIGIT);
+                return Err(Failure::Wrong { part, at, element, what, found, expected });
             }
         }
     }
     plan.inverse(&out, &mut back)?;
-    compare("an inverse transform", &back, &start)
+    compare(("an inverse transform", DIGIT), &back, &start)
 }
 
 /// Vectors of drawn elements, and of those at which digits carry or wrap; runs of each, which are whole vectors
 /// where these are short.
-fn elements<const K: usize>(field: &Gfn<K>, count: usize, rng: &mut Random) -> Vec<[u64; K]> {
+pub(super) fn elements<const K: usize>(
+    field: &Gfn<K>,
+    count: usize,
+    rng: &mut Random,
+) -> Vec<[u64; K]> {
     let r = field.form().radix();
     let mut minus_one = [0; K];
     minus_one[K - 1] = r;
@@ -245,20 +231,4 @@ fn elements<const K: usize>(field: &Gfn<K>, count: usize, rng: &mut Random) -> V
             })
         })
         .collect()
-}
-
-fn compare<const K: usize>(
-    what: &'static str,
-    found: &Buffer<u64>,
-    expected: &[[u64; K]],
-) -> Result<(), Failure> {
-    let found = element_major(&found.download()?, K);
-    let all = found.iter().zip(expected.as_flattened()).enumerate();
-    for (at, (&found, &expected)) in all {
-        if found != expected {
-            let (digit, element) = (at % K, at / K);
-            return Err(Failure::Digit { what, digit, element, found, expected });
-        }
-    }
-    Ok(())
 }

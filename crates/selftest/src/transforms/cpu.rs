@@ -3,13 +3,13 @@
 
 use std::fmt::Display;
 
-use rand::RngExt;
 use warpint_arith::field::Field;
 use warpint_arith::gfn::{Form, Gfn, PRIMES};
 use warpint_arith::with_field;
 use warpint_transform::cpu::Transform;
 use warpint_transform::definition;
 
+use super::big::elements;
 use crate::sample::random;
 
 /// A case: a seed in, a message out if it fails.
@@ -60,7 +60,7 @@ fn all<const K: usize>(seed: u64, field: Gfn<K>, log2: u32) -> Result<(), String
     if K * K * n * n > 1 << 18 {
         return Ok(());
     }
-    let (form, [a, b]) = (field.form(), [0, 1].map(|i| elements(&field, n, seed + i)));
+    let (form, [a, b]) = (field.form(), [0, 1].map(|i| elements(&field, n, &mut random(seed + i))));
     let root = field.root_of_unity(log2).ok_or("no root of unity")?;
     let [transform, product] =
         [definition::transform(&field, &a, &root), definition::convolve(&field, &a, &b)];
@@ -90,7 +90,8 @@ fn outputs(seed: u64) -> Result<(), String> {
 }
 
 fn some<const K: usize>(seed: u64, field: Gfn<K>, log2: u32) -> Result<(), String> {
-    let (form, n, a) = (field.form(), 1usize << log2, elements(&field, 1 << log2, seed));
+    let (form, n, a) =
+        (field.form(), 1usize << log2, elements(&field, 1 << log2, &mut random(seed)));
     let root = field.root_of_unity(log2).ok_or("no root of unity")?;
     let plan = Transform::new(field, log2).map_err(text)?;
     let mut x = a.clone();
@@ -103,21 +104,6 @@ fn some<const K: usize>(seed: u64, field: Gfn<K>, log2: u32) -> Result<(), Strin
     }
     plan.inverse(&mut x).map_err(text)?;
     if x == a { Ok(()) } else { Err(format!("{form}: 2^{log2} elements do not come back")) }
-}
-
-/// Drawn elements, and those at which digits carry or wrap.
-fn elements<const K: usize>(field: &Gfn<K>, count: usize, seed: u64) -> Vec<[u64; K]> {
-    let (rng, r) = (&mut random(seed), field.form().radix());
-    let mut minus_one = [0; K];
-    minus_one[K - 1] = r;
-    (0..count)
-        .map(|_| match rng.random_range(0..8) {
-            0 => [0; K],
-            1 => minus_one,
-            2 => [r - 1; K],
-            _ => std::array::from_fn(|_| rng.random_range(0..r)),
-        })
-        .collect()
 }
 
 fn text(e: impl Display) -> String {

@@ -8,10 +8,11 @@ use warpint_arith::montgomery::known::{
 };
 use warpint_arith::montgomery::{PrimeField, Residue};
 use warpint_device::{Buffer, Device, DeviceError};
-use warpint_transform::cpu::{NoTransform, Transform, WrongArgument};
-use warpint_transform::gpu::layout::{element_major, limb_major};
-use warpint_transform::gpu::prime::{PrimeFft, PrimeFftError};
+use warpint_transform::cpu::Transform;
+use warpint_transform::gpu::layout::limb_major;
+use warpint_transform::gpu::prime::PrimeFft;
 
+use super::Failure;
 use crate::sample::random;
 
 /// A case: a device and a seed in, a message out if it fails.
@@ -81,21 +82,6 @@ const LARGE: Sizes =
     Sizes { gpu: &[(1, 5), (4, 50), (5, 1), (9, 3), (12, 1)], simulator: &[(3, 3), (5, 1)] };
 
 const LARGEST: Sizes = Sizes { gpu: &[(1, 5), (4, 7), (7, 1), (9, 1)], simulator: &[(3, 1)] };
-
-/// Why a case fails.
-#[derive(Debug, thiserror::Error)]
-enum Failure {
-    #[error(transparent)]
-    Plan(#[from] PrimeFftError),
-    #[error(transparent)]
-    Device(#[from] DeviceError),
-    #[error(transparent)]
-    NoTransform(#[from] NoTransform),
-    #[error(transparent)]
-    WrongArgument(#[from] WrongArgument),
-    #[error("word {word} of element {element} of {what} is {found:#x}, not {expected:#x}")]
-    Word { what: &'static str, word: usize, element: usize, found: u64, expected: u64 },
-}
 
 fn known<const L: usize>(
     device: &Device,
@@ -204,14 +190,6 @@ fn compare<const L: usize>(
     found: &Buffer<u64>,
     expected: &[Residue<L>],
 ) -> Result<(), Failure> {
-    let found = element_major(&found.download()?, L);
-    for (element, (found, expected)) in found.chunks(L).zip(expected).enumerate() {
-        let words = found.iter().zip(field.integer(expected)).enumerate();
-        for (word, (&found, expected)) in words {
-            if found != expected {
-                return Err(Failure::Word { what, word, element, found, expected });
-            }
-        }
-    }
-    Ok(())
+    let expected: Vec<[u64; L]> = expected.iter().map(|x| field.integer(x)).collect();
+    super::compare((what, "word"), found, &expected)
 }

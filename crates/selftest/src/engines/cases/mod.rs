@@ -18,7 +18,8 @@ pub use transfers::{copies, round_trips};
 
 use warpint_mersenne::EngineFamily;
 
-use crate::sample::Scale;
+use super::twin::{Trouble, Twin};
+use crate::sample::{self, Random, Scale};
 
 /// A case: an engine family, a seed and how much is tried in, a message out if it fails.
 pub type Run = fn(&'static dyn EngineFamily, u64, Scale) -> Result<(), String>;
@@ -33,6 +34,22 @@ pub struct Case {
 }
 
 crate::for_every_case!(case_table);
+
+/// Does the same at the two smallest exponents of a family and `count` drawn ones up to `largest`: with an engine of the
+/// shortest length, beside the oracle.
+fn with_twins(
+    family: &dyn EngineFamily,
+    seed: u64,
+    scale: Scale,
+    (count, largest): (usize, u32),
+    mut work: impl FnMut(&mut Twin, &mut Random) -> Result<(), Trouble>,
+) -> Result<(), String> {
+    let mut rng = sample::random(seed);
+    for p in sample::exponents(family, scale, &mut rng, count, largest) {
+        work(&mut Twin::shortest(family, p, seed)?, &mut rng)?;
+    }
+    Ok(())
+}
 
 /// Those that need no kernels beside the ones of a few lengths, which they have in common: the quick
 /// cases of a device.

@@ -2,6 +2,7 @@
 
 use warpint_mersenne::{EngineFamily, Residue, Shift, Step};
 
+use super::with_twins;
 use crate::oracle::Limbs;
 use crate::sample::{self, Scale};
 use crate::twin::{Trouble, Twin};
@@ -16,23 +17,23 @@ pub fn carry_patterns(
     seed: u64,
     scale: Scale,
 ) -> Result<(), String> {
-    let mut rng = sample::random(seed);
-    for p in sample::exponents(family, scale, &mut rng, 32, Limbs::LARGEST / 2) {
-        let mut twin = Twin::shortest(family, p, seed)?;
-        let shifts = sample::shifts(&mut rng, p);
-        for (name, x) in sample::patterns(&mut rng, p, twin.length()) {
+    with_twins(family, seed, scale, (32, Limbs::LARGEST / 2), |twin, rng| {
+        let p = twin.exponent();
+        let shifts = sample::shifts(rng, p);
+        for (name, x) in sample::patterns(rng, p, twin.length()) {
             for shift in [shifts[0], shifts[3]] {
-                match every_operation(&mut twin, &name, &x, shift) {
+                match every_operation(twin, &name, &x, shift) {
                     Err(Trouble::RoundOff(message)) => {
-                        retry_at_twice_the_length(family, &twin, &name, &x, shift, seed)
-                            .map_err(|e| format!("{} (after {message})", String::from(e)))?;
+                        retry_at_twice_the_length(family, twin, &name, &x, shift, seed).map_err(
+                            |e| Trouble::Failure(format!("{} (after {message})", String::from(e))),
+                        )?;
                     }
                     other => other?,
                 }
             }
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Squarings of each kind, products with itself and with its neighbours, sums.

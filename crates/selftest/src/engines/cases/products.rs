@@ -2,6 +2,7 @@
 
 use warpint_mersenne::{Engine, EngineError, EngineFamily, Shift};
 
+use super::with_twins;
 use crate::oracle::Limbs;
 use crate::sample::{self, Random, Scale};
 use crate::twin::{REGISTERS, Trouble, Twin};
@@ -17,26 +18,22 @@ const OPERATIONS: [(&str, Operation); 3] = [
 
 /// Products of two drawn residues, and products of products.
 pub fn products(family: &'static dyn EngineFamily, seed: u64, scale: Scale) -> Result<(), String> {
-    let mut rng = sample::random(seed);
-    for p in sample::exponents(family, scale, &mut rng, 80, Limbs::LARGEST) {
-        let mut twin = Twin::shortest(family, p, seed)?;
-        fill(&mut twin, &mut rng)?;
+    with_twins(family, seed, scale, (80, Limbs::LARGEST), |twin, rng| {
+        fill(twin, rng)?;
         for (dst, a, b) in [(0, 1, 2), (1, 0, 2), (2, 1, 0), (0, 2, 1)] {
             let what = format!("mul({dst}, {a}, {b})");
             twin.both(&what, |e| e.mul(dst, a, b))?;
             twin.same(&what, dst, Shift::ZERO)?;
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Sums and differences, alone and chained: Gerbicz–Li needs them to be exact
 /// however often they are repeated without a product between.
 pub fn sums(family: &'static dyn EngineFamily, seed: u64, scale: Scale) -> Result<(), String> {
-    let mut rng = sample::random(seed);
-    for p in sample::exponents(family, scale, &mut rng, 80, Limbs::LARGEST) {
-        let mut twin = Twin::shortest(family, p, seed)?;
-        fill(&mut twin, &mut rng)?;
+    with_twins(family, seed, scale, (80, Limbs::LARGEST), |twin, rng| {
+        fill(twin, rng)?;
         for round in 0..6 {
             let what = format!("sum and difference, round {round}");
             twin.both(&what, |e| e.add(0, 1, 2))?;
@@ -50,8 +47,8 @@ pub fn sums(family: &'static dyn EngineFamily, seed: u64, scale: Scale) -> Resul
         let what = "a register minus itself";
         twin.both(&what, |e| e.sub(0, 1, 1))?;
         twin.same(&what, 0, Shift::ZERO)?;
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// mul, add and sub with every choice of registers: the destination is right,
@@ -61,22 +58,20 @@ pub fn aliased_registers(
     seed: u64,
     scale: Scale,
 ) -> Result<(), String> {
-    let mut rng = sample::random(seed);
-    for p in sample::exponents(family, scale, &mut rng, 16, Limbs::LARGEST / 4) {
-        let mut twin = Twin::shortest(family, p, seed)?;
+    with_twins(family, seed, scale, (16, Limbs::LARGEST / 4), |twin, rng| {
         for (name, operation) in OPERATIONS {
             for choice in 0..REGISTERS.pow(3) {
                 let (dst, a, b) = (choice % 3, choice / 3 % 3, choice / 9);
                 let what = format!("{name}({dst}, {a}, {b})");
-                fill(&mut twin, &mut rng)?;
+                fill(twin, rng)?;
                 twin.both(&what, |e| operation(e, dst, a, b))?;
                 for reg in 0..REGISTERS {
                     twin.same(&what, reg, Shift::ZERO)?;
                 }
             }
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Drawn residues into all registers.

@@ -3,21 +3,20 @@
 use rand::RngExt;
 use warpint_mersenne::{EngineFamily, Shift, Step};
 
+use super::with_twins;
 use crate::oracle::Limbs;
 use crate::sample::{self, Scale};
-use crate::twin::Twin;
 
 /// x², once and many times, on drawn residues.
 pub fn squares(family: &'static dyn EngineFamily, seed: u64, scale: Scale) -> Result<(), String> {
-    let mut rng = sample::random(seed);
-    for p in sample::exponents(family, scale, &mut rng, 80, Limbs::LARGEST) {
-        let mut twin = Twin::shortest(family, p, seed)?;
+    with_twins(family, seed, scale, (80, Limbs::LARGEST), |twin, rng| {
+        let p = twin.exponent();
         for n in [0, 1, 2, rng.random_range(3..40)] {
-            twin.write(0, &sample::residue(&mut rng, p), Shift::ZERO)?;
+            twin.write(0, &sample::residue(rng, p), Shift::ZERO)?;
             twin.square(&"a drawn residue", 0, n, Step::Square, Shift::ZERO)?;
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// x² − 2 at shifts 0, 1, p − 1 and a drawn one, once and many times.
@@ -26,17 +25,16 @@ pub fn lucas_lehmer_steps(
     seed: u64,
     scale: Scale,
 ) -> Result<(), String> {
-    let mut rng = sample::random(seed);
-    for p in sample::exponents(family, scale, &mut rng, 48, Limbs::LARGEST / 2) {
-        let mut twin = Twin::shortest(family, p, seed)?;
-        for shift in sample::shifts(&mut rng, p) {
+    with_twins(family, seed, scale, (48, Limbs::LARGEST / 2), |twin, rng| {
+        let p = twin.exponent();
+        for shift in sample::shifts(rng, p) {
             for n in [1, rng.random_range(2..30)] {
-                twin.write(1, &sample::residue(&mut rng, p), shift)?;
+                twin.write(1, &sample::residue(rng, p), shift)?;
                 twin.square(&"a drawn residue", 1, n, Step::SquareMinusTwo, shift)?;
             }
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// m·x² for m = 1, 3 and 2^16, once and many times.
@@ -45,15 +43,13 @@ pub fn small_multipliers(
     seed: u64,
     scale: Scale,
 ) -> Result<(), String> {
-    let mut rng = sample::random(seed);
-    for p in sample::exponents(family, scale, &mut rng, 48, Limbs::LARGEST / 2) {
-        let mut twin = Twin::shortest(family, p, seed)?;
+    with_twins(family, seed, scale, (48, Limbs::LARGEST / 2), |twin, rng| {
         for m in [1, 3, 1 << 16] {
             for n in [1, rng.random_range(2..20)] {
-                twin.write(2, &sample::residue(&mut rng, p), Shift::ZERO)?;
+                twin.write(2, &sample::residue(rng, twin.exponent()), Shift::ZERO)?;
                 twin.square(&"a drawn residue", 2, n, Step::SquareTimes(m), Shift::ZERO)?;
             }
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }

@@ -2,9 +2,10 @@
 
 use warpint_mersenne::{EngineFamily, Residue, Shift, Step};
 
+use super::with_twins;
 use crate::oracle::Limbs;
 use crate::sample::{self, Scale};
-use crate::twin::{REGISTERS, Twin};
+use crate::twin::REGISTERS;
 
 /// `write` then `read` gives the residue back: drawn ones and patterns, at
 /// every kind of shift, with the same shift and with another (x·2^(s−t)), and
@@ -14,12 +15,11 @@ pub fn round_trips(
     seed: u64,
     scale: Scale,
 ) -> Result<(), String> {
-    let mut rng = sample::random(seed);
-    for p in sample::exponents(family, scale, &mut rng, 60, Limbs::LARGEST) {
-        let mut twin = Twin::shortest(family, p, seed)?;
-        let mut residues = sample::patterns(&mut rng, p, twin.length());
-        residues.push(("a drawn residue".into(), sample::residue(&mut rng, p)));
-        let shifts = sample::shifts(&mut rng, p);
+    with_twins(family, seed, scale, (60, Limbs::LARGEST), |twin, rng| {
+        let p = twin.exponent();
+        let mut residues = sample::patterns(rng, p, twin.length());
+        residues.push(("a drawn residue".into(), sample::residue(rng, p)));
+        let shifts = sample::shifts(rng, p);
         for (name, x) in &residues {
             for s in shifts {
                 let what = format!("{name} at shift {}", s.bits());
@@ -29,30 +29,29 @@ pub fn round_trips(
                 twin.same(&format!("{what}, read at shift {}", shifts[3].bits()), 0, shifts[3])?;
             }
         }
-        let drawn = sample::residue(&mut rng, p);
+        let drawn = sample::residue(rng, p);
         twin.write(0, &drawn, Shift::ZERO)?;
         twin.write(1, &drawn, Shift::ZERO)?;
         twin.square(&"the next register", 1, 3, Step::Square, Shift::ZERO)?;
         twin.same(&"after a squaring elsewhere", 0, Shift::ZERO)?;
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// `copy` leaves its source, and the copy goes its own way afterwards; `set`
 /// is `write` of a small number.
 pub fn copies(family: &'static dyn EngineFamily, seed: u64, scale: Scale) -> Result<(), String> {
-    let mut rng = sample::random(seed);
-    for p in sample::exponents(family, scale, &mut rng, 40, Limbs::LARGEST / 2) {
-        let mut twin = Twin::shortest(family, p, seed)?;
-        for shift in sample::shifts(&mut rng, p) {
+    with_twins(family, seed, scale, (40, Limbs::LARGEST / 2), |twin, rng| {
+        let p = twin.exponent();
+        for shift in sample::shifts(rng, p) {
             for v in [0, 1, 3, u64::MAX] {
                 twin.both(&"set", |e| e.set(0, v, shift))?;
                 let (found, _) = twin.both(&"set", |e| e.read(0, shift))?;
                 twin.equal(&format!("set({v})"), &found, &Residue::from_u64(p, v))?;
             }
         }
-        twin.write(0, &sample::residue(&mut rng, p), Shift::ZERO)?;
-        twin.write(2, &sample::residue(&mut rng, p), Shift::ZERO)?;
+        twin.write(0, &sample::residue(rng, p), Shift::ZERO)?;
+        twin.write(2, &sample::residue(rng, p), Shift::ZERO)?;
         twin.both(&"copy(1, 0)", |e| e.copy(1, 0))?;
         twin.both(&"copy(0, 0)", |e| e.copy(0, 0))?;
         for reg in 0..REGISTERS {
@@ -60,6 +59,6 @@ pub fn copies(family: &'static dyn EngineFamily, seed: u64, scale: Scale) -> Res
         }
         twin.square(&"the copy", 1, 2, Step::Square, Shift::ZERO)?;
         twin.same(&"the source after its copy was squared", 0, Shift::ZERO)?;
-    }
-    Ok(())
+        Ok(())
+    })
 }
