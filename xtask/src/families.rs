@@ -2,8 +2,9 @@
 
 use anyhow::Context;
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use warpint_device::CPU;
-use warpint_mersenne::engine::places;
+use warpint_mersenne::engine::{families, places};
 use warpint_mersenne::{DeviceChoice, DeviceId, EngineFamily};
 
 /// The options that say so.
@@ -12,8 +13,8 @@ pub(crate) struct Place {
     /// Where to compute: cpu, cuda, cuda:N, sim
     #[arg(long, default_value = "cpu", value_parser = device)]
     device: DeviceChoice,
-    /// The arithmetic: fp64 or goldilocks
-    #[arg(long, value_name = "NAME", default_value = "fp64", value_parser = ["fp64", "goldilocks"])]
+    /// The engine family
+    #[arg(long, value_name = "NAME", default_value = "fp64", value_parser = names())]
     engine: String,
     /// So many at a time, each on one thread; by default 2, and 1 on a device
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
@@ -49,6 +50,11 @@ impl Place {
         }
         Ok(families)
     }
+}
+
+/// The names of all families.
+fn names() -> PossibleValuesParser {
+    PossibleValuesParser::new(families().iter().map(|family| family.name()))
 }
 
 /// `cpu`, `cuda`, `cuda:N` or `sim`.

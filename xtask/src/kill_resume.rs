@@ -2,18 +2,17 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use clap::{Args, ValueEnum};
-use rand::{RngExt, SeedableRng};
+use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 
-/// Time between checkpoints, short, so that many kills hit one being saved.
-const CHECKPOINT_SECONDS: f64 = 0.2;
+use crate::kills::{CHECKPOINT_SECONDS, Killed, wait};
+
 /// Between two looks at whether the test has ended by itself.
 const POLL: Duration = Duration::from_millis(2);
 
@@ -36,25 +35,17 @@ pub(crate) struct Options {
     /// The test
     #[arg(long, value_enum, default_value_t = Kind::Prp)]
     kind: Kind,
-    /// The seed of the random moments; by default another each time, and printed
-    #[arg(long)]
-    seed: Option<u64>,
-    /// The program
-    #[arg(long, default_value = "target/release/warpint")]
-    program: PathBuf,
+    #[command(flatten)]
+    killed: Killed,
 }
 
 /// An uninterrupted run, then one that is killed again and again; an error if
 /// residues or results files differ.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
-    let program = fs::canonicalize(&options.program).with_context(|| {
-        format!("{} is not there: cargo build --release", options.program.display())
-    })?;
-    let seed = options.seed.unwrap_or_else(rand::random);
-    println!("seed {seed}");
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let scratch = Scratch::new(seed)?;
-    let test = Test { program, options, root: &scratch.0 };
+    let program = options.killed.program()?;
+    let mut rng = options.killed.moments();
+    let scratch = tempfile::tempdir()?;
+    let test = Test { program, options, root: scratch.path() };
 
     let begin = Instant::now();
     let right = test.to_the_end("whole", &mut test.start("whole")?)?;
@@ -65,7 +56,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     while tally.kills < options.kills {
         let mut child = test.start("killed")?;
         let delay = moment(&mut rng, whole, options.kills);
-        match wait(&mut child, delay)? {
+        match wait(&mut child, delay, POLL, || false)? {
             None => {
                 child.kill()?;
                 child.wait()?;
@@ -75,7 +66,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
                 // It was done before the kill: begin again from nothing.
                 ensure!(status.success(), "a resumed run ended with {status}");
                 test.check("killed", &right)?;
-                fs::remove_dir_all(scratch.0.join("killed"))?;
+                fs::remove_dir_all(scratch.path().join("killed"))?;
                 tally.finished += 1;
             }
         }
@@ -107,21 +98,6 @@ fn moment(rng: &mut ChaCha8Rng, whole: Duration, kills: u32) -> Duration {
         _ => rng.random_range(0.0..share),
     };
     Duration::from_secs_f64(seconds)
-}
-
-/// Waits at most so long for a process to end by itself.
-fn wait(child: &mut Child, most: Duration) -> anyhow::Result<Option<ExitStatus>> {
-    let end = Instant::now() + most;
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        let left = end.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Ok(None);
-        }
-        thread::sleep(left.min(POLL));
-    }
 }
 
 /// The command under test, in directories of a scratch directory.
@@ -213,23 +189,5 @@ impl Tally {
         let checkpoints = files.iter().any(|f| !f.ends_with(".tmp") && !f.contains("lock"));
         self.before_checkpoint += u32::from(!checkpoints);
         Ok(())
-    }
-}
-
-/// A directory that goes when the run does.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(seed: u64) -> anyhow::Result<Self> {
-        let path = std::env::temp_dir().join(format!("warpint-kill-resume-{seed:016x}"));
-        fs::create_dir(&path).with_context(|| path.display().to_string())?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // What stays in a temporary directory harms nobody.
-        let _ = fs::remove_dir_all(&self.0);
     }
 }

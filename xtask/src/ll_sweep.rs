@@ -1,10 +1,11 @@
-//! Every prime exponent in a range through Lucas–Lehmer, with both engines.
+//! Every prime exponent in a range through Lucas–Lehmer, with every engine that takes it.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
 use rayon::prelude::*;
 use warpint_arith::primes;
 use warpint_mersenne::{
@@ -15,13 +16,8 @@ use warpint_selftest::vectors;
 
 const BETWEEN_LINES: Duration = Duration::from_secs(5);
 
-/// Which engines to use from 64 bits on; `word` does the exponents below.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Engines {
-    Both,
-    Fp64,
-    Goldilocks,
-}
+/// Every engine that takes an exponent.
+const ALL: &str = "all";
 
 /// The options of `ll-sweep`.
 #[derive(Debug, Args)]
@@ -32,9 +28,15 @@ pub(crate) struct Options {
     /// The largest exponent
     #[arg(long, default_value_t = 23_209)]
     to: u32,
-    /// The engines; with both, their residues are compared
-    #[arg(long, value_enum, default_value_t = Engines::Both)]
-    engine: Engines,
+    /// The engine; the residues of all are compared. Exponents that it does not take are tested by
+    /// all that do
+    #[arg(long, value_name = "NAME", default_value = ALL, value_parser = names())]
+    engine: String,
+}
+
+fn names() -> PossibleValuesParser {
+    let families = engine::families().iter().map(|family| family.name());
+    PossibleValuesParser::new([ALL].into_iter().chain(families))
 }
 
 /// One test.
@@ -49,11 +51,6 @@ struct Tested {
 /// Tests every prime p of the range; an error if a verdict is not that of the
 /// known list, or the engines differ.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
-    let families: Vec<&'static dyn EngineFamily> = match options.engine {
-        Engines::Both => vec![&engine::fp64::Fp64, &engine::goldilocks::Goldilocks],
-        Engines::Fp64 => vec![&engine::fp64::Fp64],
-        Engines::Goldilocks => vec![&engine::goldilocks::Goldilocks],
-    };
     let known = vectors::mersenne_primes()?.exponents;
     // Longest first, so that no thread is left with a long one at the end.
     let mut exponents: Vec<u32> =
@@ -66,7 +63,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let tested: Vec<Vec<Tested>> = exponents
         .par_iter()
         .map(|&p| {
-            let results = test_all(&families, p)?;
+            let results = test_all(&options.engine, p)?;
             if let Ok(mut progress) = progress.lock() {
                 progress.done(p);
             }
@@ -92,11 +89,12 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn test_all(families: &[&'static dyn EngineFamily], p: u32) -> anyhow::Result<Vec<Tested>> {
-    if p < 64 {
-        return Ok(vec![test_one(&engine::word::Word, p)?]);
+fn test_all(name: &str, p: u32) -> anyhow::Result<Vec<Tested>> {
+    let mut families = engine::families_for(p);
+    if let Some(&asked) = families.iter().find(|family| family.name() == name) {
+        families = vec![asked];
     }
-    families.iter().map(|family| test_one(*family, p)).collect()
+    families.into_iter().map(|family| test_one(family, p)).collect()
 }
 
 /// The whole test that the program runs, single-threaded and without files.

@@ -5,6 +5,7 @@ mod check_kernels;
 mod families;
 mod flips;
 mod kill_resume;
+mod kills;
 mod ll_sweep;
 mod margins;
 mod proof_bytes;

@@ -7,6 +7,7 @@
 //! * [`device`]: what a device reaches, in products, memory and kernels;
 //! * [`tune`]: the search for the fastest plan, method or table, which is stored for later runs;
 //! * [`stress`]: squarings whose results are all checked, for hardware that is to be trusted;
+//! * [`columns`]: fields with which results of several benchmarks begin;
 //! * [`chart`]: times against sizes, as SVG.
 //!
 //! What is measured comes as plain structs that serialise: the units are in the names of their fields
@@ -18,6 +19,7 @@ pub mod batch;
 pub mod bigprime;
 pub mod chart;
 pub mod collatz;
+pub mod columns;
 pub mod device;
 pub mod error;
 pub mod mersenne;

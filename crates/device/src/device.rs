@@ -32,6 +32,24 @@ pub struct DeviceInfo {
     pub driver: String,
 }
 
+#[cfg(test)]
+impl DeviceInfo {
+    /// That of a GPU, for tests.
+    pub(crate) fn h200() -> Self {
+        Self {
+            id: "cuda:0".into(),
+            name: "NVIDIA H200".into(),
+            compute_capability: (9, 0),
+            multiprocessors: 132,
+            memory: 1 << 37,
+            shared_memory_per_block: 232_448,
+            shared_memory_per_multiprocessor: 233_472,
+            clock_khz: 1_980_000,
+            driver: "580.159.04 (CUDA 13.0)".into(),
+        }
+    }
+}
+
 /// A place where kernels run. Cheap to clone.
 #[derive(Clone)]
 pub struct Device(Arc<dyn Backend>);

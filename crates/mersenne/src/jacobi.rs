@@ -5,9 +5,9 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use crate::Residue;
-use crate::product::TransformMultiplier;
 use warpint_natural::euclid::jacobi;
 use warpint_natural::limbs;
+use warpint_natural::product::TransformMultiplier;
 
 /// Exponents from which more than one thread pays.
 const PARALLEL_FROM: u32 = 1 << 18;

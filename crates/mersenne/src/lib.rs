@@ -19,7 +19,6 @@ pub mod layout;
 mod outcome;
 pub mod plan;
 pub mod primality;
-pub mod product;
 pub mod proof;
 mod residue;
 mod shift;

@@ -102,9 +102,9 @@ pub fn run(
 
 /// [`run`] with another seed, for other exponents and residues.
 ///
-/// Beside the [`cases`]: the CPU's `goldilocks`, and any family on a device,
-/// against the other arithmetic on the CPU at large exponents
-/// ([`agreement::sizes`]), and on a GPU the residues of [`interim`].
+/// Beside the [`cases`]: any family but the CPU's `fp64` against the other
+/// arithmetic on the CPU at large exponents ([`agreement::sizes`]), and on a GPU
+/// the residues of [`interim`].
 pub fn run_seeded(
     families: &[&'static dyn EngineFamily],
     depth: Depth,
@@ -128,7 +128,7 @@ pub fn run_seeded(
         }
     }
     for &family in families {
-        if family.place() == CPU && family.name() != Goldilocks.name() {
+        if family.place() == CPU && family.name() == Fp64.name() {
             continue;
         }
         let (name, scale) = (name(family), Scale::at(family, depth));

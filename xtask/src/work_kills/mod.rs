@@ -7,19 +7,19 @@ mod list;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 use clap::Args;
 use list::{List, expected};
-use rand::{RngExt, SeedableRng};
+use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 
-/// Time between checkpoints, short, so that many kills hit one being saved.
-const CHECKPOINT_SECONDS: f64 = 0.2;
+use crate::kills::{CHECKPOINT_SECONDS, Killed, wait};
+
 /// Between two looks at the results file, or at whether the work has ended.
 const POLL: Duration = Duration::from_micros(100);
 
@@ -32,22 +32,14 @@ pub(crate) struct Options {
     /// The largest exponents of the list are below this
     #[arg(long, default_value_t = 100_000)]
     below: u64,
-    /// The seed of list and moments; by default another each time, and printed
-    #[arg(long)]
-    seed: Option<u64>,
-    /// The program
-    #[arg(long, default_value = "target/release/warpint")]
-    program: PathBuf,
+    #[command(flatten)]
+    killed: Killed,
 }
 
 /// The list done without a kill, then with kills; an error if anything differs.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
-    let program = fs::canonicalize(&options.program).with_context(|| {
-        format!("{} is not there: cargo build --release", options.program.display())
-    })?;
-    let seed = options.seed.unwrap_or_else(rand::random);
-    println!("seed {seed}");
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let program = options.killed.program()?;
+    let mut rng = options.killed.moments();
     let list = List::new(&mut rng, options.below.max(5_000));
     let scratch = tempfile::tempdir()?;
 
@@ -120,13 +112,13 @@ fn kill(
         let mut child = site.start()?;
         let patience = Duration::from_secs_f64(rng.random_range(0.0..share.max(0.1)));
         let ended = if rng.random_range(0..2) == 0 {
-            let seen = wait(&mut child, patience * 4, || {
+            let seen = wait(&mut child, patience * 4, POLL, || {
                 site.size() > 0 && { site.results().is_ok_and(|found| found.len() > results) }
             })?;
             thread::sleep(Duration::from_micros(rng.random_range(0..2_000)));
             seen
         } else {
-            wait(&mut child, patience, || false)?
+            wait(&mut child, patience, POLL, || false)?
         };
         if ended.is_some() {
             tally.after_the_end += 1;
@@ -143,24 +135,6 @@ fn kill(
         }
     }
     Ok(tally)
-}
-
-/// Waits at most so long for a process to end by itself, or for something else.
-fn wait(
-    child: &mut Child,
-    most: Duration,
-    mut enough: impl FnMut() -> bool,
-) -> anyhow::Result<Option<ExitStatus>> {
-    let end = Instant::now() + most;
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        if enough() || Instant::now() >= end {
-            return Ok(None);
-        }
-        thread::sleep(POLL);
-    }
 }
 
 /// What [`expected`] says of a line, of a result; and what was found.

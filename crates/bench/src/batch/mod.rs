@@ -15,14 +15,14 @@ use std::fmt;
 use std::time::Duration;
 
 use serde::Serialize;
-use warpint_device::cpu_name;
-use warpint_integer::Width;
 use warpint_integer::gpu::{Choice, Gpu, Method};
+use warpint_integer::{Operation as Listed, Width};
 
 use self::on_cpu::OnCpu;
 use self::on_device::OnDevice;
 use self::operands::Operands;
 use crate::chart::{Chart, Labels};
+use crate::columns::Machine;
 use crate::{BenchError, chosen_by};
 
 pub use self::operation::Operation;
@@ -173,8 +173,9 @@ impl Work {
 
     /// The product of numbers of the dividend's width, which a quotient is compared with.
     fn product(&self) -> Option<Self> {
-        let product = Self { operation: Operation::Mul, method: None, ..*self };
-        (self.operation == Operation::Divrem).then_some(product)
+        let of = Operation::Listed;
+        let product = Self { operation: of(Listed::Multiply), method: None, ..*self };
+        (self.operation == of(Listed::Divide)).then_some(product)
     }
 
     /// Bytes that are read and written.
@@ -211,14 +212,9 @@ trait Place: fmt::Debug {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measured {
-    /// `cpu`, or the device: `cuda:0`.
-    pub device: String,
-    /// The product's name.
-    pub name: String,
-    /// The driver; `None` on the CPU.
-    pub driver: Option<String>,
-    /// Threads of the CPU; `None` on a device.
-    pub threads: Option<usize>,
+    /// What computed.
+    #[serde(flatten)]
+    pub machine: Machine,
     /// From which the operands were drawn.
     pub seed: u32,
     /// In the order of the request.
@@ -244,15 +240,8 @@ impl Bench {
     pub fn new(request: &Request, rows: Rows, gpu: Option<Gpu>) -> Result<Self, BenchError> {
         let mut works = rows.works;
         let operands = works::operands(request, &works)?;
-        let info = gpu.as_ref().map(|gpu| gpu.device().info().clone());
-        let measured = Measured {
-            device: info.as_ref().map_or_else(|| "cpu".into(), |info| info.id.clone()),
-            name: info.as_ref().map_or_else(cpu_name, |info| info.name.clone()),
-            threads: info.is_none().then(rayon::current_num_threads),
-            driver: info.map(|info| info.driver),
-            seed: operands.seed(),
-            rows: vec![],
-        };
+        let machine = Machine::of(gpu.as_ref().map(|gpu| gpu.device().info()));
+        let measured = Measured { machine, seed: operands.seed(), rows: vec![] };
         let place: Box<dyn Place> = match gpu {
             Some(gpu) => {
                 let results = [works::result_limbs(&works), works::remainder_limbs(&works)];
@@ -313,7 +302,7 @@ impl Measured {
     /// One line for each operation, or for each method of each.
     #[must_use]
     pub fn chart(&self, by_method: bool) -> Chart {
-        let mut chart = Chart::new(&LABELS, &self.name);
+        let mut chart = Chart::new(&LABELS, &self.machine.name);
         let mut rows: Vec<&Row> = self.rows.iter().collect();
         rows.sort_by_key(|row| row.bits);
         for row in &rows {

@@ -8,7 +8,7 @@ use warpint_integer::{Executor, Flags, UintBatch, Width};
 
 use super::euclid::Euclid;
 use super::operands::Operands;
-use super::{Operation, Place, Work};
+use super::{Listed, Operation, Place, Work};
 use crate::BenchError;
 
 /// Runs that are timed.
@@ -58,26 +58,25 @@ impl Batches {
         Ok(Self { a, b, out, remainders, zero_divisors, moduli })
     }
 
-    fn run(&mut self, operation: Operation) -> Result<Duration, BenchError> {
+    fn run(&mut self, operation: Listed) -> Result<Duration, BenchError> {
         let Self { a, b, out, remainders, zero_divisors, moduli } = self;
         let begin = Instant::now();
         match operation {
-            Operation::Add => a.add_into(b, out, None),
-            Operation::Mul => a.mul_into(b, out),
-            Operation::Sqr => a.square_into(out),
-            Operation::Mullo => a.mul_low_into(b, out),
-            Operation::Divrem => a.div_rem_into(b, out, remainders, zero_divisors),
-            Operation::Gcd => a.gcd_into(b, out),
-            Operation::Modinv => match moduli {
+            Listed::Add => a.add_into(b, out, None),
+            Listed::Subtract => a.sub_into(b, out, None),
+            Listed::Multiply => a.mul_into(b, out),
+            Listed::Square => a.square_into(out),
+            Listed::MultiplyLow => a.mul_low_into(b, out),
+            Listed::Divide => a.div_rem_into(b, out, remainders, zero_divisors),
+            Listed::Gcd => a.gcd_into(b, out),
+            Listed::Inverse => match moduli {
                 Some(moduli) => a.mod_inv(moduli).map(|(inverses, _)| *out = inverses),
                 None => Ok(()),
             },
-            Operation::Sqrt => {
+            Listed::SquareRoot => {
                 a.sqrt_rem().map(|(roots, rests)| (*out, *remainders) = (roots, rests))
             }
-            // That is `Euclid`'s.
-            Operation::GcdByDivision => Ok(()),
-            Operation::Powm => match moduli {
+            Listed::Power => match moduli {
                 Some(moduli) => a.pow_mod(b, moduli).map(|(powers, _)| *out = powers),
                 None => Ok(()),
             },
@@ -86,23 +85,20 @@ impl Batches {
     }
 }
 
-impl OnCpu {
-    fn batches(&mut self) -> Result<&mut Batches, BenchError> {
-        self.row.as_mut().ok_or(BenchError::Missing { what: "batch" })
-    }
-}
-
 impl Place for OnCpu {
     fn first(&mut self, work: &Work, operands: &Operands) -> Result<Option<Duration>, BenchError> {
         // The last row's memory first.
         (self.row, self.euclid) = (None, None);
-        if work.operation == Operation::GcdByDivision {
-            let euclid = self.euclid.insert(Euclid::new(&Executor::cpu(), work, operands)?);
-            euclid.run()?;
-            euclid.check()?;
-            return Ok(None);
+        match work.operation {
+            Operation::Listed(listed) => {
+                self.row.insert(Batches::new(work, operands)?).run(listed)?;
+            }
+            Operation::GcdByDivision => {
+                let euclid = self.euclid.insert(Euclid::new(&Executor::cpu(), work, operands)?);
+                euclid.run()?;
+                euclid.check()?;
+            }
         }
-        self.row.insert(Batches::new(work, operands)?).run(work.operation)?;
         Ok(None)
     }
 
@@ -120,11 +116,13 @@ impl Place for OnCpu {
     }
 
     fn times(&mut self, work: &Work) -> Result<Vec<Duration>, BenchError> {
-        if let Some(euclid) = &mut self.euclid {
-            return euclid.times();
+        match (work.operation, &mut self.row, &mut self.euclid) {
+            (Operation::Listed(listed), Some(batches), _) => {
+                (0..RUNS).map(|_| batches.run(listed)).collect()
+            }
+            (Operation::GcdByDivision, _, Some(euclid)) => euclid.times(),
+            _ => Err(BenchError::Missing { what: "batch" }),
         }
-        let batches = self.batches()?;
-        (0..RUNS).map(|_| batches.run(work.operation)).collect()
     }
 
     /// That of the fastest copy, by all threads, from one half of as many bytes to the other: what

@@ -10,7 +10,7 @@ use warpint_integer::gpu::{
 
 use super::euclid::Euclid;
 use super::operands::Operands;
-use super::{Operation, Place, Work};
+use super::{Listed, Operation, Place, Work};
 use crate::{BenchError, is_simulator};
 
 /// A device with the operands of all rows.
@@ -46,10 +46,10 @@ pub(super) fn can(device: &Device, operation: Operation, limbs: usize) -> bool {
     let shared_memory = device.info().shared_memory_per_block;
     match operation {
         // One is compared with the other.
-        Operation::Gcd | Operation::GcdByDivision => {
+        Operation::Listed(Listed::Gcd) | Operation::GcdByDivision => {
             Gcd::new(limbs, limbs, shared_memory).is_some()
         }
-        Operation::Modinv => Inverse::new(limbs, limbs, shared_memory).is_some(),
+        Operation::Listed(Listed::Inverse) => Inverse::new(limbs, limbs, shared_memory).is_some(),
         _ => true,
     }
 }
@@ -81,16 +81,24 @@ impl OnDevice {
 
     /// Submits all instances once.
     fn submit(&mut self, work: &Work) -> Result<(), DeviceError> {
-        let &Work { operation, limbs, count, method } = work;
+        match work.operation {
+            Operation::Listed(listed) => self.submit_listed(listed, work),
+            // That is `Euclid`'s.
+            Operation::GcdByDivision => Ok(()),
+        }
+    }
+
+    fn submit_listed(&mut self, listed: Listed, work: &Work) -> Result<(), DeviceError> {
+        let &Work { operation, limbs, count, .. } = work;
         let operand = |data, limbs| Operand::new(data, limbs, false);
         let a = operand(&self.a, limbs);
         let (b, out) = (operand(&self.b, operation.b_limbs(limbs)), &mut self.out);
-        let part = if operation == Operation::Mullo { Part::Low } else { Part::Full };
-        match (operation, method) {
-            (Operation::Add, _) => {
-                self.gpu.add(Sum::Add, a, b, count, Results::new(out, limbs), None)
+        match listed {
+            Listed::Add | Listed::Subtract => {
+                let sum = if listed == Listed::Add { Sum::Add } else { Sum::Subtract };
+                self.gpu.add(sum, a, b, count, Results::new(out, limbs), None)
             }
-            (Operation::Divrem, _) => {
+            Listed::Divide => {
                 let (quotient, remainder) = (Some(out), Some(&mut self.remainders));
                 self.gpu.divide(
                     a,
@@ -99,27 +107,30 @@ impl OnDevice {
                     Quotients { quotient, remainder, flags: None, exact: false },
                 )
             }
-            (Operation::Sqrt, _) => {
+            Listed::SquareRoot => {
                 let (root, remainder) = (Some(out), Some(&mut self.remainders));
                 self.gpu.square_root(a, count, SquareRoots { root, remainder })
             }
-            (Operation::Gcd, _) => self.gpu.gcd(a, b, count, out),
-            (Operation::Modinv, _) => match &mut self.moduli {
+            Listed::Gcd => self.gpu.gcd(a, b, count, out),
+            Listed::Inverse => match &mut self.moduli {
                 Some((m, none)) => self.gpu.inverse(a, operand(&*m, limbs), count, out, none),
                 None => Ok(()),
             },
-            // That is `Euclid`'s.
-            (Operation::GcdByDivision, _) => Ok(()),
-            (Operation::Powm, _) => match &mut self.moduli {
+            Listed::Power => match &mut self.moduli {
                 Some((m, zeros)) => self.gpu.power(a, b, operand(&*m, limbs), count, out, zeros),
                 None => Ok(()),
             },
-            (Operation::Sqr, Some(method)) => {
-                self.gpu.multiply_by(method, part, a, None, count, out)
+            Listed::Square => match work.method {
+                Some(method) => self.gpu.multiply_by(method, Part::Full, a, None, count, out),
+                None => self.gpu.square(Part::Full, a, count, out),
+            },
+            Listed::Multiply | Listed::MultiplyLow => {
+                let part = if listed == Listed::Multiply { Part::Full } else { Part::Low };
+                match work.method {
+                    Some(method) => self.gpu.multiply_by(method, part, a, Some(b), count, out),
+                    None => self.gpu.multiply(part, a, b, count, out),
+                }
             }
-            (Operation::Sqr, None) => self.gpu.square(part, a, count, out),
-            (_, Some(method)) => self.gpu.multiply_by(method, part, a, Some(b), count, out),
-            (_, None) => self.gpu.multiply(part, a, b, count, out),
         }
     }
 }

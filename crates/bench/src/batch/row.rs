@@ -99,14 +99,15 @@ impl Row {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Operation;
+    use super::super::{Listed, Operation};
     use super::*;
     use warpint_integer::gpu::Method;
 
     #[test]
     fn figures_are_those_of_the_median_run() {
         let method = Some(Method::Ntt(3));
-        let work = Work { operation: Operation::Mul, limbs: 32, count: 1000, method };
+        let work =
+            Work { operation: Operation::Listed(Listed::Multiply), limbs: 32, count: 1000, method };
         let times = [4, 2, 3].map(Duration::from_micros).to_vec();
         let row = Row::new(&work, Some(Duration::from_secs(2)), times, 512e9);
         let near = |x: f64, y: f64| assert!((x / y - 1.0).abs() < 1e-12, "{x} {y}");
@@ -119,7 +120,7 @@ mod tests {
         near(row.floor_ns, 1.0);
         near(row.share_of_floor, 1.0 / 3.0);
         assert_eq!((row.bits, row.runs, row.compile_s), (1024, 3, Some(2.0)));
-        let divided = Work { operation: Operation::Divrem, method: None, ..work };
+        let divided = Work { operation: Operation::Listed(Listed::Divide), method: None, ..work };
         let mut row = Row::new(&divided, None, vec![Duration::from_secs(8)], 1e12);
         row.compare(Some(row.ns_per_operation / 3.5));
         assert!((row.times_a_product.unwrap() - 3.5).abs() < 1e-12);

@@ -4,7 +4,7 @@ use warpint_device::Device;
 use warpint_integer::gpu::Method;
 
 use super::operands::Operands;
-use super::{Fewer, Methods, Operation, Request, RequestError, Work, on_device};
+use super::{Fewer, Listed, Methods, Operation, Request, RequestError, Work, on_device};
 use crate::{BenchError, is_simulator};
 
 /// Powers of 2 from 64 to 262144 bits, in limbs.
@@ -105,7 +105,7 @@ fn powers() -> impl Iterator<Item = usize> {
 /// What was asked for, quotients last: they are compared with products.
 fn operations(args: &Request) -> Vec<Operation> {
     let mut operations = args.operations.clone();
-    operations.sort_by_key(|&operation| operation == Operation::Divrem);
+    operations.sort_by_key(|&operation| operation == Operation::Listed(Listed::Divide));
     operations
 }
 

@@ -15,12 +15,13 @@ use std::fmt;
 
 use serde::Serialize;
 use warpint_arith::gfn::{Form, PRIMES};
-use warpint_device::{Device, cpu_name};
+use warpint_device::Device;
 
 use self::crossover::crossovers;
 use self::on_cpu::OnCpu;
 use self::on_device::OnDevice;
 use crate::chart::{Chart, Labels};
+use crate::columns::Machine;
 use crate::{BenchError, is_simulator};
 
 pub use self::crossover::{Crossover, Stretch};
@@ -225,14 +226,9 @@ pub struct Case {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measured {
-    /// `cpu`, or the device: `cuda:0`.
-    pub device: String,
-    /// The product's name.
-    pub name: String,
-    /// The driver; `None` on the CPU.
-    pub driver: Option<String>,
-    /// Threads of the CPU; `None` on a device.
-    pub threads: Option<usize>,
+    /// What computed.
+    #[serde(flatten)]
+    pub machine: Machine,
     /// Prime by prime, in the order of the lengths.
     pub rows: Vec<Row>,
     /// Which way is the faster one.
@@ -306,15 +302,7 @@ impl Bench {
 
 impl Measured {
     fn new(device: Option<&Device>) -> Self {
-        let info = device.map(Device::info);
-        Self {
-            device: info.map_or_else(|| "cpu".into(), |info| info.id.clone()),
-            name: info.map_or_else(cpu_name, |info| info.name.clone()),
-            driver: info.map(|info| info.driver.clone()),
-            threads: device.is_none().then(rayon::current_num_threads),
-            rows: vec![],
-            crossovers: vec![],
-        }
+        Self { machine: Machine::of(device.map(Device::info)), rows: vec![], crossovers: vec![] }
     }
 
     fn add(&mut self, mut row: Row) -> &Row {
@@ -327,7 +315,7 @@ impl Measured {
     #[must_use]
     pub fn chart(&self) -> Chart {
         let both = !self.crossovers.is_empty();
-        let mut chart = Chart::new(if both { &RATIOS } else { &TIMES }, &self.name);
+        let mut chart = Chart::new(if both { &RATIOS } else { &TIMES }, &self.machine.name);
         let mut rows: Vec<&Row> = self.rows.iter().collect();
         rows.sort_by_key(|row| row.log2);
         for row in &rows {

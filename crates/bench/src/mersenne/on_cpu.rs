@@ -9,6 +9,7 @@ use warpint_mersenne::{EngineError, Plan};
 
 use super::SQUARINGS;
 use crate::chart::Chart;
+use crate::columns::Planned;
 use crate::micros;
 
 /// All that was measured.
@@ -26,14 +27,9 @@ pub struct Measured {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Row {
-    /// The p of 2^p − 1.
-    pub exponent: u32,
-    /// The engine family.
-    pub engine: &'static str,
-    /// `cpu`.
-    pub device: &'static str,
-    /// The transform length, in words.
-    pub fft_length: usize,
+    /// Exponent, engine, place and length.
+    #[serde(flatten)]
+    pub plan: Planned,
     /// The mean bits of a word.
     pub bits_per_word: f64,
     /// The plan's margin, in bits.
@@ -71,9 +67,9 @@ impl Measured {
         let threads = format!("{} {threads}", self.threads);
         let mut chart = Chart::new(&SQUARINGS, &format!("{}, {threads}", self.cpu));
         for row in &self.rows {
-            let p = f64::from(row.exponent);
-            chart.mark(row.engine, p, row.us_per_squaring);
-            if let Some(floor) = row.fft_floor_us.filter(|_| row.engine == "fp64") {
+            let p = f64::from(row.plan.exponent);
+            chart.mark(row.plan.engine, p, row.us_per_squaring);
+            if let Some(floor) = row.fft_floor_us.filter(|_| row.plan.engine == "fp64") {
                 chart.dash("fp64", "bare real FFT pair", p, floor);
             }
         }
@@ -101,10 +97,7 @@ fn measure(plans: &[Plan]) -> Result<Vec<Row>, EngineError> {
 impl Row {
     fn new(plan: &Plan, time: Duration, floor: Option<Duration>) -> Self {
         Self {
-            exponent: plan.exponent().get(),
-            engine: plan.engine(),
-            device: plan.place(),
-            fft_length: plan.length(),
+            plan: plan.into(),
             bits_per_word: plan.bits_per_word(),
             margin_bits: plan.margin().bits,
             us_per_squaring: micros(time),

@@ -6,6 +6,7 @@ use warpint_mersenne::{EngineError, KernelTime, Plan, SquaringTimer};
 
 use super::SQUARINGS;
 use crate::chart::Chart;
+use crate::columns::Planned;
 use crate::{is_simulator, micros};
 
 /// How many squarings are timed.
@@ -72,14 +73,9 @@ pub struct Copy {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Row {
-    /// The p of 2^p − 1.
-    pub exponent: u32,
-    /// The engine family.
-    pub engine: &'static str,
-    /// The place: `cuda:0`.
-    pub device: &'static str,
-    /// The transform length, in words.
-    pub fft_length: usize,
+    /// Exponent, engine, place and length.
+    #[serde(flatten)]
+    pub plan: Planned,
     /// How the engine computes; empty where there is one way.
     pub variant: String,
     /// The mean bits of a word.
@@ -212,14 +208,14 @@ impl Measured {
     pub fn chart(&self) -> Chart {
         let mut chart = Chart::new(&SQUARINGS, &self.name);
         for row in &self.rows {
-            let p = f64::from(row.exponent);
-            chart.mark(row.engine, p, row.us_per_squaring);
+            let (engine, p) = (row.plan.engine, f64::from(row.plan.exponent));
+            chart.mark(engine, p, row.us_per_squaring);
             for (name, floor) in [
-                (format!("{}: traffic floor", row.engine), row.traffic_floor_us),
-                (format!("{}: arithmetic floor", row.engine), row.arithmetic_floor_us),
+                (format!("{engine}: traffic floor"), row.traffic_floor_us),
+                (format!("{engine}: arithmetic floor"), row.arithmetic_floor_us),
             ] {
                 if let Some(floor) = floor {
-                    chart.dash(row.engine, &name, p, floor);
+                    chart.dash(engine, &name, p, floor);
                 }
             }
         }
@@ -244,10 +240,7 @@ impl Row {
             Kernel { kernel: of.kernel, us, share: if all > 0.0 { us / all } else { 0.0 } }
         };
         Self {
-            exponent: plan.exponent().get(),
-            engine: plan.engine(),
-            device: plan.place(),
-            fft_length: plan.length(),
+            plan: plan.into(),
             variant: plan.variant(),
             bits_per_word: plan.bits_per_word(),
             margin_bits: plan.margin().bits,

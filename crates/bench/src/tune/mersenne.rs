@@ -12,6 +12,7 @@ use warpint_progress::Watch;
 
 use super::Storing;
 use super::search::{AHEAD, NEAR, Stopwatch, search};
+use crate::columns::Planned;
 use crate::{BenchError, exponents_for, micros};
 
 /// A length of every size class up to that of the largest tests of today.
@@ -38,8 +39,8 @@ impl Tuned {
         for row in self.rows.iter().filter(|row| row.best) {
             let Some(us) = row.us_per_squaring else { continue };
             ways.push(Known {
-                engine: row.engine.to_owned(),
-                length: row.fft_length,
+                engine: row.plan.engine.to_owned(),
+                length: row.plan.fft_length,
                 time: Duration::from_secs_f64(us * 1e-6),
                 variant: row.variant.clone(),
             });
@@ -58,16 +59,11 @@ impl Tuned {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Row {
-    /// The p of 2^p − 1.
-    pub exponent: u32,
-    /// The engine family.
-    pub engine: &'static str,
-    /// The place: `cpu`, `cuda:0`.
-    pub device: &'static str,
+    /// Exponent, engine, place and length.
+    #[serde(flatten)]
+    pub plan: Planned,
     /// The product's name.
     pub device_name: String,
-    /// The transform length, in words.
-    pub fft_length: usize,
     /// How an engine of a device computes; empty where there is one way.
     pub variant: String,
     /// µs for a squaring; absent if the plan failed.
@@ -165,7 +161,8 @@ impl Tuner {
 pub fn leading(rows: &[Row]) -> impl Iterator<Item = &Row> {
     rows.iter().filter(|row| {
         let same = |other: &&Row| {
-            (other.engine, other.fft_length) == (row.engine, row.fft_length)
+            let of = |row: &Row| (row.plan.engine, row.plan.fft_length);
+            of(other) == of(row)
                 && other.us_per_squaring.is_some_and(|time| {
                     row.us_per_squaring.is_some_and(|of_row| time * NEAR < of_row)
                 })
@@ -277,11 +274,8 @@ impl Stopwatch for Timing<'_> {
 impl Row {
     fn new(plan: &Plan) -> Self {
         Self {
-            exponent: plan.exponent().get(),
-            engine: plan.engine(),
-            device: plan.place(),
+            plan: plan.into(),
             device_name: device_model(plan.place()).map_or_else(String::new, |(name, _)| name),
-            fft_length: plan.length(),
             variant: plan.variant(),
             us_per_squaring: None,
             error: None,

@@ -9,13 +9,13 @@ use warpint_collatz::sieve::Step;
 use warpint_collatz::sizes::{Sizes, Tunable, TunedSizes};
 use warpint_collatz::{Method, Unwatched};
 use warpint_device::{CPU, DeviceChoice};
-use warpint_integer::Width;
+use warpint_integer::{Operation as Listed, Width};
 use warpint_mersenne::{Exponent, PlanRequest, StopToken, TunedTimes};
 
 #[test]
 fn batches_have_a_row_for_each_operation_and_width() {
     let request = batch::Request {
-        operations: vec![Operation::Divrem, Operation::Add],
+        operations: vec![Operation::Listed(Listed::Divide), Operation::Listed(Listed::Add)],
         bits: vec![Width::new(64).unwrap(), Width::new(256).unwrap()],
         count: Some(20),
         seed: Some(7),
@@ -26,7 +26,8 @@ fn batches_have_a_row_for_each_operation_and_width() {
     let mut bench = batch::Bench::new(&request, rows, None).unwrap();
     while bench.measure_next().unwrap().is_some() {}
     let measured = bench.measured();
-    assert_eq!((measured.device.as_str(), measured.seed, measured.driver.as_ref()), (CPU, 7, None));
+    let machine = &measured.machine;
+    assert_eq!((machine.device.as_str(), measured.seed, machine.driver.as_ref()), (CPU, 7, None));
     let of = |row: &batch::Row| (row.operation, row.bits, row.count, row.product_ns.is_some());
     let found: Vec<_> = measured.rows.iter().map(of).collect();
     let wanted =
@@ -119,7 +120,7 @@ fn squarings_have_a_row_for_each_plan() {
     let plans = mersenne::plans(p, &request, &TunedTimes::of(None)).unwrap();
     let mut measured = mersenne::on_cpu::Measured::new(1);
     let rows = measured.measure(&plans).unwrap();
-    assert_eq!((rows.len(), rows[0].exponent, rows[0].engine), (1, 1_279, "fp64"));
+    assert_eq!((rows.len(), rows[0].plan.exponent, rows[0].plan.engine), (1, 1_279, "fp64"));
     assert!(rows[0].us_per_squaring > 0.0 && rows[0].fft_floor_us.is_some());
     let too_short = mersenne::checks::long_enough(&plans[0]).unwrap_err();
     assert!(matches!(too_short, BenchError::TooShort { exponent: 1_279, .. }), "{too_short}");

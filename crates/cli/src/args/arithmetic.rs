@@ -63,7 +63,7 @@ const AUTO: &str = "auto";
 
 /// Takes `auto` and the name of every family that there is.
 pub(super) fn engine_parser() -> impl TypedValueParser<Value = EngineName> {
-    let families = engine::families().into_iter().map(|family| family.name());
+    let families = engine::families().iter().map(|family| family.name());
     PossibleValuesParser::new([AUTO].into_iter().chain(families))
         .map(|name| EngineName(engine::family(&name).map(|family| family.name())))
 }
@@ -71,7 +71,7 @@ pub(super) fn engine_parser() -> impl TypedValueParser<Value = EngineName> {
 /// `The arithmetic: auto, word (P up to 63), fp64, …`
 fn engine_help() -> String {
     const LARGEST: u32 = (1 << 31) - 1;
-    let families = engine::families().into_iter().map(|family| {
+    let families = engine::families().iter().map(|family| {
         let (name, range) = (family.name(), family.exponent_range());
         if *range.end() < LARGEST {
             format!("{name} (P up to {})", range.end())

@@ -21,13 +21,9 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchBatchArgs {
-    /// Operations: add (a + b mod 2^n), mul (a·b), sqr (a²), mullo (a·b mod 2^n), divrem (⌊a/b⌋ and a mod b,
-    /// b of n/2 bits), gcd (the greatest common divisor), gcd-by-division (the same by Euclid's algorithm, a
-    /// baseline: a remainder of the whole batch in each step), modinv (a^(−1) mod m, m odd), powm (a^b mod m,
-    /// m odd), sqrt (⌊√a⌋ and its remainder) of numbers of n bits. The column ÷/× of divrem is its time
-    /// divided by that of a product of n by n bits.
     #[arg(
         long = "op",
+        help = operations(),
         value_name = "OPS",
         value_parser = named(&Operation::ALL, Operation::name, Operation::about),
         value_delimiter = ',',
@@ -72,6 +68,17 @@ pub(crate) struct BenchBatchArgs {
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// `Operations: add (a + b mod 2^n), …`
+fn operations() -> String {
+    let all =
+        Operation::ALL.map(|operation| format!("{} ({})", operation.name(), operation.about()));
+    format!(
+        "Operations on numbers of n bits: {}. The column ÷/× of divrem is its time divided by that of a \
+         product of n by n bits",
+        all.join(", ")
+    )
 }
 
 fn methods(text: &str) -> Result<Methods, String> {

@@ -180,7 +180,7 @@ fn what_makes_no_sense_is_refused_first() {
         ("--bits 33", "--bits: 33 bits: a width must be a multiple of 32"),
         ("--bits 64,x", "--bits: 'x' is not a number of bits"),
         ("--bits 0", "--bits: 0 bits: a width"),
-        ("--op div", "--op: 'div' is none of add, mul, sqr, mullo"),
+        ("--op div", "--op: 'div' is none of add, sub, mul, mullo, sqr"),
         ("--method toom3", "--method: no method is called `toom3`: there are single, "),
         ("--method all --device cpu", "--method is for devices"),
         ("--count 0", "--count: '0' is not a number from 1 up"),

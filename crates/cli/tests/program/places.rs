@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use warpint::mersenne::engine::families_for;
+
 use crate::common::{end, signal, wait_for_handler, warpint};
 
 #[test]
@@ -31,7 +33,7 @@ fn a_device_that_is_not_there_is_refused_and_nothing_is_touched() {
 #[test]
 fn the_cpu_can_be_asked_for() {
     let dir = tempfile::tempdir().unwrap();
-    for engine in ["fp64", "goldilocks"] {
+    for engine in families_for(1_279).into_iter().map(|family| family.name()) {
         let line = format!("prp 1279 --device cpu --engine {engine} --json --restart");
         let ran = warpint(dir.path(), &line);
         assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -48,7 +50,7 @@ fn tuned_times_are_stored_and_used() {
     let ran = warpint(dir.path(), "tune 9941 --device cpu --threads 1 --json -q");
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
     let rows = ran.json()["rows"].as_array().unwrap().clone();
-    for engine in ["fp64", "goldilocks"] {
+    for engine in families_for(9_941).into_iter().map(|family| family.name()) {
         let of = rows.iter().filter(|row| row["engine"] == engine);
         assert!(of.clone().count() > 0 && of.clone().all(|row| row["stored"] == true), "{rows:?}");
     }

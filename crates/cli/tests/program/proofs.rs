@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use warpint::mersenne::engine::families_for;
 use warpint_selftest::vectors::proof_layout;
 
 use crate::common::{Ran, warpint};
@@ -24,7 +25,7 @@ fn a_right_proof_is_told_with_its_verdict() {
     let dir = tempfile::tempdir().unwrap();
     for known in proof_layout().unwrap().proofs.iter().filter(|proof| proof.hex.is_some()) {
         write(dir.path(), known.p, |_| {});
-        for engine in ["fp64", "goldilocks"] {
+        for engine in families_for(known.p).into_iter().map(|family| family.name()) {
             let ran = verify(dir.path(), &format!(" --json --quiet --engine {engine}"));
             assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
             let json = ran.json();

@@ -248,20 +248,6 @@ mod tests {
     use super::*;
     use crate::Pointer;
 
-    fn info() -> DeviceInfo {
-        DeviceInfo {
-            id: "cuda:0".into(),
-            name: "NVIDIA H200".into(),
-            compute_capability: (9, 0),
-            multiprocessors: 132,
-            memory: 1 << 37,
-            shared_memory_per_block: 232_448,
-            shared_memory_per_multiprocessor: 233_472,
-            clock_khz: 1_980_000,
-            driver: "580.159.04 (CUDA 13.0)".into(),
-        }
-    }
-
     fn kernel() -> LoadedKernel {
         LoadedKernel {
             name: "rows".into(),
@@ -320,9 +306,10 @@ mod tests {
 
     #[test]
     fn shared_memory_has_a_limit() {
-        assert_eq!(too_much_shared("rows", 232_448, 0, &info()), Ok(()));
+        assert_eq!(too_much_shared("rows", 232_448, 0, &DeviceInfo::h200()), Ok(()));
         for (bytes, fixed) in [(232_449, 0), (232_448, 1), (u32::MAX, u32::MAX)] {
-            let text = too_much_shared("rows", bytes, fixed, &info()).unwrap_err().to_string();
+            let text =
+                too_much_shared("rows", bytes, fixed, &DeviceInfo::h200()).unwrap_err().to_string();
             assert!(text.contains("at most 232448 bytes on cuda:0 (NVIDIA H200)"), "{text}");
         }
     }
@@ -331,6 +318,6 @@ mod tests {
     fn ids_of_another_device_are_refused() {
         let mut kernels = Kernels::default();
         assert!(kernels.get(0).is_err());
-        assert!(kernels.find(0, "rows", 0, &info(), false).is_err());
+        assert!(kernels.find(0, "rows", 0, &DeviceInfo::h200(), false).is_err());
     }
 }

@@ -57,17 +57,7 @@ fn timings_are_kept_by_device_driver_program_and_subject() {
 #[test]
 fn all_timings_of_a_device_are_found_at_once() {
     let (_dir, store) = store();
-    let info = DeviceInfo {
-        id: "cuda:0".into(),
-        name: "NVIDIA H200".into(),
-        compute_capability: (9, 0),
-        multiprocessors: 132,
-        memory: 1 << 37,
-        shared_memory_per_block: 227 << 10,
-        shared_memory_per_multiprocessor: 228 << 10,
-        clock_khz: 1_980_000,
-        driver: "580.159.04 (CUDA 13.0)".into(),
-    };
+    let info = DeviceInfo::h200();
     let all = || store.all(&info).unwrap().value;
     assert!(all().is_empty() && !store.path().exists(), "asking writes nothing");
     let of_device = |subject: &str| TuningKey::new(&info, subject);

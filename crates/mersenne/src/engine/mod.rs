@@ -16,6 +16,7 @@ pub mod goldilocks;
 pub mod goldilocks_gpu;
 mod gpu;
 pub mod known;
+mod list;
 pub mod places;
 mod profile;
 mod round_off;
@@ -33,6 +34,7 @@ use crate::{Residue, Shift};
 
 pub use cut::{Cut, Work};
 pub use gpu::OnDevice;
+pub use list::{families, families_for, family};
 pub use profile::{KernelTime, KernelTimer, Profiled};
 
 /// What happens to the square x² before it goes back into its register.
@@ -252,16 +254,4 @@ pub trait EngineFamily: Sync {
     fn profiled(&self) -> Option<&dyn Profiled> {
         None
     }
-}
-
-/// Every family of this program on the CPU; [`places`] has those on devices.
-#[must_use]
-pub fn families() -> [&'static dyn EngineFamily; 3] {
-    [&word::Word, &fp64::Fp64, &goldilocks::Goldilocks]
-}
-
-/// The family of that name on the CPU.
-#[must_use]
-pub fn family(name: &str) -> Option<&'static dyn EngineFamily> {
-    families().into_iter().find(|f| f.name() == name)
 }

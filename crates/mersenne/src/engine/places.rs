@@ -4,8 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use warpint_device::{Device, DeviceError, DeviceId, device_on};
 
-use super::fp64_gpu::Fp64On;
-use super::goldilocks_gpu::GoldilocksOn;
+use super::list::families_of;
 use super::{Engine, EngineError, EngineFamily, Step, families};
 use crate::{Residue, Shift};
 
@@ -43,11 +42,6 @@ pub fn families_apart(id: DeviceId) -> Result<Families, DeviceError> {
 
 fn leaked(device: &Device) -> Families {
     families_of(device).into_iter().map(|family| &*Box::leak(family)).collect()
-}
-
-/// Every family that computes on devices.
-fn families_of(device: &Device) -> Vec<Box<dyn EngineFamily>> {
-    vec![Box::new(Fp64On::new(device.clone())), Box::new(GoldilocksOn::new(device.clone()))]
 }
 
 /// The families of the CPU.

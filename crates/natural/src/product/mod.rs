@@ -5,13 +5,16 @@
 //! | `schoolbook` | limb by limb: products, squares, low and high parts |
 //! | `karatsuba` | three half products for four |
 //! | `ntt` | long products, by transforms over 50-bit primes |
+//! | `goldilocks` | products of any length and sums of them, by transforms mod 2^64 − 2^32 + 1, on several threads |
 //! | `multiplier` | what half-gcds and long divisions need of products |
 
+mod goldilocks;
 mod karatsuba;
 mod multiplier;
 mod ntt;
 pub(crate) mod schoolbook;
 
+pub use goldilocks::TransformMultiplier;
 pub use multiplier::{FastProducts, Matrix2, Multiplier, Schoolbook};
 
 use crate::limbs::at_least;
@@ -217,7 +220,10 @@ mod tests {
     #[ignore = "a measurement"]
     fn crossovers() {
         let mut products = Products::default();
-        println!("us: limbs, products: school, Karatsuba, NTT, low, high; squares alike");
+        let any_length = goldilocks::TransformMultiplier::without_primes(1);
+        println!(
+            "us: limbs, products: school, Karatsuba, NTT, low, high; squares alike; Goldilocks"
+        );
         for n in (12..=72).step_by(4).chain([96, 128, 192, 256, 384, 512, 768, 1024, 2048, 4096]) {
             let a: Vec<u64> =
                 (1..=n as u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
@@ -244,8 +250,9 @@ mod tests {
                     schoolbook::square_high(&mut out[..n], &a, n, &mut products.whole);
                 }),
             ];
+            let any_length = time(|| drop(any_length.mul(&a, &b)));
             let row = |times: [f64; 5]| times.map(|t| format!("{t:9.2}")).concat();
-            println!("{n:5} {}   {}", row(mul), row(square));
+            println!("{n:5} {}   {}   {any_length:9.2}", row(mul), row(square));
         }
     }
 }

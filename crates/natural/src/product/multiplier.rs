@@ -8,34 +8,44 @@ pub type Matrix2<'a> = [[&'a [u64]; 2]; 2];
 
 /// A way to multiply natural numbers of any lengths.
 ///
-/// Operands may have leading zero limbs. The second and third method have
-/// defaults made of products; a transform does them with fewer transforms.
+/// Operands may have leading zero limbs. The methods but the first have
+/// defaults made of products; a transform does sums with fewer transforms.
 pub trait Multiplier {
     /// a·b, of `a.len() + b.len()` limbs.
     fn mul(&self, a: &[u64], b: &[u64]) -> Vec<u64>;
 
+    /// The product of each pair.
+    fn products(&self, pairs: &[[&[u64]; 2]]) -> Vec<Vec<u64>> {
+        pairs.iter().map(|[a, b]| self.mul(a, b)).collect()
+    }
+
     /// The matrix product m·n, rows by columns. Entries may have leading zeros.
     fn mul_matrices(&self, m: Matrix2, n: Matrix2) -> [[Vec<u64>; 2]; 2] {
-        let entry = |i: usize, j: usize| {
-            let mut sum = self.mul(m[i][0], n[0][j]);
-            let other = self.mul(m[i][1], n[1][j]);
+        let pairs = [0, 1].map(|i| [0, 1].map(|j| [0, 1].map(|k| [m[i][k], n[k][j]])));
+        let mut products = self.products(pairs.as_flattened().as_flattened()).into_iter();
+        let mut entry = || {
+            let mut sum = products.next().unwrap_or_default();
+            let other = products.next().unwrap_or_default();
             sum.resize(sum.len().max(other.len()) + 1, 0);
             add_assign(&mut sum, &other);
             sum
         };
-        [[entry(0, 0), entry(0, 1)], [entry(1, 0), entry(1, 1)]]
+        [[entry(), entry()], [entry(), entry()]]
     }
 
     /// adj(m)·x = (m11·x0 − m01·x1, m00·x1 − m10·x0), in two's complement: the
     /// top bit is the sign.
     fn mul_adjugate(&self, m: Matrix2, x: [&[u64]; 2]) -> [Vec<u64>; 2] {
-        let difference = |a: &[u64], b: &[u64], c: &[u64], d: &[u64]| {
-            let (mut first, second) = (self.mul(a, b), self.mul(c, d));
+        let pairs = [[m[1][1], x[0]], [m[0][1], x[1]], [m[0][0], x[1]], [m[1][0], x[0]]];
+        let mut products = self.products(&pairs).into_iter();
+        let mut difference = || {
+            let mut first = products.next().unwrap_or_default();
+            let second = products.next().unwrap_or_default();
             first.resize(first.len().max(second.len()) + 1, 0);
             sub_assign(&mut first, &second);
             first
         };
-        [difference(m[1][1], x[0], m[0][1], x[1]), difference(m[0][0], x[1], m[1][0], x[0])]
+        [difference(), difference()]
     }
 }
 

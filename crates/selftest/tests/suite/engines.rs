@@ -1,11 +1,13 @@
 //! Every engine family through every case.
 
-use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks, word::Word};
+use warpint_mersenne::engine::{families_for, fp64::Fp64};
+use warpint_mersenne::{EngineFamily, for_every_family};
 use warpint_selftest::{agreement, engine_suite, oracle::Limbs};
 
-engine_suite!(word, &Word);
-engine_suite!(fp64, &Fp64);
-engine_suite!(goldilocks, &Goldilocks);
+macro_rules! suites {
+    ($($name:ident: $family:path;)+) => { $(engine_suite!($name, &$family);)+ };
+}
+for_every_family!(cpu => suites);
 
 /// The oracle against what it did not compute itself.
 mod oracle {
@@ -23,8 +25,11 @@ mod oracle {
 }
 
 #[test]
-fn fp64_and_goldilocks_agree() {
+fn families_agree_with_fp64() {
     for (p, squarings) in [(100_003, 300), (216_091, 200), (500_009, 100), (1_000_003, 100)] {
-        agreement::agree(&Fp64, &Goldilocks, p, squarings, warpint_selftest::SEED).unwrap();
+        let others = families_for(p).into_iter().filter(|family| family.name() != Fp64.name());
+        for family in others {
+            agreement::agree(&Fp64, family, p, squarings, warpint_selftest::SEED).unwrap();
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use warpint_mersenne::checkpoint::{CheckpointStore, Confirmation, State};
-use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks, word::Word};
+use warpint_mersenne::engine::{families_for, fp64::Fp64, goldilocks::Goldilocks, word::Word};
 use warpint_mersenne::{
     Check, EngineFamily, Event, Exponent, Finished, KnownFactors, LlStart, Residue, ResidueSink,
     RunOptions, Shift, Step, StopToken, TestError, TestKind, TestSpec, Verdict,
@@ -17,7 +17,6 @@ use warpint_testkit::gmp::{self, Ring};
 use warpint_testkit::tests::{plan, run, run_of, sitting_of};
 
 const LL: TestKind = TestKind::Ll(LlStart::Four);
-const FAMILIES: [&dyn EngineFamily; 2] = [&Fp64, &Goldilocks];
 
 fn exponent(p: u32) -> Exponent {
     Exponent::new(u64::from(p)).unwrap()
@@ -157,7 +156,7 @@ fn two_engines_agree_and_the_second_takes_a_longer_transform_by_itself() {
 #[test]
 fn a_shift_changes_nothing_but_the_shift() {
     for (kind, p) in [(TestKind::Prp, 1_277), (LL, 1_277), (TestKind::Prp, 2_203)] {
-        for family in FAMILIES {
+        for family in families_for(p) {
             let plain = run(plan(family, u64::from(p)).unwrap(), kind).0.unwrap();
             for shift in [1, 63, 64, 700, p - 1] {
                 let spec = TestSpec { shift, ..TestSpec::new(kind, exponent(p)) };

@@ -1,12 +1,12 @@
 //! Every engine family against GMP.
 
-use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks, word::Word};
 use warpint_selftest::oracle::Limbs;
 use warpint_testkit::gmp_engine_suite;
 
-gmp_engine_suite!(word, &Word);
-gmp_engine_suite!(fp64, &Fp64);
-gmp_engine_suite!(goldilocks, &Goldilocks);
+macro_rules! suites {
+    ($($name:ident: $family:path;)+) => { $(gmp_engine_suite!($name, &$family);)+ };
+}
+warpint_mersenne::for_every_family!(cpu => suites);
 
 /// The oracle of the self-test is itself checked here.
 mod limbs {

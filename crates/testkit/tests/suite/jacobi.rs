@@ -4,12 +4,12 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use rug::integer::Order;
 use rug::{Assign, Integer};
-use warpint_mersenne::product::TransformMultiplier;
+
 use warpint_mersenne::{LlStart, Residue, jacobi_of_ll};
 use warpint_natural::division::div_rem_by;
 use warpint_natural::euclid::{gcd, jacobi, jacobi_binary};
 use warpint_natural::limbs::{self, div_rem};
-use warpint_natural::product::{FastProducts, Multiplier};
+use warpint_natural::product::{FastProducts, Multiplier, TransformMultiplier};
 use warpint_testkit::gmp::{self, Ring, mersenne};
 
 fn integer(x: &[u64]) -> Integer {

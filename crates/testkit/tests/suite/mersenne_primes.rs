@@ -1,6 +1,6 @@
 //! The known Mersenne primes, proven by the test that the program runs, and no others.
 
-use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks, word::Word};
+use warpint_mersenne::engine::families_for;
 use warpint_mersenne::{EngineFamily, TestKind, Verdict};
 use warpint_selftest::vectors;
 use warpint_testkit::tests::{is_mersenne_prime, plan, run, sweep};
@@ -12,8 +12,22 @@ fn known(from: u32, to: u32) -> Result<Vec<u32>, String> {
     Ok(exponents)
 }
 
+/// The exponents of a family from 2 to some.
+fn exponents(family: &dyn EngineFamily, to: u32) -> (u32, u32) {
+    let all = family.exponent_range();
+    (*all.start(), to.min(*all.end()))
+}
+
+/// Lucas–Lehmer finds exactly the known primes among the family's exponents below 4,000.
+fn finds_exactly_the_known(family: &'static dyn EngineFamily) {
+    let (from, to) = exponents(family, 4_000);
+    let known = known(from, to);
+    assert!(known.as_ref().is_ok_and(|known| !known.is_empty()), "{known:?}");
+    assert_eq!(sweep(family, from.into(), to.into()), known);
+}
+
 /// Lucas–Lehmer proves every M_p prime that the list has in `from..=to`.
-fn proves(family: &'static dyn EngineFamily, from: u32, to: u32) {
+fn proves(family: &'static dyn EngineFamily, (from, to): (u32, u32)) {
     let exponents = known(from, to).unwrap_or_default();
     assert!(!exponents.is_empty());
     for p in exponents {
@@ -21,35 +35,31 @@ fn proves(family: &'static dyn EngineFamily, from: u32, to: u32) {
     }
 }
 
-#[test]
-fn word_finds_exactly_the_known_primes_below_64() {
-    assert_eq!(sweep(&Word, 2, 63), known(2, 63));
-}
+macro_rules! tests_of_families {
+    ($($name:ident: $family:path;)+) => {
+        $(
+            mod $name {
+                use super::*;
 
-#[test]
-fn fp64_finds_exactly_the_known_primes_below_4000() {
-    assert_eq!(sweep(&Fp64, 64, 4_000), known(64, 4_000));
-}
+                #[test]
+                fn finds_exactly_the_known_primes_below_4000() {
+                    finds_exactly_the_known(&$family);
+                }
 
-#[test]
-fn goldilocks_finds_exactly_the_known_primes_below_4000() {
-    assert_eq!(sweep(&Goldilocks, 64, 4_000), known(64, 4_000));
+                #[test]
+                fn proves_the_known_primes_to_23209() {
+                    proves(&$family, exponents(&$family, 23_209));
+                }
+            }
+        )+
+    };
 }
-
-#[test]
-fn fp64_proves_the_known_primes_to_23209() {
-    proves(&Fp64, 4_001, 23_209);
-}
-
-#[test]
-fn goldilocks_proves_the_known_primes_to_23209() {
-    proves(&Goldilocks, 4_001, 23_209);
-}
+warpint_mersenne::for_every_family!(cpu => tests_of_families);
 
 #[test]
 fn prp_takes_the_known_primes_to_11213_for_primes() {
-    for family in [&Fp64 as &'static dyn EngineFamily, &Goldilocks] {
-        for p in known(64, 11_213).unwrap() {
+    for p in known(64, 11_213).unwrap() {
+        for family in families_for(p) {
             let (outcome, _) = run(plan(family, u64::from(p)).unwrap(), TestKind::Prp);
             let outcome = outcome.unwrap();
             assert_eq!(outcome.verdict, Verdict::ProbablePrime, "M{p} by {}", family.name());
@@ -59,13 +69,9 @@ fn prp_takes_the_known_primes_to_11213_for_primes() {
 }
 
 #[test]
-#[ignore = "up to a minute: run with --ignored"]
-fn fp64_proves_44497_and_86243() {
-    proves(&Fp64, 44_497, 86_243);
-}
-
-#[test]
-#[ignore = "up to a minute: run with --ignored"]
-fn goldilocks_proves_44497_and_86243() {
-    proves(&Goldilocks, 44_497, 86_243);
+#[ignore = "up to two minutes: run with --ignored"]
+fn families_prove_44497_and_86243() {
+    for family in families_for(86_243) {
+        proves(family, (44_497, 86_243));
+    }
 }

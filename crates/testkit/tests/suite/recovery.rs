@@ -1,19 +1,17 @@
 //! Engines that go wrong on purpose: a test must end with the right residue all
 //! the same, say what happened, or stop and say so; never answer wrong.
 
-use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks};
-use warpint_mersenne::{Check, EngineFamily, Event, LlStart, TestError, TestKind};
+use warpint_mersenne::engine::{families_for, fp64::Fp64};
+use warpint_mersenne::{Check, Event, LlStart, TestError, TestKind};
 use warpint_selftest::faults::wrappers::{Fault, Faulty};
 use warpint_testkit::gmp::Ring;
 use warpint_testkit::tests::{plan, run};
-
-const FAMILIES: [&dyn EngineFamily; 2] = [&Fp64, &Goldilocks];
 
 #[test]
 fn a_flipped_bit_in_a_prp_is_found_and_undone() {
     let p = 2_203;
     let right = Ring::new(p).prp_residue();
-    for family in FAMILIES {
+    for family in families_for(p) {
         let whole = Faulty::leaked(family, Fault::FlippedBit { after: u64::MAX, bit: 0 });
         run(plan(whole, u64::from(p)).unwrap(), TestKind::Prp).0.unwrap();
         // Early, in the middle of a block, and late, during the last check.
@@ -35,7 +33,7 @@ fn a_flipped_bit_in_a_prp_is_found_and_undone() {
 
 #[test]
 fn an_error_that_repeats_itself_stops_the_test() {
-    for family in FAMILIES {
+    for family in families_for(1_279) {
         let faulty = Faulty::leaked(family, Fault::StuckBit { bit: 100 });
         let (outcome, _) = run(plan(faulty, 1_279).unwrap(), TestKind::Prp);
         assert!(

@@ -2,15 +2,13 @@
 
 use rug::Integer;
 use warpint_arith::primes;
-use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks, word::Word};
+use warpint_mersenne::engine::{families, families_for};
 use warpint_mersenne::{
-    DeviceChoice, EngineFamily, LlStart, Plan, PlanRequest, Residue, Shift, Step, TestKind, Verdict,
+    DeviceChoice, Exponent, LlStart, Plan, PlanRequest, Residue, Shift, Step, TestKind, Verdict,
 };
 use warpint_selftest::vectors::{self, Sequence};
 use warpint_testkit::gmp::{self, Ring};
 use warpint_testkit::tests::{plan, run, run_to};
-
-const FAMILIES: [&dyn EngineFamily; 2] = [&Fp64, &Goldilocks];
 
 /// x_n of a test's sequence by GMP.
 fn on_the_way(p: u32, kind: TestKind, n: u64) -> Residue {
@@ -26,8 +24,8 @@ fn on_the_way(p: u32, kind: TestKind, n: u64) -> Residue {
 #[test]
 fn interim_residues_are_those_of_the_sequence() {
     let kinds = [TestKind::Prp, TestKind::Ll(LlStart::Four), TestKind::Ll(LlStart::TwoThirds)];
-    for family in FAMILIES {
-        for (p, n) in [(67, 1), (67, 64), (1_277, 1), (1_277, 35), (1_277, 36), (9_949, 4_000)] {
+    for (p, n) in [(67, 1), (67, 64), (1_277, 1), (1_277, 35), (1_277, 36), (9_949, 4_000)] {
+        for family in families_for(p as u32) {
             for kind in kinds {
                 let what = format!("{} M{p} {kind:?} {n}", family.name());
                 let (outcome, _) = run_to(plan(family, p).unwrap(), kind, Some(n));
@@ -42,10 +40,11 @@ fn interim_residues_are_those_of_the_sequence() {
 
 #[test]
 fn every_start_of_lucas_lehmer_ends_as_with_gmp() {
-    let cases: [(&'static dyn EngineFamily, u64, u64); 3] =
-        [(&Word, 3, 63), (&Fp64, 64, 700), (&Goldilocks, 64, 700)];
-    for (family, from, to) in cases {
-        for p in primes::primes_between(from, to) {
+    for &family in families() {
+        let exponents = family.exponent_range();
+        let (from, to) = ((*exponents.start()).max(3), (*exponents.end()).min(700));
+        assert!(from < to, "{} has no exponent", family.name());
+        for p in primes::primes_between(from.into(), to.into()) {
             for start in [LlStart::Four, LlStart::Ten, LlStart::TwoThirds] {
                 let what = format!("{} M{p} from {start:?}", family.name());
                 let (outcome, _) = run(plan(family, p).unwrap(), TestKind::Ll(start));
@@ -56,8 +55,20 @@ fn every_start_of_lucas_lehmer_ends_as_with_gmp() {
     }
 }
 
-/// The residues of `tests/vectors/residues.toml` for 6,972,593, on all threads.
-fn reaches_the_residues_of_another_program(family: &'static str) {
+/// The res64 that a family reaches on the way, on all threads.
+fn reached(family: &'static str, p: u32, kind: TestKind, n: u64) -> Result<String, String> {
+    let device = DeviceChoice::Cpu;
+    let request = PlanRequest { engine: Some(family), device, ..PlanRequest::default() };
+    let p = Exponent::new(u64::from(p)).map_err(|e| e.to_string())?;
+    let plan = Plan::measured(p, &request).map_err(|e| e.to_string())?;
+    let outcome = run_to(plan, kind, Some(n)).0.map_err(|e| e.to_string())?;
+    Ok(outcome.residue.res64_hex())
+}
+
+/// The residues of `tests/vectors/residues.toml` for 6,972,593.
+#[test]
+#[ignore = "some minutes: run with --release --ignored"]
+fn families_reach_the_residues_of_another_program() {
     let known = vectors::interim_residues().map(|r| r.residues).unwrap_or_default();
     let of_p: Vec<_> = known.iter().filter(|r| r.p == 6_972_593).collect();
     assert_eq!(of_p.len(), 2);
@@ -66,26 +77,9 @@ fn reaches_the_residues_of_another_program(family: &'static str) {
             Sequence::Ll => TestKind::Ll(LlStart::Four),
             Sequence::Prp => TestKind::Prp,
         };
-        let device = DeviceChoice::Cpu;
-        let request = PlanRequest { engine: Some(family), device, ..PlanRequest::default() };
-        let plan = warpint_mersenne::Exponent::new(u64::from(r.p))
-            .map_err(|e| e.to_string())
-            .and_then(|p| Plan::measured(p, &request).map_err(|e| e.to_string()));
-        let outcome = plan
-            .and_then(|plan| run_to(plan, kind, Some(r.iterations)).0.map_err(|e| e.to_string()));
-        let found = outcome.map(|o| o.residue.res64_hex());
-        assert_eq!(found.as_ref(), Ok(&r.res64), "M{} {kind} by {family}", r.p);
+        for family in families_for(r.p) {
+            let found = reached(family.name(), r.p, kind, r.iterations);
+            assert_eq!(found.as_ref(), Ok(&r.res64), "M{} {kind} by {}", r.p, family.name());
+        }
     }
-}
-
-#[test]
-#[ignore = "about two minutes: run with --release --ignored"]
-fn fp64_reaches_the_residues_of_another_program() {
-    reaches_the_residues_of_another_program("fp64");
-}
-
-#[test]
-#[ignore = "some minutes: run with --release --ignored"]
-fn goldilocks_reaches_the_residues_of_another_program() {
-    reaches_the_residues_of_another_program("goldilocks");
 }

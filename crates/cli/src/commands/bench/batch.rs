@@ -37,8 +37,7 @@ pub(super) fn run(args: &BenchBatchArgs) -> anyhow::Result<Exit> {
     }
     let mut bench = Bench::new(&request, rows, gpu).map_err(in_words)?;
     let measured = bench.measured();
-    let driver = measured.driver.as_deref();
-    let place = place_line(&measured.device, &measured.name, driver, measured.threads);
+    let place = place_line(&measured.machine);
     say(args.json, &format!("{place}\n\n{HEADER}"))?;
     while let Some(row) = bench.measure_next()? {
         say(args.json, &line(row))?;

@@ -30,8 +30,7 @@ pub(super) fn run(args: &BenchBigprimeArgs) -> anyhow::Result<Exit> {
         e => anyhow::Error::new(e),
     })?;
     let measured = bench.measured();
-    let driver = measured.driver.as_deref();
-    let place = place_line(&measured.device, &measured.name, driver, measured.threads);
+    let place = place_line(&measured.machine);
     say(args.json, &place)?;
     let cases = bench.cases();
     let total = cases.len() as u64;

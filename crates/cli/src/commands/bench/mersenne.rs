@@ -93,10 +93,10 @@ const CPU_HEADER: &str =
 fn cpu_line(row: &on_cpu::Row) -> String {
     format!(
         "{:>10}  {:<10}  {:<6}  {:>8}  {:>9.2}  {:>6.1}  {:>11.2}  {:>9}  {:>5}",
-        row.exponent,
-        row.engine,
-        row.device,
-        units::words(row.fft_length),
+        row.plan.exponent,
+        row.plan.engine,
+        row.plan.device,
+        units::words(row.plan.fft_length),
         row.bits_per_word,
         row.margin_bits,
         row.us_per_squaring,
@@ -141,9 +141,9 @@ fn device_line(row: &on_device::Row) -> String {
     };
     format!(
         "{:>10}  {:<10}  {:>8}  {:>9.2}  {:>6.1}  {:>11.2}  {:>7}  {:>10}  {:>5}  {:>11}  {:>7}",
-        row.exponent,
-        row.engine,
-        units::words(row.fft_length),
+        row.plan.exponent,
+        row.plan.engine,
+        units::words(row.plan.fft_length),
         row.bits_per_word,
         row.margin_bits,
         row.us_per_squaring,
@@ -158,6 +158,7 @@ fn device_line(row: &on_device::Row) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use warpint_bench::columns::Planned;
     use warpint_bench::mersenne::on_device::{Copy, Kernel, Measured, Reached, Row};
 
     #[test]
@@ -177,10 +178,12 @@ mod tests {
         };
         let kernel = |kernel, share| Kernel { kernel, us: 1e5 * share, share };
         let row = Row {
-            exponent: 1_999_999_973,
-            engine: "goldilocks",
-            device: "cuda:0",
-            fft_length: 10_240 << 10,
+            plan: Planned {
+                exponent: 1_999_999_973,
+                engine: "goldilocks",
+                device: "cuda:0",
+                fft_length: 10_240 << 10,
+            },
             variant: String::new(),
             bits_per_word: 19.53,
             margin_bits: 11.2,

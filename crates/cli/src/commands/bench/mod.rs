@@ -10,6 +10,7 @@ mod same_plan;
 
 use serde::Serialize;
 use warpint::mersenne::{DeviceChoice, DeviceId, PlanRequest};
+use warpint_bench::columns::Machine;
 
 pub(super) use self::batch::figures;
 use crate::args::Bench;
@@ -53,9 +54,10 @@ fn device_of(request: &PlanRequest) -> Option<DeviceId> {
 }
 
 /// `cuda:0  NVIDIA H200, 580.159.04 (CUDA 13.0)`.
-fn place_line(device: &str, name: &str, driver: Option<&str>, threads: Option<usize>) -> String {
+fn place_line(machine: &Machine) -> String {
+    let Machine { device, name, driver, threads } = machine;
     let threads = threads.map(|n| units::count(n as u64, "thread"));
-    let more = driver.map(str::to_owned).or(threads).filter(|text| !text.is_empty());
+    let more = driver.clone().or(threads).filter(|text| !text.is_empty());
     let more = more.map_or_else(String::new, |text| format!(", {text}"));
     format!("{device}  {name}{more}")
 }

@@ -5,7 +5,7 @@ use std::fmt::{self, Display};
 use num_bigint::BigUint;
 use serde::Serialize;
 use warpint::collatz::path::{Path, path_by};
-use warpint::mersenne::product::TransformMultiplier;
+use warpint::natural::product::TransformMultiplier;
 
 use super::view::View;
 use crate::args::PathArgs;

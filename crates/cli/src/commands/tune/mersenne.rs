@@ -119,10 +119,10 @@ fn line(row: &Row) -> String {
     };
     format!(
         "{:>10}  {:<10}  {:<6}  {:>8}  {:<26}  {said}{remark}",
-        row.exponent,
-        row.engine,
-        row.device,
-        units::words(row.fft_length),
+        row.plan.exponent,
+        row.plan.engine,
+        row.plan.device,
+        units::words(row.plan.fft_length),
         if row.variant.is_empty() { "–" } else { &row.variant },
     )
 }

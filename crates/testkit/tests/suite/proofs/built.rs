@@ -1,20 +1,18 @@
 //! What is built is what an independent program builds.
 
 use sha2::{Digest, Sha256};
-use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks};
+use warpint_mersenne::engine::families_for;
 use warpint_mersenne::proof::{ResidueFolder, build};
-use warpint_mersenne::{EngineFamily, KnownFactors, StopToken, Verdict};
+use warpint_mersenne::{KnownFactors, StopToken, Verdict};
 use warpint_selftest::vectors::proof_layout;
 use warpint_testkit::tests::plan;
 
 use super::common::{built, file_of, fp64, hex, keep_residues, proof_of, verified};
 
-const FAMILIES: [&dyn EngineFamily; 2] = [&Fp64, &Goldilocks];
-
 #[test]
 fn every_known_proof_is_built_byte_for_byte() {
     for known in proof_layout().unwrap().proofs {
-        for family in FAMILIES {
+        for family in families_for(known.p) {
             let what = format!("M{} by {}", known.p, family.name());
             let root = tempfile::tempdir().unwrap();
             let folder = ResidueFolder::new(root.path(), known.p);

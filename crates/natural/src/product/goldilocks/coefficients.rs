@@ -102,9 +102,9 @@ mod tests {
                 let term = [shifted as u64, (shifted >> 64) as u64];
                 let place = &mut expected[at / 64..];
                 if *v < 0 {
-                    warpint_natural::limbs::sub_assign(place, &term);
+                    crate::limbs::sub_assign(place, &term);
                 } else {
-                    warpint_natural::limbs::add_assign(place, &term);
+                    crate::limbs::add_assign(place, &term);
                 }
             }
             prop_assert_eq!(cut.carried(&residues, limbs), expected);

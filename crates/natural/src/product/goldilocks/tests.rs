@@ -2,15 +2,18 @@
 
 use super::*;
 use proptest::prelude::*;
-use warpint_natural::limbs;
-use warpint_natural::product::Schoolbook;
 
-/// Cut low, so that factors are cut.
-fn multipliers() -> [TransformMultiplier; 3] {
+use crate::limbs;
+use crate::product::Schoolbook;
+
+/// As they are used; and without 50-bit primes, one with few points, so that factors are cut.
+fn multipliers() -> [TransformMultiplier; 5] {
     [
         TransformMultiplier::new(1),
         TransformMultiplier::new(2),
-        TransformMultiplier::with_most_points(2, 1 << 12),
+        TransformMultiplier::without_primes(1),
+        TransformMultiplier::without_primes(2),
+        TransformMultiplier::by(2, 1 << 12, false),
     ]
 }
 

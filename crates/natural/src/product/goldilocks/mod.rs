@@ -1,4 +1,4 @@
-//! Products of natural numbers by exact convolutions.
+//! Products and sums of products by exact convolutions, of any length and on several threads.
 //!
 //! Both factors are cut into digits of b bits, b so small that every
 //! coefficient of the product of the two polynomials is known from its residue
@@ -13,8 +13,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use coefficients::Cut;
-use warpint_natural::limbs::{add_assign, trimmed};
-use warpint_natural::product::{FastProducts, Matrix2, Multiplier};
+
+use super::{FastProducts, Matrix2, Multiplier, ntt};
+use crate::limbs::{add_assign, trimmed};
 use warpint_transform::cpu::goldilocks::{Cyclic, Digits, Pool, Pools, Term, cyclic};
 
 /// Limbs of the shorter factor below which Karatsuba's method is faster.
@@ -26,6 +27,9 @@ const SHARED_TRANSFORM_FROM: usize = 80;
 /// Points from which the operands of one call go to several threads.
 const ACROSS_FROM: usize = 1 << 12;
 
+/// Limbs of products from which those of one call go to several threads.
+const APART_FROM: usize = 1 << 10;
+
 /// Points from which one transform goes to several threads.
 const WITHIN_FROM: usize = 1 << 15;
 
@@ -35,14 +39,21 @@ const MOST_POINTS: usize = 1 << 26;
 
 /// A multiplier by transforms for factors of any length, on several threads.
 ///
+/// Products of at most 2^16 limbs are those of [`FastProducts`] where 50-bit primes are fast (AVX2), as
+/// long as the products of one call occupy the threads: they take 0.3 to 0.6 of the time there (the last
+/// column of `crossovers` beside `NTT_FROM`), less than sums save by sharing transforms.
+///
 /// Cost of a product of n limbs: three transforms of some 3·n points (64·n bits
 /// in digits of about 20), each in 24·n bytes; tables of twice that stay for
 /// every length used.
 pub struct TransformMultiplier {
     threads: Pool,
     caller: Pool,
+    count: usize,
     tables: Mutex<BTreeMap<usize, Arc<dyn Cyclic>>>,
     most_points: usize,
+    /// Whether 50-bit primes are fast.
+    primes: bool,
 }
 
 const TIMES: Term = Term { left: 0, right: 1, minus: false };
@@ -51,21 +62,37 @@ impl TransformMultiplier {
     /// A multiplier with as many threads, the caller's for 1.
     #[must_use]
     pub fn new(threads: usize) -> Self {
-        Self::with_most_points(threads, MOST_POINTS)
+        Self::by(threads, MOST_POINTS, ntt::is_fast())
     }
 
-    fn with_most_points(threads: usize, most_points: usize) -> Self {
+    fn by(threads: usize, most_points: usize, primes: bool) -> Self {
         Self {
             threads: Pool::new(threads),
             caller: Pool::new(1),
+            count: threads,
             tables: Mutex::default(),
             most_points,
+            primes,
         }
     }
 
+    /// Without 50-bit primes.
+    #[cfg(test)]
+    pub(super) fn without_primes(threads: usize) -> Self {
+        Self::by(threads, MOST_POINTS, false)
+    }
+
     /// The threads, for a whole computation to run on.
-    pub(crate) fn pool(&self) -> &Pool {
+    #[must_use]
+    pub fn pool(&self) -> &Pool {
         &self.threads
+    }
+
+    /// Whether so many products of at most so many limbs are faster by 50-bit primes: one product is
+    /// not shared by threads there, and short ones are nowhere.
+    fn by_primes(&self, products: usize, limbs: usize) -> bool {
+        let occupied = limbs < APART_FROM || self.count <= products;
+        self.primes && limbs <= ntt::MAX_LIMBS && occupied
     }
 
     /// The shortest transform for so many points.
@@ -127,7 +154,7 @@ impl Multiplier for TransformMultiplier {
         let limbs = a.len() + b.len();
         let (a, b) = (trimmed(a), trimmed(b));
         let (long, short) = if a.len() >= b.len() { (a, b) } else { (b, a) };
-        let mut product = if short.len() < TRANSFORM_FROM {
+        let mut product = if short.len() < TRANSFORM_FROM || self.by_primes(1, limbs) {
             FastProducts.mul(long, short)
         } else if std::ptr::eq(long, short) {
             let square = Term { right: 0, ..TIMES };
@@ -152,7 +179,9 @@ impl Multiplier for TransformMultiplier {
         let term = |left, right| Term { left, right, minus: false };
         let entry = |i: usize, j: usize| [term(2 * i, 4 + j), term(2 * i + 1, 6 + j)];
         let sums = [entry(0, 0), entry(0, 1), entry(1, 0), entry(1, 1)];
-        let fast = (sizes[0].min(sizes[1]) >= SHARED_TRANSFORM_FROM)
+        let shared = sizes[0].min(sizes[1]) >= SHARED_TRANSFORM_FROM
+            && !self.by_primes(8, sizes[0] + sizes[1]);
+        let fast = shared
             .then(|| self.sums(&entries, sizes, sums.each_ref().map(|sum| &sum[..])))
             .flatten();
         match fast {
@@ -169,7 +198,9 @@ impl Multiplier for TransformMultiplier {
         let term = |left, right, minus| Term { left, right, minus };
         let first = [term(3, 4, false), term(1, 5, true)];
         let second = [term(0, 5, false), term(2, 4, true)];
-        (sizes[0].min(sizes[1]) >= SHARED_TRANSFORM_FROM)
+        let shared = sizes[0].min(sizes[1]) >= SHARED_TRANSFORM_FROM
+            && !self.by_primes(4, sizes[0] + sizes[1]);
+        shared
             .then(|| self.sums(&[m00, m01, m10, m11, x0, x1], sizes, [&first, &second]))
             .flatten()
             .unwrap_or_else(|| ByProducts(self).mul_adjugate(m, x))
@@ -193,6 +224,16 @@ struct ByProducts<'a>(&'a TransformMultiplier);
 impl Multiplier for ByProducts<'_> {
     fn mul(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
         self.0.mul(a, b)
+    }
+
+    fn products(&self, pairs: &[[&[u64]; 2]]) -> Vec<Vec<u64>> {
+        let longest = pairs.iter().map(|[a, b]| a.len() + b.len()).max().unwrap_or(0);
+        let is_apart = longest >= APART_FROM && self.0.by_primes(pairs.len(), longest);
+        let pool = if is_apart { &self.0.threads } else { &self.0.caller };
+        pool.each(pairs.len(), |i| match pairs[i] {
+            [a, b] if is_apart => FastProducts.mul(a, b),
+            [a, b] => self.mul(a, b),
+        })
     }
 }
 

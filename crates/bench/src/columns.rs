@@ -1,0 +1,64 @@
+//! Fields with which the results of several benchmarks begin.
+
+use serde::Serialize;
+use warpint_device::{CPU, DeviceInfo, cpu_name};
+use warpint_mersenne::Plan;
+
+/// The processor that computed.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Machine {
+    /// `cpu`, or the device: `cuda:0`.
+    pub device: String,
+    /// The product's name.
+    pub name: String,
+    /// The driver; `None` on the CPU.
+    pub driver: Option<String>,
+    /// Threads of the CPU; `None` on a device.
+    pub threads: Option<usize>,
+}
+
+impl Machine {
+    /// A device, or the CPU with all threads of its pool.
+    pub(crate) fn of(info: Option<&DeviceInfo>) -> Self {
+        match info {
+            Some(info) => Self {
+                device: info.id.clone(),
+                name: info.name.clone(),
+                driver: Some(info.driver.clone()),
+                threads: None,
+            },
+            None => Self {
+                device: CPU.into(),
+                name: cpu_name(),
+                driver: None,
+                threads: Some(rayon::current_num_threads()),
+            },
+        }
+    }
+}
+
+/// What is timed in a row about squarings.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Planned {
+    /// The p of 2^p − 1.
+    pub exponent: u32,
+    /// The engine family.
+    pub engine: &'static str,
+    /// The place: `cpu`, `cuda:0`.
+    pub device: &'static str,
+    /// The transform length, in words.
+    pub fft_length: usize,
+}
+
+impl From<&Plan> for Planned {
+    fn from(plan: &Plan) -> Self {
+        Self {
+            exponent: plan.exponent().get(),
+            engine: plan.engine(),
+            device: plan.place(),
+            fft_length: plan.length(),
+        }
+    }
+}

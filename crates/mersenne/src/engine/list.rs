@@ -1,0 +1,93 @@
+//! The list of engine families: all that choose, test or measure engines read it.
+//!
+//! A new family is its module and a line of [`for_every_family!`](crate::for_every_family).
+
+use warpint_device::Device;
+
+use super::EngineFamily;
+
+/// Hands a list of families to another macro, as `name: Family;` lines: those of the CPU, or those on
+/// devices, whose `Family::new` takes the device. Names are those of [`EngineFamily::name`].
+///
+/// `for_every_family!(cpu => tests_of)` expands to `tests_of! { word: …::Word; … }`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! for_every_family {
+    (cpu => $($then:tt)+) => {
+        $($then)+! {
+            word: $crate::engine::word::Word;
+            fp64: $crate::engine::fp64::Fp64;
+            goldilocks: $crate::engine::goldilocks::Goldilocks;
+        }
+    };
+    (device => $($then:tt)+) => {
+        $($then)+! {
+            fp64: $crate::engine::fp64_gpu::Fp64On;
+            goldilocks: $crate::engine::goldilocks_gpu::GoldilocksOn;
+        }
+    };
+}
+
+macro_rules! on_cpu {
+    ($($name:ident: $family:path;)+) => {
+        /// Every family of this program on the CPU; [`super::places`] has those on devices. Where
+        /// several take an exponent and no times are known, the first is used.
+        #[must_use]
+        pub fn families() -> &'static [&'static dyn EngineFamily] {
+            &[$(&$family),+]
+        }
+    };
+}
+
+macro_rules! on_devices {
+    ($($name:ident: $family:path;)+) => {
+        /// Every family that computes on devices.
+        pub(super) fn families_of(device: &Device) -> Vec<Box<dyn EngineFamily>> {
+            vec![$(Box::new(<$family>::new(device.clone()))),+]
+        }
+    };
+}
+
+crate::for_every_family!(cpu => on_cpu);
+crate::for_every_family!(device => on_devices);
+
+/// The families of the CPU that take the exponent p.
+#[must_use]
+pub fn families_for(p: u32) -> Vec<&'static dyn EngineFamily> {
+    families().iter().copied().filter(|family| family.exponent_range().contains(&p)).collect()
+}
+
+/// The family of that name on the CPU.
+#[must_use]
+pub fn family(name: &str) -> Option<&'static dyn EngineFamily> {
+    families().iter().copied().find(|family| family.name() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    macro_rules! names {
+        ($($name:ident: $family:path;)+) => { [$(stringify!($name)),+] };
+    }
+
+    #[test]
+    fn names_of_the_list_are_those_of_the_families() {
+        let names = |families: &[&dyn EngineFamily]| -> Vec<&str> {
+            families.iter().map(|family| family.name()).collect()
+        };
+        assert_eq!(names(families()), crate::for_every_family!(cpu => names));
+        let on_device = families_of(&Device::simulator().unwrap());
+        let on_device: Vec<&dyn EngineFamily> = on_device.iter().map(|family| &**family).collect();
+        assert_eq!(names(&on_device), crate::for_every_family!(device => names));
+    }
+
+    #[test]
+    fn an_exponent_has_the_families_that_take_it() {
+        assert_eq!(families_for(61)[0].name(), "word");
+        assert!(families_for(64).iter().all(|family| family.name() != "word"));
+        assert!(families_for(64).len() >= 2 && families_for(1).is_empty());
+        assert_eq!(family("goldilocks").map(EngineFamily::name), Some("goldilocks"));
+        assert!(family("none").is_none());
+    }
+}

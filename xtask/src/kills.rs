@@ -1,0 +1,62 @@
+//! What the chores that kill the program have in common.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, ExitStatus};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use clap::Args;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+/// Time between checkpoints, short, so that many kills hit one being saved.
+pub(crate) const CHECKPOINT_SECONDS: f64 = 0.2;
+
+/// Which program is killed, and when.
+#[derive(Debug, Args)]
+pub(crate) struct Killed {
+    /// The seed of all that is random; by default another each time, and printed
+    #[arg(long)]
+    seed: Option<u64>,
+    /// The program
+    #[arg(long, default_value = "target/release/warpint")]
+    program: PathBuf,
+}
+
+impl Killed {
+    /// The program's path, from any directory.
+    pub(crate) fn program(&self) -> anyhow::Result<PathBuf> {
+        fs::canonicalize(&self.program).with_context(|| {
+            format!("{} is not there: cargo build --release", self.program.display())
+        })
+    }
+
+    /// The generator of the moments, whose seed is printed.
+    pub(crate) fn moments(&self) -> ChaCha8Rng {
+        let seed = self.seed.unwrap_or_else(rand::random);
+        println!("seed {seed}");
+        ChaCha8Rng::seed_from_u64(seed)
+    }
+}
+
+/// Waits at most so long for a process to end by itself, or for something else, with looks `poll` apart.
+pub(crate) fn wait(
+    child: &mut Child,
+    most: Duration,
+    poll: Duration,
+    mut enough: impl FnMut() -> bool,
+) -> anyhow::Result<Option<ExitStatus>> {
+    let end = Instant::now() + most;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() || enough() {
+            return Ok(None);
+        }
+        thread::sleep(left.min(poll));
+    }
+}
