@@ -52,3 +52,4 @@ pub use source::Source;
 pub use telemetry::{Sensors, Telemetry, sensors};
 pub use tuning::{Tuning, TuningError, TuningKey, TuningStore, Warned};
 pub use view::{Cells, View, assert_room};
+pub use warpint_files::ErrorKind;

@@ -165,6 +165,7 @@ pub use warpint_batch as batch;
 #[cfg(feature = "collatz")]
 pub use warpint_collatz as collatz;
 pub use warpint_device as device;
+pub use warpint_device::ErrorKind;
 #[cfg(feature = "mersenne")]
 pub use warpint_gimps as gimps;
 #[cfg(feature = "integer")]
