@@ -3,12 +3,13 @@
 use std::env::temp_dir;
 use std::io;
 
-use warpint_files::FileError;
+use warpint_files::{ErrorKind, FileError};
 use warpint_integer::IntegerError;
 
 /// Why numbers cannot be read, computed or written. Each message is one sentence and includes its
 /// cause.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum BatchError {
     /// Operands, places of results and options that cannot be used together, or at all.
     #[error("{0}")]
@@ -117,6 +118,26 @@ pub enum BatchError {
         /// The file that has them.
         path: String,
     },
+}
+
+impl BatchError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Request(_) | Self::Operand { .. } | Self::Unreadable { .. } | Self::Output(_) => {
+                ErrorKind::BadInput
+            }
+            Self::Contradiction { .. } | Self::Differs { .. } => ErrorKind::Finding,
+            Self::Shortened { .. } => ErrorKind::Io,
+            Self::Read { source, .. }
+            | Self::Temporary { source, .. }
+            | Self::Stream { source, .. } => source.into(),
+            Self::Survey { source: e, .. } | Self::Integer(e) => e.kind(),
+            Self::File(e) => e.kind(),
+            Self::Kept { source, .. } => source.kind(),
+        }
+    }
 }
 
 impl BatchError {

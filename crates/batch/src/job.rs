@@ -19,6 +19,7 @@ use crate::{BatchError, Bits, Check, Form, Format, News, Out, Source, Tally, Tim
 
 /// What is to be computed, from where and to where.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Request {
     /// What is computed.
     pub operation: Operation,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use warpint_arith::gfn::NoField;
 use warpint_collatz::CollatzError;
 use warpint_collatz::open::OpenError;
-use warpint_device::{DeviceError, TuningError};
+use warpint_device::{DeviceError, ErrorKind, TuningError};
 use warpint_integer::IntegerError;
 use warpint_mersenne::checkpoint::CheckpointError;
 use warpint_mersenne::{EngineError, PlanError, TestError};
@@ -22,6 +22,7 @@ use crate::{batch, bigprime, collatz};
 
 /// Why something cannot be measured, or what was found wrong while it was.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum BenchError {
     /// A benchmark of batches that makes no sense.
     #[error(transparent)]
@@ -173,6 +174,47 @@ pub enum BenchError {
         /// Why not.
         source: io::Error,
     },
+}
+
+impl BenchError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NoLengths { .. }
+            | Self::NoCommonPlan { .. }
+            | Self::TooShort { .. }
+            | Self::Batch(_)
+            | Self::Bigprime(_)
+            | Self::CollatzRequest(_) => ErrorKind::BadInput,
+            Self::Wrong(_) => ErrorKind::Finding,
+            Self::WrongOnCpu(_) => ErrorKind::Unsound,
+            Self::NoMemory | Self::NoMemoryForOperands { .. } => ErrorKind::Resources,
+            Self::Field(_)
+            | Self::Transform(_)
+            | Self::Argument(_)
+            | Self::NoTable { .. }
+            | Self::LeftToCpu
+            | Self::Missing { .. }
+            | Self::NoResult { .. }
+            | Self::NoMethod { .. }
+            | Self::NotTimed
+            | Self::Clock => ErrorKind::Other,
+            Self::Row { source, .. } => source.kind(),
+            Self::GfnFft(e) => e.kind(),
+            Self::SmallPrimes(e) => e.kind(),
+            Self::Directory { source, .. } | Self::Folder { source, .. } => source.into(),
+            Self::Checkpoint(e) => e.kind(),
+            Self::Collatz(e) => e.kind(),
+            Self::Open(e) => e.kind(),
+            Self::Device(e) => e.kind(),
+            Self::Engine(e) => e.kind(),
+            Self::Integer(e) => e.kind(),
+            Self::Plan(e) => e.kind(),
+            Self::Test(e) => e.kind(),
+            Self::Tuning(e) => e.kind(),
+        }
+    }
 }
 
 impl BenchError {

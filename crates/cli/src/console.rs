@@ -112,6 +112,7 @@ impl Observer for Console {
                 }
             }
             RunEvent::WorkerMessage { worker, line } => notice(&format!("{worker}: {line}")),
+            _ => {}
         }
     }
 

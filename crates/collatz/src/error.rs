@@ -1,9 +1,11 @@
 //! What cannot be verified, and what fails on the way.
 
 use warpint_device::DeviceError;
+use warpint_files::ErrorKind;
 
 /// Why a verification was refused or failed.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum CollatzError {
     /// An interval without numbers.
     #[error("from {from} to {to} there are no numbers: the second must be the larger")]
@@ -86,6 +88,26 @@ pub enum CollatzError {
     /// The device failed, or lacks memory.
     #[error(transparent)]
     Device(#[from] DeviceError),
+}
+
+impl CollatzError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Empty { .. }
+            | Self::Class { .. }
+            | Self::TooLarge { .. }
+            | Self::LowBits { .. }
+            | Self::Parameter { .. }
+            | Self::DelayOfZero
+            | Self::DelayTooLarge { .. } => ErrorKind::BadInput,
+            Self::NoEnd { .. } => ErrorKind::Finding,
+            Self::Randomness { .. } => ErrorKind::Resources,
+            Self::Refuted(_) => ErrorKind::Unsound,
+            Self::Device(e) => e.kind(),
+        }
+    }
 }
 
 /// A result that the host has refuted.

@@ -1,6 +1,7 @@
 //! Which methods there are, where they compute, and how large their units are.
 
 use warpint_device::{Device, DeviceId, device_on, first_gpu};
+use warpint_files::ErrorKind;
 
 use crate::delay::{Delays, Host};
 use crate::gpu::sieve::GpuSieve;
@@ -32,6 +33,7 @@ pub struct Opened {
 
 /// Why there is nothing to verify with.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum OpenError {
     /// No method, or not this one, has a way for a kind of place.
     #[error("there is no method{} for {place}", method.map_or(String::new(), |m| format!(" {}", m.name())))]
@@ -52,6 +54,17 @@ pub enum OpenError {
     /// A size that does not fit, or a region that no method takes.
     #[error(transparent)]
     Collatz(#[from] CollatzError),
+}
+
+impl OpenError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NoMethod { .. } => ErrorKind::BadInput,
+            Self::On { source: e, .. } | Self::Collatz(e) => e.kind(),
+        }
+    }
 }
 
 type Made = Result<Box<dyn Verifier>, CollatzError>;

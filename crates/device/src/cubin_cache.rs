@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use sha2::{Digest, Sha256};
 use warpint_files::{FileError, Folder};
 
-use crate::Source;
+use crate::{Nvrtc, Source};
 
 const MAGIC: &[u8] = b"warpint cubin 2\n";
 const DIGEST: usize = 32;
@@ -46,6 +46,14 @@ impl CubinKey {
         }
         Self(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
     }
+}
+
+/// What tells a compiler from others, for a key.
+pub(crate) fn identity(compiler: &Nvrtc) -> String {
+    let (major, minor) = compiler.version();
+    // Builds of one version differ in size if in anything.
+    let bytes = std::fs::metadata(compiler.path()).map_or(0, |file| file.len());
+    format!("NVRTC {major}.{minor}, {bytes} bytes")
 }
 
 /// The folder of compiled kernels; `None` where there is no place for one.

@@ -1,8 +1,11 @@
 //! What can go wrong with a device.
 
+use warpint_files::ErrorKind;
+
 /// What can go wrong with a device. Each message is one line that says what
 /// is missing or failed and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum DeviceError {
     /// There is no such device: no driver, no GPU, or none of that number.
     #[error("{0}")]
@@ -48,6 +51,20 @@ pub enum DeviceError {
         /// What it did wrong, with file and line where they are known.
         report: String,
     },
+}
+
+impl DeviceError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NoDevice(_) | Self::NoCompiler(_) => ErrorKind::BadInput,
+            Self::Compile { .. }
+            | Self::OutOfMemory { .. }
+            | Self::Failed { .. }
+            | Self::Fault { .. } => ErrorKind::Device,
+        }
+    }
 }
 
 /// An error and its causes as one line.

@@ -7,6 +7,7 @@ use directories::ProjectDirs;
 
 /// For what can be made anew: `WARPINT_CACHE_DIR`, else `~/.cache/warpint` or
 /// what this system has for it. `None` for a user without a home.
+#[cfg(any(feature = "cuda", feature = "sim"))]
 pub(crate) fn cache() -> Option<PathBuf> {
     chosen("WARPINT_CACHE_DIR").or_else(|| Some(project()?.cache_dir().to_owned()))
 }

@@ -6,7 +6,7 @@
 //!
 //! | kind | how a kernel runs |
 //! |---|---|
-//! | CUDA | compiled by NVRTC for the device's own architecture, launched by the driver |
+//! | CUDA (feature `cuda`) | compiled by NVRTC for the device's own architecture, launched by the driver |
 //! | simulator (feature `sim`) | the same text compiled as host C++, a block's threads one after another |
 //!
 //! Work is asynchronous and in order: each call sees the effects of those
@@ -16,7 +16,9 @@
 mod buffer;
 mod choice;
 pub mod common;
+#[cfg(feature = "cuda")]
 mod cubin_cache;
+#[cfg_attr(not(feature = "cuda"), path = "no_cuda.rs")]
 mod cuda;
 mod device;
 mod error;
@@ -52,3 +54,4 @@ pub use source::Source;
 pub use telemetry::{Sensors, Telemetry, sensors};
 pub use tuning::{Tuning, TuningError, TuningKey, TuningStore, Warned};
 pub use view::{Cells, View, assert_room};
+pub use warpint_files::ErrorKind;

@@ -1,9 +1,6 @@
 //! Which devices there are, and opening one by its name.
 
-use std::sync::Arc;
-
-use crate::cuda::Cuda;
-use crate::{Device, DeviceError, DeviceInfo};
+use crate::{Device, DeviceError, DeviceInfo, cuda};
 
 /// The devices of this machine.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,7 +17,7 @@ impl Device {
     /// # Errors
     /// [`DeviceError::NoDevice`], one line that says what is missing.
     pub fn cuda(index: u32) -> Result<Self, DeviceError> {
-        Ok(Self::new(Arc::new(Cuda::open(index)?)))
+        cuda::open(index)
     }
 
     /// The device of that name: `cuda` (the first GPU), `cuda:1` and so on,
@@ -39,7 +36,7 @@ impl Device {
     /// The GPUs of this machine. Opens none of them, and takes no memory.
     #[must_use]
     pub fn list() -> DeviceList {
-        match Cuda::list() {
+        match cuda::list() {
             Ok(devices) => DeviceList { devices, missing: vec![] },
             Err(e) => DeviceList { devices: vec![], missing: vec![e.to_string()] },
         }

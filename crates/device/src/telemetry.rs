@@ -62,7 +62,7 @@ pub fn sensors(device: &str) -> Option<Box<dyn Sensors>> {
     nvml::sensors(&crate::cuda::pci_bus_id(index).ok()?)
 }
 
-#[cfg(any(windows, target_os = "linux"))]
+#[cfg(all(feature = "cuda", any(windows, target_os = "linux")))]
 mod nvml {
     use std::sync::OnceLock;
 
@@ -144,11 +144,11 @@ mod nvml {
     }
 }
 
-#[cfg(not(any(windows, target_os = "linux")))]
+#[cfg(not(all(feature = "cuda", any(windows, target_os = "linux"))))]
 mod nvml {
     use super::Sensors;
 
-    /// There is no NVML for this system.
+    /// There is no NVML for this system, or none is wanted.
     pub(super) fn sensors(_: &str) -> Option<Box<dyn Sensors>> {
         None
     }

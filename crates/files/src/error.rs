@@ -3,11 +3,14 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::ErrorKind;
+
 /// Why an operation on a file failed. Each message names the path.
 ///
 /// As an [`io::Error`] (`From`), for callers that name the path themselves, it says the reason alone;
 /// an error of the system becomes that very error.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum FileError {
     /// Something other than a regular file has the name; it was not opened.
     #[error("{} is {what}, not a regular file", path.display())]
@@ -73,9 +76,23 @@ impl FileError {
         Self::Io { action, path: path.to_owned(), source }
     }
 
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NotAFile { .. }
+            | Self::NotAFolder { .. }
+            | Self::Unwritable { .. }
+            | Self::TooLarge { .. }
+            | Self::Locked { .. } => ErrorKind::BadInput,
+            Self::Io { source, .. } => source.into(),
+            Self::Stopped { .. } => ErrorKind::Stopped,
+        }
+    }
+
     /// The kind of the error of the system; for the others the nearest one.
     #[must_use]
-    pub fn kind(&self) -> io::ErrorKind {
+    pub fn io_kind(&self) -> io::ErrorKind {
         match self {
             Self::NotAFile { .. } | Self::Unwritable { .. } => io::ErrorKind::InvalidInput,
             Self::NotAFolder { .. } => io::ErrorKind::NotADirectory,
@@ -104,19 +121,19 @@ impl FileError {
     /// about that path, else the whole message.
     #[must_use]
     pub fn in_message_of(self, path: &Path) -> io::Error {
-        if self.path() == path { self.into() } else { io::Error::new(self.kind(), self) }
+        if self.path() == path { self.into() } else { io::Error::new(self.io_kind(), self) }
     }
 
     /// Whether the file, or the directory it is in, does not exist.
     #[must_use]
     pub fn is_missing(&self) -> bool {
-        self.kind() == io::ErrorKind::NotFound
+        self.io_kind() == io::ErrorKind::NotFound
     }
 }
 
 impl From<FileError> for io::Error {
     fn from(error: FileError) -> Self {
-        let kind = error.kind();
+        let kind = error.io_kind();
         let what = match error {
             FileError::Io { source, .. } => return source,
             FileError::NotAFile { what, .. } => format!("it is {what}, not a regular file"),

@@ -122,7 +122,7 @@ impl Unfinished {
         match linked {
             // Dropping removes the temporary name.
             Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
+            Err(error) if error.io_kind() == io::ErrorKind::AlreadyExists => return Err(error),
             Err(_) if self.handle.has(&self.name) => {
                 let source = io::ErrorKind::AlreadyExists.into();
                 return Err(FileError::io("write", &self.path, source));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use warpint_files::given::{self, Found};
-use warpint_files::{FileError, Folder};
+use warpint_files::{ErrorKind, FileError, Folder};
 
 use crate::ResultLine;
 
@@ -21,6 +21,7 @@ pub enum Appended {
 
 /// Why a result could not be appended.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ResultsError {
     /// What is at this path can never take results.
     #[error("the results file {} is {what}, not a file", path.display())]
@@ -54,6 +55,18 @@ pub enum ResultsError {
         /// Why.
         source: serde_json::Error,
     },
+}
+
+impl ResultsError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NotAFile { .. } => ErrorKind::BadInput,
+            Self::Read { source, .. } | Self::Write { source, .. } => source.into(),
+            Self::Format { .. } => ErrorKind::Other,
+        }
+    }
 }
 
 /// The longest line that is compared with a new result; lines of this program

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use warpint_files::{FileError, Folder};
+use warpint_files::{ErrorKind, FileError, Folder};
 
 use crate::lock_file::{LockError, LockFile};
 use crate::worktodo::Line;
@@ -55,6 +55,7 @@ pub struct NumberedLine {
 
 /// Why the file could not be read or changed; it is as it was.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum WorkFileError {
     /// Another program is at it.
     #[error(transparent)]
@@ -97,6 +98,20 @@ pub enum WorkFileError {
         /// The file.
         path: PathBuf,
     },
+}
+
+impl WorkFileError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NotAFile { .. } | Self::TooLarge { .. } | Self::Restless { .. } => {
+                ErrorKind::BadInput
+            }
+            Self::Lock(e) => e.kind(),
+            Self::Read { source, .. } | Self::Write { source, .. } => source.into(),
+        }
+    }
 }
 
 impl WorkFile {

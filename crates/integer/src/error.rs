@@ -1,11 +1,12 @@
 //! What cannot be done with a batch.
 
-use warpint_device::DeviceError;
+use warpint_device::{DeviceError, ErrorKind};
 
 use crate::Width;
 
 /// Why an operation on a batch was refused or failed.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum IntegerError {
     /// A width that no batch has.
     #[error("{bits} bits: a width must be a multiple of 32 from 32 to 1048576")]
@@ -142,6 +143,31 @@ pub enum IntegerError {
     /// The device failed, or cannot do it.
     #[error(transparent)]
     Device(#[from] DeviceError),
+}
+
+impl IntegerError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Width { .. }
+            | Self::OddLimbs { .. }
+            | Self::Length { .. }
+            | Self::TooWide { .. }
+            | Self::Counts { .. }
+            | Self::Places
+            | Self::Output { .. }
+            | Self::Text { .. }
+            | Self::Overflow { .. }
+            | Self::TooMany { .. }
+            | Self::NoMethod { .. }
+            | Self::ZeroModulus { .. }
+            | Self::NotOne { .. }
+            | Self::OnlyOnCpu { .. } => ErrorKind::BadInput,
+            Self::Memory { .. } | Self::Threads { .. } => ErrorKind::Resources,
+            Self::Device(e) => e.kind(),
+        }
+    }
 }
 
 /// What is wrong with a text that was to be a number.

@@ -13,6 +13,10 @@ pub struct Flags {
     pub(crate) data: Storage<u8>,
 }
 
+/// What an operation gives that some numbers may have no result of, or a result that says less: the results, and a
+/// flag for each number.
+pub type Flagged<T> = (T, Flags);
+
 impl Flags {
     /// Flags for `count` numbers of `width`, which an operation is to set or clear.
     pub(crate) fn for_results(

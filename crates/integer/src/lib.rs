@@ -5,7 +5,7 @@
 //! * [`Modulus`], [`FixedBase`]: what products and powers modulo one number have in common;
 //! * [`Operation`]: the list of operations that jobs, benchmarks and suites go through;
 //! * [`Executor`]: where they live and where operations run;
-//! * [`Flags`]: carries, borrows, lost bits, divisions by zero …, one a number;
+//! * [`Flagged`]: results and their [`Flags`]: carries, borrows, lost bits, divisions by zero …, one a number;
 //! * [`check`]: results compared with their operands by identities, on the host;
 //! * [`gpu`]: the kernels of devices; the arithmetic of the CPU is in the module `cpu`.
 
@@ -24,6 +24,6 @@ mod width;
 pub use batch::{FixedBase, GcdExt, Modulus, Reduction, UintBatch};
 pub use error::{IntegerError, TextProblem};
 pub use executor::Executor;
-pub use flags::Flags;
+pub use flags::{Flagged, Flags};
 pub use operation::{Evidence, Operation, Role};
 pub use width::Width;

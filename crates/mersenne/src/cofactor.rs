@@ -8,6 +8,7 @@
 
 use std::fmt;
 
+use warpint_files::ErrorKind;
 use warpint_natural::limbs;
 
 use crate::{Engine, EngineError, Residue, Shift, Step, Verdict};
@@ -23,6 +24,7 @@ pub struct KnownFactors {
 
 /// Numbers that are not the known factors of M_p.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum FactorError {
     /// Not decimal digits, or too many of them, alone or with the others.
     #[error(
@@ -48,6 +50,14 @@ pub enum FactorError {
         /// p.
         exponent: u32,
     },
+}
+
+impl FactorError {
+    /// What kind of error it is: always bad input.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        ErrorKind::BadInput
+    }
 }
 
 /// `M67`, `what 2 smaller factors leave of M67`.

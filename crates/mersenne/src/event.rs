@@ -10,6 +10,7 @@ use crate::RoundOff;
 
 /// News of a running test, for the callback of [`crate::primality::run`].
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Event {
     /// The test begins or goes on at `iteration` of `total`.
     Started {

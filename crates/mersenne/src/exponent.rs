@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use warpint_arith::primes;
+use warpint_files::ErrorKind;
 
 /// A prime p, 2 ≤ p < 2^31: only these make M_p = 2^p − 1 a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -11,6 +12,7 @@ pub struct Exponent(u32);
 
 /// A number that is not the exponent of a Mersenne prime candidate.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ExponentError {
     /// Not digits only.
     #[error("'{text}' is not a whole number")]
@@ -41,6 +43,14 @@ pub enum ExponentError {
         /// Its smallest prime factor.
         factor: u32,
     },
+}
+
+impl ExponentError {
+    /// What kind of error it is: always bad input.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        ErrorKind::BadInput
+    }
 }
 
 impl Exponent {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use warpint_files::ErrorKind;
 use warpint_natural::limbs;
 
 /// x mod M_p in canonical form, 0 ≤ x < M_p (M_p itself is 0).
@@ -17,6 +18,7 @@ pub struct Residue {
 
 /// Bytes that are not a canonical residue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ResidueError {
     /// A residue mod M_p has ⌈p/8⌉ bytes.
     #[error("a residue mod M{exponent} has {expected} bytes, not {found}")]
@@ -36,6 +38,14 @@ pub enum ResidueError {
         /// p.
         exponent: u32,
     },
+}
+
+impl ResidueError {
+    /// What kind of error it is: always bad input.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        ErrorKind::BadInput
+    }
 }
 
 impl Residue {

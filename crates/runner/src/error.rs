@@ -4,6 +4,7 @@ use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 
+use warpint_files::ErrorKind;
 use warpint_gimps::{ProofFileError, ResultsError, WorkFileError};
 use warpint_mersenne::checkpoint::CheckpointError;
 use warpint_mersenne::proof::ProofError;
@@ -17,6 +18,7 @@ use crate::work::{MOST_WORKERS, StartFileError};
 /// Why a job, a worker or a verification ended without what was asked for. Checkpoints and results
 /// that are on disk stay there.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RunError {
     /// An assignment of p = 2.
     #[error("M2 = 3 is prime: no test applies to it, and no result is recorded")]
@@ -199,6 +201,44 @@ pub enum RunError {
         /// The number of workers.
         workers: usize,
     },
+}
+
+impl RunError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NoTestOfM2
+            | Self::Exponent(_)
+            | Self::Factor(_)
+            | Self::SameEngine { .. }
+            | Self::TestedWithout { .. }
+            | Self::NoAssignment(_)
+            | Self::TooManySquarings { .. }
+            | Self::WorkerAtWork { .. }
+            | Self::TooManyWorkers { .. } => ErrorKind::BadInput,
+            Self::Plan(e) => e.kind(),
+            Self::Checkpoint(e) => e.kind(),
+            Self::Test(e) => e.kind(),
+            Self::Stored(e) => e.kind(),
+            Self::Results(e)
+            | Self::NotRecorded { source: e, .. }
+            | Self::FactorNotRecorded { source: e } => e.kind(),
+            Self::NotKept { source, .. } => source.kind(),
+            Self::NotProven { source, .. } => source.kind(),
+            Self::ProofFile(e) => e.kind(),
+            Self::Proof(e) | Self::NotAProof { source: e, .. } => e.kind(),
+            Self::WorkFile(e) | Self::LineStays { source: e } => e.kind(),
+            Self::StartFile(e) => e.kind(),
+            Self::Residues { source, .. }
+            | Self::Directory { source, .. }
+            | Self::Unreadable { source, .. }
+            | Self::Claim { source, .. }
+            | Self::WorkerLock { source, .. } => source.into(),
+            // An error of the observer.
+            Self::Undelivered(_) => ErrorKind::Other,
+        }
+    }
 }
 
 /// An error and its causes in one line, each once: some messages already quote their cause.

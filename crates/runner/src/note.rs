@@ -10,6 +10,7 @@ use crate::report::StopReport;
 
 /// One line each (`Display`).
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Note {
     /// A transform length is being chosen, which takes seconds.
     ChoosingLength {

@@ -16,6 +16,7 @@ pub type Undelivered = Box<dyn Error + Send + Sync>;
 
 /// What happens in a run.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum RunEvent<'a> {
     /// Something that a person may want to know.
     Note(&'a Note),
@@ -75,6 +76,8 @@ pub enum ProofStage {
 
 /// Whoever wants to know how a run goes. Events come from several threads, one at a time from each
 /// test.
+///
+/// A closure that takes an event is an observer: `Arc::new(|event: &RunEvent<'_>| …)`.
 pub trait Observer: Send + Sync {
     /// Something has happened. The run waits for the return, but not a test for its own events.
     fn event(&self, event: &RunEvent<'_>);
@@ -86,13 +89,25 @@ pub trait Observer: Send + Sync {
     /// Whatever keeps it from being delivered. The run records the result all the same and then ends
     /// with [`RunError::Undelivered`](crate::RunError::Undelivered), or, for an assignment, goes on
     /// with a warning.
-    fn result(&self, report: &Report) -> Result<(), Undelivered>;
+    fn result(&self, report: &Report) -> Result<(), Undelivered> {
+        let _ = report;
+        Ok(())
+    }
 
     /// A worker has no work left.
     ///
     /// # Errors
     /// As for [`Observer::result`]; the worker ends with the error.
-    fn no_work_left(&self, tally: &Tally) -> Result<(), Undelivered>;
+    fn no_work_left(&self, tally: &Tally) -> Result<(), Undelivered> {
+        let _ = tally;
+        Ok(())
+    }
+}
+
+impl<F: Fn(&RunEvent<'_>) + Send + Sync> Observer for F {
+    fn event(&self, event: &RunEvent<'_>) {
+        self(event);
+    }
 }
 
 /// Nobody wants to know.
@@ -101,14 +116,6 @@ pub struct Unobserved;
 
 impl Observer for Unobserved {
     fn event(&self, _: &RunEvent<'_>) {}
-
-    fn result(&self, _: &Report) -> Result<(), Undelivered> {
-        Ok(())
-    }
-
-    fn no_work_left(&self, _: &Tally) -> Result<(), Undelivered> {
-        Ok(())
-    }
 }
 
 /// An observer, and for an assignment the log and the status of its worker.

@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use warpint_files::{FileError, Folder, sha256};
+use warpint_files::{ErrorKind, FileError, Folder, sha256};
 use warpint_mersenne::{TestKind, TestSpec};
 
 use crate::report::TestReport;
@@ -41,6 +41,7 @@ pub enum Loaded {
 
 /// Why a stored result cannot be read, kept or removed.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum StoredError {
     /// It cannot be read.
     #[error("cannot read {}", path.display())]
@@ -76,6 +77,19 @@ pub enum StoredError {
         /// Why.
         source: io::Error,
     },
+}
+
+impl StoredError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Read { source, .. }
+            | Self::SetAside { source, .. }
+            | Self::Write { source, .. }
+            | Self::Remove { source, .. } => source.into(),
+        }
+    }
 }
 
 impl StoredResult {

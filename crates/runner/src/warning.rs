@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 /// One line each (`Display`). The run goes on in spite of them.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Warning {
     /// A GPU that is there is not used, or stored times cannot be read.
     OfPlan(String),

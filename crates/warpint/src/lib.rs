@@ -12,8 +12,15 @@
 //! * [`arith`]: exact scalar arithmetic.
 //! * [`progress`]: how work is asked to stop and how it reports progress.
 //!
-//! The first six are features of this crate, all on by default: `default-features = false` with
-//! `features = ["integer"]` builds batches only.
+//! Each of these but [`device`], [`arith`] and [`progress`] is there with the feature of its name, [`gimps`] with
+//! `mersenne`. All are on by default: `default-features = false` with `features = ["integer"]` builds batches only.
+//!
+//! The programs in `examples/` are PRP tests with progress and checkpoints (`prp`), proofs (`proof`), batches on CPU
+//! and GPU (`batch`), verification of the Collatz conjecture (`collatz`), a convolution (`convolution`) and
+//! transforms over a field of one's own (`own_prime`).
+//!
+//! Errors say what went wrong in one line, and of which [`ErrorKind`] they are: bad input is told from a disk that is
+//! full or a device that fails.
 //!
 //! A whole Lucas–Lehmer test, with an engine and a transform length that suit
 //! the exponent:
@@ -35,18 +42,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The same as a job of a directory, with checkpoints, a stored result and a line in its `results.txt`; an
-//! observer in place of [`runner::Unobserved`] hears how it goes:
+//! The same as a job of a directory, with checkpoints, a stored result and a line in its `results.txt`. The closure
+//! hears how it goes:
 //!
 //! ```
 //! use std::path::Path;
 //! use std::sync::Arc;
 //! use warpint::mersenne::{Exponent, LlStart, StopToken, TestKind, TestSpec};
-//! use warpint::runner::{Job, Observer, Unobserved};
+//! use warpint::runner::{Job, Observer, RunEvent};
 //!
 //! fn test(dir: &Path) -> Result<(), Box<dyn std::error::Error>> {
 //!     let spec = TestSpec::new(TestKind::Ll(LlStart::Four), Exponent::new(2203)?);
-//!     let observer: Arc<dyn Observer> = Arc::new(Unobserved);
+//!     let observer: Arc<dyn Observer> = Arc::new(|event: &RunEvent<'_>| {
+//!         if let RunEvent::Warning(warning) = event {
+//!             eprintln!("warning: {warning}");
+//!         }
+//!     });
 //!     println!("{}", Job::new(spec, dir).run(&observer, &StopToken::new())?);
 //!     Ok(())
 //! }
@@ -159,22 +170,35 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[doc(inline)]
 pub use warpint_arith as arith;
 #[cfg(feature = "batch")]
+#[doc(inline)]
 pub use warpint_batch as batch;
 #[cfg(feature = "collatz")]
+#[doc(inline)]
 pub use warpint_collatz as collatz;
+#[doc(inline)]
 pub use warpint_device as device;
+#[doc(inline)]
+pub use warpint_device::ErrorKind;
 #[cfg(feature = "mersenne")]
+#[doc(inline)]
 pub use warpint_gimps as gimps;
 #[cfg(feature = "integer")]
+#[doc(inline)]
 pub use warpint_integer as integer;
 #[cfg(feature = "mersenne")]
+#[doc(inline)]
 pub use warpint_mersenne as mersenne;
 #[cfg(feature = "natural")]
+#[doc(inline)]
 pub use warpint_natural as natural;
+#[doc(inline)]
 pub use warpint_progress as progress;
 #[cfg(feature = "runner")]
+#[doc(inline)]
 pub use warpint_runner as runner;
 #[cfg(feature = "transform")]
+#[doc(inline)]
 pub use warpint_transform as transform;

@@ -121,14 +121,13 @@ impl TestArgs {
 
     /// A job for no assignment, without proof and second engine.
     pub(crate) fn job(&self, spec: TestSpec) -> Job<'_> {
-        Job {
-            request: self.plan_request(),
-            results: self.results.as_deref(),
-            checkpoint_interval: self.checkpoint_interval,
-            tf_limit: (!self.no_tf).then_some(self.tf_limit),
-            restart: self.restart,
-            ..Job::new(spec, &self.dir)
-        }
+        let mut job = Job::new(spec, &self.dir);
+        job.request = self.plan_request();
+        job.results = self.results.as_deref();
+        job.checkpoint_interval = self.checkpoint_interval;
+        job.tf_limit = (!self.no_tf).then_some(self.tf_limit);
+        job.restart = self.restart;
+        job
     }
 
     pub(crate) fn plan_request(&self) -> PlanRequest {

@@ -1,7 +1,6 @@
 //! `warpint ll P`
 
 use warpint::mersenne::{PlanRequest, TestKind};
-use warpint::runner::Job;
 
 use crate::args::{EngineName, Start, TestArgs};
 use crate::exit::Exit;
@@ -13,7 +12,8 @@ pub(crate) fn run(
     args: &TestArgs,
 ) -> anyhow::Result<Exit> {
     let request = args.plan_request();
-    let verify_with =
+    let mut job = args.job(args.spec(TestKind::Ll(start.into())));
+    job.verify_with =
         verify_with.map(|engine| PlanRequest { engine: engine.0, length: None, ..request });
-    one(&Job { verify_with, ..args.job(args.spec(TestKind::Ll(start.into()))) }, args)
+    one(&job, args)
 }

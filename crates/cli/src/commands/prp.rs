@@ -2,7 +2,6 @@
 
 use warpint::mersenne::proof::{Points, power_for};
 use warpint::mersenne::{KnownFactors, TestKind, TestSpec};
-use warpint::runner::Job;
 
 use crate::args::TestArgs;
 use crate::exit::{BadRequest, Exit};
@@ -16,8 +15,9 @@ pub(crate) fn run(
     let p = args.exponent.get();
     let known_factors = KnownFactors::new(p, factors)?;
     let spec = TestSpec { known_factors, ..args.spec(TestKind::Prp) };
-    let proof = proof.map(|power| power_of(p, power)).transpose()?;
-    one(&Job { proof, ..args.job(spec) }, args)
+    let mut job = args.job(spec);
+    job.proof = proof.map(|power| power_of(p, power)).transpose()?;
+    one(&job, args)
 }
 
 fn power_of(p: u32, power: Option<u32>) -> anyhow::Result<u32> {

@@ -8,6 +8,8 @@
 //!   ends into the largest aligned powers of two, down to 2^20 (or 2^m if that is smaller); what is shorter is
 //!   one interval. So a range has at most (B − A)/2^m + 2·(m − 20) + 4 units.
 
+use warpint_files::ErrorKind;
+
 use crate::Region;
 
 /// Shorter powers of two are not cut.
@@ -15,6 +17,7 @@ const GRAIN_BITS: u32 = 20;
 
 /// Why a range cannot be cut.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum LayoutError {
     /// An interval without numbers.
     #[error("from {from} to {to} there are no numbers: the second must be the larger")]
@@ -49,6 +52,14 @@ pub enum LayoutError {
         /// The number after the last.
         to: u128,
     },
+}
+
+impl LayoutError {
+    /// What kind of error it is: always bad input.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        ErrorKind::BadInput
+    }
 }
 
 /// Units 0 … n − 1 of a range.

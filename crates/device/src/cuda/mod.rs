@@ -15,18 +15,20 @@ use std::time::Duration;
 
 use cudarc::driver::sys::{self, CUresult};
 
-use crate::cubin_cache::{CubinCache, CubinKey};
+use crate::cubin_cache::{CubinCache, CubinKey, identity};
 use crate::nvrtc;
-use crate::{Arg, Backend, DeviceError, DeviceInfo, GraphNode, Launch, Nvrtc, Source, folders};
+use crate::{
+    Arg, Backend, Device, DeviceError, DeviceInfo, GraphNode, Launch, Nvrtc, Source, folders,
+};
 
 use context::{Context, Event};
-pub(crate) use driver::Driver;
+use driver::Driver;
 use graph::Executable;
 use kernels::{Arguments, Kernels};
 pub(crate) use properties::pci_bus_id;
 
 /// A GPU.
-pub(crate) struct Cuda {
+struct Cuda {
     info: DeviceInfo,
     tells_parameters: bool,
     overlaps_launches: bool,
@@ -53,9 +55,23 @@ struct Loaded {
 // SAFETY: the handles are the driver's, whose calls may come from any thread.
 unsafe impl Send for Loaded {}
 
+/// The version of CUDA (major, minor) that the driver knows; `None` without a driver.
+pub(crate) fn driver_version() -> Option<(u32, u32)> {
+    Some(Driver::start().ok()?.cuda)
+}
+
+/// The GPU of that number.
+pub(crate) fn open(index: u32) -> Result<Device, DeviceError> {
+    Ok(Device::new(Arc::new(Cuda::open(index)?)))
+}
+
+/// What is known of each GPU.
+pub(crate) fn list() -> Result<Vec<DeviceInfo>, DeviceError> {
+    (0..properties::count()?).map(|index| Ok(properties::read(index)?.1)).collect()
+}
+
 impl Cuda {
-    /// The GPU of that number.
-    pub(crate) fn open(index: u32) -> Result<Self, DeviceError> {
+    fn open(index: u32) -> Result<Self, DeviceError> {
         let driver = Driver::start()?;
         let (device, info) = properties::read(index)?;
         Ok(Self {
@@ -68,11 +84,6 @@ impl Cuda {
             programs: Mutex::default(),
             loaded: Mutex::default(),
         })
-    }
-
-    /// What is known of each GPU.
-    pub(crate) fn list() -> Result<Vec<DeviceInfo>, DeviceError> {
-        (0..properties::count()?).map(|index| Ok(properties::read(index)?.1)).collect()
     }
 
     fn compiler(&self) -> Result<Arc<Nvrtc>, DeviceError> {
@@ -92,7 +103,7 @@ impl Cuda {
             DeviceError::NoCompiler(format!("{path} cannot compile for {}", self.info.name))
         })?;
         let options = nvrtc::options(source, architecture);
-        let key = CubinKey::new(source, &options, &compiler.identity());
+        let key = CubinKey::new(source, &options, &identity(&compiler));
         self.cache.get_or_build(&key, || Ok(compiler.compile(source, architecture)?.cubin))
     }
 

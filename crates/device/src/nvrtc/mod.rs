@@ -7,7 +7,7 @@ mod places;
 
 use std::path::Path;
 
-use crate::cuda::Driver;
+use crate::cuda;
 use crate::{DeviceError, Source};
 
 use fit::Fit;
@@ -42,7 +42,7 @@ impl Nvrtc {
     /// # Errors
     /// [`DeviceError::NoCompiler`], one line that says how to get it.
     pub fn find(compute_capability: Option<(u32, u32)>) -> Result<Self, DeviceError> {
-        let driver = Driver::start().ok().map(|driver| driver.cuda);
+        let driver = cuda::driver_version();
         find_in(&Places::of_this_process(), &Fit { driver, compute_capability })
     }
 
@@ -77,14 +77,6 @@ impl Nvrtc {
     /// [`DeviceError::Compile`] with the compiler's log.
     pub fn compile(&self, source: &Source, architecture: u32) -> Result<Compiled, DeviceError> {
         self.library.compile(source, &options(source, architecture))
-    }
-
-    /// What tells this compiler from others, for the key of cached code.
-    pub(crate) fn identity(&self) -> String {
-        let (major, minor) = self.version();
-        // Builds of one version differ in size if in anything.
-        let bytes = std::fs::metadata(self.path()).map_or(0, |file| file.len());
-        format!("NVRTC {major}.{minor}, {bytes} bytes")
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use warpint_files::{FileError, Folder, Lock};
+use warpint_files::{ErrorKind, FileError, Folder, Lock};
 
 use crate::{DeviceInfo, folders};
 
@@ -70,6 +70,7 @@ pub struct Warned<T> {
 /// The store cannot be used. Tuned values are a matter of speed only: a caller
 /// may go on without.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum TuningError {
     /// There is no folder for it.
     #[error("there is no folder for timings: this user has no home (set WARPINT_CONFIG_DIR)")]
@@ -84,6 +85,17 @@ pub enum TuningError {
         /// Why.
         source: io::Error,
     },
+}
+
+impl TuningError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NoFolder => ErrorKind::BadInput,
+            Self::Io { source, .. } => source.into(),
+        }
+    }
 }
 
 /// Timings by device, driver, program and subject.

@@ -109,7 +109,7 @@ fn a_step_that_fails_leaves_the_old_file_and_nothing_else() {
         let sound = Folder::at(root.path());
         sound.replace("a", &[b"old"]).unwrap();
         let error = sound.with_disk(Arc::new(FailsAt(step))).replace("a", &[b"new"]).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::StorageFull);
+        assert_eq!(error.io_kind(), ErrorKind::StorageFull);
         let path = root.path().join("a");
         assert!(error.to_string().starts_with(&format!("cannot write {}: ", path.display())));
         assert_eq!(fs::read(path).unwrap(), b"old", "{step}");
@@ -117,7 +117,7 @@ fn a_step_that_fails_leaves_the_old_file_and_nothing_else() {
     }
     let root = tempfile::tempdir().unwrap();
     let folder = Folder::at(root.path()).with_disk(Arc::new(FailsAt("sync folder")));
-    assert_eq!(folder.replace("a", &[b"new"]).unwrap_err().kind(), ErrorKind::StorageFull);
+    assert_eq!(folder.replace("a", &[b"new"]).unwrap_err().io_kind(), ErrorKind::StorageFull);
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn a_full_disk_keeps_the_old_file_and_has_room_later() {
     let folder = Folder::at(root.path()).with_disk(disk.clone());
     folder.replace("b", &[b"other"]).unwrap();
     for _ in 0..2 {
-        assert_eq!(folder.replace("a", &[b"new"]).unwrap_err().kind(), ErrorKind::StorageFull);
+        assert_eq!(folder.replace("a", &[b"new"]).unwrap_err().io_kind(), ErrorKind::StorageFull);
         assert_eq!(names(root.path()), ["b"]);
     }
     folder.replace("a", &[b"new"]).unwrap();
@@ -144,10 +144,10 @@ fn a_name_that_must_be_free_is_never_taken_from_another() {
     };
     let folder = Folder::at(root.path());
     begun(&folder).finish_new().unwrap();
-    assert_eq!(begun(&folder).finish_new().unwrap_err().kind(), ErrorKind::AlreadyExists);
+    assert_eq!(begun(&folder).finish_new().unwrap_err().io_kind(), ErrorKind::AlreadyExists);
     // Without hard links.
     let linkless = folder.clone().with_disk(Arc::new(FailsAt("link")));
-    assert_eq!(begun(&linkless).finish_new().unwrap_err().kind(), ErrorKind::AlreadyExists);
+    assert_eq!(begun(&linkless).finish_new().unwrap_err().io_kind(), ErrorKind::AlreadyExists);
     folder.remove("a").unwrap();
     begun(&linkless).finish_new().unwrap();
     assert_eq!(names(root.path()), ["a"]);
@@ -235,13 +235,13 @@ fn a_path_is_not_a_name() {
     let absolute = root.path().join("beside");
     for name in ["../beside", "", ".", "..", "a/b", absolute.to_str().unwrap()] {
         let invalid = ErrorKind::InvalidInput;
-        assert_eq!(folder.read(name, 9).unwrap_err().kind(), invalid, "{name}");
-        assert_eq!(folder.replace(name, &[]).unwrap_err().kind(), invalid, "{name}");
-        assert_eq!(folder.append(name, b"").unwrap_err().kind(), invalid, "{name}");
-        assert_eq!(folder.try_lock(name).unwrap_err().kind(), invalid, "{name}");
-        assert_eq!(folder.rename("a", name).unwrap_err().kind(), invalid, "{name}");
-        assert_eq!(folder.remove(name).unwrap_err().kind(), invalid, "{name}");
-        assert_eq!(folder.inside(name).list().unwrap_err().kind(), invalid, "{name}");
+        assert_eq!(folder.read(name, 9).unwrap_err().io_kind(), invalid, "{name}");
+        assert_eq!(folder.replace(name, &[]).unwrap_err().io_kind(), invalid, "{name}");
+        assert_eq!(folder.append(name, b"").unwrap_err().io_kind(), invalid, "{name}");
+        assert_eq!(folder.try_lock(name).unwrap_err().io_kind(), invalid, "{name}");
+        assert_eq!(folder.rename("a", name).unwrap_err().io_kind(), invalid, "{name}");
+        assert_eq!(folder.remove(name).unwrap_err().io_kind(), invalid, "{name}");
+        assert_eq!(folder.inside(name).list().unwrap_err().io_kind(), invalid, "{name}");
     }
     assert!(absolute.exists());
 }

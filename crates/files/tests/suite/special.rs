@@ -57,7 +57,7 @@ fn nothing_but_a_regular_file_is_opened() {
         is_refused(folder.lock(name, std::time::Duration::MAX, &|| false), name, what);
         is_refused(folder.size(name), name, what);
         assert!(folder.has(name) && !folder.is_locked(name));
-        assert_eq!(folder.create_new(name).unwrap_err().kind(), ErrorKind::AlreadyExists);
+        assert_eq!(folder.create_new(name).unwrap_err().io_kind(), ErrorKind::AlreadyExists);
     }
     assert!(!folder.has("nothing"));
     assert_eq!(fs::read(root.path().join("outside")).unwrap(), b"untouched");
@@ -74,7 +74,7 @@ fn what_is_in_the_way_of_a_new_file_is_replaced_and_not_written_to() {
     for (name, _) in KINDS.iter().filter(|(name, _)| *name != "folder") {
         let mut new = folder.begin(name).unwrap();
         new.write(b"new").unwrap();
-        assert_eq!(new.finish_new().unwrap_err().kind(), ErrorKind::AlreadyExists, "{name}");
+        assert_eq!(new.finish_new().unwrap_err().io_kind(), ErrorKind::AlreadyExists, "{name}");
         folder.replace(name, &[b"new"]).unwrap();
         assert_eq!(folder.read(name, 3).unwrap(), b"new");
     }

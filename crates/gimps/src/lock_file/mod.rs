@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use warpint_files::{FileError, Folder};
+use warpint_files::{ErrorKind, FileError, Folder};
 
 /// Between two looks at a lock that somebody holds.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -43,6 +43,7 @@ pub struct LockFile {
 
 /// Why a lock could not be had.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum LockError {
     /// Somebody else holds it.
     #[error(
@@ -71,6 +72,18 @@ pub enum LockError {
         /// The lock.
         path: PathBuf,
     },
+}
+
+impl LockError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Held { .. } => ErrorKind::BadInput,
+            Self::Stopped { .. } => ErrorKind::Stopped,
+            Self::Make { source, .. } => source.into(),
+        }
+    }
 }
 
 /// The lock's directory, its name there, and its path.
@@ -111,7 +124,7 @@ impl LockFile {
                     clear_away(&place, &file);
                     return Ok(Self { place, file, taken_over: None });
                 }
-                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) if e.io_kind() == io::ErrorKind::AlreadyExists => {}
                 Err(e) => {
                     let source = e.in_message_of(&place.path);
                     return Err(LockError::Make { path: place.path, source });
@@ -162,7 +175,7 @@ fn make_linked(Place { folder, name, .. }: &Place) -> Option<Result<File, FileEr
         let mut file = match folder.create_new(&private) {
             Ok(file) => file,
             // Left by a killed process that had our id.
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
+            Err(e) if e.io_kind() == io::ErrorKind::AlreadyExists => continue,
             Err(_) => return None,
         };
         // Whoever clears away holds it for an instant and removes it.
@@ -175,7 +188,7 @@ fn make_linked(Place { folder, name, .. }: &Place) -> Option<Result<File, FileEr
         match linked {
             None => {}
             Some(Ok(())) => return Some(Ok(file)),
-            Some(Err(e)) if e.kind() == io::ErrorKind::AlreadyExists => return Some(Err(e)),
+            Some(Err(e)) if e.io_kind() == io::ErrorKind::AlreadyExists => return Some(Err(e)),
             Some(Err(e)) if e.is_missing() => {}
             Some(Err(_)) => return None,
         }

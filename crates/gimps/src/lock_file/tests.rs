@@ -143,7 +143,7 @@ fn without_links_the_file_itself_is_the_lock() {
     let lock = dir.path().join("worktodo.txt.lck");
     let place = Place::of(&dir.path().join("worktodo.txt")).unwrap();
     let file = make_at_once(&place).unwrap();
-    assert_eq!(make_at_once(&place).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+    assert_eq!(make_at_once(&place).unwrap_err().io_kind(), io::ErrorKind::AlreadyExists);
     assert!(make_linked(&place).unwrap().is_err() && names(dir.path()).len() == 1);
     assert_eq!(own_id(&fs::File::open(lock).unwrap()), Some(std::process::id()));
     drop(file);

@@ -1,5 +1,7 @@
 //! The lines of text that a proof file begins with, and what can be wrong in them.
 
+use warpint_files::ErrorKind;
+
 /// A longer header is not ours to read; known factors are some dozen digits each.
 pub(super) const MOST_HEADER: u64 = 4096;
 /// Prime95 takes no larger power.
@@ -9,6 +11,7 @@ pub(super) const LIMIT: u32 = 1 << 31;
 
 /// Why bytes are not a proof file of version 2.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ProofFormatError {
     /// A line of the header is another one than it must be.
     #[error("line {line} must be {wanted}, not '{found}'")]
@@ -53,6 +56,14 @@ pub enum ProofFormatError {
     /// What was put together is no proof.
     #[error("{0}")]
     Parts(&'static str),
+}
+
+impl ProofFormatError {
+    /// What kind of error it is: always bad input.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        ErrorKind::BadInput
+    }
 }
 
 /// The lines before the residues.

@@ -9,7 +9,7 @@ use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use md5::{Digest, Md5};
-use warpint_files::{FileError, Folder, given};
+use warpint_files::{ErrorKind, FileError, Folder, given};
 
 pub use header::ProofFormatError;
 use header::{Header, LIMIT, MOST_HEADER, MOST_POWER, is_number};
@@ -28,6 +28,7 @@ pub struct ProofFile {
 
 /// Why a proof file cannot be read or written.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ProofFileError {
     /// There is none at this path, or something else.
     #[error("{} is not a proof file: {what}", path.display())]
@@ -73,6 +74,20 @@ pub enum ProofFileError {
         /// The file.
         path: PathBuf,
     },
+}
+
+impl ProofFileError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NotAFile { .. }
+            | Self::Format { .. }
+            | Self::NotAFolder { .. }
+            | Self::Exists { .. } => ErrorKind::BadInput,
+            Self::Read { source, .. } | Self::Write { source, .. } => source.into(),
+        }
+    }
 }
 
 /// A proof file that is on disk.
@@ -225,7 +240,16 @@ impl ProofFile {
     /// of known factors: proofs of both may be in one folder.
     #[must_use]
     pub fn file_name(&self) -> String {
-        file_name(self.exponent, self.factors.len(), self.power())
+        Self::name_of(self.exponent, &self.factors, self.power())
+    }
+
+    /// The [`ProofFile::file_name`] of the proof of this exponent, these known factors and this power.
+    #[must_use]
+    pub fn name_of(exponent: u32, factors: &[String], power: u32) -> String {
+        match factors.len() {
+            0 => format!("M{exponent}-{power}.proof"),
+            k => format!("M{exponent}-f{k}-{power}.proof"),
+        }
     }
 
     /// The file in a folder that has the name of the proof of M_p or of this cofactor of it, of
@@ -238,8 +262,7 @@ impl ProofFile {
         factors: &[String],
         power: u32,
     ) -> Option<PathBuf> {
-        let (folder, name) =
-            (Folder::not_linked(folder), file_name(exponent, factors.len(), power));
+        let (folder, name) = (Folder::not_linked(folder), Self::name_of(exponent, factors, power));
         let foreign = match Self::read_own(&folder, &name) {
             Ok((proof, _)) => {
                 (proof.exponent, &proof.factors[..], proof.power()) != (exponent, factors, power)
@@ -308,13 +331,6 @@ pub fn check_proof_folder(folder: &Path) -> Result<(), ProofFileError> {
     match fs::symlink_metadata(folder) {
         Ok(found) if !found.is_dir() => Err(ProofFileError::NotAFolder { path: folder.to_owned() }),
         _ => Ok(()),
-    }
-}
-
-fn file_name(p: u32, factors: usize, power: u32) -> String {
-    match factors {
-        0 => format!("M{p}-{power}.proof"),
-        k => format!("M{p}-f{k}-{power}.proof"),
     }
 }
 

@@ -4,7 +4,7 @@ use warpint_device::Buffer;
 
 use crate::cpu::Rows;
 use crate::storage::Storage;
-use crate::{Flags, IntegerError, UintBatch, Width, cpu, gpu};
+use crate::{Flagged, Flags, IntegerError, UintBatch, Width, cpu, gpu};
 
 /// q ← ⌊a/d⌋ and r ← a mod d, as far as they are wanted, of the widths of a and of d; the flags:
 /// d = 0.
@@ -89,7 +89,7 @@ impl UintBatch {
         &self,
         count: usize,
         width: Width,
-    ) -> Result<(Self, Flags), IntegerError> {
+    ) -> Result<Flagged<Self>, IntegerError> {
         let flags = Flags::for_results(&self.executor, count, width)?;
         Ok((self.output(count, width)?, flags))
     }
@@ -102,12 +102,12 @@ impl UintBatch {
     ///
     /// # Errors
     /// Those of every operation: see [`UintBatch`].
-    pub fn div_rem(&self, d: &Self) -> Result<(Self, Self, Flags), IntegerError> {
+    pub fn div_rem(&self, d: &Self) -> Result<Flagged<(Self, Self)>, IntegerError> {
         let count = self.count_with(d)?;
         let (mut q, mut flags) = self.flagged_output(count, self.width)?;
         let mut r = self.output(count, d.width)?;
         divide(self, d, Some(&mut q), Some(&mut r), &mut flags)?;
-        Ok((q, r, flags))
+        Ok(((q, r), flags))
     }
 
     /// As [`Self::div_rem`] into batches of the widths of a and of d: nothing is allocated for
@@ -133,7 +133,7 @@ impl UintBatch {
     ///
     /// # Errors
     /// Those of every operation: see [`UintBatch`].
-    pub fn div(&self, d: &Self) -> Result<(Self, Flags), IntegerError> {
+    pub fn div(&self, d: &Self) -> Result<Flagged<Self>, IntegerError> {
         let (mut q, mut flags) = self.flagged_output(self.count_with(d)?, self.width)?;
         divide(self, d, Some(&mut q), None, &mut flags)?;
         Ok((q, flags))
@@ -143,7 +143,7 @@ impl UintBatch {
     ///
     /// # Errors
     /// Those of every operation: see [`UintBatch`].
-    pub fn rem(&self, d: &Self) -> Result<(Self, Flags), IntegerError> {
+    pub fn rem(&self, d: &Self) -> Result<Flagged<Self>, IntegerError> {
         let (mut r, mut flags) = self.flagged_output(self.count_with(d)?, d.width)?;
         divide(self, d, None, Some(&mut r), &mut flags)?;
         Ok((r, flags))
@@ -169,7 +169,7 @@ impl UintBatch {
     ///
     /// # Errors
     /// Those of every operation: see [`UintBatch`].
-    pub fn div_exact(&self, d: &Self) -> Result<(Self, Flags), IntegerError> {
+    pub fn div_exact(&self, d: &Self) -> Result<Flagged<Self>, IntegerError> {
         let (mut q, mut flags) = self.flagged_output(self.count_with(d)?, self.width)?;
         divide_exactly(self, d, &mut q, &mut flags)?;
         Ok((q, flags))

@@ -9,7 +9,7 @@ use super::operands::result_width;
 use crate::gpu::Gpu;
 use crate::operation::{Bitwise, Extreme, Shift};
 use crate::storage::Storage;
-use crate::{Flags, IntegerError, UintBatch, Width, cpu};
+use crate::{Flagged, Flags, IntegerError, UintBatch, Width, cpu};
 
 /// What is done to one number.
 #[derive(Debug, Clone, Copy)]
@@ -302,7 +302,7 @@ impl UintBatch {
     ///
     /// # Errors
     /// Those of every operation: see [`UintBatch`].
-    pub fn resized(&self, width: Width) -> Result<(Self, Flags), IntegerError> {
+    pub fn resized(&self, width: Width) -> Result<Flagged<Self>, IntegerError> {
         let mut r = self.output(self.count, width)?;
         let mut lost = Flags::for_results(&self.executor, self.count, width)?;
         resize(self, &mut r, &mut lost)?;

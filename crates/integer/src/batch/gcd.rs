@@ -5,7 +5,7 @@ use warpint_device::Buffer;
 use super::divide::rows;
 use super::sum::host_flags;
 use crate::storage::Storage;
-use crate::{Flags, IntegerError, UintBatch, cpu, gpu};
+use crate::{Flagged, Flags, IntegerError, UintBatch, cpu, gpu};
 
 /// Common divisors g = x·a + y·b of a batch, the cofactors as their sizes and signs.
 #[derive(Debug)]
@@ -143,7 +143,7 @@ impl UintBatch {
     ///
     /// # Errors
     /// Those of every operation: see [`UintBatch`].
-    pub fn mod_inv(&self, m: &Self) -> Result<(Self, Flags), IntegerError> {
+    pub fn mod_inv(&self, m: &Self) -> Result<Flagged<Self>, IntegerError> {
         let (mut x, mut flags) = self.flagged_output(self.count_with(m)?, m.width)?;
         inverse(self, m, &mut x, &mut flags)?;
         Ok((x, flags))

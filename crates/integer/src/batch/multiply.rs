@@ -5,7 +5,7 @@ use warpint_device::Buffer;
 use super::operands::{as_factor, result_width};
 use crate::operation::Part;
 use crate::storage::Storage;
-use crate::{Flags, IntegerError, UintBatch, Width, cpu};
+use crate::{Flagged, IntegerError, UintBatch, Width, cpu};
 
 /// r ← the part of a·b; r has the width of that part.
 fn multiply(
@@ -186,7 +186,7 @@ impl UintBatch {
     /// # Errors
     /// As [`Self::mul`]; [`IntegerError::TooWide`] for a wider c; [`IntegerError::Counts`] unless
     /// c has one number, or as many as a·b.
-    pub fn mul_add(&self, b: &Self, c: &Self) -> Result<(Self, Flags), IntegerError> {
+    pub fn mul_add(&self, b: &Self, c: &Self) -> Result<Flagged<Self>, IntegerError> {
         let (_, width) = self.product_shape(b, Part::Full)?;
         if c.width > width {
             let (bits, most) = (u64::from(c.bits()), width.bits());

@@ -6,7 +6,7 @@ use warpint_device::Buffer;
 
 use super::divide::{buffer, rows};
 use crate::storage::Storage;
-use crate::{Flags, IntegerError, UintBatch, Width, cpu, gpu};
+use crate::{Flagged, Flags, IntegerError, UintBatch, Width, cpu, gpu};
 
 /// What is computed modulo a number.
 #[derive(Debug, Clone, Copy)]
@@ -94,7 +94,7 @@ fn product_on_device(
 }
 
 impl UintBatch {
-    fn modular(&self, what: Modular, b: &Self, m: &Self) -> Result<(Self, Flags), IntegerError> {
+    fn modular(&self, what: Modular, b: &Self, m: &Self) -> Result<Flagged<Self>, IntegerError> {
         // All three go together if two pairs do, for a count of one goes with every other.
         let count = match (self.count_with(b)?, self.count_with(m)?) {
             (1, with_m) => with_m,
@@ -118,7 +118,7 @@ impl UintBatch {
     ///
     /// # Errors
     /// Those of every operation: see [`UintBatch`].
-    pub fn pow_mod(&self, e: &Self, m: &Self) -> Result<(Self, Flags), IntegerError> {
+    pub fn pow_mod(&self, e: &Self, m: &Self) -> Result<Flagged<Self>, IntegerError> {
         self.modular(Modular::Power, e, m)
     }
 
@@ -127,7 +127,7 @@ impl UintBatch {
     ///
     /// # Errors
     /// Those of every operation: see [`UintBatch`].
-    pub fn mul_mod(&self, b: &Self, m: &Self) -> Result<(Self, Flags), IntegerError> {
+    pub fn mul_mod(&self, b: &Self, m: &Self) -> Result<Flagged<Self>, IntegerError> {
         self.modular(Modular::Product, b, m)
     }
 

@@ -4,7 +4,7 @@ use warpint_device::Buffer;
 
 use crate::operation::Sum;
 use crate::storage::Storage;
-use crate::{Flags, IntegerError, UintBatch, cpu};
+use crate::{Flagged, Flags, IntegerError, UintBatch, cpu};
 
 /// r ← a ± b mod 2^width(r), with the carries or borrows if they are asked for.
 fn sum(
@@ -66,7 +66,7 @@ fn device_flags(flags: &mut Storage<u8>) -> Result<&mut Buffer<u8>, IntegerError
 }
 
 impl UintBatch {
-    fn sum_of(&self, b: &Self, what: Sum) -> Result<(Self, Flags), IntegerError> {
+    fn sum_of(&self, b: &Self, what: Sum) -> Result<Flagged<Self>, IntegerError> {
         let (count, width) = (self.count_with(b)?, self.width.max(b.width));
         let mut r = self.output(count, width)?;
         let mut carries = Flags::for_results(&self.executor, count, width)?;
@@ -99,7 +99,7 @@ impl UintBatch {
     ///
     /// # Errors
     /// Those of every operation: see [`UintBatch`].
-    pub fn add(&self, b: &Self) -> Result<(Self, Flags), IntegerError> {
+    pub fn add(&self, b: &Self) -> Result<Flagged<Self>, IntegerError> {
         self.sum_of(b, Sum::Add)
     }
 
@@ -107,7 +107,7 @@ impl UintBatch {
     ///
     /// # Errors
     /// Those of every operation: see [`UintBatch`].
-    pub fn sub(&self, b: &Self) -> Result<(Self, Flags), IntegerError> {
+    pub fn sub(&self, b: &Self) -> Result<Flagged<Self>, IntegerError> {
         self.sum_of(b, Sum::Subtract)
     }
 

@@ -49,7 +49,7 @@ fn of_width(bits: u32) {
     print("mul", &|| drop(a.mul(&b)), &|| drop(products(&a, &b, &product)));
     let low = a.mul_low(&b).unwrap();
     print("mullo", &|| drop(a.mul_low(&b)), &|| drop(low_products(&a, &b, &low, &cpu)));
-    let (q, r, by_zero) = a.div_rem(&half).unwrap();
+    let ((q, r), by_zero) = a.div_rem(&half).unwrap();
     let by_zero = by_zero.to_vec().unwrap();
     print("divrem", &|| drop(a.div_rem(&half)), &|| drop(quotients(&a, &half, &q, &r, &by_zero)));
     let (s, rest) = a.sqrt_rem().unwrap();

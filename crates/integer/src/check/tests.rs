@@ -48,7 +48,7 @@ fn drawn(rng: &mut Random, limbs: usize, count: usize) -> UintBatch {
 fn cases<'a>([a, b, m]: [&'a UintBatch; 3], on: &'a Executor) -> Vec<Case<'a>> {
     let (sum, carries) = a.add(b).unwrap();
     let (difference, borrows) = a.sub(b).unwrap();
-    let (q, r, by_zero) = a.div_rem(b).unwrap();
+    let ((q, r), by_zero) = a.div_rem(b).unwrap();
     let (root, rest) = a.sqrt_rem().unwrap();
     let (inverse, none) = a.mod_inv(m).unwrap();
     let (power, zero) = a.pow_mod(b, m).unwrap();

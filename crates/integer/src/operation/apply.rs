@@ -1,7 +1,7 @@
 //! Operations on batches, and their checks.
 
 use super::Operation;
-use crate::{Executor, Flags, IntegerError, UintBatch, check};
+use crate::{Executor, Flagged, Flags, IntegerError, UintBatch, check};
 
 impl Operation {
     /// The results, of [`Operation::widths`], and the flags of the numbers that have none, if some
@@ -15,7 +15,7 @@ impl Operation {
         self,
         [a, b, m]: [&UintBatch; 3],
     ) -> Result<(Vec<UintBatch>, Option<Flags>), IntegerError> {
-        let flagged = |(result, flags): (UintBatch, Flags)| (vec![result], Some(flags));
+        let flagged = |(result, flags): Flagged<UintBatch>| (vec![result], Some(flags));
         Ok(match self {
             Self::Add => {
                 let (width, _) = self.widths([a.width(), b.width(), m.width()])?;
@@ -27,7 +27,7 @@ impl Operation {
             Self::MultiplyLow => (vec![a.mul_low(b)?], None),
             Self::Square => (vec![a.square()?], None),
             Self::Divide => {
-                let (quotients, remainders, flags) = a.div_rem(b)?;
+                let ((quotients, remainders), flags) = a.div_rem(b)?;
                 (vec![quotients, remainders], Some(flags))
             }
             Self::Gcd => (vec![a.gcd(b)?], None),

@@ -17,7 +17,7 @@ fn sevens(count: usize, bits: u32) -> UintBatch {
 #[test]
 fn results_are_as_wide_as_is_said() {
     let (a, b, m) = (sevens(3, 160), sevens(3, 64), sevens(1, 96));
-    let (q, r, zeros) = a.div_rem(&b).unwrap();
+    let ((q, r), zeros) = a.div_rem(&b).unwrap();
     assert_eq!((q.bits(), r.bits(), zeros.len()), (160, 64, 3));
     assert_eq!((a.div(&b).unwrap().0.bits(), a.rem(&b).unwrap().0.bits()), (160, 64));
     assert_eq!(b.div_exact(&a).unwrap().0.bits(), 64);
@@ -51,7 +51,7 @@ fn products_of_the_widest_factors() {
 fn no_numbers_at_all() {
     let (none, one) = (sevens(0, 64), sevens(1, 32));
     for (a, b) in [(&none, &one), (&one, &none), (&none, &none)] {
-        let (q, r, zeros) = a.div_rem(b).unwrap();
+        let ((q, r), zeros) = a.div_rem(b).unwrap();
         assert_eq!((q.count(), r.count(), zeros.len()), (0, 0, 0));
         assert_eq!(a.div_exact(b).unwrap().0.count(), 0);
         assert_eq!(a.gcd(b).unwrap().count(), 0);

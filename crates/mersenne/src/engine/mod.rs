@@ -29,6 +29,7 @@ pub use round_off::{Gumbel, RoundOff};
 use std::ops::RangeInclusive;
 
 use warpint_device::{CPU, DeviceError};
+use warpint_files::ErrorKind;
 
 use crate::{Residue, Shift};
 
@@ -132,6 +133,7 @@ pub struct Health {
 
 /// What can go wrong inside an engine.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum EngineError {
     /// A product came too far from an integer for its rounding to be trusted.
     #[error("round-off {measured:.4} is above the limit of {limit:.4} at length {length}")]
@@ -171,6 +173,19 @@ pub enum EngineError {
         /// What the device said.
         reason: String,
     },
+}
+
+impl EngineError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Unusable { .. } => ErrorKind::BadInput,
+            Self::RoundOff { .. } => ErrorKind::Unsound,
+            Self::NoRoom { .. } => ErrorKind::Device,
+            Self::Device(e) => e.kind(),
+        }
+    }
 }
 
 /// How an engine is to be built.

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use warpint_device::{CPU, DeviceChoice, DeviceError};
+use warpint_files::ErrorKind;
 
 use crate::engine::{BuildOptions, Cut, Engine, EngineError, EngineFamily, Margin, Step, Work};
 use crate::{Exponent, Residue, Shift};
@@ -53,6 +54,7 @@ pub struct Plan {
 
 /// Why there is no plan.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum PlanError {
     /// There is no such family there.
     #[error("there is no engine {engine} on {place}, which has {known}")]
@@ -104,6 +106,20 @@ pub enum PlanError {
         /// p.
         exponent: u32,
     },
+}
+
+impl PlanError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NoEngine { .. }
+            | Self::OutOfRange { .. }
+            | Self::TooShort { .. }
+            | Self::NoLength { .. } => ErrorKind::BadInput,
+            Self::Unusable(e) => e.kind(),
+        }
+    }
 }
 
 impl Plan {

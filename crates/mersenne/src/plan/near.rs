@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use warpint_files::ErrorKind;
 use warpint_progress::units::words;
 
 use super::{PlanError, PlanRequest};
@@ -15,6 +16,14 @@ pub struct PlanRefusal {
     pub error: PlanError,
     /// The lengths, ascending; at most two.
     pub near: Vec<usize>,
+}
+
+impl PlanRefusal {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.error.kind()
+    }
 }
 
 impl fmt::Display for PlanRefusal {

@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 
 use warpint_device::DeviceError;
+use warpint_files::ErrorKind;
 
 use crate::checkpoint::CheckpointError;
 use crate::{Check, EngineError, PlanError};
 
 /// Why a run could not go on. The checkpoints are kept in every case.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum TestError {
     /// The engine failed in a way that no longer transform mends.
     #[error(transparent)]
@@ -107,6 +109,29 @@ pub enum TestError {
         /// The last verified iteration.
         verified: u64,
     },
+}
+
+impl TestError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::PastTarget { .. } | Self::NoStart => ErrorKind::BadInput,
+            Self::Checkpoint(e) => e.kind(),
+            Self::Device { .. }
+            | Self::Engine(EngineError::Device(_) | EngineError::NoRoom { .. }) => {
+                ErrorKind::Device
+            }
+            // A plan or an engine that fails in mid-run is no fault of the request.
+            Self::Plan(_)
+            | Self::Engine(_)
+            | Self::Impossible { .. }
+            | Self::CofactorDiffers { .. }
+            | Self::Memory { .. }
+            | Self::RepeatedError { .. }
+            | Self::Unreliable { .. } => ErrorKind::Unsound,
+        }
+    }
 }
 
 impl TestError {

@@ -13,6 +13,8 @@
 //! The straight line: [`power_for`] → [`Points`] → [`ResidueFolder::keep`] during the test →
 //! [`build_largest`] → [`Proof`] → [`verify`].
 
+use warpint_files::ErrorKind;
+
 mod build;
 mod hash;
 mod points;
@@ -47,6 +49,7 @@ pub struct Proof {
 
 /// Why there is no proof, or no answer about one.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ProofError {
     /// The engine failed in a way that no longer transform mends.
     #[error(transparent)]
@@ -125,6 +128,27 @@ pub enum ProofError {
         /// p.
         exponent: u32,
     },
+}
+
+impl ProofError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Power { .. }
+            | Self::Foreign { .. }
+            | Self::Exponent(_)
+            | Self::Factor(_)
+            | Self::Bytes { .. } => ErrorKind::BadInput,
+            Self::Residue(e) => e.kind(),
+            Self::NoResidues { .. } => ErrorKind::Io,
+            Self::Engine(EngineError::Device(_) | EngineError::NoRoom { .. }) => ErrorKind::Device,
+            // A plan or an engine that fails in mid-run is no fault of the request.
+            Self::Plan(_) | Self::Engine(_) | Self::Wrong { .. } | Self::Unreliable { .. } => {
+                ErrorKind::Unsound
+            }
+        }
+    }
 }
 
 impl Proof {

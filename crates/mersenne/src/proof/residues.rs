@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
-use warpint_files::{FileError, Folder};
+use warpint_files::{ErrorKind, FileError, Folder};
 
 use super::points::{LARGEST_POWER, Points};
 use crate::Residue;
@@ -30,6 +30,7 @@ pub struct ResidueFolder {
 
 /// Why a residue cannot be had from its file.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ResidueFileError {
     /// It is not there, or cannot be read.
     #[error("cannot read the residue {}: {source}", path.display())]
@@ -49,6 +50,17 @@ pub enum ResidueFileError {
         /// What is wrong.
         reason: &'static str,
     },
+}
+
+impl ResidueFileError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Unreadable { source, .. } => source.into(),
+            Self::Unsound { .. } => ErrorKind::Io,
+        }
+    }
 }
 
 impl ResidueFolder {

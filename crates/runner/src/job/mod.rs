@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use warpint_gimps::{self as gimps, ResultsFile};
 use warpint_mersenne::checkpoint::CheckpointStore;
+use warpint_mersenne::proof::{Points, ProofError};
 use warpint_mersenne::{
     Exponent, Finished, Outcome, Plan, PlanRequest, ResidueSink, RunOptions, StopToken, TestSpec,
     TunedTimes, trial_factor,
@@ -33,15 +34,16 @@ const SLOW_TO_PLAN: u32 = 10_000_000;
 /// A good limit for trial factoring: about a tenth of a second at the largest exponents.
 pub const TF_LIMIT: u64 = 2_000_000;
 
-/// A test to be run: what is to be computed, how, and what becomes of the result.
+/// A test to be run: what is to be computed, how, and what becomes of the result. [`Job::new`] makes one with
+/// defaults, whose fields may then be changed.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Job<'a> {
     /// The test.
     pub spec: TestSpec,
     /// How and where to compute it.
     pub request: PlanRequest,
-    /// PRP: the power of the proof to be made, from 1 to
-    /// [`LARGEST_POWER`](warpint_mersenne::proof::LARGEST_POWER).
+    /// PRP: the power of the proof to be made, one that [`Points::new`] has points for.
     pub proof: Option<u32>,
     /// Lucas–Lehmer: with what everything is computed once more.
     pub verify_with: Option<PlanRequest>,
@@ -143,6 +145,9 @@ impl<'a> Job<'a> {
             return reporter.deliver(Report::Test(Box::new(TestReport::of_m2(kind))));
         }
         // A request that no plan can meet is refused before anything is touched.
+        if let Some(power) = self.proof.filter(|&power| Points::new(p, power).is_none()) {
+            return Err(ProofError::Power { exponent: p, power: power as usize }.into());
+        }
         let request = resolved(&self.request, exponent, &*reporter.observer)?;
         Plan::new(exponent, &request).map_err(|e| e.of_request(&request))?;
         gimps::check_results_path(self.results_file(&self.results_path(self.credit())))?;

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use warpint_files::ErrorKind;
 use warpint_gimps::{
     ProofFile, ProofFileError, ProofFormatError, ProofInfo, SavedProof, check_proof_folder,
 };
@@ -17,8 +18,12 @@ use crate::observer::{Observer, ProofStage, Reporter, RunEvent};
 use crate::warning::{Warning, prospect};
 pub use verify::verify_file;
 
+/// The directory of proofs in that of a job.
+pub(crate) const PROOFS: &str = "proof";
+
 /// Why no proof was made.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum MakeError {
     /// There is nothing that it could be made of, or no room: trying again would not help.
     #[error("{0}")]
@@ -32,6 +37,19 @@ pub enum MakeError {
     /// The file could not be put into its place.
     #[error(transparent)]
     File(#[from] ProofFileError),
+}
+
+impl MakeError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::GivenUp(_) => ErrorKind::Io,
+            Self::Proof(e) => e.kind(),
+            Self::Format(e) => e.kind(),
+            Self::File(e) => e.kind(),
+        }
+    }
 }
 
 /// What a test keeps for its proof, and where the proof goes.
@@ -60,7 +78,7 @@ impl ProofWork {
 
     pub(crate) fn reporting(dir: &Path, p: u32, power: u32, reporter: Reporter) -> Option<Self> {
         points(p, power)?;
-        let (residues, proofs) = (ResidueFolder::new(dir, p), dir.join("proof"));
+        let (residues, proofs) = (ResidueFolder::new(dir, p), dir.join(PROOFS));
         Some(Self { power, possible: Mutex::new(power), exponent: p, residues, proofs, reporter })
     }
 

@@ -7,15 +7,18 @@ mod tests;
 mod text;
 
 use std::fmt::{self, Display};
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use warpint_device::CPU;
-use warpint_gimps::{self as gimps, Program, ProofInfo, ResultLine};
+use warpint_gimps::{self as gimps, Program, ProofFile, ProofInfo, ResultLine};
 use warpint_mersenne::proof::sha3_256_text;
 use warpint_mersenne::{ErrorCounts, LlStart, Outcome, TestKind, Verdict};
 
 pub use no_result::{FactorReport, StopReport};
 pub use proof::{ProofReport, Refused};
+
+use crate::proofs::PROOFS;
 
 /// What came of a job.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -289,10 +292,35 @@ impl TestReport {
         self.iterations
     }
 
+    /// Whether M_p is prime, or for PRP a probable prime; with known factors, what they leave of M_p. `None` of a
+    /// test that is not at its end, and of a certification.
+    #[must_use]
+    pub fn is_prime(&self) -> Option<bool> {
+        match self.status {
+            Status::Prime => Some(true),
+            Status::Composite => Some(false),
+            Status::Certified | Status::Interim => None,
+        }
+    }
+
+    /// The low 64 bits of the residue, 16 upper-case hexadecimal digits.
+    #[must_use]
+    pub fn res64(&self) -> &str {
+        &self.res64
+    }
+
     /// Whether a proof was made of it.
     #[must_use]
     pub fn has_proof(&self) -> bool {
         self.proof.is_some()
+    }
+
+    /// Where the proof is that was made of it, if its job had the directory `dir`.
+    #[must_use]
+    pub fn proof_path(&self, dir: &Path) -> Option<PathBuf> {
+        let proof = self.proof.as_ref()?;
+        let name = ProofFile::name_of(self.exponent, &self.known_factors, proof.power);
+        Some(dir.join(PROOFS).join(name))
     }
 
     /// Whether two engines have computed it, of which this is one.

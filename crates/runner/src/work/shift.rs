@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use warpint_gimps::{Assignment, Line, NumberedLine, Work, WorkFile};
-use warpint_mersenne::proof::power_for;
+use warpint_mersenne::proof::{Points, power_for};
 use warpint_mersenne::{Exponent, StopToken, TestKind};
 use warpint_progress::units;
 
@@ -238,9 +238,14 @@ impl<'a> Shift<'a> {
         let searched = task.assignment.aid.is_some() || work.has_factoring_history();
         let double_check = work.is_double_check();
         let wants_proof = kind == TestKind::Prp && options.proofs;
+        // An exponent too small for the power gets no proof.
+        let proof_power = options
+            .proof_power
+            .or_else(|| power_for(p))
+            .filter(|&power| wants_proof && Points::new(p, power).is_some());
         let job = Job {
             request: options.request,
-            proof: options.proof_power.or_else(|| power_for(p)).filter(|_| wants_proof),
+            proof: proof_power,
             checkpoint_interval: options.checkpoint_interval,
             tf_limit: (!searched && !double_check).then_some(TF_LIMIT),
             order: Some(Order { credit, double_check, watch: self.watch }),

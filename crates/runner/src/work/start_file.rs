@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use warpint_files::{FileError, Folder, given};
+use warpint_files::{ErrorKind, FileError, Folder, given};
 use warpint_gimps::{Assignment, LONGEST_LINE, Line, Work};
 use warpint_mersenne::{Certification, Residue, ResidueError, TestKind};
 
@@ -25,6 +25,7 @@ pub struct StartFile {
 
 /// Why the residue that a certification begins with cannot be used.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum StartFileError {
     /// Something else is at its path, or too large a file.
     #[error(transparent)]
@@ -53,6 +54,18 @@ pub enum StartFileError {
         /// Why.
         source: io::Error,
     },
+}
+
+impl StartFileError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NotAFile(e) => e.kind(),
+            Self::NotAResidue { .. } => ErrorKind::BadInput,
+            Self::Read { source, .. } | Self::Remove { source, .. } => source.into(),
+        }
+    }
 }
 
 impl StartFile {

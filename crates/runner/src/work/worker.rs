@@ -18,8 +18,9 @@ use crate::observer::{Observer, Reporter};
 /// Whoever looks at the workers may hold a claim for an instant.
 const CLAIM_TRIES: u32 = 20;
 
-/// A worker on the lists of a directory.
+/// A worker on the lists of a directory. [`Worker::new`] makes one with defaults, whose fields may then be changed.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Worker {
     /// The directory of lists, results, checkpoints, log and status.
     pub dir: PathBuf,

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use warpint_files::ErrorKind;
 use warpint_mersenne::{DeviceChoice, Event, Exponent, PlanRequest, StopToken, TestKind, TestSpec};
 use warpint_runner::proofs::verify_file;
 use warpint_runner::work::{Ended, Overview, State, Tally, Worker, append, check_line};
@@ -57,7 +58,9 @@ fn on_cpu() -> PlanRequest {
 
 fn job(dir: &Path) -> Job<'_> {
     let spec = TestSpec::new(TestKind::Prp, Exponent::new(P.into()).unwrap());
-    Job { request: on_cpu(), ..Job::new(spec, dir) }
+    let mut job = Job::new(spec, dir);
+    job.request = on_cpu();
+    job
 }
 
 #[test]
@@ -67,7 +70,8 @@ fn a_job_leaves_a_result_a_line_and_a_proof_that_verifies() {
     let heard = Arc::new(Heard::default());
     let observer: Arc<dyn Observer> = heard.clone();
     let stop = StopToken::new();
-    let job = Job { proof: Some(power), ..job(dir.path()) };
+    let mut job = job(dir.path());
+    job.proof = Some(power);
     let report = job.run(&observer, &stop).unwrap();
     assert!(report.to_string().starts_with("M1279 is a probable prime"), "{report}");
     assert_eq!(heard.reports.lock().unwrap().as_slice(), std::slice::from_ref(&report));
@@ -113,6 +117,23 @@ fn a_result_that_nobody_takes_is_recorded_all_the_same() {
 }
 
 #[test]
+fn a_power_without_points_is_refused_and_a_closure_observes() {
+    let dir = tempfile::tempdir().unwrap();
+    let events = Arc::new(Mutex::new(0));
+    let counted = Arc::clone(&events);
+    let observer: Arc<dyn Observer> =
+        Arc::new(move |_: &RunEvent<'_>| *counted.lock().unwrap() += 1);
+    let mut job = job(dir.path());
+    job.proof = Some(12);
+    let error = job.run(&observer, &StopToken::new()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::BadInput, "{error}");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    job.proof = None;
+    job.run(&observer, &StopToken::new()).unwrap();
+    assert_ne!(*events.lock().unwrap(), 0);
+}
+
+#[test]
 fn a_worker_does_its_list_and_says_so() {
     let dir = tempfile::tempdir().unwrap();
     assert!(matches!(check_line("hello"), Err(RunError::NoAssignment(_))));
@@ -120,7 +141,8 @@ fn a_worker_does_its_list_and_says_so() {
     check_line(&lines[0]).unwrap();
     let appended = append(dir.path(), &lines).unwrap();
     let observer: Arc<dyn Observer> = Arc::new(Unobserved);
-    let worker = Worker { request: on_cpu(), proofs: false, ..Worker::new(dir.path()) };
+    let mut worker = Worker::new(dir.path());
+    (worker.request, worker.proofs) = (on_cpu(), false);
     let ended = worker.run(&observer, &StopToken::new()).unwrap();
     let Ended::NoWorkLeft(tally) = ended else { panic!("{ended:?}") };
     assert_eq!(tally.done, 1, "{tally:?}");

@@ -45,7 +45,7 @@ fn of(a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     let all: Vec<_> = (0..count).map(divided).collect();
     let quotient = |i: usize| narrow(&all[i].0, a.limbs);
     let remainder = |i: usize| narrow(&all[i].1, b.limbs);
-    let (mut q, mut r, mut flags) = a.batch.div_rem(&b.batch)?;
+    let ((mut q, mut r), mut flags) = a.batch.div_rem(&b.batch)?;
     check("⌊a/b⌋", &q, a.limbs, count, quotient)?;
     check("a mod b", &r, b.limbs, count, remainder)?;
     check_flags("a by b", &flags, all.iter().map(|x| x.2))?;
@@ -301,7 +301,7 @@ pub(super) fn many(
     let one = UintBatch::from_vec(executor, width(1)?, vec![1])?;
     let (a_factor, b_factor) = (factor(a_limbs)?, factor(b_limbs)?);
     for round in 0..rounds {
-        let (q, r, zeros) = a.div_rem(&b)?;
+        let ((q, r), zeros) = a.div_rem(&b)?;
         let (back, carries) = q.mul_add(&b, &r)?;
         let equal = back.compare(&a)?.iter().all(|order| order.is_eq());
         let less = r.compare(&b)?.iter().all(|order| order.is_lt());

@@ -81,19 +81,18 @@ fn request(
     rem: Option<&Path>,
 ) -> Request {
     let operands = paths.iter().map(|&path| path.clone()).collect();
-    Request {
-        rem: rem.map(Path::to_owned),
-        format: args.format,
-        out_format: args.out_format,
-        bits: args.bits.clone(),
-        chunk: args.chunk,
-        strict: args.strict,
-        check: args.check,
-        seed: args.seed,
-        restart: args.restart,
-        checkpoint_interval: args.checkpoint_interval,
-        ..Request::new(operation, operands, args.out.clone())
-    }
+    let mut request = Request::new(operation, operands, args.out.clone());
+    request.rem = rem.map(Path::to_owned);
+    request.format = args.format;
+    request.out_format = args.out_format;
+    request.bits = args.bits.clone();
+    request.chunk = args.chunk;
+    request.strict = args.strict;
+    request.check = args.check;
+    request.seed = args.seed;
+    request.restart = args.restart;
+    request.checkpoint_interval = args.checkpoint_interval;
+    request
 }
 
 /// `stopped after 3000 of 10000 numbers: …`

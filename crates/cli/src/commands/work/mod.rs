@@ -63,17 +63,16 @@ pub(crate) fn run(args: &WorkArgs) -> anyhow::Result<Exit> {
 }
 
 fn worker(args: &WorkArgs, request: PlanRequest) -> Worker {
-    Worker {
-        number: args.worker,
-        request,
-        wait: args.wait,
-        user: args.user.clone(),
-        computer: args.computer.clone(),
-        proofs: !args.no_proof,
-        proof_power: args.proof_power,
-        checkpoint_interval: args.checkpoint_interval,
-        ..Worker::new(&args.dir)
-    }
+    let mut worker = Worker::new(&args.dir);
+    worker.number = args.worker;
+    worker.request = request;
+    worker.wait = args.wait;
+    worker.user = args.user.clone();
+    worker.computer = args.computer.clone();
+    worker.proofs = !args.no_proof;
+    worker.proof_power = args.proof_power;
+    worker.checkpoint_interval = args.checkpoint_interval;
+    worker
 }
 
 /// `--add`: all lines or none.

@@ -14,7 +14,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use warpint_files::{FileError, Lock};
+use warpint_files::{ErrorKind, FileError, Lock};
 
 use crate::runs::name::{LOCK, Name, UNFINISHED};
 use crate::runs::{Layout, Unit, UnitError};
@@ -24,6 +24,7 @@ const MOST_BYTES: u64 = 64 << 20;
 
 /// Why a directory of units cannot be used.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum FolderError {
     /// Something else is there.
     #[error("{} is not a directory: give one for the files of units", path.display())]
@@ -69,6 +70,21 @@ pub enum FolderError {
         /// Why.
         source: UnitError,
     },
+}
+
+impl FolderError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NotADirectory { .. } | Self::NoLock { .. } | Self::Later { .. } => {
+                ErrorKind::BadInput
+            }
+            Self::Directory { source, .. }
+            | Self::Read { source, .. }
+            | Self::Write { source, .. } => source.into(),
+        }
+    }
 }
 
 /// What a place has.

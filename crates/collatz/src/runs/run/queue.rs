@@ -3,11 +3,14 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use warpint_files::ErrorKind;
+
 /// Between two looks at a unit that another process does.
 const AGAIN_AFTER: Duration = Duration::from_millis(300);
 
 /// Why there is no such selection.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SelectionError {
     /// Beyond the units.
     #[error("there is no unit {last}: the range has units 0 to {most}")]
@@ -35,6 +38,14 @@ pub enum SelectionError {
         /// How many there are.
         parts: u64,
     },
+}
+
+impl SelectionError {
+    /// What kind of error it is: always bad input.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        ErrorKind::BadInput
+    }
 }
 
 /// Units first, first + 1, …: `count` of them.

@@ -6,6 +6,7 @@
 use num_bigint::BigUint;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use warpint_files::ErrorKind;
 
 use crate::evidence::Evidence;
 use crate::runs::Layout;
@@ -127,6 +128,7 @@ pub struct HighestText {
 
 /// Why a text is not the unit that it should be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum UnitError {
     /// Not of this form.
     #[error("it is cut short, or no unit of warpint collatz")]
@@ -148,6 +150,14 @@ pub enum UnitError {
         /// What is wrong.
         what: &'static str,
     },
+}
+
+impl UnitError {
+    /// What kind of error it is: always bad input.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        ErrorKind::BadInput
+    }
 }
 
 /// What a file has besides its digest.

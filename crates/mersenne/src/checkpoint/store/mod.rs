@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use warpint_files::{Disk, FileError, Folder};
+use warpint_files::{Disk, ErrorKind, FileError, Folder};
 
 use super::format::{FormatError, State};
 use super::lock::{Attempt, DirectoryLock};
@@ -38,6 +38,7 @@ pub struct CheckpointStore {
 
 /// What can go wrong with the directory itself.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum CheckpointError {
     /// The directory cannot be made, read or written.
     #[error("cannot use the checkpoint directory {}: {source}; choose another with --dir", path.display())]
@@ -74,6 +75,17 @@ pub enum CheckpointError {
         /// The process that holds the lock (0 if it does not say).
         pid: u32,
     },
+}
+
+impl CheckpointError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Directory { source, .. } | Self::Unreadable { source, .. } => source.into(),
+            Self::Later { .. } | Self::Locked { .. } => ErrorKind::BadInput,
+        }
+    }
 }
 
 /// A checkpoint that is on disk.

@@ -12,9 +12,9 @@ pub(super) trait WordLanes: Lanes {
     type Int: Copy + Send + Sync;
 
     /// The integers.
-    fn ints(x: &[i64]) -> Self::Int;
+    fn ints(instructions: Self::Instructions, x: &[i64]) -> Self::Int;
     /// The same integer in every lane.
-    fn splat_int(x: i64) -> Self::Int;
+    fn splat_int(instructions: Self::Instructions, x: i64) -> Self::Int;
     /// Writes the integers out.
     fn store_ints(x: Self::Int, out: &mut [i64]);
 
@@ -62,12 +62,12 @@ impl WordLanes for u64 {
     type Int = i64;
 
     #[inline(always)]
-    fn ints(x: &[i64]) -> i64 {
+    fn ints((): (), x: &[i64]) -> i64 {
         x[0]
     }
 
     #[inline(always)]
-    fn splat_int(x: i64) -> i64 {
+    fn splat_int((): (), x: i64) -> i64 {
         x
     }
 

@@ -108,9 +108,7 @@ impl EngineFamily for Goldilocks {
         self.margin(p, length)?;
         let layout = WordLayout::new(p, length);
         #[cfg(target_arch = "x86_64")]
-        if Four::available()
-            && let Some(engine) = with_lanes::<Four>(layout, options)
-        {
+        if let Some(engine) = with_lanes::<Four>(layout, options) {
             return Ok(engine);
         }
         with_lanes::<u64>(layout, options).ok_or_else(|| EngineError::Unusable {
@@ -122,7 +120,7 @@ impl EngineFamily for Goldilocks {
     }
 }
 
-/// An engine that works on lanes of type `V`, if the length fills them.
+/// An engine that works on lanes of type `V`, if the processor has them and the length fills them.
 fn with_lanes<V: WordLanes>(layout: WordLayout, options: BuildOptions) -> Option<Box<dyn Engine>> {
     let shape = Shape::new(layout.len(), V::WIDTH)?;
     Some(Box::new(Machine::new(Transform::<V>::new(layout, shape)?, options)))

@@ -24,6 +24,7 @@ use warpint_transform::cpu::goldilocks::{Fft, Kernel, Pool, Shape, Shared};
 
 /// All tables for products of one exponent and length. Spectra are laid out as [`Shape::pitch`] says.
 pub(super) struct Transform<V: WordLanes> {
+    instructions: V::Instructions,
     layout: WordLayout,
     shape: Shape,
     words: Words,
@@ -46,8 +47,9 @@ pub(super) struct Transform<V: WordLanes> {
 
 impl<V: WordLanes> Transform<V> {
     /// Tables for p and N = `layout.len()`, cut as `shape`; `None` if the field
-    /// has no N-th root of unity or of 2. Cost O(N) products.
+    /// has no N-th root of unity or of 2, or the processor lacks the instructions of the lanes. Cost O(N) products.
     pub(super) fn new(layout: WordLayout, shape: Shape) -> Option<Self> {
+        let instructions = V::instructions()?;
         let (n, w) = (layout.len(), V::WIDTH);
         let (columns_fft, rows_fft) = (Fft::new(shape.rows)?, Fft::new(shape.columns)?);
         let omega = field::root_of_unity(n as u64)?;
@@ -66,7 +68,7 @@ impl<V: WordLanes> Transform<V> {
             .chunks_exact(w)
             .map(|x| {
                 let doubled: Vec<u64> = x.iter().map(|&x| field::double(x)).collect();
-                [V::factors(x), V::factors(&doubled)]
+                [V::factors(instructions, x), V::factors(instructions, &doubled)]
             })
             .collect();
 
@@ -82,7 +84,7 @@ impl<V: WordLanes> Transform<V> {
                 for weight in &column_weights {
                     let entry: Vec<u64> =
                         twiddles.iter().map(|&t| field::mul(t, *weight)).collect();
-                    table.push(V::factors(&entry));
+                    table.push(V::factors(instructions, &entry));
                     for (t, step) in twiddles.iter_mut().zip(&steps) {
                         *t = field::mul(*t, *step);
                     }
@@ -94,6 +96,7 @@ impl<V: WordLanes> Transform<V> {
         let inverse = middle(field::inverse(omega)?, root_inverse, field::inverse(n as u64)?);
 
         Some(Self {
+            instructions,
             layout,
             shape,
             words: Words {
@@ -120,7 +123,7 @@ impl<V: WordLanes> Transform<V> {
 
     /// A vector for a spectrum.
     pub(super) fn spectrum(&self) -> Vec<V> {
-        vec![V::splat(0); self.shape.rows / V::WIDTH * self.shape.pitch()]
+        vec![V::splat(self.instructions, 0); self.shape.rows / V::WIDTH * self.shape.pitch()]
     }
 
     /// digits ← the balanced digits of their square.
@@ -192,7 +195,7 @@ impl<V: WordLanes> Kernel<V> for Columns<'_, V> {
     fn run(self) {
         let t = self.transform;
         let (w, Shape { rows, columns }) = (V::WIDTH, t.shape);
-        let mut buffer = vec![V::splat(0); rows * t.shape.tile() / w];
+        let mut buffer = vec![V::splat(t.instructions, 0); rows * t.shape.tile() / w];
         for tile in self.tiles {
             let first = tile * t.shape.tile();
             for r in 0..rows {
@@ -201,7 +204,8 @@ impl<V: WordLanes> Kernel<V> for Columns<'_, V> {
                 let digits = self.digits[at..at + t.shape.tile()].chunks_exact(w);
                 let exponents = t.column_exponents[first..first + t.shape.tile()].chunks_exact(w);
                 for (v, (d, e)) in digits.zip(exponents).enumerate() {
-                    buffer[v * rows + r] = V::weigh(d, V::ints(e), wrap, t.row_weights[r]);
+                    buffer[v * rows + r] =
+                        V::weigh(d, V::ints(t.instructions, e), wrap, t.row_weights[r]);
                 }
             }
             for (v, column) in buffer.chunks_exact_mut(rows).enumerate() {
@@ -274,9 +278,9 @@ impl<V: WordLanes> Kernel<V> for InverseColumns<'_, V> {
     fn run(self) {
         let t = self.transform;
         let (w, Shape { rows, columns }) = (V::WIDTH, t.shape);
-        let mut buffer = vec![V::splat(0); rows * t.shape.tile() / w];
-        let mut carries = vec![V::splat_int(0); rows / w];
-        let mut digits = vec![V::splat_int(0); w];
+        let mut buffer = vec![V::splat(t.instructions, 0); rows * t.shape.tile() / w];
+        let mut carries = vec![V::splat_int(t.instructions, 0); rows / w];
+        let mut digits = vec![V::splat_int(t.instructions, 0); w];
         let mut square_out = vec![0i32; w * w];
         for tile in self.tiles {
             let first = tile * t.shape.tile();
@@ -293,7 +297,7 @@ impl<V: WordLanes> Kernel<V> for InverseColumns<'_, V> {
                 t.columns_fft.inverse(column);
             }
             for (g, carry) in carries.iter_mut().enumerate() {
-                let row_exponents = V::ints(&t.row_exponents[g * w..][..w]);
+                let row_exponents = V::ints(t.instructions, &t.row_exponents[g * w..][..w]);
                 let unweights = &t.row_unweights[g];
                 for v in 0..t.shape.tile() / w {
                     let c = first + v * w;

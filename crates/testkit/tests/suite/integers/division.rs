@@ -97,7 +97,7 @@ fn all(a: &Numbers, d: &Numbers) {
     };
     let (q, r): (Vec<Integer>, Vec<Integer>) = a.gmp.iter().zip(&d.gmp).map(div_rem).unzip();
 
-    let (mut quotients, mut remainders, mut found) = a.batch.div_rem(&d.batch).unwrap();
+    let ((mut quotients, mut remainders), mut found) = a.batch.div_rem(&d.batch).unwrap();
     equal("a div d", &quotients, n, q.iter().cloned());
     equal("a mod d", &remainders, m, r.iter().cloned());
     flags("a div d", &found, &zeros);

@@ -112,5 +112,5 @@ impl Fifth {
 /// A closure would not be compiled for the instructions of `V`.
 #[inline(always)]
 fn by<V: Lanes>(v: V, w: u64) -> V {
-    v.mul(V::splat_factor(w))
+    v.scale(w)
 }

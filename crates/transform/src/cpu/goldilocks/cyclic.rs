@@ -82,9 +82,7 @@ pub trait Cyclic: Send + Sync {
 /// Tables for N = 2^k, 3·2^k or 5·2^k points; `None` for any other N.
 pub fn cyclic(n: usize) -> Option<Box<dyn Cyclic>> {
     #[cfg(target_arch = "x86_64")]
-    if super::avx2::Four::available()
-        && let Some(tables) = Tables::<super::avx2::Four>::new(n)
-    {
+    if let Some(tables) = Tables::<super::avx2::Four>::new(n) {
         return Some(Box::new(tables));
     }
     Some(Box::new(Tables::<u64>::new(n)?))
@@ -92,6 +90,7 @@ pub fn cyclic(n: usize) -> Option<Box<dyn Cyclic>> {
 
 /// Tables of one length; a spectrum is laid out as [`Shape::pitch`] says.
 struct Tables<V: Lanes> {
+    instructions: V::Instructions,
     shape: Shape,
     columns_fft: Fft,
     rows_fft: Fft,
@@ -103,7 +102,9 @@ struct Tables<V: Lanes> {
 }
 
 impl<V: Lanes> Tables<V> {
+    /// `None` if there are no such points, or the processor lacks the instructions of the lanes.
     fn new(n: usize) -> Option<Self> {
+        let instructions = V::instructions()?;
         let shape = Shape::new(n, V::WIDTH)?;
         let (columns_fft, rows_fft) = (Fft::new(shape.rows)?, Fft::new(shape.columns)?);
         let omega = field::root_of_unity(n as u64)?;
@@ -114,7 +115,7 @@ impl<V: Lanes> Tables<V> {
                 let steps: Vec<u64> = group.iter().map(|&k| field::pow(omega, k as u64)).collect();
                 let mut entry = vec![first; V::WIDTH];
                 for _ in 0..shape.columns {
-                    table.push(V::factors(&entry));
+                    table.push(V::factors(instructions, &entry));
                     for (t, step) in entry.iter_mut().zip(&steps) {
                         *t = field::mul(*t, *step);
                     }
@@ -124,12 +125,13 @@ impl<V: Lanes> Tables<V> {
         };
         let forward = twiddles(omega, 1);
         let inverse = twiddles(field::inverse(omega)?, field::inverse(n as u64)?);
-        Some(Self { shape, columns_fft, rows_fft, forward, inverse })
+        Some(Self { instructions, shape, columns_fft, rows_fft, forward, inverse })
     }
 
     fn spectrum(&self, pool: &Pool, digits: Digits) -> Vec<V> {
         assert!(digits.len() <= self.shape.rows * self.shape.columns, "more digits than points");
-        let mut work = vec![V::splat(0); self.shape.rows / V::WIDTH * self.shape.pitch()];
+        let mut work =
+            vec![V::splat(self.instructions, 0); self.shape.rows / V::WIDTH * self.shape.pitch()];
         let shared = Shared::new(&mut work);
         pool.each_range(self.shape.columns / self.shape.tile(), |tiles| {
             V::enter(Columns { tables: self, digits, work: &shared, tiles });
@@ -142,7 +144,8 @@ impl<V: Lanes> Tables<V> {
 
     /// The coefficients of Σ ± x·y.
     fn sum(&self, pool: &Pool, spectra: &[Vec<V>], terms: &[Term]) -> Vec<u64> {
-        let mut work = vec![V::splat(0); self.shape.rows / V::WIDTH * self.shape.pitch()];
+        let mut work =
+            vec![V::splat(self.instructions, 0); self.shape.rows / V::WIDTH * self.shape.pitch()];
         pool.each_chunk(&mut work, self.shape.pitch(), |g, group| {
             let out = &mut group[..self.shape.columns];
             V::enter(Rows { tables: self, spectra, terms, at: g * self.shape.pitch(), out });
@@ -183,7 +186,7 @@ impl<V: Lanes> Kernel<V> for Columns<'_, V> {
         let t = self.tables;
         let (w, Shape { rows, columns }) = (V::WIDTH, t.shape);
         let used_rows = self.digits.len().div_ceil(columns);
-        let mut buffer = vec![V::splat(0); rows * t.shape.tile() / w];
+        let mut buffer = vec![V::splat(t.instructions, 0); rows * t.shape.tile() / w];
         let mut entry = vec![0; w];
         for tile in self.tiles {
             let first = tile * t.shape.tile();
@@ -193,9 +196,9 @@ impl<V: Lanes> Kernel<V> for Columns<'_, V> {
                     for (lane, digit) in entry.iter_mut().enumerate() {
                         *digit = self.digits.at(at + lane);
                     }
-                    *x = V::elements(&entry);
+                    *x = V::elements(t.instructions, &entry);
                 }
-                column[used_rows..].fill(V::splat(0));
+                column[used_rows..].fill(V::splat(t.instructions, 0));
                 t.columns_fft.forward(column);
                 let c = first + v * w;
                 for (g, square) in column.chunks_exact_mut(w).enumerate() {
@@ -253,7 +256,7 @@ impl<V: Lanes> Kernel<V> for InverseColumns<'_, V> {
     fn run(self) {
         let t = self.tables;
         let (w, Shape { rows, columns }) = (V::WIDTH, t.shape);
-        let mut column = vec![V::splat(0); rows];
+        let mut column = vec![V::splat(t.instructions, 0); rows];
         for tile in self.tiles {
             for v in 0..t.shape.tile() / w {
                 let c = tile * t.shape.tile() + v * w;

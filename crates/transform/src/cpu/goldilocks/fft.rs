@@ -200,7 +200,7 @@ macro_rules! table_passes {
             for i in 0..h {
                 let x = $dft([parts[0][i], $(parts[$m][i]),*]);
                 parts[0][i] = x[0];
-                $(parts[$m][i] = x[$m].mul(V::splat_factor(table[i * ($radix - 1) + $m - 1]));)*
+                $(parts[$m][i] = x[$m].scale(table[i * ($radix - 1) + $m - 1]);)*
             }
         }
 
@@ -212,7 +212,7 @@ macro_rules! table_passes {
             for i in 0..h {
                 let x = $dft([
                     parts[0][i],
-                    $(parts[$m][i].mul(V::splat_factor(table[i * ($radix - 1) + $m - 1]))),*
+                    $(parts[$m][i].scale(table[i * ($radix - 1) + $m - 1])),*
                 ]);
                 parts[0][i] = x[0];
                 $(parts[$m][i] = x[$radix - $m];)*

@@ -12,20 +12,27 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     const WIDTH: usize;
     /// W canonical multiplicands.
     type Factor: Copy + Send + Sync;
+    /// Evidence that this processor has the instructions of this type. Elements and factors are made with it
+    /// only, and so are evidence themselves.
+    type Instructions: Copy + Send + Sync;
+
+    /// The evidence; `None` where the instructions are missing.
+    fn instructions() -> Option<Self::Instructions>;
 
     /// Runs a kernel compiled for this type's instructions.
+    ///
+    /// # Panics
+    /// If the processor does not have them.
     fn enter<K: Kernel<Self>>(kernel: K);
 
     /// The same canonical element in every lane.
-    fn splat(x: u64) -> Self;
+    fn splat(instructions: Self::Instructions, x: u64) -> Self;
     /// The canonical elements.
-    fn elements(x: &[u64]) -> Self;
+    fn elements(instructions: Self::Instructions, x: &[u64]) -> Self;
     /// Writes the canonical elements out.
     fn store(self, out: &mut [u64]);
     /// The canonical multiplicands.
-    fn factors(x: &[u64]) -> Self::Factor;
-    /// The same canonical multiplicand in every lane.
-    fn splat_factor(x: u64) -> Self::Factor;
+    fn factors(instructions: Self::Instructions, x: &[u64]) -> Self::Factor;
 
     /// a + b.
     fn add(self, b: Self) -> Self;
@@ -33,6 +40,8 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     fn sub(self, b: Self) -> Self;
     /// a·w.
     fn mul(self, w: Self::Factor) -> Self;
+    /// a·w, the same canonical w in every lane.
+    fn scale(self, w: u64) -> Self;
     /// a as a factor.
     fn to_factor(self) -> Self::Factor;
     /// 2^k·a, 0 ≤ k < 192: by shifts, cheap when k is known to the compiler.
@@ -53,6 +62,11 @@ pub trait Kernel<V> {
 impl Lanes for u64 {
     const WIDTH: usize = 1;
     type Factor = u64;
+    type Instructions = ();
+
+    fn instructions() -> Option<()> {
+        Some(())
+    }
 
     #[inline(never)]
     fn enter<K: Kernel<Self>>(kernel: K) {
@@ -60,12 +74,12 @@ impl Lanes for u64 {
     }
 
     #[inline(always)]
-    fn splat(x: u64) -> Self {
+    fn splat((): (), x: u64) -> Self {
         x
     }
 
     #[inline(always)]
-    fn elements(x: &[u64]) -> u64 {
+    fn elements((): (), x: &[u64]) -> u64 {
         x[0]
     }
 
@@ -75,13 +89,8 @@ impl Lanes for u64 {
     }
 
     #[inline(always)]
-    fn factors(x: &[u64]) -> u64 {
+    fn factors((): (), x: &[u64]) -> u64 {
         x[0]
-    }
-
-    #[inline(always)]
-    fn splat_factor(x: u64) -> u64 {
-        x
     }
 
     #[inline(always)]
@@ -96,6 +105,11 @@ impl Lanes for u64 {
 
     #[inline(always)]
     fn mul(self, w: u64) -> Self {
+        field::mul(self, w)
+    }
+
+    #[inline(always)]
+    fn scale(self, w: u64) -> Self {
         field::mul(self, w)
     }
 

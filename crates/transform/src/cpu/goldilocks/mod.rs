@@ -13,8 +13,6 @@
 //! [`Fft`]): what is done with the entries between them differs. [`cyclic`](cyclic()) does nothing.
 
 #[cfg(target_arch = "x86_64")]
-// For engines of this workspace only: its functions are safe to call only where `Four::available`.
-#[doc(hidden)]
 pub mod avx2;
 mod butterfly;
 mod cyclic;

@@ -51,8 +51,8 @@ fn forward_3<V: Lanes>(x: &mut [V], pass: &Pass) {
     for (i, w) in pass.forward.chunks_exact(2).enumerate() {
         let y = dft3([a[i], b[i], c[i]]);
         a[i] = y[0];
-        b[i] = y[1].mul(V::splat_factor(w[0]));
-        c[i] = y[2].mul(V::splat_factor(w[1]));
+        b[i] = y[1].scale(w[0]);
+        c[i] = y[2].scale(w[1]);
     }
 }
 
@@ -60,7 +60,7 @@ fn forward_3<V: Lanes>(x: &mut [V], pass: &Pass) {
 fn inverse_3<V: Lanes>(x: &mut [V], pass: &Pass) {
     let [a, b, c] = parts::<V, 3>(x);
     for (i, w) in pass.inverse.chunks_exact(2).enumerate() {
-        let y = dft3([a[i], b[i].mul(V::splat_factor(w[0])), c[i].mul(V::splat_factor(w[1]))]);
+        let y = dft3([a[i], b[i].scale(w[0]), c[i].scale(w[1])]);
         (a[i], b[i], c[i]) = (y[0], y[2], y[1]);
     }
 }
@@ -71,10 +71,10 @@ fn forward_5<V: Lanes>(x: &mut [V], fifth: &Fifth, pass: &Pass) {
     for (i, w) in pass.forward.chunks_exact(4).enumerate() {
         let y = fifth.dft5([a[i], b[i], c[i], d[i], e[i]]);
         a[i] = y[0];
-        b[i] = y[1].mul(V::splat_factor(w[0]));
-        c[i] = y[2].mul(V::splat_factor(w[1]));
-        d[i] = y[3].mul(V::splat_factor(w[2]));
-        e[i] = y[4].mul(V::splat_factor(w[3]));
+        b[i] = y[1].scale(w[0]);
+        c[i] = y[2].scale(w[1]);
+        d[i] = y[3].scale(w[2]);
+        e[i] = y[4].scale(w[3]);
     }
 }
 
@@ -84,10 +84,10 @@ fn inverse_5<V: Lanes>(x: &mut [V], fifth: &Fifth, pass: &Pass) {
     for (i, w) in pass.inverse.chunks_exact(4).enumerate() {
         let y = fifth.dft5([
             a[i],
-            b[i].mul(V::splat_factor(w[0])),
-            c[i].mul(V::splat_factor(w[1])),
-            d[i].mul(V::splat_factor(w[2])),
-            e[i].mul(V::splat_factor(w[3])),
+            b[i].scale(w[0]),
+            c[i].scale(w[1]),
+            d[i].scale(w[2]),
+            e[i].scale(w[3]),
         ]);
         (a[i], b[i], c[i], d[i], e[i]) = (y[0], y[4], y[3], y[2], y[1]);
     }

@@ -18,13 +18,14 @@ mod tests;
 
 use warpint_arith::f50::F50;
 use warpint_device::{
-    Arg, Buffer, Cells, Device, DeviceError, Kernel, Launch, Source, View, assert_room,
+    Arg, Buffer, Cells, Device, DeviceError, ErrorKind, Kernel, Launch, Source, View, assert_room,
 };
 
 use shape::{Rows, Shape, row_tile};
 
 /// Why there is no such transform, or why it failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Ntt50Error {
     /// A prime without roots.
     #[error("{prime} has no 2^{log2}-th root of unity: take primes for this length")]
@@ -60,6 +61,17 @@ pub enum Ntt50Error {
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
+}
+
+impl Ntt50Error {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NoRoot { .. } | Self::Size { .. } | Self::Length { .. } => ErrorKind::BadInput,
+            Self::Device(e) => e.kind(),
+        }
+    }
 }
 
 /// The most points of a row.

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use warpint_arith::gfn::Form;
 use warpint_arith::with_field;
-use warpint_device::{Buffer, Cells, Device, DeviceError, Kernel, Launch, Source, View};
+use warpint_device::{Buffer, Cells, Device, DeviceError, ErrorKind, Kernel, Launch, Source, View};
 
 use super::LEAST_W;
 use super::shape::{Tile, has_spectra, most_log_points, spectra};
@@ -12,6 +12,7 @@ use super::twiddles::{Maker, Pass, ShortTables, Twiddles, product_args};
 
 /// Why a plan cannot be made, or not be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum GfnFftError {
     /// The field has no root of this order.
     #[error(
@@ -57,6 +58,22 @@ pub enum GfnFftError {
     /// The device failed, or has too little memory.
     #[error(transparent)]
     Device(#[from] DeviceError),
+}
+
+impl GfnFftError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Length { .. }
+            | Self::Radix(_)
+            | Self::Batch { .. }
+            | Self::Words { .. }
+            | Self::Field(_)
+            | Self::SmallFields => ErrorKind::BadInput,
+            Self::Device(e) => e.kind(),
+        }
+    }
 }
 
 /// Transforms of one length over the field of one [`Form`], `batch` at a time, on one device.

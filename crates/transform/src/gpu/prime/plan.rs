@@ -4,12 +4,13 @@ use std::sync::{Mutex, PoisonError};
 
 use warpint_arith::field::Field;
 use warpint_arith::montgomery::{PrimeField, Residue};
-use warpint_device::{Arg, Buffer, Cells, Device, DeviceError, Kernel, Launch, View};
+use warpint_device::{Arg, Buffer, Cells, Device, DeviceError, ErrorKind, Kernel, Launch, View};
 
 use super::shape::Shape;
 
 /// Why a plan cannot be made, or not be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum PrimeFftError {
     /// The field has no root of this order.
     #[error(
@@ -42,6 +43,17 @@ pub enum PrimeFftError {
     /// The device failed, or has too little memory.
     #[error(transparent)]
     Device(#[from] DeviceError),
+}
+
+impl PrimeFftError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Length { .. } | Self::Batch { .. } | Self::Words { .. } => ErrorKind::BadInput,
+            Self::Device(e) => e.kind(),
+        }
+    }
 }
 
 /// Transforms of one length over a prime field of at most 64·L bits, `batch` at a time, on one device.

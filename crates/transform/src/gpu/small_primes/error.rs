@@ -1,11 +1,12 @@
 use warpint_arith::gfn::Form;
-use warpint_device::DeviceError;
+use warpint_device::{DeviceError, ErrorKind};
 
 use crate::f50::TooFewPrimes;
 use crate::gpu::f50::Ntt50Error;
 
 /// Why there is no such plan, or why it failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SmallPrimesError {
     /// A field without roots of the order that chirps have.
     #[error("a transform of 2^{log2} points by chirps takes a root of unity of order 2^{}, and Z/({form})Z has none: take fewer points", log2 + 1)]
@@ -37,6 +38,21 @@ pub enum SmallPrimesError {
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
+}
+
+impl SmallPrimesError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NoRoot { .. }
+            | Self::ConvolutionsOnly
+            | Self::Primes(_)
+            | Self::Length { .. } => ErrorKind::BadInput,
+            Self::Ntt(e) => e.kind(),
+            Self::Device(e) => e.kind(),
+        }
+    }
 }
 
 /// An error unless a buffer has so many words.

@@ -7,9 +7,10 @@ use proptest::prelude::*;
 use warpint_arith::goldilocks::{CORNERS, Q};
 use warpint_transform::cpu::goldilocks::Lanes;
 use warpint_transform::cpu::goldilocks::avx2::Four;
+use warpint_transform::cpu::goldilocks::avx2::vector::Avx2;
 
-fn pack(x: [u64; 4]) -> Four {
-    Four::splat(0).add(Four::splat(1).mul(Four::factors(&x)))
+fn pack(avx2: Avx2, x: [u64; 4]) -> Four {
+    Four::splat(avx2, 0).add(Four::splat(avx2, 1).mul(Four::factors(avx2, &x)))
 }
 
 fn unpack(x: Four) -> [u64; 4] {
@@ -19,8 +20,8 @@ fn unpack(x: Four) -> [u64; 4] {
     out.map(|v| v as u64)
 }
 
-fn check_weigh(digits: [i32; 4], columns: [i64; 4], wrap: i64, w: [u64; 2]) {
-    let four = unpack(Four::weigh(&digits, Four::ints(&columns), wrap, w));
+fn check_weigh(avx2: Avx2, digits: [i32; 4], columns: [i64; 4], wrap: i64, w: [u64; 2]) {
+    let four = unpack(Four::weigh(&digits, Four::ints(avx2, &columns), wrap, w));
     for (i, lane) in four.into_iter().enumerate() {
         let one = u64::weigh(&digits[i..=i], columns[i], wrap, w);
         assert_eq!(lane, one, "{digits:?}, {columns:?}, {wrap}, {w:?}");
@@ -29,12 +30,10 @@ fn check_weigh(digits: [i32; 4], columns: [i64; 4], wrap: i64, w: [u64; 2]) {
 
 #[test]
 fn corner_digits() {
-    if !Four::available() {
-        return;
-    }
+    let Some(avx2) = Four::instructions() else { return };
     for d in [i32::MIN, i32::MIN + 1, -1, 0, 1, i32::MAX] {
         for w in CORNERS.into_iter().filter(|&w| w != 0) {
-            check_weigh([d, 0, -1, d], [0, 4, 5, 6], 5, [w, Q - w]);
+            check_weigh(avx2, [d, 0, -1, d], [0, 4, 5, 6], 5, [w, Q - w]);
         }
     }
 }
@@ -47,8 +46,8 @@ proptest! {
         wrap in 1i64..1 << 26,
         w in 1u64..Q,
     ) {
-        if Four::available() {
-            check_weigh(digits, columns, wrap, [w, w.mul_pow2(191)]);
+        if let Some(avx2) = Four::instructions() {
+            check_weigh(avx2, digits, columns, wrap, [w, w.mul_pow2(191)]);
         }
     }
 
@@ -64,9 +63,7 @@ proptest! {
         long: u32,
         w in 1u64..Q,
     ) {
-        if !Four::available() {
-            return Ok(());
-        }
+        let Some(avx2) = Four::instructions() else { return Ok(()) };
         let words = Words { n, bits, long_below: i64::from(long) % n };
         let rows = exponents.map(|e| i64::from(e) % n);
         let column = i64::from(column) % n;
@@ -77,9 +74,9 @@ proptest! {
             warpint_arith::goldilocks::from_i64(values[i]).mul(inverse).mul_pow2(half)
         });
         let w = [w, w.add(w)];
-        let mut carry = Four::ints(&carries);
-        let digits = pack(x).carried_digit(
-            Four::ints(&rows), column, &w.map(Four::splat_factor), words, &mut carry,
+        let mut carry = Four::ints(avx2, &carries);
+        let digits = pack(avx2, x).carried_digit(
+            Four::ints(avx2, &rows), column, &w.map(|w| Four::factors(avx2, &[w; 4])), words, &mut carry,
         );
         let (mut digits_out, mut carries_out) = ([0; 4], [0; 4]);
         Four::store_ints(digits, &mut digits_out);
@@ -98,10 +95,8 @@ proptest! {
 
     #[test]
     fn squares_of_digits_turn(digits: [[i32; 4]; 4]) {
-        if !Four::available() {
-            return Ok(());
-        }
-        let mut ints = digits.map(|row| Four::ints(&row.map(i64::from)));
+        let Some(avx2) = Four::instructions() else { return Ok(()) };
+        let mut ints = digits.map(|row| Four::ints(avx2, &row.map(i64::from)));
         let mut out = [0; 16];
         Four::store_digits(&mut ints, &mut out);
         for (i, row) in out.chunks_exact(4).enumerate() {

@@ -7,37 +7,27 @@
 
 pub mod vector;
 
-use core::arch::x86_64::*;
-
 use super::lanes::{Kernel, Lanes};
 use vector::{
-    SIGN, add_plain, and, canonical, choose, flip_sign, greater, halves, minus, mul_low, plus,
-    shift_left, shift_right, splat, transposed,
+    Avx2, SIGN, U64x4, add_plain, and, canonical, choose_of, flip_sign, greater, halves, minus,
+    mul_low, plus, shift_left, shift_right, transposed,
 };
 use warpint_arith::goldilocks::{EPSILON, Q};
 
-/// Four elements, each plus 2^63. What is done with them needs [`Four::available`].
+/// Four elements, each plus 2^63.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub struct Four(pub __m256i);
+pub struct Four(pub U64x4);
 
 /// Four plain 64-bit numbers.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub struct Plain(pub __m256i);
-
-impl Four {
-    /// Whether this processor has the instructions.
-    #[must_use]
-    pub fn available() -> bool {
-        is_x86_feature_detected!("avx2")
-    }
-}
+pub struct Plain(pub U64x4);
 
 /// a − b for a with 2^63 added and b < 2^63 plain, both canonical; 2^63 is
 /// added to the result.
 #[inline(always)]
-fn sub_small(a: __m256i, b: __m256i) -> __m256i {
+fn sub_small(a: U64x4, b: U64x4) -> U64x4 {
     // A borrow shows as a difference that grew; a − b + q is a − b − ε.
     let difference = minus(a, b);
     minus(difference, shift_right(greater(difference, a), 32))
@@ -45,26 +35,26 @@ fn sub_small(a: __m256i, b: __m256i) -> __m256i {
 
 /// l + 2^64·h of a product below 2^64·q, as a canonical number plus 2^63.
 #[inline(always)]
-fn reduce(low: __m256i, high: __m256i) -> __m256i {
+fn reduce(low: U64x4, high: U64x4) -> U64x4 {
     // As in `goldilocks::reduce`; with 2^63 added, a borrow shows as a result
     // that grew and a carry as one that shrank.
     let low = flip_sign(low);
     let difference = minus(low, shift_right(high, 32));
     let borrow = shift_right(greater(difference, low), 32);
     let difference = minus(difference, borrow);
-    let sum = plus(difference, mul_low(high, splat(EPSILON)));
+    let sum = plus(difference, mul_low(high, high.splat(EPSILON)));
     let carry = shift_right(greater(difference, sum), 32);
     canonical(plus(sum, carry))
 }
 
 /// The 128-bit product of plain numbers, reduced, plus 2^63.
 #[inline(always)]
-fn product(a: __m256i, b: __m256i) -> __m256i {
+fn product(a: U64x4, b: U64x4) -> U64x4 {
     let (a_high, b_high) = (shift_right(a, 32), shift_right(b, 32));
     let low_low = mul_low(a, b);
     // Each sum below is at most (2^32−1)² + 2·(2^32−1) < 2^64.
     let middle = plus(mul_low(a_high, b), shift_right(low_low, 32));
-    let middle_2 = plus(mul_low(a, b_high), and(middle, splat(EPSILON)));
+    let middle_2 = plus(mul_low(a, b_high), and(middle, middle.splat(EPSILON)));
     let high =
         plus(plus(mul_low(a_high, b_high), shift_right(middle, 32)), shift_right(middle_2, 32));
     let low = halves(low_low, shift_left(middle_2, 32));
@@ -74,6 +64,11 @@ fn product(a: __m256i, b: __m256i) -> __m256i {
 impl Lanes for Four {
     const WIDTH: usize = 4;
     type Factor = Plain;
+    type Instructions = Avx2;
+
+    fn instructions() -> Option<Avx2> {
+        Avx2::detect()
+    }
 
     fn enter<K: Kernel<Self>>(kernel: K) {
         #[inline(never)]
@@ -81,56 +76,52 @@ impl Lanes for Four {
         fn with_avx2<K: Kernel<Four>>(kernel: K) {
             kernel.run();
         }
-        assert!(Self::available(), "AVX2 is not there");
+        assert!(Avx2::detect().is_some(), "AVX2 is not there");
         // SAFETY: AVX2 is there.
         unsafe { with_avx2(kernel) }
     }
 
     #[inline(always)]
-    fn splat(x: u64) -> Self {
-        Self(splat(x ^ SIGN))
+    fn splat(avx2: Avx2, x: u64) -> Self {
+        Self(avx2.splat(x ^ SIGN))
     }
 
     #[inline(always)]
-    fn elements(x: &[u64]) -> Self {
-        Self(flip_sign(Self::factors(x).0))
+    fn elements(avx2: Avx2, x: &[u64]) -> Self {
+        Self(flip_sign(avx2.load(x)))
     }
 
     #[inline(always)]
     fn store(self, out: &mut [u64]) {
-        assert!(out.len() == Self::WIDTH);
-        // SAFETY: four numbers are writable there; no alignment is needed.
-        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), flip_sign(self.0)) }
+        flip_sign(self.0).store(out);
     }
 
     #[inline(always)]
-    fn factors(x: &[u64]) -> Plain {
-        assert!(x.len() == Self::WIDTH);
-        // SAFETY: four numbers are readable there; no alignment is needed.
-        Plain(unsafe { _mm256_loadu_si256(x.as_ptr().cast()) })
-    }
-
-    #[inline(always)]
-    fn splat_factor(x: u64) -> Plain {
-        Plain(splat(x))
+    fn factors(avx2: Avx2, x: &[u64]) -> Plain {
+        Plain(avx2.load(x))
     }
 
     #[inline(always)]
     fn add(self, b: Self) -> Self {
         // (q − b)' = q − b', and a + b = a' + b' mod 2^64.
-        let below_q = greater(minus(splat(Q), b.0), self.0);
-        Self(plus(plus(self.0, b.0), choose(below_q, splat(SIGN), splat(SIGN + EPSILON))))
+        let below_q = greater(minus(b.0.splat(Q), b.0), self.0);
+        Self(plus(plus(self.0, b.0), choose_of(below_q, SIGN, SIGN + EPSILON)))
     }
 
     #[inline(always)]
     fn sub(self, b: Self) -> Self {
         let negative = greater(b.0, self.0);
-        Self(plus(minus(self.0, b.0), choose(negative, splat(Q.wrapping_add(SIGN)), splat(SIGN))))
+        Self(plus(minus(self.0, b.0), choose_of(negative, Q.wrapping_add(SIGN), SIGN)))
     }
 
     #[inline(always)]
     fn mul(self, w: Plain) -> Self {
         Self(product(flip_sign(self.0), w.0))
+    }
+
+    #[inline(always)]
+    fn scale(self, w: u64) -> Self {
+        self.mul(Plain(self.0.splat(w)))
     }
 
     #[inline(always)]
@@ -152,10 +143,10 @@ impl Lanes for Four {
         } else if k <= 64 {
             // The low word is a multiple of 2^32 and so at most q − 1; the
             // high word h = h1·2^32 + h0 is worth h0·2^32 − (h0 + h1).
-            let low = if k == 64 { splat(0) } else { shift_left(x, k) };
+            let low = if k == 64 { x.splat(0) } else { shift_left(x, k) };
             let h = if k == 64 { x } else { shift_right(x, 64 - k) };
             let sum = add_plain(flip_sign(low), shift_left(h, 32));
-            sub_small(sum, plus(and(h, splat(EPSILON)), shift_right(h, 32)))
+            sub_small(sum, plus(and(h, h.splat(EPSILON)), shift_right(h, 32)))
         } else {
             // As in `goldilocks::mul_pow2`: −2^−m with m = 96 − k.
             let top = shift_left(x, k - 32);
@@ -163,7 +154,7 @@ impl Lanes for Four {
             let (top, rest) = (Self(flip_sign(top)), Self(flip_sign(rest)));
             return if negative { rest.sub(top) } else { top.sub(rest) };
         };
-        if negative { Self::splat(0).sub(Self(power)) } else { Self(power) }
+        if negative { Self(power.splat(SIGN)).sub(Self(power)) } else { Self(power) }
     }
 
     #[inline(always)]

@@ -1,7 +1,8 @@
 //! Four 64-bit numbers in an AVX2 register.
 //!
-//! The functions execute AVX2 instructions: they are for code that runs where
-//! [`Four::available`](super::Four::available) has said that these are there.
+//! Every function executes AVX2 instructions and is safe to call: each takes an [`Avx2`], or a [`U64x4`], which
+//! only an [`Avx2`] makes, and [`Avx2::detect`] hands one out only where the processor has the instructions. Both
+//! are free: an [`Avx2`] has no size, and a [`U64x4`] is the register.
 
 use core::arch::x86_64::*;
 
@@ -10,107 +11,247 @@ use warpint_arith::goldilocks::{EPSILON, Q};
 /// 2^63, which lanes of [`Four`](super::Four) have added.
 pub const SIGN: u64 = 1 << 63;
 
+/// Evidence that this processor has AVX2.
+#[derive(Debug, Clone, Copy)]
+pub struct Avx2(());
+
+/// Four 64-bit numbers; that there is one is evidence of AVX2, too.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct U64x4(__m256i);
+
 /// An intrinsic that has no other requirement than its instruction set.
 macro_rules! simd {
     ($($call:tt)*) => {
-        // SAFETY: `Four` serves transforms only, and one of four lanes is built
-        // only when `Four::available` has said that AVX2 is there.
+        // SAFETY: the caller has an `Avx2` or a `U64x4`, so AVX2 is there.
         unsafe { $($call)* }
     };
 }
 
-/// The same number in every lane.
-#[inline(always)]
-pub fn splat(x: u64) -> __m256i {
-    simd!(_mm256_set1_epi64x(x as i64))
+impl Avx2 {
+    /// The evidence, if this processor has the instructions.
+    #[must_use]
+    pub fn detect() -> Option<Self> {
+        is_x86_feature_detected!("avx2").then_some(Self(()))
+    }
+
+    /// The same number in every lane.
+    #[inline(always)]
+    #[must_use]
+    pub fn splat(self, x: u64) -> U64x4 {
+        U64x4(simd!(_mm256_set1_epi64x(x as i64)))
+    }
+
+    /// Four numbers.
+    ///
+    /// # Panics
+    /// If there are not four.
+    #[inline(always)]
+    #[must_use]
+    pub fn load(self, x: &[u64]) -> U64x4 {
+        assert!(x.len() == 4);
+        // SAFETY: AVX2 is there, and four numbers are readable there; no alignment is needed.
+        U64x4(unsafe { _mm256_loadu_si256(x.as_ptr().cast()) })
+    }
+
+    /// Four signed numbers, each as its residue mod 2^64.
+    ///
+    /// # Panics
+    /// If there are not four.
+    #[inline(always)]
+    #[must_use]
+    pub fn load_signed(self, x: &[i64]) -> U64x4 {
+        assert!(x.len() == 4);
+        // SAFETY: AVX2 is there, and four numbers are readable there; no alignment is needed.
+        U64x4(unsafe { _mm256_loadu_si256(x.as_ptr().cast()) })
+    }
+
+    /// Four signed numbers of 32 bits: their magnitudes, and the residues mod 2^64.
+    ///
+    /// # Panics
+    /// If there are not four.
+    #[inline(always)]
+    #[must_use]
+    pub fn load_short(self, x: &[i32]) -> [U64x4; 2] {
+        assert!(x.len() == 4);
+        // SAFETY: AVX2 is there, and four 32-bit numbers are readable there; no alignment is needed.
+        let x = unsafe { _mm_loadu_si128(x.as_ptr().cast()) };
+        simd!([U64x4(_mm256_cvtepu32_epi64(_mm_abs_epi32(x))), U64x4(_mm256_cvtepi32_epi64(x))])
+    }
+}
+
+impl U64x4 {
+    /// The evidence that the register is.
+    #[inline(always)]
+    #[must_use]
+    pub fn avx2(self) -> Avx2 {
+        Avx2(())
+    }
+
+    /// Another number in every lane of another register.
+    #[inline(always)]
+    #[must_use]
+    pub fn splat(self, x: u64) -> Self {
+        self.avx2().splat(x)
+    }
+
+    /// Writes the four numbers out.
+    ///
+    /// # Panics
+    /// If there is not room for just four.
+    #[inline(always)]
+    pub fn store(self, out: &mut [u64]) {
+        assert!(out.len() == 4);
+        // SAFETY: AVX2 is there, and four numbers are writable there; no alignment is needed.
+        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), self.0) }
+    }
+
+    /// Writes the four numbers out as signed ones.
+    ///
+    /// # Panics
+    /// If there is not room for just four.
+    #[inline(always)]
+    pub fn store_signed(self, out: &mut [i64]) {
+        assert!(out.len() == 4);
+        // SAFETY: AVX2 is there, and four numbers are writable there; no alignment is needed.
+        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), self.0) }
+    }
+
+    /// Writes the low halves of the four numbers out.
+    ///
+    /// # Panics
+    /// If there is not room for just four.
+    #[inline(always)]
+    pub fn store_low_halves(self, out: &mut [i32]) {
+        assert!(out.len() == 4);
+        // SAFETY: AVX2 is there, and four 32-bit numbers are writable there; no alignment is needed.
+        unsafe {
+            // The even 32-bit lanes, in order.
+            let low_halves = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
+            let packed = _mm256_permutevar8x32_epi32(self.0, low_halves);
+            _mm_storeu_si128(out.as_mut_ptr().cast(), _mm256_castsi256_si128(packed));
+        }
+    }
 }
 
 /// a + b mod 2^64.
 #[inline(always)]
-pub fn plus(a: __m256i, b: __m256i) -> __m256i {
-    simd!(_mm256_add_epi64(a, b))
+#[must_use]
+pub fn plus(a: U64x4, b: U64x4) -> U64x4 {
+    U64x4(simd!(_mm256_add_epi64(a.0, b.0)))
 }
 
 /// a − b mod 2^64.
 #[inline(always)]
-pub fn minus(a: __m256i, b: __m256i) -> __m256i {
-    simd!(_mm256_sub_epi64(a, b))
+#[must_use]
+pub fn minus(a: U64x4, b: U64x4) -> U64x4 {
+    U64x4(simd!(_mm256_sub_epi64(a.0, b.0)))
 }
 
 /// The bits that both have.
 #[inline(always)]
-pub fn and(a: __m256i, b: __m256i) -> __m256i {
-    simd!(_mm256_and_si256(a, b))
+#[must_use]
+pub fn and(a: U64x4, b: U64x4) -> U64x4 {
+    U64x4(simd!(_mm256_and_si256(a.0, b.0)))
 }
 
 /// a + 2^63 mod 2^64.
 #[inline(always)]
-pub fn flip_sign(a: __m256i) -> __m256i {
-    simd!(_mm256_xor_si256(a, splat(SIGN)))
+#[must_use]
+pub fn flip_sign(a: U64x4) -> U64x4 {
+    U64x4(simd!(_mm256_xor_si256(a.0, a.splat(SIGN).0)))
 }
 
 /// All ones where a > b, signed.
 #[inline(always)]
-pub fn greater(a: __m256i, b: __m256i) -> __m256i {
-    simd!(_mm256_cmpgt_epi64(a, b))
+#[must_use]
+pub fn greater(a: U64x4, b: U64x4) -> U64x4 {
+    U64x4(simd!(_mm256_cmpgt_epi64(a.0, b.0)))
 }
 
 /// Where the mask is ones `yes`, elsewhere `no`.
 #[inline(always)]
-pub fn choose(mask: __m256i, yes: __m256i, no: __m256i) -> __m256i {
-    simd!(_mm256_blendv_epi8(no, yes, mask))
+#[must_use]
+pub fn choose(mask: U64x4, yes: U64x4, no: U64x4) -> U64x4 {
+    U64x4(simd!(_mm256_blendv_epi8(no.0, yes.0, mask.0)))
+}
+
+/// As [`choose`], of two numbers.
+#[inline(always)]
+#[must_use]
+pub fn choose_of(mask: U64x4, yes: u64, no: u64) -> U64x4 {
+    choose(mask, mask.splat(yes), mask.splat(no))
 }
 
 /// The low half of a and the high half of b.
 #[inline(always)]
-pub(super) fn halves(a: __m256i, b: __m256i) -> __m256i {
-    simd!(_mm256_blend_epi32::<0b1010_1010>(a, b))
+pub(super) fn halves(a: U64x4, b: U64x4) -> U64x4 {
+    U64x4(simd!(_mm256_blend_epi32::<0b1010_1010>(a.0, b.0)))
 }
 
 /// The product of the low halves.
 #[inline(always)]
-pub fn mul_low(a: __m256i, b: __m256i) -> __m256i {
-    simd!(_mm256_mul_epu32(a, b))
+#[must_use]
+pub fn mul_low(a: U64x4, b: U64x4) -> U64x4 {
+    U64x4(simd!(_mm256_mul_epu32(a.0, b.0)))
 }
 
 /// a·2^k for k in 0..64.
 #[inline(always)]
-pub fn shift_left(a: __m256i, k: u32) -> __m256i {
-    simd!(_mm256_sll_epi64(a, _mm_cvtsi32_si128(k as i32)))
+#[must_use]
+pub fn shift_left(a: U64x4, k: u32) -> U64x4 {
+    U64x4(simd!(_mm256_sll_epi64(a.0, _mm_cvtsi32_si128(k as i32))))
 }
 
 /// ⌊a/2^k⌋ for k in 0..64, unsigned.
 #[inline(always)]
-pub fn shift_right(a: __m256i, k: u32) -> __m256i {
-    simd!(_mm256_srl_epi64(a, _mm_cvtsi32_si128(k as i32)))
+#[must_use]
+pub fn shift_right(a: U64x4, k: u32) -> U64x4 {
+    U64x4(simd!(_mm256_srl_epi64(a.0, _mm_cvtsi32_si128(k as i32))))
+}
+
+/// a·2^k for k in 0..64, lane by lane.
+#[inline(always)]
+#[must_use]
+pub fn shift_left_each(a: U64x4, k: U64x4) -> U64x4 {
+    U64x4(simd!(_mm256_sllv_epi64(a.0, k.0)))
+}
+
+/// ⌊a/2^k⌋ for k in 0..64, unsigned, lane by lane.
+#[inline(always)]
+#[must_use]
+pub fn shift_right_each(a: U64x4, k: U64x4) -> U64x4 {
+    U64x4(simd!(_mm256_srlv_epi64(a.0, k.0)))
 }
 
 /// The canonical form of a lazy number, both plus 2^63.
 #[inline(always)]
-pub(super) fn canonical(x: __m256i) -> __m256i {
+pub(super) fn canonical(x: U64x4) -> U64x4 {
     // x − q is x + ε.
-    plus(x, shift_right(greater(x, splat((Q - 1) ^ SIGN)), 32))
+    plus(x, shift_right(greater(x, x.splat((Q - 1) ^ SIGN)), 32))
 }
 
 /// a + b for a with 2^63 added and b plain, both canonical; 2^63 is added to
 /// the result.
 #[inline(always)]
-pub fn add_plain(a: __m256i, b: __m256i) -> __m256i {
-    let below_q = greater(minus(splat(Q.wrapping_add(SIGN)), b), a);
-    plus(plus(a, b), choose(below_q, splat(0), splat(EPSILON)))
+#[must_use]
+pub fn add_plain(a: U64x4, b: U64x4) -> U64x4 {
+    let below_q = greater(minus(a.splat(Q.wrapping_add(SIGN)), b), a);
+    plus(plus(a, b), choose_of(below_q, 0, EPSILON))
 }
 
 /// The transpose of a square of which each number is a row.
 #[inline(always)]
-pub fn transposed([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
+#[must_use]
+pub fn transposed([a, b, c, d]: [U64x4; 4]) -> [U64x4; 4] {
     simd!({
-        let (ab_even, ab_odd) = (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
-        let (cd_even, cd_odd) = (_mm256_unpacklo_epi64(c, d), _mm256_unpackhi_epi64(c, d));
+        let (ab_even, ab_odd) = (_mm256_unpacklo_epi64(a.0, b.0), _mm256_unpackhi_epi64(a.0, b.0));
+        let (cd_even, cd_odd) = (_mm256_unpacklo_epi64(c.0, d.0), _mm256_unpackhi_epi64(c.0, d.0));
         [
-            _mm256_permute2x128_si256::<0x20>(ab_even, cd_even),
-            _mm256_permute2x128_si256::<0x20>(ab_odd, cd_odd),
-            _mm256_permute2x128_si256::<0x31>(ab_even, cd_even),
-            _mm256_permute2x128_si256::<0x31>(ab_odd, cd_odd),
+            U64x4(_mm256_permute2x128_si256::<0x20>(ab_even, cd_even)),
+            U64x4(_mm256_permute2x128_si256::<0x20>(ab_odd, cd_odd)),
+            U64x4(_mm256_permute2x128_si256::<0x31>(ab_even, cd_even)),
+            U64x4(_mm256_permute2x128_si256::<0x31>(ab_odd, cd_odd)),
         ]
     })
 }

@@ -64,16 +64,14 @@ fn no_other_lengths() {
 #[test]
 fn lanes_do_not_mix() {
     use super::super::avx2::Four;
-    if !Four::available() {
-        return;
-    }
+    let Some(avx2) = Four::instructions() else { return };
     for n in lengths(8192) {
         let fft = Fft::new(n).unwrap();
         let lanes: [Vec<u64>; 4] = core::array::from_fn(|i| sample(n, (n + i) as u64));
         let mut four: Vec<Four> = (0..n)
             .map(|j| {
                 let x = [lanes[0][j], lanes[1][j], lanes[2][j], lanes[3][j]];
-                Four::splat(1).mul(Four::factors(&x))
+                Four::splat(avx2, 1).mul(Four::factors(avx2, &x))
             })
             .collect();
         let check = |four: &[Four], lanes: &[Vec<u64>; 4]| {

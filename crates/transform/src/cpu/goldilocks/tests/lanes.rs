@@ -3,12 +3,13 @@
 #![cfg(target_arch = "x86_64")]
 
 use super::super::avx2::Four;
+use super::super::avx2::vector::Avx2;
 use super::super::lanes::Lanes;
 use proptest::prelude::*;
 use warpint_arith::goldilocks::{CORNERS, Q, canonical};
 
-fn pack(x: [u64; 4]) -> Four {
-    Four::splat(0).add(Four::splat(1).mul(Four::factors(&x)))
+fn pack(avx2: Avx2, x: [u64; 4]) -> Four {
+    Four::splat(avx2, 0).add(Four::splat(avx2, 1).mul(Four::factors(avx2, &x)))
 }
 
 fn unpack(x: Four) -> [u64; 4] {
@@ -22,16 +23,17 @@ fn each<const N: usize>(x: [[u64; 4]; N], f: impl Fn([u64; N]) -> u64) -> [u64; 
     core::array::from_fn(|i| f(x.map(|v| v[i])))
 }
 
-fn check(a: [u64; 4], b: [u64; 4]) {
-    let (fa, fb) = (pack(a), pack(b));
+fn check(avx2: Avx2, a: [u64; 4], b: [u64; 4]) {
+    let (fa, fb) = (pack(avx2, a), pack(avx2, b));
     assert_eq!(unpack(fa), a);
-    assert_eq!(unpack(Four::elements(&a)), a);
+    assert_eq!(unpack(Four::elements(avx2, &a)), a);
     let mut stored = [0; 4];
     fa.store(&mut stored);
     assert_eq!(stored, a);
     assert_eq!(unpack(fa.add(fb)), each([a, b], |[a, b]| a.add(b)), "{a:?} + {b:?}");
     assert_eq!(unpack(fa.sub(fb)), each([a, b], |[a, b]| a.sub(b)), "{a:?} − {b:?}");
     assert_eq!(unpack(fa.mul(fb.to_factor())), each([a, b], |[a, b]| a.mul(b)), "{a:?}·{b:?}");
+    assert_eq!(unpack(fa.scale(b[0])), each([a], |[a]| a.scale(b[0])), "{a:?}·{}", b[0]);
     for k in 0..192 {
         assert_eq!(unpack(fa.mul_pow2(k)), each([a], |[a]| a.mul_pow2(k)), "{a:?}·2^{k}");
     }
@@ -39,13 +41,11 @@ fn check(a: [u64; 4], b: [u64; 4]) {
 
 #[test]
 fn corner_values() {
-    if !Four::available() {
-        return;
-    }
+    let Some(avx2) = Four::instructions() else { return };
     for (i, a) in CORNERS.into_iter().enumerate() {
         for j in 0..CORNERS.len() {
             let b = core::array::from_fn(|l| CORNERS[(j + l) % CORNERS.len()]);
-            check([a, CORNERS[(i + 1) % CORNERS.len()], Q - 1, a], b);
+            check(avx2, [a, CORNERS[(i + 1) % CORNERS.len()], Q - 1, a], b);
         }
     }
 }
@@ -53,18 +53,16 @@ fn corner_values() {
 proptest! {
     #[test]
     fn any_values(a: [u64; 4], b: [u64; 4]) {
-        if Four::available() {
-            check(a.map(canonical), b.map(canonical));
+        if let Some(avx2) = Four::instructions() {
+            check(avx2, a.map(canonical), b.map(canonical));
         }
     }
 
     #[test]
     fn squares_turn(x: [[u64; 4]; 4]) {
-        if !Four::available() {
-            return Ok(());
-        }
+        let Some(avx2) = Four::instructions() else { return Ok(()) };
         let x = x.map(|row| row.map(canonical));
-        let mut square = x.map(pack);
+        let mut square = x.map(|row| pack(avx2, row));
         Four::transpose(&mut square);
         for (i, four) in square.into_iter().enumerate() {
             prop_assert_eq!(unpack(four), x.map(|row| row[i]));

@@ -1,18 +1,14 @@
 //! Which exit code an error has.
 //!
-//! Every error type that reaches a command is classified here, variant by variant: a new one does
-//! not compile before it is. The outermost cause with a class decides. An error of the file system
-//! is a matter of its kind: a path that is missing, of another kind or not permitted is
-//! [`Exit::BadInput`], all else is a failure of the disk. What has no class is [`Exit::Failed`].
-
-mod collatz;
-mod mersenne;
-mod numbers;
+//! Libraries say of which kind their errors are ([`ErrorKind`]); the exit code follows from the kind. The
+//! outermost cause with a kind decides: errors of kind [`ErrorKind::Other`] leave that to their source, as do
+//! types that are not listed here. What has no kind at all is [`Exit::Failed`].
 
 use std::error::Error;
 use std::io;
 
 use anyhow::Chain;
+use warpint::ErrorKind;
 use warpint::batch::BatchError;
 use warpint::collatz::CollatzError;
 use warpint::collatz::open::OpenError;
@@ -23,7 +19,7 @@ use warpint::integer::IntegerError;
 use warpint::mersenne::checkpoint::CheckpointError;
 use warpint::mersenne::proof::{ProofError, ResidueFileError};
 use warpint::mersenne::{
-    EngineError, ExponentError, FactorError, PlanError, ResidueError, TestError,
+    EngineError, ExponentError, FactorError, PlanError, PlanRefusal, ResidueError, TestError,
 };
 use warpint::runner::RunError;
 use warpint::runner::proofs::MakeError;
@@ -33,7 +29,6 @@ use warpint::transform::gpu::f50::Ntt50Error;
 use warpint::transform::gpu::gfn::GfnFftError;
 use warpint::transform::gpu::prime::PrimeFftError;
 use warpint::transform::gpu::small_primes::SmallPrimesError;
-
 use warpint_bench::BenchError;
 use warpint_files::FileError;
 
@@ -52,127 +47,82 @@ pub(crate) fn of_error(error: &(dyn Error + 'static)) -> Exit {
 
 /// The class of one error of a chain; `None` if its cause decides.
 fn class(cause: &(dyn Error + 'static)) -> Option<Exit> {
-    fn as_a<T: Classed + 'static>(cause: &(dyn Error + 'static)) -> Option<Exit> {
-        cause.downcast_ref::<T>().and_then(Classed::class)
-    }
-    let by_type = [
-        as_a::<BadRequest>,
-        as_a::<Finding>,
-        as_a::<OutputError>,
-        as_a::<io::Error>,
-        as_a::<BatchError>,
-        as_a::<BenchError>,
-        as_a::<CheckpointError>,
-        as_a::<CollatzError>,
-        as_a::<DeviceError>,
-        as_a::<EngineError>,
-        as_a::<ExponentError>,
-        as_a::<FactorError>,
-        as_a::<FileError>,
-        as_a::<FolderError>,
-        as_a::<GfnFftError>,
-        as_a::<IntegerError>,
-        as_a::<LayoutError>,
-        as_a::<LockError>,
-        as_a::<Ntt50Error>,
-        as_a::<OpenError>,
-        as_a::<PlanError>,
-        as_a::<PrimeFftError>,
-        as_a::<ProofError>,
-        as_a::<ProofFileError>,
-        as_a::<ProofFormatError>,
-        as_a::<ResidueError>,
-        as_a::<ResidueFileError>,
-        as_a::<ResultsError>,
-        as_a::<RunError>,
-        as_a::<SelectionError>,
-        as_a::<SmallPrimesError>,
-        as_a::<TestError>,
-        as_a::<TuningError>,
-        as_a::<UnitError>,
-        as_a::<WorkFileError>,
-    ];
-    by_type.iter().find_map(|of_type| of_type(cause))
-}
-
-trait Classed: Error {
-    /// `None` if the cause decides.
-    fn class(&self) -> Option<Exit>;
-}
-
-/// Errors of one class.
-macro_rules! always {
-    ($($class:ident: $($error:ty),+;)+) => {$($(
-        impl Classed for $error {
-            fn class(&self) -> Option<Exit> {
-                Some($class)
-            }
-        }
-    )+)+};
-}
-
-always! {
-    BadInput: BadRequest, OutputError, ExponentError, FactorError, ResidueError, LayoutError,
-        SelectionError, UnitError, ProofFormatError;
-    Negative: Finding;
-}
-
-impl Classed for io::Error {
-    fn class(&self) -> Option<Exit> {
-        use io::ErrorKind as Kind;
+    match cause.downcast_ref::<io::Error>() {
         // An error of this program's own may be inside.
-        if let Some(class) = self.get_ref().and_then(|inner| class(inner)) {
-            return Some(class);
-        }
-        Some(match self.kind() {
-            Kind::NotFound
-            | Kind::PermissionDenied
-            | Kind::AlreadyExists
-            | Kind::NotADirectory
-            | Kind::IsADirectory
-            | Kind::DirectoryNotEmpty
-            | Kind::ReadOnlyFilesystem
-            | Kind::InvalidFilename
-            | Kind::InvalidInput
-            | Kind::InvalidData => BadInput,
-            _ => Failed,
-        })
+        Some(error) => error
+            .get_ref()
+            .and_then(|inner| class(inner))
+            .or_else(|| of_kind(ErrorKind::from(error))),
+        None => own(cause).or_else(|| of_kind(kind(cause)?)),
     }
 }
 
-impl Classed for FileError {
-    fn class(&self) -> Option<Exit> {
-        match self {
-            Self::NotAFile { .. }
-            | Self::NotAFolder { .. }
-            | Self::Unwritable { .. }
-            | Self::TooLarge { .. }
-            | Self::Locked { .. } => Some(BadInput),
-            Self::Io { .. } => None,
-            Self::Stopped { .. } => Some(Stopped),
-        }
+/// The class of the program's own errors.
+fn own(cause: &(dyn Error + 'static)) -> Option<Exit> {
+    match () {
+        () if cause.is::<BadRequest>() || cause.is::<OutputError>() => Some(BadInput),
+        () if cause.is::<Finding>() => Some(Negative),
+        () => None,
     }
 }
 
-impl Classed for DeviceError {
-    fn class(&self) -> Option<Exit> {
-        Some(match self {
-            Self::NoDevice(_) | Self::NoCompiler(_) => BadInput,
-            Self::Compile { .. }
-            | Self::OutOfMemory { .. }
-            | Self::Failed { .. }
-            | Self::Fault { .. } => Failed,
-        })
+/// The class of a kind of errors; `None` if the cause of the error decides.
+fn of_kind(kind: ErrorKind) -> Option<Exit> {
+    match kind {
+        ErrorKind::BadInput => Some(BadInput),
+        ErrorKind::Finding => Some(Negative),
+        ErrorKind::Stopped => Some(Stopped),
+        ErrorKind::Io | ErrorKind::Device | ErrorKind::Resources | ErrorKind::Unsound => {
+            Some(Failed)
+        }
+        _ => None,
     }
 }
 
-impl Classed for TuningError {
-    fn class(&self) -> Option<Exit> {
-        match self {
-            Self::NoFolder => Some(BadInput),
-            Self::Io { .. } => None,
-        }
+/// The kind of an error of a library.
+fn kind(cause: &(dyn Error + 'static)) -> Option<ErrorKind> {
+    macro_rules! first_of {
+        ($($error:ty),+ $(,)?) => {
+            None$(.or_else(|| cause.downcast_ref().map(<$error>::kind)))+
+        };
     }
+    first_of![
+        BatchError,
+        BenchError,
+        CheckpointError,
+        CollatzError,
+        DeviceError,
+        EngineError,
+        ExponentError,
+        FactorError,
+        FileError,
+        FolderError,
+        GfnFftError,
+        IntegerError,
+        LayoutError,
+        LockError,
+        MakeError,
+        Ntt50Error,
+        OpenError,
+        PlanError,
+        PlanRefusal,
+        PrimeFftError,
+        ProofError,
+        ProofFileError,
+        ProofFormatError,
+        ResidueError,
+        ResidueFileError,
+        ResultsError,
+        RunError,
+        SelectionError,
+        SmallPrimesError,
+        StartFileError,
+        StoredError,
+        TestError,
+        TuningError,
+        UnitError,
+        WorkFileError,
+    ]
 }
 
 #[cfg(test)]

@@ -1,0 +1,27 @@
+//! Stands for `cuda` without the feature of that name: there are no GPUs, and no driver is loaded.
+
+use crate::{Device, DeviceError, DeviceInfo};
+
+fn missing() -> DeviceError {
+    DeviceError::NoDevice("there is no GPU for a program that is built without CUDA".into())
+}
+
+/// No driver.
+pub(crate) fn driver_version() -> Option<(u32, u32)> {
+    None
+}
+
+/// No GPU.
+pub(crate) fn open(_: u32) -> Result<Device, DeviceError> {
+    Err(missing())
+}
+
+/// No GPUs.
+pub(crate) fn list() -> Result<Vec<DeviceInfo>, DeviceError> {
+    Err(missing())
+}
+
+/// No bus.
+pub(crate) fn pci_bus_id(_: u32) -> Result<String, DeviceError> {
+    Err(missing())
+}

@@ -1,0 +1,95 @@
+//! Kinds of errors, the same for all libraries.
+
+use std::io;
+
+use crate::FileError;
+
+/// What kind of failure an error is: what a program decides on, by an exit code or by trying again. Every
+/// error of these libraries that has a `kind` method answers with one, also where it wraps others.
+///
+/// | kind | the same request again |
+/// |---|---|
+/// | [`BadInput`](Self::BadInput) | fails again until the request, or what it names, has changed |
+/// | [`Io`](Self::Io), [`Device`](Self::Device), [`Resources`](Self::Resources) | may succeed once the disk, the device or the host recovers |
+/// | [`Unsound`](Self::Unsound) | may succeed; the hardware or the chosen arithmetic is in doubt |
+/// | [`Finding`](Self::Finding) | finds the same, unless the hardware is at fault |
+/// | [`Stopped`](Self::Stopped) | goes on where it was stopped, if the work can be resumed |
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The request makes no sense, or names what cannot be used: a path that is missing, of another kind, not
+    /// permitted or in use by another process; a file in another format; a device that is not there.
+    BadInput,
+    /// Reading or writing failed (disk full, I/O error), or a file of the program's own is lost or damaged.
+    Io,
+    /// A device, its driver or its compiler failed, or its memory does not suffice.
+    Device,
+    /// The host lacks memory, threads or another resource.
+    Resources,
+    /// No sound result: checks failed, round-off is too high for every transform length, or memory has changed.
+    Unsound,
+    /// The work is done, and found what must not be: results that contradict their operands.
+    Finding,
+    /// A stop was requested before the end.
+    Stopped,
+    /// None of these: an error of the caller's own code (an observer, a callback), or one inside the library. The
+    /// `source` of the error, if there is one, says more.
+    Other,
+}
+
+/// The kind of an error of the system. A path that is missing, of another kind or not permitted is
+/// [`ErrorKind::BadInput`], all else is [`ErrorKind::Io`]; a [`FileError`] inside decides for itself.
+impl From<&io::Error> for ErrorKind {
+    fn from(error: &io::Error) -> Self {
+        use io::ErrorKind as Kind;
+        let inside = error.get_ref().and_then(|inner| inner.downcast_ref::<FileError>());
+        match (inside, error.kind()) {
+            (Some(inside), _) => inside.kind(),
+            (
+                None,
+                Kind::NotFound
+                | Kind::PermissionDenied
+                | Kind::AlreadyExists
+                | Kind::NotADirectory
+                | Kind::IsADirectory
+                | Kind::DirectoryNotEmpty
+                | Kind::ReadOnlyFilesystem
+                | Kind::InvalidFilename
+                | Kind::InvalidInput
+                | Kind::InvalidData,
+            ) => Self::BadInput,
+            _ => Self::Io,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn an_error_of_the_system_is_a_matter_of_its_kind() {
+        for (kind, expected) in [
+            (io::ErrorKind::PermissionDenied, ErrorKind::BadInput),
+            (io::ErrorKind::NotFound, ErrorKind::BadInput),
+            (io::ErrorKind::StorageFull, ErrorKind::Io),
+            (io::ErrorKind::Other, ErrorKind::Io),
+        ] {
+            assert_eq!(ErrorKind::from(&io::Error::from(kind)), expected);
+            let path = "f".into();
+            let wrapped = FileError::Io { action: "read", path, source: kind.into() };
+            assert_eq!(wrapped.kind(), expected);
+        }
+    }
+
+    #[test]
+    fn an_error_of_a_file_inside_decides_for_itself() {
+        let stopped = FileError::Stopped { path: "lock".into() };
+        // It becomes the inner error of one that names another path.
+        let outer = stopped.in_message_of(Path::new("results"));
+        assert_eq!(ErrorKind::from(&outer), ErrorKind::Stopped);
+        let locked = FileError::Locked { path: "lock".into() }.in_message_of(Path::new("results"));
+        assert_eq!(ErrorKind::from(&locked), ErrorKind::BadInput);
+    }
+}
