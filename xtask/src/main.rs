@@ -1,6 +1,7 @@
 //! Chores of the workspace that are too long, or too rough, for `cargo test`:
 //! `cargo xtask --help`.
 
+mod check_docs;
 mod check_kernels;
 mod families;
 mod flips;
@@ -30,6 +31,8 @@ enum Task {
     ProofBytes(proof_bytes::Options),
     /// Round-off of `fp64` on a device at every length, as the table that margins come from
     Margins(margins::Options),
+    /// README.md short, prose narrow, links and the table of contents of the book complete
+    CheckDocs(check_docs::Options),
     /// Every kernel compiled for every architecture, its registers and spills within budget
     CheckKernels(check_kernels::Options),
     /// The kernels on the simulator, under the address and the thread sanitizer
@@ -40,6 +43,7 @@ enum Task {
 
 fn main() -> ExitCode {
     let done = match Task::parse() {
+        Task::CheckDocs(options) => check_docs::run(&options),
         Task::CheckKernels(options) => check_kernels::run(&options),
         Task::Flips(options) => flips::run(&options),
         Task::LlSweep(options) => ll_sweep::run(&options),

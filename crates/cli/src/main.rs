@@ -12,6 +12,8 @@ mod meter;
 mod misuse;
 mod progress;
 mod proof_view;
+#[cfg(test)]
+mod reference;
 mod report;
 mod run;
 mod signals;

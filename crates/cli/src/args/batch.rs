@@ -21,28 +21,108 @@ Examples:
   warpint batch powm x.txt 65537 n.txt -o r.txt
   seq 100 | warpint batch sqr - -o - > squares.txt";
 
+const ADD_EXAMPLES: &str = "\
+Examples:
+  warpint batch add a.txt b.txt -o sums.txt
+
+  $ warpint batch add 2^64 1 -o - --quiet
+  18446744073709551617";
+
+const SUB_EXAMPLES: &str = "\
+Examples:
+  warpint batch sub a.txt b.txt -o differences.txt
+
+  $ warpint batch sub 2^64 1 -o - --quiet
+  18446744073709551615";
+
+const MUL_EXAMPLES: &str = "\
+Examples:
+  warpint batch mul a.txt b.txt -o products.txt
+
+  $ warpint batch mul 2^64 3 -o - --quiet
+  55340232221128654848";
+
+const MULLO_EXAMPLES: &str = "\
+Examples:
+  warpint batch mullo a.npy b.npy -o products.npy
+
+  $ warpint batch mullo 2^32-1 2^32-1 -o - --quiet
+  1";
+
+const SQR_EXAMPLES: &str = "\
+Examples:
+  warpint batch sqr a.npy -o squares.npy --device cuda
+
+  $ warpint batch sqr 10^20 -o - --quiet
+  10000000000000000000000000000000000000000";
+
+const DIVREM_EXAMPLES: &str = "\
+Examples:
+  warpint batch divrem a.txt b.txt -o quotients.txt --rem remainders.txt
+
+  $ warpint batch divrem 10^20 7 -o - --quiet
+  14285714285714285714";
+
+const GCD_EXAMPLES: &str = "\
+Examples:
+  warpint batch gcd a.txt b.txt -o divisors.txt
+
+  $ warpint batch gcd 2^60-1 2^48-1 -o - --quiet
+  4095";
+
+const MODINV_EXAMPLES: &str = "\
+Examples:
+  warpint batch modinv a.txt 2^255-19 -o inverses.txt
+
+  $ warpint batch modinv 3 2^61-1 -o - --quiet
+  1537228672809129301";
+
+const SQRT_EXAMPLES: &str = "\
+Examples:
+  warpint batch sqrt a.txt -o roots.txt --rem remainders.txt
+
+  $ warpint batch sqrt 10^41 -o - --quiet
+  316227766016837933199";
+
+const POWM_EXAMPLES: &str = "\
+Examples:
+  warpint batch powm x.txt 65537 n.txt -o r.txt
+
+  $ warpint batch powm 3 2^61-2 2^61-1 -o - --quiet
+  1";
+
 /// What is done to the numbers of files.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Batch {
     /// a + b, exactly; in npy and raw files 32 bits wider than the wider of the two.
+    #[command(after_help = ADD_EXAMPLES)]
     Add(PairArgs),
     /// a − b; where a < b there is no result, and the line is told of.
+    #[command(after_help = SUB_EXAMPLES)]
     Sub(PairArgs),
     /// a·b, exactly; in npy and raw files as wide as both together.
+    #[command(after_help = MUL_EXAMPLES)]
     Mul(PairArgs),
     /// a·b mod 2^w, w the wider of the two widths.
+    #[command(after_help = MULLO_EXAMPLES)]
     Mullo(PairArgs),
     /// a², exactly; in npy and raw files of twice the width.
+    #[command(after_help = SQR_EXAMPLES)]
     Sqr(SquareArgs),
     /// ⌊a/b⌋, and with --rem a mod b; where b = 0 there is no result.
+    #[command(after_help = DIVREM_EXAMPLES)]
     Divrem(DivideArgs),
     /// The greatest common divisor of a and b.
+    #[command(after_help = GCD_EXAMPLES)]
     Gcd(PairArgs),
     /// x with a·x ≡ 1 mod b and x < b; where there is none there is no result.
+    #[command(after_help = MODINV_EXAMPLES)]
     Modinv(PairArgs),
     /// ⌊√a⌋, and with --rem what its square leaves of a.
+    #[command(after_help = SQRT_EXAMPLES)]
     Sqrt(RootArgs),
     /// a^e mod m; where m = 0 there is no result.
+    #[command(after_help = POWM_EXAMPLES)]
     Powm(PowerArgs),
 }
 

@@ -9,6 +9,21 @@ use super::arithmetic::{ArithmeticArgs, threads};
 use super::{BenchBatchArgs, BenchBigprimeArgs, gpu};
 use crate::units;
 
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  warpint bench mersenne
+  warpint bench batch --device cuda --json";
+
+const CHECKS_EXAMPLES: &str = "\
+Examples:
+  warpint bench checks
+  warpint bench checks 82589933 --device cuda --dir /mnt/disk --checks 3";
+
+const DEVICE_EXAMPLES: &str = "\
+Examples:
+  warpint bench device
+  warpint bench device --device cuda:1 --json";
+
 const BENCH_EXAMPLES: &str = "\
 Examples:
   warpint bench mersenne
@@ -60,9 +75,11 @@ pub(crate) enum Bench {
     /// before and after the test. This takes some minutes, and a folder in DIR, which is removed at
     /// the end: the cost of checkpoints depends on the disk. The whole test of P must take 10 seconds
     /// or more. Smaller exponents are refused, since the cost of their checks is lost in the noise.
+    #[command(after_help = CHECKS_EXAMPLES)]
     Checks(BenchChecksArgs),
     /// Measure the rates of a GPU: products and transforms mod 2^64 − 2^32 + 1 in registers, memory,
     /// kernels in a graph, FP64. A wrong result is an error.
+    #[command(after_help = DEVICE_EXAMPLES)]
     Device(BenchDeviceArgs),
     /// Time the Jacobi symbol of a random residue mod 2^P − 1, the check of a Lucas–Lehmer test.
     #[command(

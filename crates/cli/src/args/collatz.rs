@@ -6,6 +6,11 @@ use super::collatz_bench::{BENCH_EXAMPLES, CollatzBenchArgs};
 use super::collatz_delays::{DELAY_EXAMPLES, DelayArgs, PATH_EXAMPLES, PathArgs};
 use super::collatz_runs::{MERGE_EXAMPLES, MergeArgs, VERIFY_EXAMPLES, VerifyArgs};
 
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  warpint collatz verify --below 2^40
+  warpint collatz path 27";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Collatz {
     /// Verify that every number of a range reaches 1.

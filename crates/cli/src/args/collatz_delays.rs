@@ -10,15 +10,24 @@ use warpint::batch::expression::{large_natural, natural};
 
 pub(super) const PATH_EXAMPLES: &str = "\
 Examples:
-  warpint collatz path 27
-  warpint collatz path 2^1000-1 --json";
+  warpint collatz path 2^1000-1 --json
+
+  $ warpint collatz path 27
+  27 reaches 1 after 111 steps (41 odd, 70 even) and rises to 9232; it is below itself after 96 steps";
 
 pub(super) const DELAY_EXAMPLES: &str = "\
 Examples:
   warpint collatz delay 1 10^9 --records
   warpint collatz delay 2^40 2^40+10^6 --out delays.txt
   warpint collatz delay 1 1000 --out - | sort -nk2 | tail
-  warpint collatz delay 2^40 2^41 --device cuda --json";
+  warpint collatz delay 2^40 2^41 --device cuda --json
+
+  $ warpint collatz delay 1 6 --out - 2> report.txt
+  1 0
+  2 1
+  3 7
+  4 2
+  5 5";
 
 #[derive(Debug, Args)]
 pub(crate) struct PathArgs {

@@ -115,6 +115,17 @@ pub(crate) struct TuneBatchArgs {
     pub(crate) json: bool,
 }
 
+pub(super) const SELFTEST_EXAMPLES: &str = "\
+Examples:
+  warpint selftest
+  warpint selftest fp64::
+  warpint selftest --device cuda
+  warpint selftest --device cuda --thorough batch
+  warpint selftest --faults
+
+  $ warpint selftest word:: --quiet
+  16 passed, 0 failed";
+
 #[derive(Debug, Args)]
 pub(crate) struct SelftestArgs {
     /// Only the cases whose suite::case contains this text.

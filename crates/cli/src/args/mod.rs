@@ -114,7 +114,7 @@ pub(crate) enum Command {
     #[command(after_help = work::WORK_EXAMPLES)]
     Work(WorkArgs),
     /// Show what the workers of a directory do, and how many assignments are left.
-    #[command(after_help = "Examples:\n  warpint status\n  warpint status gimps --json")]
+    #[command(after_help = work::STATUS_EXAMPLES)]
     Status(StatusArgs),
     /// Add, multiply, divide … the numbers of files, number by number.
     ///
@@ -128,16 +128,19 @@ pub(crate) enum Command {
         what: Batch,
     },
     /// The Collatz conjecture: verify it over ranges of numbers; paths, delays and records.
+    #[command(after_help = collatz::EXAMPLES)]
     Collatz {
         #[command(subcommand)]
         what: Collatz,
     },
     /// Check proofs that a probable-prime test was done.
+    #[command(after_help = proof::EXAMPLES)]
     Proof {
         #[command(subcommand)]
         what: Proof,
     },
     /// Measure how fast this machine is.
+    #[command(after_help = bench::EXAMPLES)]
     Bench {
         #[command(subcommand)]
         what: Bench,
@@ -171,7 +174,7 @@ pub(crate) enum Command {
     /// one. On a GPU the quick cases of every suite take at most 90 s when no kernel is compiled yet;
     /// --thorough runs all cases in about 11 minutes. Exit code 1 if a case fails.
     #[command(
-        after_help = "Examples:\n  warpint selftest\n  warpint selftest fp64::\n  warpint selftest --device cuda\n  warpint selftest --device cuda --thorough batch\n  warpint selftest --faults"
+        after_help = machine::SELFTEST_EXAMPLES
     )]
     Selftest(SelftestArgs),
     /// List the GPUs, and what is missing to use them.
@@ -186,7 +189,7 @@ pub(crate) enum Command {
     },
     /// Print a completion script for a shell.
     #[command(
-        after_help = "Example:\n  warpint completions bash > ~/.local/share/bash-completion/completions/warpint"
+        after_help = "Examples:\n  warpint completions fish > ~/.config/fish/completions/warpint.fish\n  warpint completions bash > ~/.local/share/bash-completion/completions/warpint"
     )]
     Completions {
         /// bash, elvish, fish, powershell or zsh.

@@ -7,6 +7,11 @@ use warpint::mersenne::proof::LARGEST_POWER;
 
 use super::arithmetic::ArithmeticArgs;
 
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  warpint prp 216091 --proof
+  warpint proof verify warpint-work/proof/M216091-8.proof";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Proof {
     /// Verify a PRP proof of 2^P − 1 (version 2, made by this or another program) in a small fraction

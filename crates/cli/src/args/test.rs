@@ -20,6 +20,9 @@ Examples:
   warpint prp 6972593 --iterations 10000     the residue after 10000 squarings
   warpint prp 82589933 --device cuda:1       on the second GPU
 
+  $ warpint prp 67
+  M67 is composite: it has the factor 193707721 = 2·1445580·67 + 1
+
 Checkpoints are in DIR/M<P>/. Ctrl-C saves one and stops; the same command resumes the test.";
 
 pub(super) const LL_EXAMPLES: &str = "\
@@ -29,6 +32,9 @@ Examples:
   warpint ll 44497 --engine goldilocks       in exact integer arithmetic
   warpint ll 44497 --verify-with goldilocks  with two engines that are compared
   warpint ll 44497 --length 4K --threads 1   with a given transform length
+
+  $ warpint ll 31 --quiet
+  M31 is prime (Lucas–Lehmer): 29 squarings, 0.16 ms, engine word, exact arithmetic, no errors
 
 Checkpoints are in DIR/M<P>/. Ctrl-C saves one and stops; the same command resumes the test.";
 

@@ -18,7 +18,24 @@ Examples:
   warpint work gimps --device cuda:1 --worker 1
   warpint status gimps                      from another terminal: how far it is
 
+  $ warpint work gimps --add PRP=N/A,1,2,67,-1
+  added 1 line to gimps/worktodo.txt
+  $ warpint work gimps
+  M67 is composite: it has the factor 193707721 = 2·1445580·67 + 1
+  no work left in gimps/worktodo.txt: 1 assignment done
+
 Ctrl-C saves a checkpoint and stops; the same command goes on from it.";
+
+pub(super) const STATUS_EXAMPLES: &str = "\
+Examples:
+  warpint status               of warpint-work
+  warpint status gimps --json  of another directory, for a script
+
+  $ warpint work todo --add PRP=N/A,1,2,216091,-1
+  added 1 line to todo/worktodo.txt
+  $ warpint status todo
+  no worker has been here
+  todo/worktodo.txt: 1 assignment left";
 
 #[derive(Debug, Args)]
 pub(crate) struct WorkArgs {

@@ -19,6 +19,9 @@ mod bench;
 mod bench_batch;
 #[cfg(test)]
 mod bench_bigprime;
+#[cfg(unix)]
+#[cfg(test)]
+mod book;
 #[cfg(test)]
 mod certs;
 #[cfg(test)]
