@@ -15,7 +15,7 @@ pub(crate) enum Proof {
     /// A right proof rules out errors of the test. It does not rule out deceit: whoever has patience
     /// can multiply the residue by an element of small order. Such residues are refused where they
     /// would make a prime look composite, unless the order has a prime factor above 2^20 (other than
-    /// P); those of a composite number may pass. See docs/PROOFS.md.
+    /// P); those of a composite number may pass. See docs/checks/proofs.md.
     ///
     /// Exit code 0: the proof is right; 1: it is wrong, by exact arithmetic or in two runs at
     /// different transform lengths; 2: the file is no proof.
