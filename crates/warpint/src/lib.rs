@@ -202,3 +202,14 @@ pub use warpint_runner as runner;
 #[cfg(feature = "transform")]
 #[doc(inline)]
 pub use warpint_transform as transform;
+
+/// The Rust code of README and book, as doctests.
+#[cfg(all(doctest, feature = "integer", feature = "mersenne", feature = "transform"))]
+mod pages {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/guides/big-primes.md")]
+    struct BigPrimes;
+    #[doc = include_str!("../../../docs/guides/library.md")]
+    struct Library;
+}

@@ -94,34 +94,34 @@ Examples:
 /// What is done to the numbers of files.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Batch {
-    /// a + b, exactly; in npy and raw files 32 bits wider than the wider of the two.
+    /// a + b; in npy and raw files 32 bits wider than the wider operand.
     #[command(after_help = ADD_EXAMPLES)]
     Add(PairArgs),
-    /// a − b; where a < b there is no result, and the line is told of.
+    /// a − b; no result if a < b.
     #[command(after_help = SUB_EXAMPLES)]
     Sub(PairArgs),
-    /// a·b, exactly; in npy and raw files as wide as both together.
+    /// a·b; in npy and raw files as wide as both operands together.
     #[command(after_help = MUL_EXAMPLES)]
     Mul(PairArgs),
-    /// a·b mod 2^w, w the wider of the two widths.
+    /// a·b mod 2^w, where w is the wider of the two widths.
     #[command(after_help = MULLO_EXAMPLES)]
     Mullo(PairArgs),
-    /// a², exactly; in npy and raw files of twice the width.
+    /// a²; in npy and raw files twice as wide as a.
     #[command(after_help = SQR_EXAMPLES)]
     Sqr(SquareArgs),
-    /// ⌊a/b⌋, and with --rem a mod b; where b = 0 there is no result.
+    /// ⌊a/b⌋, and with --rem a mod b; no result if b = 0.
     #[command(after_help = DIVREM_EXAMPLES)]
     Divrem(DivideArgs),
     /// The greatest common divisor of a and b.
     #[command(after_help = GCD_EXAMPLES)]
     Gcd(PairArgs),
-    /// x with a·x ≡ 1 mod b and x < b; where there is none there is no result.
+    /// x < b with a·x ≡ 1 mod b; no result if a and b have a common divisor.
     #[command(after_help = MODINV_EXAMPLES)]
     Modinv(PairArgs),
-    /// ⌊√a⌋, and with --rem what its square leaves of a.
+    /// ⌊√a⌋, and with --rem a − ⌊√a⌋².
     #[command(after_help = SQRT_EXAMPLES)]
     Sqrt(RootArgs),
-    /// a^e mod m; where m = 0 there is no result.
+    /// a^e mod m; no result if m = 0.
     #[command(after_help = POWM_EXAMPLES)]
     Powm(PowerArgs),
 }
@@ -129,12 +129,12 @@ pub(crate) enum Batch {
 #[derive(Debug, Args)]
 pub(crate) struct PairArgs {
     /// The numbers a: a file, a pipe, - for standard input, or one number, such as 5, 0x10001 or
-    /// 2^127-1. A file of that name comes first. Pipes are read to their end first.
+    /// 2^127-1. If a file of that name exists, the file is read. Pipes are read to their end first.
     #[arg(value_name = "A", allow_negative_numbers = true)]
     pub(crate) a: PathBuf,
 
-    /// The numbers b, given like a: as many as there are of a, or one of either for all of the
-    /// other.
+    /// The numbers b, given like a. Both operands have equal counts, or one has a single number, which
+    /// is used with every number of the other.
     #[arg(value_name = "B", allow_negative_numbers = true)]
     pub(crate) b: PathBuf,
 
@@ -145,7 +145,7 @@ pub(crate) struct PairArgs {
 #[derive(Debug, Args)]
 pub(crate) struct SquareArgs {
     /// The numbers a: a file, a pipe, - for standard input, or one number, such as 5, 0x10001 or
-    /// 2^127-1. A file of that name comes first. Pipes are read to their end first.
+    /// 2^127-1. If a file of that name exists, the file is read. Pipes are read to their end first.
     #[arg(value_name = "A", allow_negative_numbers = true)]
     pub(crate) a: PathBuf,
 
@@ -174,7 +174,7 @@ pub(crate) struct RootArgs {
 #[derive(Debug, Args)]
 pub(crate) struct PowerArgs {
     /// The numbers a: a file, a pipe, - for standard input, or one number, such as 5, 0x10001 or
-    /// 2^127-1. A file of that name comes first. Pipes are read to their end first.
+    /// 2^127-1. If a file of that name exists, the file is read. Pipes are read to their end first.
     #[arg(value_name = "A", allow_negative_numbers = true)]
     pub(crate) a: PathBuf,
 
@@ -182,8 +182,8 @@ pub(crate) struct PowerArgs {
     #[arg(value_name = "E", allow_negative_numbers = true)]
     pub(crate) e: PathBuf,
 
-    /// The moduli, given like a: as many as there are of a and of e, or one of any for all of the
-    /// others.
+    /// The moduli, given like a. All operands have equal counts; an operand of a single number is used
+    /// with every number of the others.
     #[arg(value_name = "M", allow_negative_numbers = true)]
     pub(crate) m: PathBuf,
 
@@ -194,8 +194,8 @@ pub(crate) struct PowerArgs {
 /// Of operations that leave something.
 #[derive(Debug, Args)]
 pub(crate) struct SecondArgs {
-    /// The file of the remainders, in the format of --out-format, else by the end of its name, else that
-    /// of OUT [default: they are not written].
+    /// Write the remainders to this file. Its format is that of --out-format, else by the end of its
+    /// name, else that of OUT.
     #[arg(long, value_name = "REM")]
     pub(crate) rem: Option<PathBuf>,
 }
@@ -203,15 +203,15 @@ pub(crate) struct SecondArgs {
 /// What all operations share.
 #[derive(Debug, Args)]
 pub(crate) struct BatchArgs {
-    /// Where the results go: a file, which is replaced when all is done and not before, through
-    /// links, and may be one of the others; or a pipe, a device such as /dev/null, or - for standard
-    /// output, with the report on standard error. A stopped run leaves OUT.partial and
-    /// OUT.partial.json, and the same command goes on from there; streams begin anew.
+    /// Where the results go: a file, a pipe, a device such as /dev/null, or - for standard output. A file
+    /// is replaced atomically when all is done; it may equal an operand, and symlinks are followed. With -
+    /// the report goes to standard error. A stopped run leaves OUT.partial and OUT.partial.json, and the
+    /// same command goes on from there. Streams begin anew.
     #[arg(short, long = "output", value_name = "OUT")]
     pub(crate) out: PathBuf,
 
-    /// The format of A, and of B, or E and M: dec, hex, npy or raw [default: by the ends of their
-    /// names, .txt or .dec, .hex, .npy, .bin or .raw, else by their content].
+    /// The format of all operand files: dec, hex, npy or raw [default: by the end of the name (.txt or
+    /// .dec, .hex, .npy, .bin or .raw), else by content].
     #[arg(long, value_name = "FORMAT", value_parser = format(), hide_possible_values = true)]
     pub(crate) format: Option<Format>,
 
@@ -219,8 +219,8 @@ pub(crate) struct BatchArgs {
     #[arg(long, value_name = "FORMAT", value_parser = format(), hide_possible_values = true)]
     pub(crate) out_format: Option<Format>,
 
-    /// The width of the numbers, a multiple of 32 up to 1048576: that of all, or with commas
-    /// that of each file, in their order. Needed for raw files [default of text: the widest number there is].
+    /// The width of the numbers, a multiple of 32 up to 1048576: one width for all operands, or one for
+    /// each, separated by commas. Needed for raw files [default for text: the widest number].
     #[arg(long, value_name = "N[,N…]")]
     pub(crate) bits: Option<Bits>,
 
@@ -233,7 +233,7 @@ pub(crate) struct BatchArgs {
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
 
-    /// Work on so many numbers at a time [default: what 256 MiB of memory hold].
+    /// Work on this number of items at a time [default: what 256 MiB of memory hold].
     #[arg(long, value_name = "COUNT", value_parser = at_least_one)]
     pub(crate) chunk: Option<u64>,
 
@@ -241,31 +241,31 @@ pub(crate) struct BatchArgs {
     #[arg(long)]
     pub(crate) strict: bool,
 
-    /// How results are checked. identity: all of them against their operands modulo 2^61 − 1 (of
-    /// powm a random sample is computed again on the CPU); none: not at all; N: N results drawn at random are
-    /// computed once more by slow arithmetic from what was read, and compared with what is written. Two
-    /// with a comma: identity,N or none,N [default: identity on a device, none on the CPU; N is in
-    /// addition to the default].
+    /// How results are checked. identity: compare every result with its operands modulo 2^61 − 1 (for
+    /// powm, compute a random sample again on the CPU). none: no check. N: compute N random results
+    /// again by slow arithmetic from the text of the operands, and compare the text of the results.
+    /// Combine two with a comma: identity,N or none,N [default: identity on a device, none on the CPU;
+    /// N is in addition to the default].
     ///
     /// identity costs the host one read of operands and results. On the device, mullo takes twice as long,
-    /// modinv a product and a quotient more, gcd about four times as long. What fails is computed again; if it
-    /// fails again, nothing is written and the exit code is 1.
+    /// modinv a product and a quotient more, gcd about four times as long. A piece that fails is computed
+    /// again. If it fails again, OUT is not written and the exit code is 1.
     #[arg(long, value_name = "WHAT")]
     pub(crate) check: Option<Check>,
 
-    /// Draw results to check by this seed [default: another one each time].
+    /// The seed that chooses the results to check [default: random].
     #[arg(long, value_name = "SEED", requires = "check")]
     pub(crate) seed: Option<u64>,
 
-    /// Discard what a stopped run has left of these results, and begin anew.
+    /// Discard the partial results of a stopped run, and begin anew.
     #[arg(long)]
     pub(crate) restart: bool,
 
-    /// Time between two notes of how far it is, from which the same command goes on.
+    /// Time between two records of progress, from which the same command goes on.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = units::parse_seconds)]
     pub(crate) checkpoint_interval: Duration,
 
-    /// Print nothing but what goes wrong.
+    /// Print warnings and errors only.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 

@@ -34,15 +34,14 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Bench {
-    /// Time a squaring mod 2^P − 1 with each engine, beside a floor: a time that it needs at least.
+    /// Time a squaring mod 2^P − 1 with each engine, beside a floor: the least possible time.
     ///
     /// On the CPU the floor is a bare real FFT and its inverse, on one thread, at the length of fp64.
-    /// On a GPU at least 20000 squarings are timed, in laps that the engines take in turns. There are
-    /// two floors, by rates that are measured first, as bench device does: memory traffic (two reads
-    /// and two writes of the spectrum, at the rate of a copy in place of about its size) and
-    /// arithmetic (instructions, or products and points·levels, counted in the kernels). The share of
-    /// each kernel is measured by separate launches. All exponents are timed at one place; with
-    /// --device auto it is that of the largest exponent.
+    /// On a GPU at least 20000 squarings are timed; the engines take turns. There are two floors, by
+    /// rates measured at the start: memory traffic (two reads and two writes of the spectrum, at the
+    /// rate of a copy of about its size) and arithmetic (instructions, or products and points·levels,
+    /// counted in the kernels). The share of each kernel is measured by separate launches. All
+    /// exponents are timed on one device; with --device auto it is that of the largest exponent.
     #[command(after_help = BENCH_EXAMPLES)]
     Mersenne(BenchArgs),
     /// Time sums, products, quotients, common divisors and powers of many integers at once, of 64 to
@@ -56,25 +55,25 @@ pub(crate) enum Bench {
     /// The floor is the time of a copy of as many bytes as are read and written.
     #[command(after_help = super::bench_batch::EXAMPLES)]
     Batch(BenchBatchArgs),
-    /// Time transforms and convolutions over big prime fields Z/pZ, p = r^k + 1, in two ways.
+    /// Time transforms and convolutions over big prime fields Z/pZ, p = r^k + 1, by two methods.
     ///
-    /// The big-prime way computes in the field, whose roots of unity are powers of r. The small-primes
-    /// way computes the same transform modulo many primes below 2^50; its outputs are equal, bit for
-    /// bit. Operands stay in the memory of the device. Each time is the median of some runs by the
-    /// device's clock, after a first run. The outputs of both ways are compared with each other, some
-    /// outputs with the definition, and the inverse transform with its input; a difference is an
-    /// error. The floor is the larger of two: memory (the bytes that the passes read and write, at
+    /// The big-prime method computes in the field, whose roots of unity are powers of r. The
+    /// small-primes method computes the same transform modulo many primes below 2^50; its outputs are
+    /// equal, bit for bit. Operands stay in the memory of the device. Each time is the median of some
+    /// runs by the device's clock, after a first run. The outputs of both methods are compared with each
+    /// other, some outputs with the definition, and the inverse transform with its input; a difference
+    /// is an error. The floor is the larger of two: memory (the bytes that the passes read and write, at
     /// the rate of a copy) and arithmetic (products of digits, at the rate of products mod
-    /// 2^64 − 2^32 + 1). A row that needs more memory than there is says so. The last lines say which
-    /// way is faster at which lengths.
+    /// 2^64 − 2^32 + 1). A row that needs more memory than the device has says so. The last lines say
+    /// which method is faster at which lengths.
     #[command(after_help = super::bench_bigprime::EXAMPLES)]
     Bigprime(BenchBigprimeArgs),
     /// Measure what checks and checkpoints cost a PRP test.
     ///
-    /// The time of its squarings, with and without checkpoints, is compared with that of bare squarings
-    /// before and after the test. This takes some minutes, and a folder in DIR, which is removed at
-    /// the end: the cost of checkpoints depends on the disk. The whole test of P must take 10 seconds
-    /// or more. Smaller exponents are refused, since the cost of their checks is lost in the noise.
+    /// Compares the time of its squarings, with and without checkpoints, with that of bare squarings
+    /// before and after the test. This takes some minutes. The cost of checkpoints depends on the disk:
+    /// they go to a folder in DIR, which is removed at the end. The whole test of P must take 10 seconds
+    /// or more; for smaller exponents the cost of checks is lost in the noise.
     #[command(after_help = CHECKS_EXAMPLES)]
     Checks(BenchChecksArgs),
     /// Measure the rates of a GPU: products and transforms mod 2^64 − 2^32 + 1 in registers, memory,

@@ -30,7 +30,7 @@ pub(crate) struct BenchBigprimeArgs {
     #[arg(long, value_name = "LOG2", value_parser = lengths, value_delimiter = ',')]
     pub(crate) lengths: Vec<Lengths>,
 
-    /// By which way: big (passes over points whose roots are powers of r), small (modulo many primes
+    /// The method: big (passes over points whose roots are powers of r), small (modulo many primes
     /// below 2^50) or both; small is for devices [default: both on a GPU, big on the CPU].
     #[arg(long, value_name = "WAY", value_parser = named(&Way::ALL, Way::name, Way::about), hide_possible_values = true)]
     pub(crate) way: Option<Way>,
@@ -53,7 +53,7 @@ pub(crate) struct BenchBigprimeArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,
 
-    /// Print no progress, only the results and what goes wrong.
+    /// Print only the results, warnings and errors.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 

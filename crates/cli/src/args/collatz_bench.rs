@@ -14,8 +14,8 @@ Examples:
   warpint collatz bench --classes 0 --step 13
   warpint collatz bench --classes 0 --interval-bits 0 --delays
 
-A number counts as verified whether it is walked or falls to a sieve; time is wall time, from the first class to
-the last, without that of compiling kernels and of the vectors that look ahead, which is told apart.";
+A number counts as verified whether it is walked or falls to a sieve. Time is wall time from the first class to
+the last. Compiling kernels and making tables is reported separately.";
 
 #[derive(Debug, Args)]
 pub(crate) struct CollatzBenchArgs {
@@ -31,41 +31,41 @@ pub(crate) struct CollatzBenchArgs {
     #[arg(long, value_name = "N", default_value_t = 71, value_parser = clap::value_parser!(u32).range(20..=84))]
     pub(crate) below_bits: u32,
 
-    /// So many residue classes, 2^24 at most, drawn at random, most of which a sieve kills at once; 0 for none.
+    /// Number of random residue classes, at most 2^24; 0 for none. A sieve kills most of them at once.
     #[arg(long, value_name = "COUNT", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(0..=1 << 24))]
     pub(crate) classes: u32,
 
-    /// Each of 2^M numbers [default: some seconds in all].
+    /// Each class has 2^M numbers [default: such that all take some seconds].
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(16..=70))]
     pub(crate) class_bits: Option<u32>,
 
-    /// The first number: of an interval, which begins at a multiple of its length [default: 2^70], and of
-    /// --delays [default: 2^40].
+    /// The first number of the interval, a multiple of its length [default: 2^70], and of --delays
+    /// [default: 2^40].
     #[arg(long, value_name = "A", value_parser = natural)]
     pub(crate) from: Option<u128>,
 
-    /// Of 2^M numbers [default: some seconds]; 0 for none.
+    /// The interval has 2^M numbers [default: such that it takes some seconds]; 0 for none.
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(0..=70))]
     pub(crate) interval_bits: Option<u32>,
 
-    /// How many steps the sieve's vectors look ahead, 10 to 32 [default: by the numbers of all classes].
+    /// Steps that the sieve's tables look ahead, 10 to 32 [default: by the size of the work].
     #[arg(long, value_name = "STEPS", value_parser = clap::value_parser!(u32).range(10..=32))]
     pub(crate) look: Option<u32>,
 
-    /// Bits of a step of the sieve's walk, 8 to 13 [default: as tune collatz found, or 12].
+    /// Bits of a step of the sieve's walk, 8 to 13 [default: from tune collatz, else 12].
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(8..=13))]
     pub(crate) step: Option<u32>,
 
-    /// Bits of the tables of --method table, 2 to 15, on GPUs 8 to 15 [default: as tune collatz found, or
-    /// 12 on the CPU and 14 on GPUs].
+    /// Bits of the tables of --method table, 2 to 15, on GPUs 8 to 15 [default: from tune collatz, else 12
+    /// on the CPU and 14 on GPUs].
     #[arg(long, value_name = "D", value_parser = clap::value_parser!(u32).range(2..=15))]
     pub(crate) table_bits: Option<u32>,
 
-    /// Also how many delays are computed in a second.
+    /// Also measure delays per second.
     #[arg(long)]
     pub(crate) delays: bool,
 
-    /// Draws the classes.
+    /// The seed that chooses the classes.
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub(crate) seed: u64,
 

@@ -42,7 +42,7 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) table: Option<PathBuf>,
 
-    /// Print no progress, only the results and what goes wrong.
+    /// Print only the results, warnings and errors.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 
@@ -67,10 +67,10 @@ pub(crate) enum Tune {
     /// Measure which table sizes are the fastest for the Collatz conjecture on this machine.
     ///
     /// For the table method and the sieve, and on GPUs for delays. Each size is timed on the same numbers,
-    /// and the fastest is stored for the product: collatz verify, delay and bench take it from then on. No result
-    /// depends on them, but units of collatz verify say with which parameters they were done, and their
-    /// checksums can be compared only where these are the same: tune before a range is begun that
-    /// is verified twice. A range that was begun goes on in any case.
+    /// and the fastest is stored for this GPU or CPU model: collatz verify, delay and bench use it. No result
+    /// depends on the sizes. But checksums of units can be compared only if the sizes are the same: tune
+    /// before you begin a range that is to be verified twice. A range that was begun goes on with any
+    /// sizes.
     #[command(
         after_help = "Examples:\n  warpint tune collatz\n  warpint tune collatz sieve delays --device cuda:1 --json"
     )]
@@ -106,7 +106,7 @@ pub(crate) struct TuneBatchArgs {
     #[arg(long)]
     pub(crate) again: bool,
 
-    /// Print no progress, only the results and what goes wrong.
+    /// Print only the results, warnings and errors.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 
@@ -145,7 +145,7 @@ pub(crate) struct SelftestArgs {
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
 
-    /// Threads of the CPU for what is done side by side [default: one for each core].
+    /// Threads of the CPU [default: one for each core].
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
 
@@ -175,7 +175,7 @@ pub(crate) struct StressArgs {
     #[arg(long, value_name = "N", value_parser = units::parse_words, requires = "exponent")]
     pub(crate) length: Option<usize>,
 
-    /// Print no progress, only the tally and what goes wrong.
+    /// Print only the tally, warnings and errors.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 

@@ -180,7 +180,7 @@ pub(crate) enum Command {
     /// List the GPUs, and what is missing to use them.
     ///
     /// Shows memory, compute capability, driver, run-time compiler (NVRTC) and sensors of each GPU,
-    /// and measures in a second whether it computes in FP64 at full rate. No GPU is no error.
+    /// and measures in a second whether it computes in FP64 at full rate. A machine without a GPU is not an error.
     #[command(after_help = "Examples:\n  warpint devices\n  warpint devices --json")]
     Devices {
         /// Print one JSON object.

@@ -17,13 +17,13 @@ pub(crate) enum Proof {
     /// Verify a PRP proof of 2^P − 1 (version 2, made by this or another program) in a small fraction
     /// of the time of the test.
     ///
-    /// A right proof rules out errors of the test. It does not rule out deceit: whoever has patience
-    /// can multiply the residue by an element of small order. Such residues are refused where they
-    /// would make a prime look composite, unless the order has a prime factor above 2^20 (other than
-    /// P); those of a composite number may pass. See docs/PROOFS.md.
+    /// A right proof rules out errors of the test. It does not rule out deceit: a patient forger can
+    /// multiply the residue by an element of small order. A forgery that makes a prime look composite is
+    /// refused, unless the order has a prime factor above 2^20 (other than P). A forgery for a composite
+    /// number may pass. See docs/checks/proofs.md.
     ///
-    /// Exit code 0: the proof is right; 1: it is wrong, by exact arithmetic or in two runs at
-    /// different transform lengths; 2: the file is no proof.
+    /// Exit code 0: the proof is right. 1: it is wrong, by exact arithmetic or in two runs at different
+    /// transform lengths. 2: the file is not a proof.
     #[command(
         after_help = "Examples:\n  warpint proof verify warpint-work/proof/M216091-8.proof\n  warpint proof verify M136279841-10.proof --device cuda --json"
     )]
@@ -39,7 +39,7 @@ pub(crate) struct ProofVerifyArgs {
     #[command(flatten)]
     pub(crate) arithmetic: ArithmeticArgs,
 
-    /// Print only the result and what goes wrong.
+    /// Print only the result, warnings and errors.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 

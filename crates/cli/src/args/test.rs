@@ -88,7 +88,7 @@ pub(crate) struct TestArgs {
     #[arg(long)]
     pub(crate) restart: bool,
 
-    /// Print only the result and what goes wrong.
+    /// Print only the result, warnings and errors.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 

@@ -91,7 +91,7 @@ pub(crate) struct WorkArgs {
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = units::parse_seconds)]
     pub(crate) checkpoint_interval: Duration,
 
-    /// Print only the results and what goes wrong.
+    /// Print only the results, warnings and errors.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 

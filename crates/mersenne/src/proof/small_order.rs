@@ -20,7 +20,7 @@ const BOUND: u64 = 1 << 20;
 /// mod m; p divides it always, since every divisor of M_p is 1 mod p.
 ///
 /// Its bits depend on the divisors of p − 1: some hundreds, thousands where these are very many
-/// (`docs/PROOFS.md`). Cost: a power modulo each of 82,025 primes; for d = 1 modulo few of them.
+/// (`docs/checks/proofs.md`). Cost: a power modulo each of 82,025 primes; for d = 1 modulo few of them.
 pub(super) fn smooth_order(p: u32, factors: &KnownFactors) -> Vec<u64> {
     let mut order = vec![1];
     let large = (u64::from(p) > BOUND).then_some(u64::from(p));

@@ -59,7 +59,7 @@ impl Verification {
 ///
 /// What a right proof shows: that B is x_p up to a factor of small order mod M_p. An error of chance
 /// passes with odds of about power/2^64; whoever sets out to deceive needs about as many hashes as
-/// that factor has order. What that means, with derivations: `docs/PROOFS.md`.
+/// that factor has order. What that means, with derivations: `docs/checks/proofs.md`.
 ///
 /// # Errors
 /// Those of plan and engine; [`ProofError::Foreign`] for a plan of another exponent;
