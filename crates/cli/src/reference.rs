@@ -265,11 +265,18 @@ const UPDATE: &str = "run WARPINT_UPDATE=1 cargo test -p warpint-cli reference";
 
 #[test]
 fn every_command_has_examples() {
+    // clap breaks longer lines, in the middle of what they show.
+    const SHOWN_WHOLE: usize = 100;
     let mut cli = Cli::command();
     cli.build();
     for command in shown(&cli) {
-        let help = plain(command.get_after_help());
-        assert!(help.contains("Examples:\n  "), "{}: no examples: {help}", name(command));
+        let (name, help) = (name(command), plain(command.get_after_help()));
+        assert!(help.contains("Examples:\n  "), "{name}: no examples: {help}");
+        let wide = help.lines().find(|line| line.chars().count() > SHOWN_WHOLE);
+        assert_eq!(
+            wide, None,
+            "{name}: a line of the examples has more than {SHOWN_WHOLE} characters"
+        );
     }
 }
 

@@ -14,8 +14,8 @@ Examples:
   warpint collatz bench --classes 0 --step 13
   warpint collatz bench --classes 0 --interval-bits 0 --delays
 
-A number counts as verified whether it is walked or falls to a sieve. Time is wall time from the first class to
-the last. Compiling kernels and making tables is reported separately.";
+A number counts as verified whether it is walked or falls to a sieve. Time is wall time from the
+first class to the last. Compiling kernels and making tables is reported separately.";
 
 #[derive(Debug, Args)]
 pub(crate) struct CollatzBenchArgs {

@@ -10,10 +10,11 @@ use warpint::batch::expression::{large_natural, natural};
 
 pub(super) const PATH_EXAMPLES: &str = "\
 Examples:
+  warpint collatz path 27
   warpint collatz path 2^1000-1 --json
 
-  $ warpint collatz path 27
-  27 reaches 1 after 111 steps (41 odd, 70 even) and rises to 9232; it is below itself after 96 steps";
+  $ warpint collatz path 7
+  7 reaches 1 after 16 steps (5 odd, 11 even) and rises to 52; it is below itself after 11 steps";
 
 pub(super) const DELAY_EXAMPLES: &str = "\
 Examples:

@@ -26,8 +26,8 @@ Examples:
   16777216 numbers (0 included, which is no claim) in 747.79 ms: 2.24e7 a second, sieve on cpu
   highest value walked: 60342610919632, on the path of 6631675
 
-Ctrl-C stops the run. Finished units are kept, and the same command does the rest. Machines that share a
-range by --shard or --units must use the same range and --unit-bits.";
+Ctrl-C stops the run. Finished units are kept, and the same command does the rest. Machines that
+share a range by --shard or --units must use the same range and --unit-bits.";
 
 pub(crate) const MERGE_EXAMPLES: &str = "\
 Examples:
