@@ -73,13 +73,16 @@ mod tests {
 
     #[test]
     fn names_of_the_list_are_those_of_the_families() {
-        let names = |families: &[&dyn EngineFamily]| -> Vec<&str> {
-            families.iter().map(|family| family.name()).collect()
-        };
-        assert_eq!(names(families()), crate::for_every_family!(cpu => names));
-        let on_device = families_of(&Device::simulator().unwrap());
-        let on_device: Vec<&dyn EngineFamily> = on_device.iter().map(|family| &**family).collect();
-        assert_eq!(names(&on_device), crate::for_every_family!(device => names));
+        let names: Vec<&str> = families().iter().map(|family| family.name()).collect();
+        assert_eq!(names, crate::for_every_family!(cpu => names));
+    }
+
+    #[test]
+    #[cfg(feature = "sim")]
+    fn names_on_devices_are_those_of_the_families() {
+        let families = families_of(&Device::simulator().unwrap());
+        let names: Vec<&str> = families.iter().map(|family| family.name()).collect();
+        assert_eq!(names, crate::for_every_family!(device => names));
     }
 
     #[test]

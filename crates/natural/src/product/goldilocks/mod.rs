@@ -39,9 +39,9 @@ const MOST_POINTS: usize = 1 << 26;
 
 /// A multiplier by transforms for factors of any length, on several threads.
 ///
-/// Products of at most 2^16 limbs are those of [`FastProducts`] where 50-bit primes are fast (AVX2), as
-/// long as the products of one call occupy the threads: they take 0.3 to 0.6 of the time there (the last
-/// column of `crossovers` beside `NTT_FROM`), less than sums save by sharing transforms.
+/// Products of at most 2^16 limbs are those of [`FastProducts`] where 50-bit primes are fast (AVX2) and
+/// a call has as many products as there are threads. Such a product takes 0.3 to 0.6 of the time (the last
+/// column of the test `crossovers`); sharing the transforms of a sum saves less.
 ///
 /// Cost of a product of n limbs: three transforms of some 3·n points (64·n bits
 /// in digits of about 20), each in 24·n bytes; tables of twice that stay for
