@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Ran, end, signal, spawn, wait_for_handler, warpint};
+use crate::common::{Ran, end, signal, spawn, wait_for_work, warpint};
 
 fn ran(line: &str) -> Ran {
     let dir = tempfile::tempdir().unwrap();
@@ -138,7 +138,7 @@ fn a_stopped_run_says_what_was_done() {
     let dir = tempfile::tempdir().unwrap();
     for line in ["collatz delay 1 2^60 --device cpu --json", "collatz path 2^20000000-1"] {
         let mut child = spawn(dir.path(), line);
-        wait_for_handler(&mut child);
+        wait_for_work(&mut child);
         signal(&child, "INT");
         let ran = end(child);
         assert!(ran.ended_by("INT"), "{ran:?}");

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use warpint::collatz::Region;
 use warpint::collatz::runs::sample::Sample;
 
-use crate::common::{Ran, end, signal, spawn, wait_for_handler, warpint};
+use crate::common::{Ran, end, signal, spawn, wait_for_work, warpint};
 
 const MERGE: &str = "collatz merge warpint-collatz";
 
@@ -227,7 +227,7 @@ fn a_stopped_merge_reports_nothing() {
         forge(&folder.join(format!("claim-{unit}.json")), &claim);
     }
     let mut child = spawn(dir.path(), &format!("{MERGE} --no-check --audit 64"));
-    wait_for_handler(&mut child);
+    wait_for_work(&mut child);
     signal(&child, "INT");
     let ran = end(child);
     assert!(ran.ended_by("INT") && ran.out.is_empty(), "{ran:?}");

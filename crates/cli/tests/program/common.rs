@@ -153,3 +153,22 @@ pub(crate) fn wait_for_handler(child: &mut Child) {
 pub(crate) fn end(child: Child) -> Ran {
     child.wait_with_output().unwrap().into()
 }
+
+/// Waits until the program has computed for a third of a second, so that there is something to stop.
+pub(crate) fn wait_for_work(child: &mut Child) {
+    wait_for_handler(child);
+    let stat = format!("/proc/{}/stat", child.id());
+    if !Path::new(&stat).exists() {
+        return;
+    }
+    // Ticks of 10 ms in user mode: the 14th field, the 12th behind the name in parentheses.
+    let ticks = || {
+        let text = std::fs::read_to_string(&stat).ok()?;
+        let (_, fields) = text.rsplit_once(") ")?;
+        fields.split(' ').nth(11)?.parse::<u64>().ok()
+    };
+    wait_until("some work", || {
+        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+        ticks().is_some_and(|ticks| ticks > 33)
+    });
+}

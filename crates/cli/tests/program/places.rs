@@ -4,7 +4,7 @@ use std::fs;
 
 use warpint::mersenne::engine::families_for;
 
-use crate::common::{end, signal, wait_for_handler, warpint};
+use crate::common::{end, signal, wait_for_work, warpint};
 
 #[test]
 fn a_device_that_is_not_there_is_refused_and_nothing_is_touched() {
@@ -212,7 +212,7 @@ fn ctrl_c_ends_a_stress_test_with_its_tally() {
     let args = ["stress", "--device", "cpu", "--time", "60", "--exponent", "9941"];
     let mut command = crate::common::command(dir.path(), args);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    wait_for_handler(&mut child);
+    wait_for_work(&mut child);
     signal(&child, "INT");
     let ran = end(child);
     assert!(ran.ended_by("INT"), "{ran:?}");
