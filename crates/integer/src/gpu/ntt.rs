@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use warpint_arith::f50::{F50, Factor, NARROW, PRIMES};
 use warpint_device::{Arg, Cells, DeviceError, Source, assert_room, common};
+use warpint_transform::gpu as transform;
 
 use super::memory::Numbers;
 use super::{Gpu, Operand, Part, Shape};
@@ -293,7 +294,7 @@ impl Shape for Ntt {
         let radices: Vec<_> = self.radices().iter().map(ToString::to_string).collect();
         Ok(Source::new("ntt.cu", include_str!("../../kernels/ntt.cu"), &["ntt"])
             .headers(common::HEADERS)
-            .header("transform.cuh", include_str!("../../kernels/transform.cuh"))
+            .headers(transform::HEADERS)
             .define("A_LIMBS", self.a_limbs)
             .define("B_LIMBS", b_limbs)
             .define("FIRST", first)

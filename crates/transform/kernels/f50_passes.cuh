@@ -1,36 +1,36 @@
-// Transforms of the digits of numbers modulo a prime, for ntt.cu, whose constants these are specialised
-// by: points and passes, how large elements can be before each stage, stages, roots, and what threads
-// exchange in memory.
+// Truncated transforms modulo primes below 2^BITS by teams of threads, for kernels that transform, multiply and
+// transform back within a block: a head of H = 2^LOG_HEAD points, modulo x^H − 1, and unless SHARE is 0 a tail of
+// T = H/2^SHARE points, modulo x^T − w, w^(H/T) = −1.
 //
-// A forward stage takes x^(2h) − w² apart into (x^h − w)(x^h + w): in block β of 2h points, all
-// differences and sums a ± w·b are with the same w, a root of unity whose exponent is β with its
-// bits reversed. The result is in reversed order, products are made there, and the inverse stages go
-// back. (This form is that of FLINT's fft_small.) A pass has a table of roots of its own, in which
-// those of blocks that threads have at a time stand side by side.
+//   LOG_HEAD, SHARE   points, 16 a thread
+//   RADICES           stages of the passes over shared memory: at most 4 each, LOG_HEAD in all; the
+//                     tail leaves out the first SHARE, fewer than the first pass has
+//   FILLED            points of the head that are not always 0
+//   HEAD_BEGIN        points of the head are within HEAD_BEGIN/64·p at first
+//   TAIL_BEGIN        those of the tail
+//   TEAMS             of a block, each with a transform of its own
+//   SQUARE            whether products are squares
+//
+// and those of f50_stages.cuh. A pass has a table of roots of its own, in which those of blocks that threads have
+// at a time stand side by side. How large elements can be before each stage is computed at compile time.
 //
 // After the first pass one warp has all points of a block: the whole team meets before and after that pass
 // only.
 #pragma once
-#include "f50.cuh"
+#include "f50_stages.cuh"
 
-constexpr u32 PIECES = (DIGIT_BITS + 63) / 64;
 constexpr u32 HEAD = 1 << LOG_HEAD, TAIL = HEAD >> SHARE, POINTS = SHARE == 0 ? HEAD : HEAD + TAIL;
 // The head is one tree of blocks, the tail another.
 constexpr u32 TREES = SHARE == 0 ? 1 : 2;
-constexpr u32 HOLDS = 16, TEAM = POINTS / HOLDS, HEAD_TEAM = HEAD / HOLDS, TAIL_TEAM = TAIL / HOLDS;
+constexpr u32 TEAM = POINTS / HOLDS, HEAD_TEAM = HEAD / HOLDS, TAIL_TEAM = TAIL / HOLDS;
 constexpr u32 PASS_STAGES[] = {RADICES};
 constexpr u32 PASSES = sizeof(PASS_STAGES) / sizeof(PASS_STAGES[0]), FIRST_STAGES = PASS_STAGES[0];
 static_assert(HEAD >> FIRST_STAGES <= 32 * HOLDS, "a warp has all points of a block then");
 static_assert(PASS_STAGES[PASSES - 1] == 4, "a thread has all points of a block in the last pass");
 static_assert(SHARE < FIRST_STAGES, "the tail has a first pass");
 
-// Digits of a factor.
-__host__ __device__ constexpr u32 digits(u32 limbs) {
-    return (32 * limbs + DIGIT_BITS - 1) / DIGIT_BITS;
-}
-constexpr u32 MOST_DIGITS = digits(A_LIMBS > B_LIMBS ? A_LIMBS : B_LIMBS);
 // The first stage of the head finds nothing in its upper half.
-constexpr bool HALF_EMPTY = MOST_DIGITS <= HEAD / 2;
+constexpr bool HALF_EMPTY = FILLED <= HEAD / 2;
 
 // A pass is R stages after S others, which is how it is told from the rest. That of the tail in place
 // of the first pass begins after SHARE stages.
@@ -38,77 +38,51 @@ __host__ __device__ constexpr bool is_tail(u32 stage) {
     return 0 < stage && stage < FIRST_STAGES;
 }
 
-// Bounds of elements as multiples of p/64; p is below 2^BITS. A word is within p/2 + 2^12, which is less
-// than 33/64·p.
-constexpr u32 LIMIT = 64 << (52 - BITS);
-// A product of an element within `bound` by a factor, for bounds up to the limit.
-__host__ __device__ constexpr u32 times_factor(u32 bound) { return 33 + (bound >> (54 - BITS)); }
-// A product of elements within two bounds, whose product is up to 64·LIMIT/2.
-__host__ __device__ constexpr u32 times(u32 a, u32 b) { return 33 + (a * b / 64 >> (52 - BITS)); }
-constexpr u32 PRODUCT_LIMIT = 64 * (LIMIT / 2) / 33 - 1;
-// The words of a digit, all but the first of them times a factor: as any word below 2^50.
-constexpr u32 DIGIT_BOUND = 33 + times_factor(64 << (50 - BITS)) * (PIECES - 1);
-// A digit, and w times a sum of digits.
-__host__ __device__ constexpr u32 tail_bound() {
-    u32 bound = DIGIT_BOUND;
-    for (u32 i = 1; i < 1 << SHARE; i++) bound = DIGIT_BOUND + times_factor(bound);
-    return bound;
-}
-static_assert(tail_bound() <= LIMIT, "factors of a product by a root are within the limit");
-// a ± w·b for a, b within `bound`, which is up to the limit.
-__host__ __device__ constexpr u32 after_forward(u32 bound) { return bound + times_factor(bound); }
+// The bound of an element that a reduced one may be multiplied by.
+constexpr u32 PRODUCT_LIMIT = 64 * (LIMIT / 2) / REDUCED - 1;
 // The bound before a forward stage, before it is reduced if need be, from `begin` on, where it is
 // `bound`.
 __host__ __device__ constexpr u32 bound_after(u32 begin, u32 bound, u32 stage) {
     for (u32 s = begin; s < stage; s++) {
-        if (bound > LIMIT) bound = 33;
+        if (bound > LIMIT) bound = REDUCED;
         bound = s > 0 ? after_forward(bound) : HALF_EMPTY ? bound : 2 * bound;
     }
     return bound;
 }
 // The same in the pass after S stages.
 __host__ __device__ constexpr u32 forward_bound(u32 S, u32 stage) {
-    if (is_tail(S)) return bound_after(S, tail_bound(), stage);
-    u32 head = bound_after(0, DIGIT_BOUND, stage);
+    if (is_tail(S)) return bound_after(S, TAIL_BEGIN, stage);
+    u32 head = bound_after(0, HEAD_BEGIN, stage);
     if (SHARE == 0 || S == 0) return head;
     // All that both do is one code.
-    u32 tail = bound_after(SHARE, tail_bound(), FIRST_STAGES);
-    u32 first = bound_after(0, DIGIT_BOUND, FIRST_STAGES);
+    u32 tail = bound_after(SHARE, TAIL_BEGIN, FIRST_STAGES);
+    u32 first = bound_after(0, HEAD_BEGIN, FIRST_STAGES);
     return bound_after(FIRST_STAGES, tail > first ? tail : first, stage);
 }
 // Of products one factor is within p/2 + 2, the other one within this.
 constexpr u32 LAST_BOUND = forward_bound(FIRST_STAGES, LOG_HEAD);
 constexpr bool BOTH_REDUCED = SQUARE || LAST_BOUND > PRODUCT_LIMIT;
-static_assert(2 * DIGIT_BOUND <= 2 * LIMIT && LAST_BOUND <= 2 * LIMIT, "what is reduced is within 2^53");
-// The bound before the inverse of a stage. Sums above half of the limit are reduced.
+static_assert(2 * HEAD_BEGIN <= 2 * LIMIT && LAST_BOUND <= 2 * LIMIT, "what is reduced is within 2^53");
+// The bound before the inverse of a stage.
 __host__ __device__ constexpr u32 inverse_bound(u32 stage) {
-    u32 bound = times(33, BOTH_REDUCED ? 33 : LAST_BOUND);
-    for (u32 s = LOG_HEAD; s-- > stage + 1;) {
-        u32 difference = times_factor(2 * bound), sum = 2 * bound > LIMIT / 2 ? 33 : 2 * bound;
-        bound = sum > difference ? sum : difference;
-    }
-    return bound;
+    return after_inverse(times(REDUCED, BOTH_REDUCED ? REDUCED : LAST_BOUND), LOG_HEAD - stage - 1);
 }
 
-// Whether each warp has threads of one product, all of the head or all of the tail.
+// Whether each warp has threads of one team, all of the head or all of the tail.
 constexpr bool OWN_WARPS = HEAD_TEAM % 32 == 0 && (SHARE == 0 || TAIL_TEAM % 32 == 0);
 
-static_assert(2 * inverse_bound(0) <= LIMIT, "a difference is within the limit");
-
-// Where the threads of a product meet.
+// Where the threads of a team meet.
 DEVICE void meet() {
     if constexpr (SHARE == 0 && 32 % TEAM == 0) {
         __syncwarp();
-    } else if constexpr (OWN_WARPS && PRODUCTS > 1) {
-        static_assert(PRODUCTS <= 15, "a block has 15 barriers for teams");
+    } else if constexpr (OWN_WARPS && TEAMS > 1) {
+        static_assert(TEAMS <= 15, "a block has 15 barriers for teams");
         team_barrier<TEAM>();
     } else {
         __syncthreads();
     }
 }
 
-// Where a point is: 16 neighbours, or 16 points that are 8 or 16 apart, are in different banks.
-__host__ __device__ constexpr u32 place(u32 point) { return point + point / 16; }
 constexpr u32 PLACES = place(POINTS);
 
 // Units of 2^R points, 2^LOG_STRIDE apart, that a thread has in a pass. Those of a block are spread
@@ -119,38 +93,10 @@ struct Pass {
     static constexpr u32 LOG_BLOCK = LOG_HEAD - S, LOG_TEAM = LOG_BLOCK - 4;
 
     DEVICE static u32 block(u32 thread) { return thread >> LOG_TEAM; }
-    // The first point of unit v. What it and i·2^LOG_STRIDE are beyond multiples of 16 is below 16
-    // together, so the places of a unit's points are place(i·2^LOG_STRIDE) apart.
     DEVICE static u32 first_point(u32 thread, u32 v) {
         return (block(thread) << LOG_BLOCK) + thread % (1 << LOG_TEAM) + (v << LOG_TEAM);
     }
 };
-
-template <u32 S, u32 R>
-DEVICE void put(double* buffer, const double (&x)[HOLDS], u32 thread) {
-    using P = Pass<S, R>;
-#pragma unroll
-    for (u32 v = 0; v < P::UNITS; v++) {
-        double* to = buffer + place(P::first_point(thread, v));
-#pragma unroll
-        for (u32 i = 0; i < P::SIZE; i++) to[place(i << P::LOG_STRIDE)] = x[v * P::SIZE + i];
-    }
-}
-template <u32 S, u32 R>
-DEVICE void take(const double* buffer, double (&x)[HOLDS], u32 thread) {
-    using P = Pass<S, R>;
-#pragma unroll
-    for (u32 v = 0; v < P::UNITS; v++) {
-        const double* from = buffer + place(P::first_point(thread, v));
-#pragma unroll
-        for (u32 i = 0; i < P::SIZE; i++) x[v * P::SIZE + i] = from[place(i << P::LOG_STRIDE)];
-    }
-}
-
-DEVICE void reduce_all(F50 f, double (&x)[HOLDS]) {
-#pragma unroll
-    for (u32 t = 0; t < HOLDS; t++) x[t] = reduce(f, x[t]);
-}
 
 // The root of block c of those into which stage r of a pass takes a thread's block apart.
 template <u32 S, u32 R>
@@ -164,8 +110,7 @@ DEVICE Factor root(const Factor* roots, u32 r, u32 c, u32 thread) {
         constexpr u32 NUMBER = POINTS >> P::LOG_BLOCK;
         entry = NUMBER - TREES + entry * NUMBER + P::block(thread);
     }
-    double2 factor = __ldg((const double2*)&roots[entry]);
-    return {factor.x, factor.y};
+    return load_factor(&roots[entry]);
 }
 
 // The roots of stage r of a pass, the same for all units of a thread.
@@ -186,6 +131,7 @@ DEVICE void forward_stage(double (&x)[HOLDS], F50 f, const Factor* roots, u32 th
                           const StageRoots<S, R, r>& w) {
     using P = Pass<S, R>;
     constexpr u32 HALF = P::SIZE >> (r + 1), BLOCKS_HERE = 1 << r, BOUND = forward_bound(S, S + r);
+    constexpr u32 BOUND_AFTER = r > 0 ? after_forward(BOUND) : 2 * BOUND;
     constexpr u32 NEXT = r + 1 < R ? r + 1 : r;
     StageRoots<S, R, NEXT> next(roots, thread);
     if constexpr (BOUND > LIMIT) reduce_all(f, x);
@@ -197,14 +143,8 @@ DEVICE void forward_stage(double (&x)[HOLDS], F50 f, const Factor* roots, u32 th
 #pragma unroll
             for (u32 i = 0; i < HALF; i++) {
                 u32 at = v * P::SIZE + c * 2 * HALF + i;
-                double a = x[at], b = x[at + HALF];
-                if (!by_one) {
-                    b = mul_by(f, b, w.of[c]);
-                } else if (r > 0 && 2 * BOUND > after_forward(BOUND)) {
-                    // Not multiplied, it may be too large for the bound.
-                    b = reduce(f, b);
-                }
-                bool none = S == 0 && r == 0 && (i + HALF) << P::LOG_STRIDE >= MOST_DIGITS;
+                double a = x[at], b = forward_product<BOUND, BOUND_AFTER>(f, x[at + HALF], by_one, w.of[c]);
+                bool none = S == 0 && r == 0 && (i + HALF) << P::LOG_STRIDE >= FILLED;
                 x[at] = none ? a : a + b;
                 x[at + HALF] = none ? a : a - b;
             }
@@ -221,8 +161,7 @@ template <u32 S, u32 R, u32 r>
 DEVICE void inverse_stage(double (&x)[HOLDS], F50 f, const Factor* roots, u32 thread,
                           const StageRoots<S, R, r>& w) {
     using P = Pass<S, R>;
-    constexpr u32 HALF = P::SIZE >> (r + 1), BLOCKS_HERE = 1 << r;
-    constexpr bool REDUCES = 2 * inverse_bound(S + r) > LIMIT / 2;
+    constexpr u32 HALF = P::SIZE >> (r + 1), BLOCKS_HERE = 1 << r, BOUND = inverse_bound(S + r);
     constexpr u32 NEXT = r > 0 ? r - 1 : 0;
     StageRoots<S, R, NEXT> next(roots, thread);
 #pragma unroll
@@ -233,11 +172,7 @@ DEVICE void inverse_stage(double (&x)[HOLDS], F50 f, const Factor* roots, u32 th
 #pragma unroll
             for (u32 i = 0; i < HALF; i++) {
                 u32 at = v * P::SIZE + c * 2 * HALF + i;
-                double sum = x[at] + x[at + HALF], difference = x[at] - x[at + HALF];
-                x[at] = REDUCES ? reduce(f, sum) : sum;
-                x[at + HALF] = !by_one   ? mul_by(f, difference, w.of[c])
-                               : REDUCES ? reduce(f, difference)
-                                         : difference;
+                inverse_butterfly<BOUND>(f, x[at], x[at + HALF], by_one, w.of[c]);
             }
         }
     }
@@ -252,11 +187,11 @@ DEVICE void inverse_stages(double (&x)[HOLDS], F50 f, const Factor* roots, u32 t
 template <u32 PASS = 1, u32 S = FIRST_STAGES>
 DEVICE void forward(double (&x)[HOLDS], double* buffer, F50 f, const Factor* roots, u32 thread) {
     constexpr u32 R = PASS_STAGES[PASS];
-    take<S, R>(buffer, x, thread);
+    take<Pass<S, R>>(buffer, x, thread);
     forward_stages<S, R>(x, f, roots, thread);
     if constexpr (PASS + 1 < PASSES) {
         // Each thread puts points where it took points from.
-        put<S, R>(buffer, x, thread);
+        put<Pass<S, R>>(buffer, x, thread);
         __syncwarp();
         forward<PASS + 1, S + R>(x, buffer, f, roots, thread);
     }
@@ -267,11 +202,11 @@ template <u32 PASS = PASSES - 1, u32 S = LOG_HEAD - PASS_STAGES[PASSES - 1]>
 DEVICE void inverse(double (&x)[HOLDS], double* buffer, F50 f, const Factor* roots, u32 thread) {
     constexpr u32 R = PASS_STAGES[PASS];
     inverse_stages<S, R>(x, f, roots, thread);
-    put<S, R>(buffer, x, thread);
+    put<Pass<S, R>>(buffer, x, thread);
     if constexpr (PASS > 1) {
         constexpr u32 R_BEFORE = PASS_STAGES[PASS - 1];
         __syncwarp();
-        take<S - R_BEFORE, R_BEFORE>(buffer, x, thread);
+        take<Pass<S - R_BEFORE, R_BEFORE>>(buffer, x, thread);
         inverse<PASS - 1, S - R_BEFORE>(x, buffer, f, roots, thread);
     }
 }
