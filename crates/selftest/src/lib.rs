@@ -31,6 +31,7 @@ pub mod field50;
 pub mod interim;
 mod macros;
 pub mod oracle;
+mod plans;
 pub mod sample;
 pub mod sequence;
 pub mod stress;

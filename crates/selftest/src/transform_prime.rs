@@ -7,11 +7,10 @@ use warpint_arith::montgomery::known::{
     BLS12_377_BASE, BLS12_381_SCALAR, BN254_SCALAR, Known, full,
 };
 use warpint_arith::montgomery::{PrimeField, Residue};
-use warpint_device::{Buffer, Device, DeviceError};
-use warpint_transform::cpu::{NoTransform, Transform, WrongArgument};
-use warpint_transform::gpu::layout::{element_major, limb_major};
-use warpint_transform::gpu::prime::{PrimeFft, PrimeFftError};
+use warpint_device::Device;
+use warpint_transform::gpu::prime::PrimeFft;
 
+use crate::plans::{Failure, Planned};
 use crate::sample::random;
 
 /// A case: a device and a seed in, a message out if it fails.
@@ -82,21 +81,6 @@ const LARGE: Sizes =
 
 const LARGEST: Sizes = Sizes { gpu: &[(1, 5), (4, 7), (7, 1), (9, 1)], simulator: &[(3, 1)] };
 
-/// Why a case fails.
-#[derive(Debug, thiserror::Error)]
-enum Failure {
-    #[error(transparent)]
-    Plan(#[from] PrimeFftError),
-    #[error(transparent)]
-    Device(#[from] DeviceError),
-    #[error(transparent)]
-    NoTransform(#[from] NoTransform),
-    #[error(transparent)]
-    WrongArgument(#[from] WrongArgument),
-    #[error("word {word} of element {element} of {what} is {found:#x}, not {expected:#x}")]
-    Word { what: &'static str, word: usize, element: usize, found: u64, expected: u64 },
-}
-
 fn known<const L: usize>(
     device: &Device,
     seed: u64,
@@ -149,27 +133,13 @@ fn one<const L: usize>(
     log2: u32,
     batch: usize,
 ) -> Result<(), Failure> {
-    let plan = PrimeFft::new(device, field, log2, batch)?;
-    let cpu = Transform::new(*field, log2)?;
+    let plan = PrimeFft::new(device, field, log2, batch).map_err(Failure::plan)?;
+    let planned = Planned { device, field, plan };
     let (x, y) =
         (elements(field, batch << log2, seed), elements(field, batch << log2, seed + (1 << 32)));
-    let mut a = upload(device, field, &x)?;
-    let b = upload(device, field, &y)?;
-    let mut out = device.alloc(a.len())?;
-    plan.forward(&a, &mut out)?;
-    let mut expected = x.clone();
-    cpu.forward(&mut expected)?;
-    compare("a transform", field, &out, &expected)?;
-
-    let mut back = device.alloc(a.len())?;
-    plan.inverse(&out, &mut back)?;
-    compare("an inverse transform", field, &back, &x)?;
-
-    plan.convolve(&mut a, &b)?;
-    let mut expected = x;
-    cpu.cyclic(&mut expected, &mut y.clone())?;
-    compare("a convolution", field, &a, &expected)?;
-    compare("its second factor", field, &b, &y)
+    planned.transforms(&x)?;
+    let second = planned.convolution(x, y.clone())?;
+    planned.compare("its second factor", &second, &y)
 }
 
 /// Drawn elements, and 0, 1, −1 and runs of −1 among them.
@@ -187,31 +157,4 @@ fn elements<const L: usize>(field: &PrimeField<L>, count: usize, seed: u64) -> V
         }),
     };
     (0..count).map(&mut element).collect()
-}
-
-fn upload<const L: usize>(
-    device: &Device,
-    field: &PrimeField<L>,
-    x: &[Residue<L>],
-) -> Result<Buffer<u64>, DeviceError> {
-    let words: Vec<u64> = x.iter().flat_map(|x| field.integer(x)).collect();
-    device.upload(&limb_major(&words, L))
-}
-
-fn compare<const L: usize>(
-    what: &'static str,
-    field: &PrimeField<L>,
-    found: &Buffer<u64>,
-    expected: &[Residue<L>],
-) -> Result<(), Failure> {
-    let found = element_major(&found.download()?, L);
-    for (element, (found, expected)) in found.chunks(L).zip(expected).enumerate() {
-        let words = found.iter().zip(field.integer(expected)).enumerate();
-        for (word, (&found, expected)) in words {
-            if found != expected {
-                return Err(Failure::Word { what, word, element, found, expected });
-            }
-        }
-    }
-    Ok(())
 }

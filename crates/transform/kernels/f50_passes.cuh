@@ -124,32 +124,42 @@ struct StageRoots {
     }
 };
 
+// f(a, b, i, by_one, w) for the pairs of points that a thread has in stage r of a pass: the i-th of a block, and
+// the root w of that, without a value where by_one.
+template <u32 S, u32 R, u32 r, class F>
+DEVICE void each_pair(double (&x)[HOLDS], const StageRoots<S, R, r>& w, F f) {
+    using P = Pass<S, R>;
+    constexpr u32 HALF = P::SIZE >> (r + 1), BLOCKS_HERE = 1 << r;
+#pragma unroll
+    for (u32 v = 0; v < P::UNITS; v++) {
+#pragma unroll
+        for (u32 c = 0; c < BLOCKS_HERE; c++) {
+#pragma unroll
+            for (u32 i = 0; i < HALF; i++) {
+                u32 at = v * P::SIZE + c * 2 * HALF + i;
+                f(x[at], x[at + HALF], i, S == 0 && c == 0, w.of[c]);
+            }
+        }
+    }
+}
+
 // Stage r of a pass, and those after it, on the points that a thread holds. The roots of a stage are
 // loaded before the stage before.
 template <u32 S, u32 R, u32 r>
 DEVICE void forward_stage(double (&x)[HOLDS], F50 f, const Factor* roots, u32 thread,
                           const StageRoots<S, R, r>& w) {
     using P = Pass<S, R>;
-    constexpr u32 HALF = P::SIZE >> (r + 1), BLOCKS_HERE = 1 << r, BOUND = forward_bound(S, S + r);
+    constexpr u32 HALF = P::SIZE >> (r + 1), BOUND = forward_bound(S, S + r);
     constexpr u32 BOUND_AFTER = r > 0 ? after_forward(BOUND) : 2 * BOUND;
     constexpr u32 NEXT = r + 1 < R ? r + 1 : r;
     StageRoots<S, R, NEXT> next(roots, thread);
     if constexpr (BOUND > LIMIT) reduce_all(f, x);
-#pragma unroll
-    for (u32 v = 0; v < P::UNITS; v++) {
-#pragma unroll
-        for (u32 c = 0; c < BLOCKS_HERE; c++) {
-            bool by_one = S == 0 && c == 0;
-#pragma unroll
-            for (u32 i = 0; i < HALF; i++) {
-                u32 at = v * P::SIZE + c * 2 * HALF + i;
-                double a = x[at], b = forward_product<BOUND, BOUND_AFTER>(f, x[at + HALF], by_one, w.of[c]);
-                bool none = S == 0 && r == 0 && (i + HALF) << P::LOG_STRIDE >= FILLED;
-                x[at] = none ? a : a + b;
-                x[at + HALF] = none ? a : a - b;
-            }
-        }
-    }
+    each_pair(x, w, [&](double& a, double& b, u32 i, bool by_one, const Factor& root) {
+        double of_a = a, product = forward_product<BOUND, BOUND_AFTER>(f, b, by_one, root);
+        bool none = S == 0 && r == 0 && (i + HALF) << P::LOG_STRIDE >= FILLED;
+        a = none ? of_a : of_a + product;
+        b = none ? of_a : of_a - product;
+    });
     if constexpr (r + 1 < R) forward_stage<S, R, r + 1>(x, f, roots, thread, next);
 }
 template <u32 S, u32 R>
@@ -160,22 +170,11 @@ DEVICE void forward_stages(double (&x)[HOLDS], F50 f, const Factor* roots, u32 t
 template <u32 S, u32 R, u32 r>
 DEVICE void inverse_stage(double (&x)[HOLDS], F50 f, const Factor* roots, u32 thread,
                           const StageRoots<S, R, r>& w) {
-    using P = Pass<S, R>;
-    constexpr u32 HALF = P::SIZE >> (r + 1), BLOCKS_HERE = 1 << r, BOUND = inverse_bound(S + r);
     constexpr u32 NEXT = r > 0 ? r - 1 : 0;
     StageRoots<S, R, NEXT> next(roots, thread);
-#pragma unroll
-    for (u32 v = 0; v < P::UNITS; v++) {
-#pragma unroll
-        for (u32 c = 0; c < BLOCKS_HERE; c++) {
-            bool by_one = S == 0 && c == 0;
-#pragma unroll
-            for (u32 i = 0; i < HALF; i++) {
-                u32 at = v * P::SIZE + c * 2 * HALF + i;
-                inverse_butterfly<BOUND>(f, x[at], x[at + HALF], by_one, w.of[c]);
-            }
-        }
-    }
+    each_pair(x, w, [&](double& a, double& b, u32, bool by_one, const Factor& root) {
+        inverse_butterfly<inverse_bound(S + r)>(f, a, b, by_one, root);
+    });
     if constexpr (r > 0) inverse_stage<S, R, r - 1>(x, f, roots, thread, next);
 }
 template <u32 S, u32 R>

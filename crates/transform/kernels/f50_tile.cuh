@@ -86,14 +86,12 @@ DEVICE Factor root(const Factor* roots, u32 r, u32 c, u32 block) {
     return load_factor(&roots[(1 << S) - 1 + (((1 << r) - 1 + c) << S) + block]);
 }
 
-// Stage r of a round, and those after it, on the points that a thread has; before the transform they were
-// within FROM.
-template <u32 FROM, u32 S, u32 R, u32 r = 0>
-DEVICE void forward_stages(double (&x)[HOLDS], F50 f, const Factor* roots, u32 block) {
+// f(a, b, by_one, w) for the pairs of points that a thread has in stage r of a round, and the root w of their
+// block; where by_one, w is 1.
+template <u32 S, u32 R, u32 r, class F>
+DEVICE void each_pair(double (&x)[HOLDS], const Factor* roots, u32 block, F f) {
     using Q = Round<S, R>;
-    constexpr u32 HALF = Q::SIZE >> (r + 1), BEFORE = forward_bound(FROM, S + r);
-    constexpr u32 BOUND = BEFORE > LIMIT ? REDUCED : BEFORE;
-    if constexpr (BEFORE > LIMIT) reduce_all(f, x);
+    constexpr u32 HALF = Q::SIZE >> (r + 1);
 #pragma unroll
     for (u32 c = 0; c < 1 << r; c++) {
         bool by_one = S == 0 && c == 0;
@@ -104,33 +102,32 @@ DEVICE void forward_stages(double (&x)[HOLDS], F50 f, const Factor* roots, u32 b
 #pragma unroll
             for (u32 i = 0; i < HALF; i++) {
                 u32 at = v * Q::SIZE + c * 2 * HALF + i;
-                double a = x[at], b = forward_product<BOUND, after_forward(BOUND)>(f, x[at + HALF], by_one, w);
-                x[at] = a + b;
-                x[at + HALF] = a - b;
+                f(x[at], x[at + HALF], by_one, w);
             }
         }
     }
+}
+
+// Stage r of a round, and those after it, on the points that a thread has; before the transform they were
+// within FROM.
+template <u32 FROM, u32 S, u32 R, u32 r = 0>
+DEVICE void forward_stages(double (&x)[HOLDS], F50 f, const Factor* roots, u32 block) {
+    constexpr u32 BEFORE = forward_bound(FROM, S + r), BOUND = BEFORE > LIMIT ? REDUCED : BEFORE;
+    if constexpr (BEFORE > LIMIT) reduce_all(f, x);
+    each_pair<S, R, r>(x, roots, block, [&](double& a, double& b, bool by_one, const Factor& w) {
+        double product = forward_product<BOUND, after_forward(BOUND)>(f, b, by_one, w), sum = a + product;
+        b = a - product;
+        a = sum;
+    });
     if constexpr (r + 1 < R) forward_stages<FROM, S, R, r + 1>(x, f, roots, block);
 }
 
 template <u32 FROM, u32 S, u32 R, u32 r = R - 1>
 DEVICE void inverse_stages(double (&x)[HOLDS], F50 f, const Factor* roots, u32 block) {
-    using Q = Round<S, R>;
-    constexpr u32 HALF = Q::SIZE >> (r + 1), BOUND = inverse_bound(FROM, S + r + 1);
-#pragma unroll
-    for (u32 c = 0; c < 1 << r; c++) {
-        bool by_one = S == 0 && c == 0;
-        Factor w = {1.0, 0.0};
-        if (!by_one) w = root<S>(roots, r, c, block);
-#pragma unroll
-        for (u32 v = 0; v < Q::UNITS; v++) {
-#pragma unroll
-            for (u32 i = 0; i < HALF; i++) {
-                u32 at = v * Q::SIZE + c * 2 * HALF + i;
-                inverse_butterfly<BOUND>(f, x[at], x[at + HALF], by_one, w);
-            }
-        }
-    }
+    constexpr u32 BOUND = inverse_bound(FROM, S + r + 1);
+    each_pair<S, R, r>(x, roots, block, [&](double& a, double& b, bool by_one, const Factor& w) {
+        inverse_butterfly<BOUND>(f, a, b, by_one, w);
+    });
     if constexpr (r > 0) inverse_stages<FROM, S, R, r - 1>(x, f, roots, block);
 }
 

@@ -8,8 +8,11 @@ pub mod gfn;
 pub mod layout;
 pub mod prime;
 pub mod small_primes;
+mod vectors;
 
 use warpint_device::Source;
+
+pub use vectors::WrongLength;
 
 /// The headers that kernels of other crates include too, by their names, beside those of
 /// [`warpint_device::common`]:
