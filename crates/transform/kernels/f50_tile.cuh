@@ -1,56 +1,35 @@
-// Stages of transforms modulo a prime, for f50_rows.cu and f50_columns.cu. A block has a tile: 2^LOG_OUTER
-// lines of n = 2^STAGES points, and of each line 2^LOG_INNER neighbours side by side.
+// Transforms of lines modulo primes below 2^50, for f50_rows.cu and f50_columns.cu. A block has a tile:
+// 2^LOG_OUTER lines of n = 2^STAGES points, and of each line 2^LOG_INNER neighbours side by side.
 //
 //   LOG_OUTER, STAGES, LOG_INNER   point i of line l, neighbour w: place ((l·n + i) << LOG_INNER) + w
 //   RADICES                        stages of each round; a thread has 16 points of the tile in a round
 //
-// A forward stage takes x^(2h) − w² apart into (x^h − w)(x^h + w): in block β of 2h points all
-// differences and sums a ± w·b are with the same w, a root of unity whose exponent is β with its
-// bits reversed. The result is in reversed order; the inverse stages go back. Roots stand in a table of n
-// factors a prime: stage r of the round after S stages has that of block (β << r) + c, β < 2^S, c < 2^r, at
-// 2^S − 1 + ((2^r − 1 + c) << S) + β, so that threads side by side read factors side by side.
+// and those of f50_stages.cuh, of which BITS is 50 here.
+//
+// Roots stand in a table of n factors a prime: stage r of the round after S stages has that of block
+// (β << r) + c, β < 2^S, c < 2^r, at 2^S − 1 + ((2^r − 1 + c) << S) + β, so that threads side by side read
+// factors side by side.
 #pragma once
-#include "f50.cuh"
+constexpr unsigned BITS = 50;
+#include "f50_stages.cuh"
 
 constexpr u32 ROUND_STAGES[] = {RADICES};
 constexpr u32 ROUNDS = sizeof(ROUND_STAGES) / sizeof(ROUND_STAGES[0]);
 constexpr u32 LAST_STAGES = ROUND_STAGES[ROUNDS - 1];
-constexpr u32 HOLDS = 16, LOG_TILE = LOG_OUTER + STAGES + LOG_INNER, TILE = 1 << LOG_TILE;
+constexpr u32 LOG_TILE = LOG_OUTER + STAGES + LOG_INNER, TILE = 1 << LOG_TILE;
 constexpr u32 THREADS = TILE / HOLDS;
 // Blocks of a multiprocessor, at least, for as many threads in all.
 __host__ __device__ constexpr u32 blocks(u32 threads) { return THREADS < threads ? threads / THREADS : 1; }
 
-// Bounds of elements as multiples of p/64, p < 2^50. What is reduced is within p/2 + 2, which is less than
-// 33/64·p.
-constexpr u32 REDUCED = 33;
-// The most that a product by a factor takes.
-constexpr u32 LIMIT = 256;
-// A product of an element within `bound` by a factor.
-__host__ __device__ constexpr u32 times_factor(u32 bound) { return REDUCED + bound / 16; }
-// A product of elements within two bounds, for bounds whose product is up to 128·64.
-__host__ __device__ constexpr u32 times(u32 a, u32 b) { return REDUCED + a * b / 256; }
-// a ± w·b.
-__host__ __device__ constexpr u32 after_forward(u32 bound) { return bound + times_factor(bound); }
 // The bound before a forward stage, before elements are reduced if need be, for what is within `begin`.
 __host__ __device__ constexpr u32 forward_bound(u32 begin, u32 stage) {
     u32 bound = begin;
     for (u32 s = 0; s < stage; s++) bound = after_forward(bound > LIMIT ? REDUCED : bound);
     return bound;
 }
-// Whether sums are reduced, where differences are within 2·bound: the next ones must be within the limit.
-__host__ __device__ constexpr bool reduces(u32 bound) { return 4 * bound > LIMIT; }
 // The bound after the inverse stages down to this one.
-__host__ __device__ constexpr u32 inverse_bound(u32 begin, u32 stage) {
-    u32 bound = begin;
-    for (u32 s = STAGES; s-- > stage;) {
-        u32 sum = reduces(bound) ? REDUCED : 2 * bound, product = times_factor(2 * bound);
-        bound = sum > product ? sum : product;
-    }
-    return bound;
-}
+__host__ __device__ constexpr u32 inverse_bound(u32 begin, u32 stage) { return after_inverse(begin, STAGES - stage); }
 
-// Where a point is: 16 neighbours, or 16 points that are 8 or 16 apart, are in different banks.
-__host__ __device__ constexpr u32 place(u32 point) { return point + point / 16; }
 constexpr u32 PLACES = place(TILE);
 
 // R stages after S others: units of 2^R points, 2^LOG_STRIDE apart.
@@ -62,8 +41,6 @@ struct Round {
     static constexpr bool SHORT = LOG_BLOCK < 4;
     static_assert(!SHORT || S == 0, "a block of a later round has the points of a thread");
 
-    // The first point of unit v. What it and i·2^LOG_STRIDE are beyond multiples of 16 is below 16
-    // together, so the places of a unit's points are place(i·2^LOG_STRIDE) apart.
     DEVICE static u32 first_point(u32 thread, u32 v) {
         if constexpr (SHORT) {
             u32 unit = thread * UNITS + v;
@@ -103,51 +80,18 @@ DEVICE void each_point(u32 thread, F f) {
     }
 }
 
-template <u32 S, u32 R>
-DEVICE void put(double* buffer, const double (&x)[HOLDS], u32 thread) {
-    using Q = Round<S, R>;
-#pragma unroll
-    for (u32 v = 0; v < Q::UNITS; v++) {
-        double* to = buffer + place(Q::first_point(thread, v));
-#pragma unroll
-        for (u32 i = 0; i < Q::SIZE; i++) to[place(i << Q::LOG_STRIDE)] = x[v * Q::SIZE + i];
-    }
-}
-template <u32 S, u32 R>
-DEVICE void take(const double* buffer, double (&x)[HOLDS], u32 thread) {
-    using Q = Round<S, R>;
-#pragma unroll
-    for (u32 v = 0; v < Q::UNITS; v++) {
-        const double* from = buffer + place(Q::first_point(thread, v));
-#pragma unroll
-        for (u32 i = 0; i < Q::SIZE; i++) x[v * Q::SIZE + i] = from[place(i << Q::LOG_STRIDE)];
-    }
-}
-
-DEVICE void reduce_all(F50 f, double (&x)[HOLDS]) {
-#pragma unroll
-    for (u32 t = 0; t < HOLDS; t++) x[t] = reduce(f, x[t]);
-}
-
-DEVICE Factor load_factor(const Factor* from) {
-    double2 factor = __ldg((const double2*)from);
-    return {factor.x, factor.y};
-}
-
 // The root of block c of those into which stage r of a round takes a thread's block apart.
 template <u32 S>
 DEVICE Factor root(const Factor* roots, u32 r, u32 c, u32 block) {
     return load_factor(&roots[(1 << S) - 1 + (((1 << r) - 1 + c) << S) + block]);
 }
 
-// Stage r of a round, and those after it, on the points that a thread has; before the transform they were
-// within FROM.
-template <u32 FROM, u32 S, u32 R, u32 r = 0>
-DEVICE void forward_stages(double (&x)[HOLDS], F50 f, const Factor* roots, u32 block) {
+// f(a, b, by_one, w) for the pairs of points that a thread has in stage r of a round, and the root w of their
+// block; where by_one, w is 1.
+template <u32 S, u32 R, u32 r, class F>
+DEVICE void each_pair(double (&x)[HOLDS], const Factor* roots, u32 block, F f) {
     using Q = Round<S, R>;
-    constexpr u32 HALF = Q::SIZE >> (r + 1), BEFORE = forward_bound(FROM, S + r);
-    constexpr u32 BOUND = BEFORE > LIMIT ? REDUCED : BEFORE;
-    if constexpr (BEFORE > LIMIT) reduce_all(f, x);
+    constexpr u32 HALF = Q::SIZE >> (r + 1);
 #pragma unroll
     for (u32 c = 0; c < 1 << r; c++) {
         bool by_one = S == 0 && c == 0;
@@ -158,45 +102,32 @@ DEVICE void forward_stages(double (&x)[HOLDS], F50 f, const Factor* roots, u32 b
 #pragma unroll
             for (u32 i = 0; i < HALF; i++) {
                 u32 at = v * Q::SIZE + c * 2 * HALF + i;
-                double a = x[at], b = x[at + HALF];
-                if (!by_one) {
-                    b = mul_by(f, b, w);
-                } else if (2 * BOUND > after_forward(BOUND)) {
-                    // Not multiplied, it may be too large for the bound.
-                    b = reduce(f, b);
-                }
-                x[at] = a + b;
-                x[at + HALF] = a - b;
+                f(x[at], x[at + HALF], by_one, w);
             }
         }
     }
+}
+
+// Stage r of a round, and those after it, on the points that a thread has; before the transform they were
+// within FROM.
+template <u32 FROM, u32 S, u32 R, u32 r = 0>
+DEVICE void forward_stages(double (&x)[HOLDS], F50 f, const Factor* roots, u32 block) {
+    constexpr u32 BEFORE = forward_bound(FROM, S + r), BOUND = BEFORE > LIMIT ? REDUCED : BEFORE;
+    if constexpr (BEFORE > LIMIT) reduce_all(f, x);
+    each_pair<S, R, r>(x, roots, block, [&](double& a, double& b, bool by_one, const Factor& w) {
+        double product = forward_product<BOUND, after_forward(BOUND)>(f, b, by_one, w), sum = a + product;
+        b = a - product;
+        a = sum;
+    });
     if constexpr (r + 1 < R) forward_stages<FROM, S, R, r + 1>(x, f, roots, block);
 }
 
 template <u32 FROM, u32 S, u32 R, u32 r = R - 1>
 DEVICE void inverse_stages(double (&x)[HOLDS], F50 f, const Factor* roots, u32 block) {
-    using Q = Round<S, R>;
-    constexpr u32 HALF = Q::SIZE >> (r + 1), BOUND = inverse_bound(FROM, S + r + 1);
-    constexpr bool REDUCES = reduces(BOUND);
-    static_assert(2 * BOUND <= LIMIT, "a difference is within the limit");
-#pragma unroll
-    for (u32 c = 0; c < 1 << r; c++) {
-        bool by_one = S == 0 && c == 0;
-        Factor w = {1.0, 0.0};
-        if (!by_one) w = root<S>(roots, r, c, block);
-#pragma unroll
-        for (u32 v = 0; v < Q::UNITS; v++) {
-#pragma unroll
-            for (u32 i = 0; i < HALF; i++) {
-                u32 at = v * Q::SIZE + c * 2 * HALF + i;
-                double sum = x[at] + x[at + HALF], difference = x[at] - x[at + HALF];
-                x[at] = REDUCES ? reduce(f, sum) : sum;
-                x[at + HALF] = !by_one   ? mul_by(f, difference, w)
-                               : REDUCES ? reduce(f, difference)
-                                         : difference;
-            }
-        }
-    }
+    constexpr u32 BOUND = inverse_bound(FROM, S + r + 1);
+    each_pair<S, R, r>(x, roots, block, [&](double& a, double& b, bool by_one, const Factor& w) {
+        inverse_butterfly<BOUND>(f, a, b, by_one, w);
+    });
     if constexpr (r > 0) inverse_stages<FROM, S, R, r - 1>(x, f, roots, block);
 }
 
@@ -207,9 +138,9 @@ DEVICE void forward(double (&x)[HOLDS], double* buffer, F50 f, const Factor* roo
     forward_stages<FROM, S, R>(x, f, roots, Round<S, R>::block(thread));
     if constexpr (ROUND + 1 < ROUNDS) {
         // Each thread puts points where it took points from.
-        put<S, R>(buffer, x, thread);
+        put<Round<S, R>>(buffer, x, thread);
         Round<S, R>::meet();
-        take<S + R, ROUND_STAGES[ROUND + 1]>(buffer, x, thread);
+        take<Round<S + R, ROUND_STAGES[ROUND + 1]>>(buffer, x, thread);
         forward<FROM, ROUND + 1, S + R>(x, buffer, f, roots, thread);
     }
 }
@@ -221,9 +152,10 @@ DEVICE void inverse(double (&x)[HOLDS], double* buffer, F50 f, const Factor* roo
     inverse_stages<FROM, S, R>(x, f, roots, Round<S, R>::block(thread));
     if constexpr (ROUND > 0) {
         constexpr u32 R_BEFORE = ROUND_STAGES[ROUND - 1];
-        put<S, R>(buffer, x, thread);
-        Round<S - R_BEFORE, R_BEFORE>::meet();
-        take<S - R_BEFORE, R_BEFORE>(buffer, x, thread);
+        using Before = Round<S - R_BEFORE, R_BEFORE>;
+        put<Round<S, R>>(buffer, x, thread);
+        Before::meet();
+        take<Before>(buffer, x, thread);
         inverse<FROM, ROUND - 1, S - R_BEFORE>(x, buffer, f, roots, thread);
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use warpint_arith::gfn::{Form, Gfn};
 use warpint_arith::with_field;
 use warpint_device::{Buffer, Device, DeviceError, Effort, Rates, rates};
+use warpint_transform::Plan;
 use warpint_transform::gpu::gfn::GfnFft;
 use warpint_transform::gpu::small_primes::{RingTransform, SmallPrimes};
 
@@ -16,6 +17,16 @@ use crate::{BenchError, is_simulator};
 
 /// Words of vectors that are compared at a time.
 const STRETCH: usize = 8 << 20;
+
+/// A transform and its inverse.
+struct Timed {
+    out: Buffer<u64>,
+    back: Buffer<u64>,
+    /// Outputs that were compared with the definition.
+    looked_at: Vec<usize>,
+    transform: Times,
+    inverse: Times,
+}
 
 #[derive(Debug)]
 pub(super) struct OnDevice {
@@ -66,6 +77,39 @@ impl OnDevice {
         Ok(self.device.upload(&words)?)
     }
 
+    /// Times a plan's transform and its inverse; compares all outputs with those known, or some with the
+    /// definition, and what came back with the input.
+    fn there_and_back<const K: usize, P: Plan<Vectors = Buffer<u64>>>(
+        &self,
+        plan: &P,
+        field: &Gfn<K>,
+        elements: &Elements,
+        x: &Buffer<u64>,
+        known: Option<&Buffer<u64>>,
+    ) -> Result<Timed, BenchError>
+    where
+        BenchError: From<P::Error>,
+    {
+        let mut out = self.device.alloc(plan.size())?;
+        plan.forward_into(x, &mut out)?;
+        let mut looked_at = vec![];
+        match known {
+            Some(known) => same(&out, known, "the transform")?,
+            None => looked_at = elements.looked_at(field),
+        }
+        for &i in &looked_at {
+            compare_element(&out, i, &elements.output(field, i), "output")?;
+        }
+        let mut back = self.device.alloc(plan.size())?;
+        plan.inverse_into(&out, &mut back)?;
+        compare_vectors(&back, "the inverse transform", |part| {
+            elements.part(part).ok_or(BenchError::NoMemory)
+        })?;
+        let transform = self.times(|| plan.forward_into(x, &mut out))?;
+        let inverse = self.times(|| plan.inverse_into(&out, &mut back))?;
+        Ok(Timed { out, back, looked_at, transform, inverse })
+    }
+
     /// Times the big-prime way, whose outputs it gives: the transform, and the convolution.
     fn big<const K: usize>(
         &self,
@@ -76,23 +120,12 @@ impl OnDevice {
         let [a, b] = SEEDS.map(|seed| Elements::new(field.form(), log2, seed));
         let x = self.upload(&a)?;
         let plan = GfnFft::new(&self.device, field.form(), log2, 1)?;
-        let mut out = self.device.alloc(plan.words())?;
-        plan.forward(&x, &mut out)?;
-        let looked_at = a.looked_at(field);
-        for &i in &looked_at {
-            compare_element(&out, i, &a.output(field, i), "output")?;
-        }
-        let mut back = self.device.alloc(plan.words())?;
-        plan.inverse(&out, &mut back)?;
-        compare_vectors(&back, "the inverse transform", |part| {
-            a.part(part).ok_or(BenchError::NoMemory)
-        })?;
-        let transform = self.times(|| plan.forward(&x, &mut out))?;
-        let inverse = self.times(|| plan.inverse(&out, &mut back))?;
+        let Timed { out, mut back, looked_at, transform, inverse } =
+            self.there_and_back(&plan, field, &a, &x, None)?;
         let bare = plan.butterflies()?;
         bare.run(&x, &mut back)?;
         let butterflies = self.times(|| bare.run(&x, &mut back))?;
-        let copies = self.rates.copy_near(8 * plan.words() as u64);
+        let copies = self.rates.copy_near(8 * plan.size() as u64);
         let work = Work {
             passes: plan.passes(),
             bytes: plan.traffic(),
@@ -127,33 +160,19 @@ impl OnDevice {
     ) -> Result<(), BenchError> {
         let [a, b] = SEEDS.map(|seed| Elements::new(field.form(), log2, seed));
         let (x, y) = (self.upload(&a)?, self.upload(&b)?);
-        let mut out = self.device.alloc(x.len())?;
         let plan = SmallPrimes::new(&self.device, field.form(), log2, 1)?;
-        plan.transform(&x, &mut out)?;
-        let mut looked_at = vec![];
-        match &big {
-            Some([big, _]) => same(&out, big, "the transform")?,
-            None => looked_at = a.looked_at(field),
-        }
-        for &i in &looked_at {
-            compare_element(&out, i, &a.output(field, i), "output")?;
-        }
-        let mut back = self.device.alloc(x.len())?;
-        plan.inverse(&out, &mut back)?;
-        compare_vectors(&back, "the inverse transform", |part| {
-            a.part(part).ok_or(BenchError::NoMemory)
-        })?;
-        let transform = self.times(|| plan.transform(&x, &mut out))?;
-        let inverse = self.times(|| plan.inverse(&out, &mut back))?;
+        let known = big.as_ref().map(|[transform, _]| transform);
+        let Timed { mut out, back, looked_at, transform, inverse } =
+            self.there_and_back(&plan, field, &a, &x, known)?;
         let steps = Steps::new(&plan.times(&x, &mut out)?);
-        plan.convolve(&x, &y, &mut out)?;
+        plan.convolve_into(&x, &y, &mut out)?;
         if let Some([_, big]) = &big {
             same(&out, big, "the convolution")?;
         }
         if let Some(&i) = looked_at.first() {
             compare_element(&out, i, &a.convolved(&b, field, i), "of the convolution, element")?;
         }
-        let convolution = self.times(|| plan.convolve(&x, &y, &mut out))?;
+        let convolution = self.times(|| plan.convolve_into(&x, &y, &mut out))?;
         let primes = plan.small_primes();
         drop((plan, x, y, out, back));
         row.checked.equal = big.is_some();

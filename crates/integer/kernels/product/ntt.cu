@@ -3,10 +3,8 @@
 //   A_LIMBS, B_LIMBS   limbs of the factors
 //   FIRST, OUT_LIMBS   the limbs of the product that are written
 //   SQUARE             whether a = b: b is not read
-//   LOG_HEAD, SHARE    points of a transform, 16 a thread: a head of 2^LOG_HEAD, and unless SHARE is 0 a
-//                      tail of 2^(LOG_HEAD − SHARE)
-//   RADICES            stages of the passes over shared memory: at most 4 each, LOG_HEAD in all; the
-//                      tail leaves out the first SHARE, fewer than the first pass has
+//   LOG_HEAD, SHARE    points of a transform, and
+//   RADICES            its passes: as f50_passes.cuh has them
 //   DIGIT_BITS         even, at least 64; the digits of a and b together are no more than points
 //   PRIMES, BITS       the primes' product is more than 2^(2·DIGIT_BITS) times the digits of the shorter
 //                      factor
@@ -26,8 +24,30 @@
 // all primes, is one integer below their product, given by mixed radices (Garner). These overlap;
 // they are added 16 at a time by a thread, and the carries between threads in rounds until there
 // are none.
+#include "f50_stages.cuh"
 #include "ptx.cuh"
-#include "transform.cuh"
+
+constexpr u32 PIECES = (DIGIT_BITS + 63) / 64;
+
+// Digits of a factor.
+__host__ __device__ constexpr u32 digits(u32 limbs) {
+    return (32 * limbs + DIGIT_BITS - 1) / DIGIT_BITS;
+}
+constexpr u32 MOST_DIGITS = digits(A_LIMBS > B_LIMBS ? A_LIMBS : B_LIMBS);
+
+// The words of a digit, all but the first of them times a factor: as any word below 2^50.
+constexpr u32 DIGIT_BOUND = REDUCED + times_factor(64 << (50 - BITS)) * (PIECES - 1);
+// A digit, and w times a sum of digits.
+__host__ __device__ constexpr u32 tail_bound() {
+    u32 bound = DIGIT_BOUND;
+    for (u32 i = 1; i < 1 << SHARE; i++) bound = DIGIT_BOUND + times_factor(bound);
+    return bound;
+}
+static_assert(tail_bound() <= LIMIT, "factors of a product by a root are within the limit");
+
+// What the passes are specialised by.
+constexpr u32 FILLED = MOST_DIGITS, HEAD_BEGIN = DIGIT_BOUND, TAIL_BEGIN = tail_bound(), TEAMS = PRODUCTS;
+#include "f50_passes.cuh"
 
 // Not __constant__: what comes from there through an index is moved anew for each use.
 __device__ const F50 FIELD[PRIMES] = FIELDS;
@@ -124,11 +144,11 @@ DEVICE void transform(double (&x)[HOLDS], const u32* number, u32 limbs, double* 
     if (!in_tail) {
         forward_stages<0, FIRST_STAGES>(x, f, roots, thread);
         if (SHARE == 0 && must_meet) meet();
-        put<0, FIRST_STAGES>(buffer, x, thread);
+        put<Pass<0, FIRST_STAGES>>(buffer, x, thread);
     } else {
-        take<SHARE, R_TAIL>(buffer, x, thread);
+        take<Pass<SHARE, R_TAIL>>(buffer, x, thread);
         forward_stages<SHARE, R_TAIL>(x, f, roots, thread);
-        put<SHARE, R_TAIL>(buffer, x, thread);
+        put<Pass<SHARE, R_TAIL>>(buffer, x, thread);
     }
     meet();
     forward(x, buffer, f, roots, thread);
@@ -138,9 +158,9 @@ DEVICE void transform(double (&x)[HOLDS], const u32* number, u32 limbs, double* 
 template <u32 S>
 DEVICE void last_pass(double* plane, const double* buffer, F50 f, const Factor* roots, u32 thread) {
     double x[HOLDS];
-    take<S, FIRST_STAGES - S>(buffer, x, thread);
+    take<Pass<S, FIRST_STAGES - S>>(buffer, x, thread);
     inverse_stages<S, FIRST_STAGES - S>(x, f, roots, thread);
-    put<S, FIRST_STAGES - S>(plane, x, thread);
+    put<Pass<S, FIRST_STAGES - S>>(plane, x, thread);
 }
 
 // In all planes, from u, the product mod x^H − 1 times H, and v, that mod x^T − w times T, to the product

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use warpint_arith::f50::{F50, Factor, NARROW, PRIMES};
 use warpint_device::{Arg, DeviceError, Source, common};
+use warpint_transform::gpu as transform;
 
 use super::product::{Factors, Product};
 use super::{Gpu, Part, Shape};
@@ -286,7 +287,7 @@ impl Shape for Ntt {
         let radices: Vec<_> = self.radices().iter().map(ToString::to_string).collect();
         let source = Source::new("ntt.cu", include_str!("../../kernels/product/ntt.cu"), &["ntt"])
             .headers(common::HEADERS)
-            .header("transform.cuh", include_str!("../../kernels/transform.cuh"));
+            .headers(transform::HEADERS);
         Ok(self
             .product
             .define(source)

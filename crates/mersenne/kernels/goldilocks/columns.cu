@@ -20,7 +20,7 @@
 //
 // Blocks take their columns in the order in which they start (a ticket), so
 // that whoever waits, waits for a block that is running already.
-#include "tile.cuh"
+#include "goldilocks_tile.cuh"
 
 constexpr int Q = OUTER_RADIX, A = RADIX_A, B = RADIX_B;
 constexpr u32 M = A * B;

@@ -5,7 +5,7 @@
 //
 // KIND 0 `square_rows`: x ← x²; 1 `forward_rows`: the transform alone, its points in an
 // order of its own; 2 `multiply_rows`: x ← x·y, y as `forward_rows` left it.
-#include "tile.cuh"
+#include "goldilocks_tile.cuh"
 
 constexpr int Q = OUTER_RADIX, A = RADIX_A, B = RADIX_B;
 constexpr u32 M = A * B;

@@ -6,13 +6,14 @@ use warpint_arith::field::Field;
 use warpint_arith::gfn::{Gfn, PRIMES};
 use warpint_arith::goldilocks::Goldilocks;
 use warpint_arith::montgomery::known::BN254_SCALAR;
-use warpint_device::Device;
+use warpint_device::{Buffer, Device};
+use warpint_transform::Plan;
 use warpint_transform::check;
 use warpint_transform::cpu::Transform;
 use warpint_transform::f50::primes;
 use warpint_transform::gpu::f50::Ntt50;
 use warpint_transform::gpu::gfn::GfnFft;
-use warpint_transform::gpu::layout::{element_major, limb_major};
+use warpint_transform::gpu::layout::{WordField, from_words, to_words};
 use warpint_transform::gpu::prime::PrimeFft;
 
 use super::on_device::{CpuCase, Extent, Fate, Fates, Faults, Sizes, Suite};
@@ -88,18 +89,25 @@ fn drawn<F: Field>(field: &F, count: usize, rng: &mut Random) -> Vec<F::Element>
     (0..count).map(|_| field.from_u64(rng.random())).collect()
 }
 
+/// What a device makes of x; `None` where that is no elements.
+fn transformed<F: WordField, P: Plan<Vectors = Buffer<F::Word>>>(
+    device: &Device,
+    field: &F,
+    plan: &P,
+    x: &[F::Element],
+) -> Result<Option<Vec<F::Element>>, String> {
+    let there = device.upload(&to_words(field, x)).map_err(message)?;
+    let mut out = device.alloc(there.len()).map_err(message)?;
+    plan.forward_into(&there, &mut out).map_err(message)?;
+    Ok(from_words(field, &out.download().map_err(message)?))
+}
+
 fn prime(device: &Device, log2: u32, seed: u64) -> Result<Verdict, String> {
     let mut rng = random(seed);
     let field = BN254_SCALAR.field().map_err(message)?;
     let x = drawn(&field, BATCH << log2, &mut rng);
     let plan = PrimeFft::new(device, &field, log2, BATCH).map_err(message)?;
-    let words: Vec<u64> = x.iter().flat_map(|x| field.integer(x)).collect();
-    let there = device.upload(&limb_major(&words, 4)).map_err(message)?;
-    let mut out = device.alloc(there.len()).map_err(message)?;
-    plan.forward(&there, &mut out).map_err(message)?;
-    let words = element_major(&out.download().map_err(message)?, 4);
-    let (elements, _) = words.as_chunks::<4>();
-    let found = elements.iter().map(|words| field.element(words)).collect();
+    let found = transformed(device, &field, &plan, &x)?;
     judged(&field, log2, &x, found, &mut rng)
 }
 
@@ -114,15 +122,10 @@ fn prime_products(device: &Device, log2: u32, seed: u64) -> Result<Verdict, Stri
     };
     let (mut a, mut b) = (factor(), factor());
     let plan = PrimeFft::new(device, &field, log2, 1).map_err(message)?;
-    let upload = |x: &[_]| {
-        let words: Vec<u64> = x.iter().flat_map(|x| field.integer(x)).collect();
-        device.upload(&limb_major(&words, 4)).map_err(message)
-    };
-    let (mut there_a, there_b) = (upload(&a)?, upload(&b)?);
-    plan.convolve(&mut there_a, &there_b).map_err(message)?;
-    let words = element_major(&there_a.download().map_err(message)?, 4);
-    let (elements, _) = words.as_chunks::<4>();
-    let found: Option<Vec<_>> = elements.iter().map(|words| field.element(words)).collect();
+    let upload = |x: &[_]| device.upload(&to_words(&field, x)).map_err(message);
+    let (mut there_a, mut there_b) = (upload(&a)?, upload(&b)?);
+    plan.convolve(&mut there_a, &mut there_b).map_err(message)?;
+    let found = from_words(&field, &there_a.download().map_err(message)?);
     let Some(found) = found else { return Ok(Verdict::Refused) };
     let r = field.from_u64(rng.random());
     let passes = check::product(&field, &a, &b, &found, &r).map_err(message)?;
@@ -135,11 +138,7 @@ fn gfn(device: &Device, log2: u32, seed: u64) -> Result<Verdict, String> {
     let field = Gfn::<4>::new(PRIMES[1]).map_err(message)?;
     let x = drawn(&field, BATCH << log2, &mut rng);
     let plan = GfnFft::new(device, field.form(), log2, BATCH).map_err(message)?;
-    let there = device.upload(&limb_major(x.as_flattened(), 4)).map_err(message)?;
-    let mut out = device.alloc(there.len()).map_err(message)?;
-    plan.forward(&there, &mut out).map_err(message)?;
-    let words = element_major(&out.download().map_err(message)?, 4);
-    let found = words.chunks(4).map(|digits| field.from_digits(digits).ok()).collect();
+    let found = transformed(device, &field, &plan, &x)?;
     judged(&field, log2, &x, found, &mut rng)
 }
 
@@ -149,16 +148,13 @@ fn f50(device: &Device, log2: u32, seed: u64) -> Result<Verdict, String> {
     let x = drawn(&field, BATCH << log2, &mut rng);
     let plan = Ntt50::new(device, &[field], log2, BATCH).map_err(message)?;
     let mut data = x.clone();
-    data.resize(plan.elements(), 0.0);
+    data.resize(plan.size(), 0.0);
     let mut there = device.upload(&data).map_err(message)?;
     plan.forward(&mut there).map_err(message)?;
-    let mut out = device.alloc(plan.elements()).map_err(message)?;
+    let mut out = device.alloc(plan.size()).map_err(message)?;
     plan.natural(&there, &mut out).map_err(message)?;
     let words = out.download().map_err(message)?;
-    let p = field.modulus() as f64;
-    let is_element = |x: &f64| (0.0..p).contains(x) && x.fract() == 0.0;
-    let found = words.iter().take(x.len()).map(|x| is_element(x).then_some(*x)).collect();
-    judged(&field, log2, &x, found, &mut rng)
+    judged(&field, log2, &x, from_words(&field, &words[..x.len()]), &mut rng)
 }
 
 /// Faults in each kind of transform.

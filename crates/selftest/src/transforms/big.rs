@@ -6,12 +6,10 @@ use warpint_arith::field::Field;
 use warpint_arith::gfn::{Form, Gfn, NoForm, PRIMES};
 use warpint_arith::with_field;
 use warpint_device::Device;
-use warpint_transform::cpu::Transform;
-use warpint_transform::definition;
 use warpint_transform::gpu::gfn::GfnFft;
-use warpint_transform::gpu::layout::limb_major;
+use warpint_transform::{Plan, definition};
 
-use super::{Failure, compare};
+use super::plans::{Failure, Planned};
 use crate::sample::{Random, random};
 
 /// A case: a device, a seed and sizes in, a message out if it fails.
@@ -79,14 +77,11 @@ impl Sizes {
     }
 }
 
-/// A word of an element.
-const DIGIT: &str = "digit";
-
 /// Each transform, and back.
 fn transforms(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     sizes.whole.iter().try_for_each(|&(which, log2, batch)| {
         let form = PRIMES[which];
-        let done = with_field!(form, |field| transform(device, seed, field, log2, batch));
+        let done = with_field!(form, |field| transform(device, seed, &field, log2, batch));
         explained(done, form, log2, batch)
     })
 }
@@ -94,7 +89,7 @@ fn transforms(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
 fn convolutions(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     sizes.whole.iter().try_for_each(|&(which, log2, batch)| {
         let form = PRIMES[which];
-        let done = with_field!(form, |field| convolution(device, seed, field, log2, batch));
+        let done = with_field!(form, |field| convolution(device, seed, &field, log2, batch));
         explained(done, form, log2, batch)
     })
 }
@@ -112,8 +107,8 @@ fn own_prime(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     let form = Form::plus(60, 36, 8).map_err(|e: NoForm| e.to_string())?;
     sizes.own.iter().try_for_each(|&log2| {
         let done = with_field!(form, |field| {
-            transform(device, seed, field.clone(), log2, 2)
-                .and_then(|()| convolution(device, seed, field, log2, 2))
+            transform(device, seed, &field, log2, 2)
+                .and_then(|()| convolution(device, seed, &field, log2, 2))
         });
         explained(done, form, log2, 2)
     })
@@ -133,40 +128,37 @@ fn explained<E: std::fmt::Display>(
     Err(format!("{form}, {batch} times 2^{log2} elements: {why}"))
 }
 
+fn planned<'a, const K: usize>(
+    device: &'a Device,
+    field: &'a Gfn<K>,
+    log2: u32,
+    batch: usize,
+) -> Result<Planned<'a, Gfn<K>, GfnFft>, Failure> {
+    let plan = GfnFft::new(device, field.form(), log2, batch).map_err(Failure::plan)?;
+    Ok(Planned { device, field, plan })
+}
+
 fn transform<const K: usize>(
     device: &Device,
     seed: u64,
-    field: Gfn<K>,
+    field: &Gfn<K>,
     log2: u32,
     batch: usize,
 ) -> Result<(), Failure> {
-    let plan = GfnFft::new(device, field.form(), log2, batch)?;
-    let start = elements(&field, batch << log2, &mut random(seed + u64::from(log2)));
-    let x = device.upload(&limb_major(start.as_flattened(), K))?;
-    let (mut out, mut back) = (device.alloc(x.len())?, device.alloc(x.len())?);
-    plan.forward(&x, &mut out)?;
-    let mut expected = start.clone();
-    Transform::new(field, log2)?.forward(&mut expected)?;
-    compare(("a transform", DIGIT), &out, &expected)?;
-    plan.inverse(&out, &mut back)?;
-    compare(("an inverse transform", DIGIT), &back, &start)
+    let x = elements(field, batch << log2, &mut random(seed + u64::from(log2)));
+    planned(device, field, log2, batch)?.transforms(&x)
 }
 
 fn convolution<const K: usize>(
     device: &Device,
     seed: u64,
-    field: Gfn<K>,
+    field: &Gfn<K>,
     log2: u32,
     batch: usize,
 ) -> Result<(), Failure> {
-    let plan = GfnFft::new(device, field.form(), log2, batch)?;
     let rng = &mut random(seed + (1 << 32) + u64::from(log2));
-    let [mut a, mut b] = [0; 2].map(|_| elements(&field, batch << log2, rng));
-    let upload = |x: &[[u64; K]]| device.upload(&limb_major(x.as_flattened(), K));
-    let (mut x, mut y) = (upload(&a)?, upload(&b)?);
-    plan.convolve(&mut x, &mut y)?;
-    Transform::new(field, log2)?.cyclic(&mut a, &mut b)?;
-    compare(("a convolution", DIGIT), &x, &a)
+    let [a, b] = [0; 2].map(|_| elements(field, batch << log2, rng));
+    planned(device, field, log2, batch)?.convolution(a, b).map(drop)
 }
 
 fn some<const K: usize>(
@@ -176,26 +168,26 @@ fn some<const K: usize>(
     log2: u32,
 ) -> Result<(), Failure> {
     let n = 1usize << log2;
-    let plan = GfnFft::new(device, field.form(), log2, 1)?;
+    let planned = planned(device, field, log2, 1)?;
     let rng = &mut random(seed + (2 << 32) + u64::from(log2));
     let start = elements(field, n, rng);
-    let x = device.upload(&limb_major(start.as_flattened(), K))?;
+    let x = planned.upload(&start)?;
     let (mut out, mut back) = (device.alloc(x.len())?, device.alloc(x.len())?);
-    plan.forward(&x, &mut out)?;
+    planned.plan.forward_into(&x, &mut out).map_err(Failure::plan)?;
     let root = field.root_of_unity(log2).ok_or(Failure::NoRoot)?;
     for element in [0, 1, n - 1, rng.random_range(0..n)] {
         let expected = definition::evaluate(field, &start, &field.pow(&root, &[element as u64]));
-        for (at, &expected) in expected.iter().enumerate() {
-            let place = at * n + element;
-            let found = out.download_part(place..place + 1)?.first().copied().unwrap_or_default();
+        for (word, &expected) in expected.iter().enumerate() {
+            let at = word * n + element;
+            let found = out.download_part(at..at + 1)?.first().copied().unwrap_or_default();
             if found != expected {
-                let (what, part) = ("a transform", DIGIT);
-                return Err(Failure::Wrong { part, at, element, what, found, expected });
+                let [found, expected] = [found, expected].map(|x| format!("{x:#x}"));
+                return Err(Failure::Word { what: "a transform", word, element, found, expected });
             }
         }
     }
-    plan.inverse(&out, &mut back)?;
-    compare(("an inverse transform", DIGIT), &back, &start)
+    planned.plan.inverse_into(&out, &mut back).map_err(Failure::plan)?;
+    planned.compare("an inverse transform", &back, &start)
 }
 
 /// Vectors of drawn elements, and of those at which digits carry or wrap; runs of each, which are whole vectors

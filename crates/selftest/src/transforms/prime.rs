@@ -7,12 +7,10 @@ use warpint_arith::montgomery::known::{
     BLS12_377_BASE, BLS12_381_SCALAR, BN254_SCALAR, Known, full,
 };
 use warpint_arith::montgomery::{PrimeField, Residue};
-use warpint_device::{Buffer, Device, DeviceError};
-use warpint_transform::cpu::Transform;
-use warpint_transform::gpu::layout::limb_major;
+use warpint_device::Device;
 use warpint_transform::gpu::prime::PrimeFft;
 
-use super::Failure;
+use super::plans::{Failure, Planned};
 use crate::sample::random;
 
 /// A case: a device and a seed in, a message out if it fails.
@@ -135,27 +133,13 @@ fn one<const L: usize>(
     log2: u32,
     batch: usize,
 ) -> Result<(), Failure> {
-    let plan = PrimeFft::new(device, field, log2, batch)?;
-    let cpu = Transform::new(*field, log2)?;
+    let plan = PrimeFft::new(device, field, log2, batch).map_err(Failure::plan)?;
+    let planned = Planned { device, field, plan };
     let (x, y) =
         (elements(field, batch << log2, seed), elements(field, batch << log2, seed + (1 << 32)));
-    let mut a = upload(device, field, &x)?;
-    let b = upload(device, field, &y)?;
-    let mut out = device.alloc(a.len())?;
-    plan.forward(&a, &mut out)?;
-    let mut expected = x.clone();
-    cpu.forward(&mut expected)?;
-    compare("a transform", field, &out, &expected)?;
-
-    let mut back = device.alloc(a.len())?;
-    plan.inverse(&out, &mut back)?;
-    compare("an inverse transform", field, &back, &x)?;
-
-    plan.convolve(&mut a, &b)?;
-    let mut expected = x;
-    cpu.cyclic(&mut expected, &mut y.clone())?;
-    compare("a convolution", field, &a, &expected)?;
-    compare("its second factor", field, &b, &y)
+    planned.transforms(&x)?;
+    let second = planned.convolution(x, y.clone())?;
+    planned.compare("its second factor", &second, &y)
 }
 
 /// Drawn elements, and 0, 1, −1 and runs of −1 among them.
@@ -173,23 +157,4 @@ fn elements<const L: usize>(field: &PrimeField<L>, count: usize, seed: u64) -> V
         }),
     };
     (0..count).map(&mut element).collect()
-}
-
-fn upload<const L: usize>(
-    device: &Device,
-    field: &PrimeField<L>,
-    x: &[Residue<L>],
-) -> Result<Buffer<u64>, DeviceError> {
-    let words: Vec<u64> = x.iter().flat_map(|x| field.integer(x)).collect();
-    device.upload(&limb_major(&words, L))
-}
-
-fn compare<const L: usize>(
-    what: &'static str,
-    field: &PrimeField<L>,
-    found: &Buffer<u64>,
-    expected: &[Residue<L>],
-) -> Result<(), Failure> {
-    let expected: Vec<[u64; L]> = expected.iter().map(|x| field.integer(x)).collect();
-    super::compare((what, "word"), found, &expected)
 }

@@ -5,13 +5,14 @@ use rand::RngExt;
 use warpint_arith::field::Field;
 use warpint_arith::gfn::{Form, Gfn, PRIMES};
 use warpint_arith::primes::{mul_mod, pow_mod};
-use warpint_device::{Buffer, Device};
-use warpint_transform::definition;
+use warpint_device::Device;
 use warpint_transform::f50::primes;
 use warpint_transform::gpu::f50::Ntt50;
 use warpint_transform::gpu::layout::{element_major, limb_major};
 use warpint_transform::gpu::small_primes::{RingTransform, SmallPrimes, SmallPrimesError};
+use warpint_transform::{Plan, definition};
 
+use super::plans::{Failure, Planned};
 use crate::sample::{Random, random};
 
 /// A case: a device, a seed and sizes in, a message out if it fails.
@@ -94,7 +95,7 @@ fn modulo(
     let fields = primes(count, log2).map_err(|e| e.to_string())?;
     let plan = Ntt50::new(device, &fields, log2, batch).map_err(|e| e.to_string())?;
     let (n, stride) = (1usize << log2, plan.stride());
-    let mut start = vec![0.0; plan.elements()];
+    let mut start = vec![0.0; plan.size()];
     for (row, field) in start.chunks_mut(stride).zip(&fields) {
         let p = field.modulus();
         for (i, x) in row[..batch * n].iter_mut().enumerate() {
@@ -197,17 +198,6 @@ fn vectors<const K: usize>(form: Form, n: usize, batch: usize, rng: &mut Random)
     (0..batch * n).map(one).collect()
 }
 
-fn upload<const K: usize>(
-    device: &Device,
-    x: &[[u64; K]],
-) -> Result<Buffer<u64>, SmallPrimesError> {
-    Ok(device.upload(&limb_major(x.as_flattened(), K))?)
-}
-
-fn download<const K: usize>(x: &Buffer<u64>) -> Result<Vec<[u64; K]>, SmallPrimesError> {
-    Ok(element_major(&x.download()?, K).as_chunks::<K>().0.to_vec())
-}
-
 fn convolution<const K: usize>(
     device: &Device,
     rng: &mut Random,
@@ -220,26 +210,23 @@ fn convolution<const K: usize>(
     let field = Gfn::<K>::new(form).map_err(|e| e.to_string())?;
     let (a, b) = (vectors::<K>(form, n, batch, rng), vectors::<K>(form, n, batch, rng));
     let run = || {
-        let plan = SmallPrimes::convolutions(device, form, log2, batch)?;
-        let (mut a, b) = (upload(device, &a)?, upload(device, &b)?);
-        let cells = a.cells(..);
-        plan.convolve(cells, &b, cells)?;
-        download::<K>(&a)
+        let plan = SmallPrimes::convolutions(device, form, log2, batch).map_err(Failure::plan)?;
+        let planned = Planned { device, field: &field, plan };
+        let (mut x, mut y) = (planned.upload(&a)?, planned.upload(&b)?);
+        planned.plan.convolve(&mut x, &mut y).map_err(Failure::plan)?;
+        planned.download("a convolution", &x)
     };
-    let found = run().map_err(|e: SmallPrimesError| e.to_string())?;
-    for vector in 0..batch {
-        // A product takes a microsecond or more.
-        for l in places(n, if n > 1 << 13 { 3 } else { outputs }, rng) {
-            let part = vector * n..(vector + 1) * n;
-            let (a, b) = (&a[part.clone()], &b[part]);
-            let term = |sum, i: usize| field.add(&sum, &field.mul(&a[i], &b[(n + l - i) % n]));
-            let expected = (0..n).fold(field.zero(), term);
-            if found[vector * n + l] != expected {
-                return Err(format!("the convolution of vectors {vector} is wrong at {l}"));
-            }
-        }
+    let found = run().map_err(|e: Failure| e.to_string())?;
+    let expected = |vector: usize, l: usize| {
+        let part = vector * n..(vector + 1) * n;
+        let (a, b) = (&a[part.clone()], &b[part]);
+        let term = |sum, i: usize| field.add(&sum, &field.mul(&a[i], &b[(n + l - i) % n]));
+        (0..n).fold(field.zero(), term)
+    };
+    match wrong_output(&found, n, outputs, rng, expected) {
+        Some((vector, l)) => Err(format!("the convolution of vectors {vector} is wrong at {l}")),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn transform<const K: usize>(
@@ -255,29 +242,42 @@ fn transform<const K: usize>(
     let root = field.root_of_unity(log2).ok_or("there is no root of unity")?;
     let x = vectors::<K>(form, n, batch, rng);
     let run = || {
-        let plan = SmallPrimes::new(device, form, log2, batch)?;
-        let mut data = upload(device, &x)?;
-        let cells = data.cells(..);
-        plan.transform(cells, cells)?;
-        let found = download::<K>(&data)?;
-        let cells = data.cells(..);
-        plan.inverse(cells, cells)?;
-        Ok((found, download::<K>(&data)?))
+        let plan = SmallPrimes::new(device, form, log2, batch).map_err(Failure::plan)?;
+        let planned = Planned { device, field: &field, plan };
+        let mut data = planned.upload(&x)?;
+        planned.plan.forward(&mut data).map_err(Failure::plan)?;
+        let found = planned.download("a transform", &data)?;
+        planned.plan.inverse(&mut data).map_err(Failure::plan)?;
+        Ok((found, planned.download("an inverse transform", &data)?))
     };
-    let (found, back) = run().map_err(|e: SmallPrimesError| e.to_string())?;
-    for vector in 0..batch {
-        for i in places(n, if n > 1 << 13 { 3 } else { outputs }, rng) {
-            let point = field.pow(&root, &[i as u64]);
-            let expected = definition::evaluate(&field, &x[vector * n..][..n], &point);
-            if found[vector * n + i] != expected {
-                return Err(format!("X_{i} of vector {vector} is wrong"));
-            }
-        }
+    let (found, back) = run().map_err(|e: Failure| e.to_string())?;
+    let expected = |vector: usize, i: usize| {
+        let point = field.pow(&root, &[i as u64]);
+        definition::evaluate(&field, &x[vector * n..][..n], &point)
+    };
+    if let Some((vector, i)) = wrong_output(&found, n, outputs, rng, expected) {
+        return Err(format!("X_{i} of vector {vector} is wrong"));
     }
     match back.iter().zip(&x).position(|(found, x)| found != x) {
         Some(i) => Err(format!("element {i} does not come back")),
         None => Ok(()),
     }
+}
+
+/// The first of some outputs of each vector of n elements that is not as expected: (vector, output).
+fn wrong_output<T: PartialEq>(
+    found: &[T],
+    n: usize,
+    outputs: usize,
+    rng: &mut Random,
+    expected: impl Fn(usize, usize) -> T,
+) -> Option<(usize, usize)> {
+    // An output takes a microsecond or more for each element.
+    let outputs = if n > 1 << 13 { 3 } else { outputs };
+    found.chunks(n).enumerate().find_map(|(vector, found)| {
+        let mut places = places(n, outputs, rng).into_iter();
+        places.find(|&i| found[i] != expected(vector, i)).map(|i| (vector, i))
+    })
 }
 
 fn rings(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {

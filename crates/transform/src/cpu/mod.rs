@@ -21,6 +21,7 @@ mod tests;
 use rayon::prelude::*;
 use warpint_arith::field::Field;
 
+use crate::Plan;
 use steps::least_run;
 
 /// Why there is no such transform.
@@ -186,6 +187,53 @@ impl<F: Field> Transform<F> {
             _ => self.field.mul_by_cheap_root(&self.field.mul(a, &self.powers[low]), cheap),
         }
     }
+}
+
+impl<F: Field> Plan for Transform<F> {
+    type Vectors = [F::Element];
+    type Error = WrongArgument;
+
+    fn log2(&self) -> u32 {
+        self.log2
+    }
+
+    fn batch(&self) -> usize {
+        1
+    }
+
+    fn size(&self) -> usize {
+        self.len()
+    }
+
+    fn forward(&self, x: &mut [F::Element]) -> Result<(), WrongArgument> {
+        self.forward(x)
+    }
+
+    fn forward_into(&self, x: &[F::Element], out: &mut [F::Element]) -> Result<(), WrongArgument> {
+        copy(x, out)?;
+        self.forward(out)
+    }
+
+    fn inverse(&self, x: &mut [F::Element]) -> Result<(), WrongArgument> {
+        self.inverse(x)
+    }
+
+    fn inverse_into(&self, x: &[F::Element], out: &mut [F::Element]) -> Result<(), WrongArgument> {
+        copy(x, out)?;
+        self.inverse(out)
+    }
+
+    fn convolve(&self, a: &mut [F::Element], b: &mut [F::Element]) -> Result<(), WrongArgument> {
+        self.cyclic(a, b)
+    }
+}
+
+fn copy<T: Clone>(x: &[T], out: &mut [T]) -> Result<(), WrongArgument> {
+    if x.len() != out.len() {
+        return Err(WrongArgument::Lengths(x.len(), out.len()));
+    }
+    out.clone_from_slice(x);
+    Ok(())
 }
 
 /// The low `bits` bits of i in reverse.

@@ -1,11 +1,102 @@
 //! Vectors of elements of several words, as hosts and as devices have them.
 
+use bytemuck::Pod;
+use warpint_arith::f50::F50;
+use warpint_arith::field::Field;
+use warpint_arith::gfn::Gfn;
+use warpint_arith::montgomery::PrimeField;
+
+/// A field whose elements have a number of words on devices.
+pub trait WordField: Field {
+    /// A word.
+    type Word: Pod + PartialEq;
+
+    /// Words of an element.
+    fn words(&self) -> usize;
+
+    /// Appends the words of an element.
+    fn extend(&self, words: &mut Vec<Self::Word>, x: &Self::Element);
+
+    /// The element of so many words; `None` if they stand for none.
+    fn element_of(&self, words: &[Self::Word]) -> Option<Self::Element>;
+}
+
+/// The k digits.
+impl<const K: usize> WordField for Gfn<K> {
+    type Word = u64;
+
+    fn words(&self) -> usize {
+        K
+    }
+
+    fn extend(&self, words: &mut Vec<u64>, x: &[u64; K]) {
+        words.extend(x);
+    }
+
+    fn element_of(&self, words: &[u64]) -> Option<[u64; K]> {
+        self.from_digits(words).ok()
+    }
+}
+
+/// The integer 0 ≤ x < p.
+impl<const L: usize> WordField for PrimeField<L> {
+    type Word = u64;
+
+    fn words(&self) -> usize {
+        L
+    }
+
+    fn extend(&self, words: &mut Vec<u64>, x: &Self::Element) {
+        words.extend(self.integer(x));
+    }
+
+    fn element_of(&self, words: &[u64]) -> Option<Self::Element> {
+        self.element(words.try_into().ok()?)
+    }
+}
+
+/// The integer 0 ≤ x < p.
+impl WordField for F50 {
+    type Word = f64;
+
+    fn words(&self) -> usize {
+        1
+    }
+
+    fn extend(&self, words: &mut Vec<f64>, x: &f64) {
+        words.push(*x);
+    }
+
+    fn element_of(&self, words: &[f64]) -> Option<f64> {
+        let is_element = |x: &f64| (0.0..self.modulus() as f64).contains(x) && x.fract() == 0.0;
+        words.first().copied().filter(is_element)
+    }
+}
+
+/// The words of elements, limb-major: word d of element j at `d·count + j`.
+#[must_use]
+pub fn to_words<F: WordField>(field: &F, x: &[F::Element]) -> Vec<F::Word> {
+    let mut words = Vec::with_capacity(x.len() * field.words());
+    x.iter().for_each(|x| field.extend(&mut words, x));
+    limb_major(&words, field.words())
+}
+
+/// The elements of words that are limb-major; `None` if some stand for no element.
+///
+/// # Panics
+/// If the words are no whole elements.
+#[must_use]
+pub fn from_words<F: WordField>(field: &F, words: &[F::Word]) -> Option<Vec<F::Element>> {
+    let words = element_major(words, field.words());
+    words.chunks(field.words()).map(|words| field.element_of(words)).collect()
+}
+
 /// Word d of element j at `d·count + j`, from words one element after the other.
 ///
 /// # Panics
 /// If the words are no whole elements.
 #[must_use]
-pub fn limb_major(words: &[u64], words_each: usize) -> Vec<u64> {
+pub fn limb_major<W: Copy>(words: &[W], words_each: usize) -> Vec<W> {
     transposed(words, words.len() / words_each, words_each)
 }
 
@@ -14,11 +105,11 @@ pub fn limb_major(words: &[u64], words_each: usize) -> Vec<u64> {
 /// # Panics
 /// If the words are no whole elements.
 #[must_use]
-pub fn element_major(words: &[u64], words_each: usize) -> Vec<u64> {
+pub fn element_major<W: Copy>(words: &[W], words_each: usize) -> Vec<W> {
     transposed(words, words_each, words.len() / words_each)
 }
 
-fn transposed(words: &[u64], rows: usize, columns: usize) -> Vec<u64> {
+fn transposed<W: Copy>(words: &[W], rows: usize, columns: usize) -> Vec<W> {
     assert_eq!(rows * columns, words.len(), "no whole elements");
     let column = |j: usize| (0..rows).map(move |i| words[i * columns + j]);
     (0..columns).flat_map(column).collect()

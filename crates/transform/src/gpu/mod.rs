@@ -8,8 +8,27 @@ pub mod gfn;
 pub mod layout;
 pub mod prime;
 pub mod small_primes;
+mod vectors;
 
 use warpint_device::Source;
+
+pub use vectors::WrongLength;
+
+/// The headers that kernels of other crates include too, by their names, beside those of
+/// [`warpint_device::common`]:
+///
+/// | header | what it has |
+/// |---|---|
+/// | `f50_stages.cuh` | modulo primes below 2^50: a stage on a thread's 16 points, bounds of elements |
+/// | `f50_tile.cuh` | transforms of the lines or columns of a tile in shared memory |
+/// | `f50_passes.cuh` | truncated transforms by teams of threads, for kernels that multiply within a block |
+/// | `goldilocks_tile.cuh` | modulo 2^64 − 2^32 + 1: lines of a tile in shared memory, a radix a thread |
+pub const HEADERS: &[(&str, &str)] = &[
+    ("f50_stages.cuh", include_str!("../../kernels/f50_stages.cuh")),
+    ("f50_tile.cuh", include_str!("../../kernels/f50_tile.cuh")),
+    ("f50_passes.cuh", include_str!("../../kernels/f50_passes.cuh")),
+    ("goldilocks_tile.cuh", include_str!("../../kernels/goldilocks_tile.cuh")),
+];
 
 /// Every kernel as it ships, for devices whose blocks have so much shared memory.
 #[must_use]

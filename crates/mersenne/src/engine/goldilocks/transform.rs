@@ -20,7 +20,7 @@ use super::carry;
 use super::lanes::{WordLanes, Words};
 use crate::layout::WordLayout;
 use warpint_arith::goldilocks as field;
-use warpint_transform::cpu::goldilocks::{Fft, Kernel, Pool, Shape, Shared};
+use warpint_transform::cpu::goldilocks::{ColumnPass, Fft, Kernel, Pool, Shape, Shared};
 
 /// All tables for products of one exponent and length. Spectra are laid out as [`Shape::pitch`] says.
 pub(super) struct Transform<V: WordLanes> {
@@ -195,6 +195,7 @@ impl<V: WordLanes> Kernel<V> for Columns<'_, V> {
     fn run(self) {
         let t = self.transform;
         let (w, Shape { rows, columns }) = (V::WIDTH, t.shape);
+        let to_rows = ColumnPass { shape: t.shape, fft: &t.columns_fft, factors: &t.forward };
         let mut buffer = vec![V::splat(t.instructions, 0); rows * t.shape.tile() / w];
         for tile in self.tiles {
             let first = tile * t.shape.tile();
@@ -209,17 +210,8 @@ impl<V: WordLanes> Kernel<V> for Columns<'_, V> {
                 }
             }
             for (v, column) in buffer.chunks_exact_mut(rows).enumerate() {
-                t.columns_fft.forward(column);
-                let c = first + v * w;
-                for (g, square) in column.chunks_exact_mut(w).enumerate() {
-                    V::transpose(square);
-                    let factors = &t.forward[g * columns + c..][..w];
-                    // SAFETY: tiles do not overlap, and every tile is in one range.
-                    let out = unsafe { self.work.piece(g * t.shape.pitch() + c, w) };
-                    for ((out, x), f) in out.iter_mut().zip(square).zip(factors) {
-                        *out = x.mul(*f);
-                    }
-                }
+                // SAFETY: tiles do not overlap, and every tile is in one range.
+                unsafe { to_rows.forward(column, first + v * w, self.work) };
             }
         }
     }
@@ -279,22 +271,14 @@ impl<V: WordLanes> Kernel<V> for InverseColumns<'_, V> {
         let t = self.transform;
         let (w, Shape { rows, columns }) = (V::WIDTH, t.shape);
         let mut buffer = vec![V::splat(t.instructions, 0); rows * t.shape.tile() / w];
+        let from_rows = ColumnPass { shape: t.shape, fft: &t.columns_fft, factors: &t.inverse };
         let mut carries = vec![V::splat_int(t.instructions, 0); rows / w];
         let mut digits = vec![V::splat_int(t.instructions, 0); w];
         let mut square_out = vec![0i32; w * w];
         for tile in self.tiles {
             let first = tile * t.shape.tile();
             for (v, column) in buffer.chunks_exact_mut(rows).enumerate() {
-                let c = first + v * w;
-                for (g, square) in column.chunks_exact_mut(w).enumerate() {
-                    let x = &self.work[g * t.shape.pitch() + c..][..w];
-                    let factors = &t.inverse[g * columns + c..][..w];
-                    for ((out, x), f) in square.iter_mut().zip(x).zip(factors) {
-                        *out = x.mul(*f);
-                    }
-                    V::transpose(square);
-                }
-                t.columns_fft.inverse(column);
+                from_rows.inverse(self.work, first + v * w, column);
             }
             for (g, carry) in carries.iter_mut().enumerate() {
                 let row_exponents = V::ints(t.instructions, &t.row_exponents[g * w..][..w]);

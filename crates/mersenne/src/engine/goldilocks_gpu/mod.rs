@@ -19,14 +19,13 @@ mod words;
 use std::ops::RangeInclusive;
 
 use warpint_device::Source;
+use warpint_transform::gpu::HEADERS;
 
 use super::goldilocks::Goldilocks;
 use super::gpu::{self, Arithmetic, OnDevice, Part, Shape as _};
 use super::{EngineError, EngineFamily, Margin, Work};
 use shape::Shape;
 use words::ExactWords;
-
-const TILE: (&str, &str) = ("tile.cuh", include_str!("../../../kernels/goldilocks/tile.cuh"));
 
 /// The family `goldilocks` on a device: 640 ≤ p < 2^31 in N = 2^k words,
 /// 6 ≤ k ≤ 26, or N = 5·2^k, 6 ≤ k ≤ 24, as far as the tiles fit into the device's shared
@@ -87,7 +86,7 @@ impl Arithmetic for Goldilocks {
                                        as far as its shared memory holds their tiles";
 
     fn specialise(source: Source, shape: &Shape, _p: u32, part: Part) -> Source {
-        let mut source = source.header(TILE.0, TILE.1);
+        let mut source = source.headers(HEADERS);
         if !part.is_of_columns() {
             source = source.define("LINES", shape.lines);
         }

@@ -214,7 +214,7 @@ fn resident(line: Line, registers: u32, threads: u32, shared_bytes: u32) -> u32 
     gpu::resident(REGISTERS / (registers * threads), shared_bytes)
 }
 
-/// Bytes of a tile of so many lines, with the padding of `Slots` in `tile.cuh`.
+/// Bytes of a tile of so many lines, with the padding of `Slots` in `goldilocks_tile.cuh`.
 fn shared_bytes(line: Line, lines: u32) -> u32 {
     let side = lines * line.q;
     let padding = if side < 16 { side } else { 4 };

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use super::columns::ColumnPass;
 use super::fft::Fft;
 use super::lanes::{Kernel, Lanes};
 use super::pool::Pool;
@@ -185,6 +186,7 @@ impl<V: Lanes> Kernel<V> for Columns<'_, V> {
     fn run(self) {
         let t = self.tables;
         let (w, Shape { rows, columns }) = (V::WIDTH, t.shape);
+        let to_rows = ColumnPass { shape: t.shape, fft: &t.columns_fft, factors: &t.forward };
         let used_rows = self.digits.len().div_ceil(columns);
         let mut buffer = vec![V::splat(t.instructions, 0); rows * t.shape.tile() / w];
         let mut entry = vec![0; w];
@@ -199,17 +201,8 @@ impl<V: Lanes> Kernel<V> for Columns<'_, V> {
                     *x = V::elements(t.instructions, &entry);
                 }
                 column[used_rows..].fill(V::splat(t.instructions, 0));
-                t.columns_fft.forward(column);
-                let c = first + v * w;
-                for (g, square) in column.chunks_exact_mut(w).enumerate() {
-                    V::transpose(square);
-                    let factors = &t.forward[g * columns + c..][..w];
-                    // SAFETY: tiles do not overlap, and every tile is in one range.
-                    let out = unsafe { self.work.piece(g * t.shape.pitch() + c, w) };
-                    for ((out, x), f) in out.iter_mut().zip(square).zip(factors) {
-                        *out = x.mul(*f);
-                    }
-                }
+                // SAFETY: tiles do not overlap, and every tile is in one range.
+                unsafe { to_rows.forward(column, first + v * w, self.work) };
             }
         }
     }
@@ -256,19 +249,12 @@ impl<V: Lanes> Kernel<V> for InverseColumns<'_, V> {
     fn run(self) {
         let t = self.tables;
         let (w, Shape { rows, columns }) = (V::WIDTH, t.shape);
+        let from_rows = ColumnPass { shape: t.shape, fft: &t.columns_fft, factors: &t.inverse };
         let mut column = vec![V::splat(t.instructions, 0); rows];
         for tile in self.tiles {
             for v in 0..t.shape.tile() / w {
                 let c = tile * t.shape.tile() + v * w;
-                for (g, square) in column.chunks_exact_mut(w).enumerate() {
-                    let x = &self.work[g * t.shape.pitch() + c..][..w];
-                    let factors = &t.inverse[g * columns + c..][..w];
-                    for ((out, x), f) in square.iter_mut().zip(x).zip(factors) {
-                        *out = x.mul(*f);
-                    }
-                    V::transpose(square);
-                }
-                t.columns_fft.inverse(&mut column);
+                from_rows.inverse(self.work, c, &mut column);
                 for (r, x) in column.iter().enumerate() {
                     // SAFETY: tiles do not overlap, and every tile is in one range.
                     x.store(unsafe { self.out.piece(r * columns + c, w) });

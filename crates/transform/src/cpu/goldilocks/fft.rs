@@ -300,6 +300,16 @@ fn inverse_last_8<V: Lanes>(x: &mut [V]) {
     }
 }
 
+/// The butterflies 0 to 7.
+macro_rules! each_of_eight {
+    ($butterfly:ident::<$lanes:ident>($x:ident)) => {
+        each_of_eight!($butterfly, $lanes, $x, [0, 1, 2, 3, 4, 5, 6, 7])
+    };
+    ($butterfly:ident, $lanes:ident, $x:ident, [$($j:literal),*]) => {
+        $($butterfly::<$lanes, $j>($x);)*
+    };
+}
+
 /// Blocks of radix·8 points: a pass of that radix with twiddles
 /// ω_(8·radix)^(jm) = 2^(24/radix·jm), then `radix` transforms of 8 points.
 ///
@@ -315,14 +325,7 @@ macro_rules! shift_passes {
                 $(x[8 * $m + J] = y[$m].mul_pow2((24 / $radix * J * $m) as u32);)*
             }
             let x = &mut x[..8 * $radix];
-            butterfly::<V, 0>(x);
-            butterfly::<V, 1>(x);
-            butterfly::<V, 2>(x);
-            butterfly::<V, 3>(x);
-            butterfly::<V, 4>(x);
-            butterfly::<V, 5>(x);
-            butterfly::<V, 6>(x);
-            butterfly::<V, 7>(x);
+            each_of_eight!(butterfly::<V>(x));
             for eight in x.chunks_exact_mut(8) {
                 forward_last_8(eight);
             }
@@ -343,14 +346,7 @@ macro_rules! shift_passes {
             for eight in x.chunks_exact_mut(8) {
                 inverse_last_8(eight);
             }
-            butterfly::<V, 0>(x);
-            butterfly::<V, 1>(x);
-            butterfly::<V, 2>(x);
-            butterfly::<V, 3>(x);
-            butterfly::<V, 4>(x);
-            butterfly::<V, 5>(x);
-            butterfly::<V, 6>(x);
-            butterfly::<V, 7>(x);
+            each_of_eight!(butterfly::<V>(x));
         }
     };
 }

@@ -5,16 +5,17 @@
 //! |---|---|
 //! | `lanes`, `avx2` | one element, and four side by side |
 //! | `butterfly`, `odd`, `fft` | short transforms in registers, the radices 3 and 5, and a whole column or row |
-//! | `shape` | N = rows × columns |
+//! | `shape`, `columns` | N = rows × columns, and the way from columns to rows and back |
 //! | `cyclic` | convolutions of natural numbers, cut into digits |
 //! | `pool`, `shared` | threads, and a slice they share |
 //!
 //! A product of many points is for its caller to put together of columns and rows ([`Shape`],
-//! [`Fft`]): what is done with the entries between them differs. [`cyclic`](cyclic()) does nothing.
+//! [`ColumnPass`], [`Fft`]): what is done with the entries between them differs. [`cyclic`](cyclic()) does nothing.
 
 #[cfg(target_arch = "x86_64")]
 pub mod avx2;
 mod butterfly;
+mod columns;
 mod cyclic;
 mod fft;
 mod lanes;
@@ -25,6 +26,7 @@ mod shared;
 #[cfg(test)]
 mod tests;
 
+pub use columns::ColumnPass;
 pub use cyclic::{Cyclic, Digits, Pools, Term, cyclic};
 pub use fft::Fft;
 pub use lanes::{Kernel, Lanes};

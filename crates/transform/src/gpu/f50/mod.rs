@@ -9,7 +9,7 @@
 //! # Layout
 //! Residues are doubles, element i of vector b modulo prime s at s·stride + b·N + i,
 //! [`stride`](Ntt50::stride) at least batch·N. Spectra are in an order of their own:
-//! [`frequency`](Ntt50::frequency).
+//! [`frequency`](Plan::frequency).
 
 mod shape;
 mod tables;
@@ -21,6 +21,7 @@ use warpint_device::{
     Arg, Buffer, Cells, Device, DeviceError, ErrorKind, Kernel, Launch, Source, View, assert_room,
 };
 
+use crate::Plan;
 use shape::{Rows, Shape, row_tile};
 
 /// Why there is no such transform, or why it failed.
@@ -94,6 +95,9 @@ struct ColumnTables {
 }
 
 /// Transforms of one length modulo some primes.
+///
+/// With |x_j| ≤ p or |X_i| ≤ p for elements that come, results are from 0 to p − 1. A transform or its inverse is a
+/// pass over memory for up to 2^12 points, two for more.
 #[derive(Debug)]
 pub struct Ntt50 {
     fields: Vec<F50>,
@@ -193,28 +197,10 @@ impl Ntt50 {
         &self.fields
     }
 
-    /// m: a transform has N = 2^m points.
-    #[must_use]
-    pub fn log2(&self) -> u32 {
-        self.log2
-    }
-
-    /// Vectors of a batch.
-    #[must_use]
-    pub fn batch(&self) -> usize {
-        self.batch
-    }
-
     /// Elements of memory for each prime: batch·N, and more up to a whole tile.
     #[must_use]
     pub fn stride(&self) -> usize {
         self.stride
-    }
-
-    /// Elements of a buffer for all primes.
-    #[must_use]
-    pub fn elements(&self) -> usize {
-        self.fields.len() * self.stride
     }
 
     /// p and RN(1/p) of each prime, on the device.
@@ -223,64 +209,30 @@ impl Ntt50 {
         &self.constants
     }
 
-    /// Which frequency stands at a place of a prime's spectra: (vector, i) of X_i, or `None` where nothing stands.
-    #[must_use]
-    pub fn frequency(&self, place: usize) -> Option<(usize, usize)> {
-        let tile = 1 << row_tile(self.row);
-        let (t, thread) = (place % tile / (tile / 16), place % (tile / 16));
-        let point = place / tile * tile + thread * 16 + t;
-        let vector = point >> self.log2;
-        let index = (point % (1 << self.log2)) as u32;
-        let reversed = index.reverse_bits() >> (32 - self.log2);
-        (place < self.stride && vector < self.batch).then_some((vector, reversed as usize))
-    }
-
-    /// x ← X, 0 ≤ X_i < p; |x_j| ≤ p. Cost: a pass over memory for up to 2^12 points, two for more.
-    ///
-    /// # Errors
-    /// The buffer is of another length, or the device fails.
-    pub fn forward(&self, data: &mut Buffer<f64>) -> Result<(), Ntt50Error> {
-        self.forward_times(data, &self.one)
-    }
-
     /// x ← X/N, 0 ≤ X_i/N < p: what [`Self::multiply`] takes.
     ///
     /// # Errors
-    /// As of [`Self::forward`].
-    pub fn spectrum(&self, data: &mut Buffer<f64>) -> Result<(), Ntt50Error> {
-        self.forward_times(data, &self.part)
-    }
-
-    /// X times a factor of each prime; see [`warpint_arith::f50::Factor::constants`].
-    pub(crate) fn forward_times(
-        &self,
-        data: &mut Buffer<f64>,
-        factors: &Buffer<[f64; 2]>,
-    ) -> Result<(), Ntt50Error> {
-        has("factors", factors.len(), self.fields.len())?;
-        let data = data.cells(..);
-        self.columns(&self.there, data)?;
-        self.launch_rows(Rows::Forward, data, data.view(), factors, self.stride)
-    }
-
-    /// X ← x, 0 ≤ x_j < p: x_j = 1/N·Σ_i X_i·ω^(−ij); |X_i| ≤ p, in the order of [`Self::forward`].
-    ///
-    /// # Errors
     /// The buffer is of another length, or the device fails.
-    pub fn inverse(&self, data: &mut Buffer<f64>) -> Result<(), Ntt50Error> {
-        self.inverse_times(data, &self.part)
+    pub fn spectrum(&self, data: &mut Buffer<f64>) -> Result<(), Ntt50Error> {
+        self.transform_times(data, &self.part, false)
     }
 
-    /// N·x times a factor of each prime.
-    pub(crate) fn inverse_times(
+    /// X, or with `inverse` N·x, times a factor of each prime; see [`warpint_arith::f50::Factor::constants`].
+    pub(crate) fn transform_times(
         &self,
         data: &mut Buffer<f64>,
         factors: &Buffer<[f64; 2]>,
+        inverse: bool,
     ) -> Result<(), Ntt50Error> {
         has("factors", factors.len(), self.fields.len())?;
         let data = data.cells(..);
-        self.launch_rows(Rows::Inverse, data, data.view(), factors, self.stride)?;
-        self.columns(&self.back, data)
+        if inverse {
+            self.launch_rows(Rows::Inverse, data, data.view(), factors, self.stride)?;
+            self.columns(&self.back, data)
+        } else {
+            self.columns(&self.there, data)?;
+            self.launch_rows(Rows::Forward, data, data.view(), factors, self.stride)
+        }
     }
 
     /// x ← the cyclic convolution of x and the vector of a [`Self::spectrum`], which is of as many vectors, or of
@@ -297,7 +249,7 @@ impl Ntt50 {
     ) -> Result<(), Ntt50Error> {
         let stride = spectrum.len() / self.fields.len();
         let least = (1usize << self.log2).max(1 << row_tile(self.row));
-        if spectrum.len() != self.elements() {
+        if spectrum.len() != self.size() {
             has("a spectrum", spectrum.len(), least * self.fields.len())?;
         }
         let data = data.cells(..);
@@ -311,8 +263,8 @@ impl Ntt50 {
     /// # Errors
     /// A buffer is of another length, or the device fails.
     pub fn natural(&self, spectra: &Buffer<f64>, to: &mut Buffer<f64>) -> Result<(), Ntt50Error> {
-        has("spectra", spectra.len(), self.elements())?;
-        has("ordered spectra", to.len(), self.elements())?;
+        has("spectra", spectra.len(), self.size())?;
+        has("ordered spectra", to.len(), self.size())?;
         let count = self.batch << self.log2;
         let launch = Launch {
             grid: [
@@ -331,7 +283,7 @@ impl Ntt50 {
 
     /// The transforms of columns, if there are any.
     fn columns(&self, tables: &Tables, data: Cells<'_, f64>) -> Result<(), Ntt50Error> {
-        has("residues", data.len(), self.elements())?;
+        has("residues", data.len(), self.size())?;
         let Some(columns) = &tables.columns else { return Ok(()) };
         let (inverse, stages) = (false, self.log2 - self.row);
         let shape = Shape::Columns { inverse, stages, row: self.row, inner: self.inner };
@@ -361,7 +313,7 @@ impl Ntt50 {
         scale: &Buffer<[f64; 2]>,
         spectrum_stride: usize,
     ) -> Result<(), Ntt50Error> {
-        has("residues", data.len(), self.elements())?;
+        has("residues", data.len(), self.size())?;
         assert_room("a spectrum", spectrum.len(), self.fields.len() * spectrum_stride);
         assert_room("factors", scale.len(), self.fields.len());
         let tile = 1 << row_tile(self.row);
@@ -383,12 +335,70 @@ impl Ntt50 {
         Ok(unsafe { self.rows[what as usize].launch(self.shape_of(blocks, shape), &args) }?)
     }
 
+    fn copy(&self, x: &Buffer<f64>, out: &mut Buffer<f64>) -> Result<(), Ntt50Error> {
+        has("residues", x.len(), self.size())?;
+        has("residues", out.len(), self.size())?;
+        Ok(out.copy_from(x)?)
+    }
+
     fn shape_of(&self, blocks: u32, shape: Shape) -> Launch {
         Launch {
             grid: [blocks, self.fields.len() as u32, 1],
             block: [shape.threads(), 1, 1],
             shared_bytes: shape.shared_bytes(),
         }
+    }
+}
+
+impl Plan for Ntt50 {
+    type Vectors = Buffer<f64>;
+    type Error = Ntt50Error;
+
+    fn log2(&self) -> u32 {
+        self.log2
+    }
+
+    fn batch(&self) -> usize {
+        self.batch
+    }
+
+    /// S·stride.
+    fn size(&self) -> usize {
+        self.fields.len() * self.stride
+    }
+
+    fn forward(&self, x: &mut Buffer<f64>) -> Result<(), Ntt50Error> {
+        self.transform_times(x, &self.one, false)
+    }
+
+    fn forward_into(&self, x: &Buffer<f64>, out: &mut Buffer<f64>) -> Result<(), Ntt50Error> {
+        self.copy(x, out)?;
+        self.forward(out)
+    }
+
+    fn inverse(&self, x: &mut Buffer<f64>) -> Result<(), Ntt50Error> {
+        self.transform_times(x, &self.part, true)
+    }
+
+    fn inverse_into(&self, x: &Buffer<f64>, out: &mut Buffer<f64>) -> Result<(), Ntt50Error> {
+        self.copy(x, out)?;
+        self.inverse(out)
+    }
+
+    fn convolve(&self, a: &mut Buffer<f64>, b: &mut Buffer<f64>) -> Result<(), Ntt50Error> {
+        self.spectrum(b)?;
+        self.multiply(a, b)
+    }
+
+    /// A place of a prime's spectra.
+    fn frequency(&self, place: usize) -> Option<(usize, usize)> {
+        let tile = 1 << row_tile(self.row);
+        let (t, thread) = (place % tile / (tile / 16), place % (tile / 16));
+        let point = place / tile * tile + thread * 16 + t;
+        let vector = point >> self.log2;
+        let index = (point % (1 << self.log2)) as u32;
+        let reversed = index.reverse_bits() >> (32 - self.log2);
+        (place < self.stride && vector < self.batch).then_some((vector, reversed as usize))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use warpint_device::{Device, DeviceError, Kernel, Source, common};
 
+use super::super::HEADERS;
 use super::tables::rounds;
 
 /// What a kernel of rows does.
@@ -75,9 +76,7 @@ impl Shape {
                 ("f50_columns.cu", include_str!("../../../kernels/f50_columns.cu"), "f50_columns")
             }
         };
-        let source = Source::new(name, text, &[kernel])
-            .headers(common::HEADERS)
-            .header("f50_tile.cuh", include_str!("../../../kernels/f50_tile.cuh"));
+        let source = Source::new(name, text, &[kernel]).headers(common::HEADERS).headers(HEADERS);
         let radices =
             |stages| rounds(stages).iter().map(u32::to_string).collect::<Vec<_>>().join(",");
         match self {

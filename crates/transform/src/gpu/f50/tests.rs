@@ -8,7 +8,7 @@ use super::*;
 use crate::f50::primes;
 
 fn residues(rng: &mut ChaCha8Rng, plan: &Ntt50) -> Vec<f64> {
-    let mut all = vec![0.0; plan.elements()];
+    let mut all = vec![0.0; plan.size()];
     for (field, row) in plan.fields().iter().zip(all.chunks_mut(plan.stride())) {
         let p = field.modulus();
         for (i, x) in row.iter_mut().enumerate() {
@@ -42,7 +42,7 @@ fn check(log2: u32, most: u32, batch: usize, count: usize) {
     let mut data = device.upload(&start).unwrap();
     plan.forward(&mut data).unwrap();
     let found = data.download().unwrap();
-    let mut ordered = device.alloc(plan.elements()).unwrap();
+    let mut ordered = device.alloc(plan.size()).unwrap();
     plan.natural(&data, &mut ordered).unwrap();
     let ordered = ordered.download().unwrap();
     for (s, &field) in fields.iter().enumerate() {
@@ -128,11 +128,11 @@ fn a_spectrum_again_and_again() {
             Ntt50::new(&device, &fields, log2, (1 << 11 >> log2).max(1)).unwrap(),
         );
         // x turned by one.
-        let mut shift = vec![0.0; fixed.elements()];
+        let mut shift = vec![0.0; fixed.size()];
         shift.iter_mut().skip(1).step_by(n).for_each(|x| *x = 1.0);
         let mut spectrum = device.upload(&shift).unwrap();
         fixed.spectrum(&mut spectrum).unwrap();
-        let start: Vec<f64> = (0..plan.elements()).map(|i| i as f64).collect();
+        let start: Vec<f64> = (0..plan.size()).map(|i| i as f64).collect();
         let mut data = device.upload(&start).unwrap();
         plan.multiply(&mut data, &spectrum).unwrap();
         let found = data.download().unwrap();
@@ -162,7 +162,7 @@ fn what_is_refused() {
     let mut short = device.alloc::<f64>(8).unwrap();
     assert!(matches!(plan.forward(&mut short), Err(Ntt50Error::Length { .. })));
     assert!(matches!(plan.inverse(&mut short), Err(Ntt50Error::Length { .. })));
-    let mut data = device.alloc::<f64>(plan.elements()).unwrap();
+    let mut data = device.alloc::<f64>(plan.size()).unwrap();
     assert!(matches!(plan.multiply(&mut data, &short), Err(Ntt50Error::Length { .. })));
 }
 
@@ -171,7 +171,7 @@ fn what_is_refused() {
 fn a_spectrum_that_is_too_short_is_refused_before_a_launch() {
     let device = Device::simulator().unwrap();
     let plan = Ntt50::new(&device, &primes(2, 3).unwrap(), 3, 1).unwrap();
-    let mut data = device.alloc(plan.elements()).unwrap();
+    let mut data = device.alloc(plan.size()).unwrap();
     let spectrum = device.alloc(2048).unwrap();
     let stride = plan.stride();
     drop(plan.launch_rows(Rows::Multiply, data.cells(..), spectrum.view(..), &plan.one, stride));

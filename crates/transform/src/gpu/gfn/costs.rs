@@ -5,6 +5,7 @@ use warpint_device::Buffer;
 use super::plan::{GfnFft, GfnFftError};
 use super::shape::has_spectra;
 use super::twiddles::{Pass, Twiddles};
+use crate::Plan;
 
 /// The passes of a plan without their products by twiddles. What they compute is no transform; their time is
 /// that of sums, rotations and memory.
@@ -44,7 +45,7 @@ impl GfnFft {
     #[must_use]
     pub fn traffic(&self) -> u64 {
         let tables: usize = self.twiddles().map(|twiddles| twiddles.table.len()).sum();
-        8 * (2 * self.passes() as u64 * self.words() as u64 + tables as u64)
+        8 * (2 * self.passes() as u64 * self.size() as u64 + tables as u64)
     }
 
     /// Products of two digits that the twiddles of a forward transform take: k² for each element. `None` where
@@ -52,7 +53,7 @@ impl GfnFft {
     #[must_use]
     pub fn digit_products(&self) -> Option<u64> {
         let twiddled = self.twiddles().count() as u64;
-        let all = twiddled * self.words() as u64 * self.form().digits() as u64;
+        let all = twiddled * self.size() as u64 * self.form().digits() as u64;
         (!has_spectra(self.form())).then_some(all)
     }
 

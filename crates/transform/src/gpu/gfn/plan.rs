@@ -9,6 +9,9 @@ use warpint_device::{Buffer, Cells, Device, DeviceError, ErrorKind, Kernel, Laun
 use super::LEAST_W;
 use super::shape::{Tile, has_spectra, most_log_points, spectra};
 use super::twiddles::{Maker, Pass, ShortTables, Twiddles, product_args};
+use crate::Plan;
+use crate::gpu::WrongLength;
+use crate::gpu::vectors::{copied, fits, levels_of_passes};
 
 /// Why a plan cannot be made, or not be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -42,13 +45,8 @@ pub enum GfnFftError {
         log2: u32,
     },
     /// A vector has another length than the plan's.
-    #[error("a vector of {words} words, where the plan takes {expected}")]
-    Words {
-        /// Words of the vector.
-        words: usize,
-        /// Words of a vector of the plan.
-        expected: usize,
-    },
+    #[error(transparent)]
+    Words(#[from] WrongLength),
     /// There is no such field.
     #[error(transparent)]
     Field(#[from] warpint_arith::gfn::NoField),
@@ -79,7 +77,11 @@ impl GfnFftError {
 /// Transforms of one length over the field of one [`Form`], `batch` at a time, on one device.
 ///
 /// Vectors have `batch·N` elements of k digits below r, or of the value r^k (the top digit r, zeros below),
-/// limb-major: digit d of element j at `d·batch·N + j`. Nothing waits for the device.
+/// limb-major: digit d of element j at `d·batch·N + j`. Digits must be those of elements, which is not checked: of
+/// others results mean nothing. Cost: see the module.
+///
+/// What the second factor of [`Plan::convolve`] has is lost. The first convolution takes memory for a vector, which
+/// the plan keeps.
 #[derive(Debug)]
 pub struct GfnFft {
     pub(super) device: Device,
@@ -116,7 +118,7 @@ impl GfnFft {
         let tables = with_field!(form, |field| ShortTables::new(&field, log2))??;
         let (multiprocessors, shared_memory) =
             (device.info().multiprocessors, device.info().shared_memory_per_block);
-        let stages = stages_of_passes(log2, most_log_points(form, shared_memory));
+        let stages = levels_of_passes(log2, most_log_points(form, shared_memory));
         let tile = |log_points| {
             Tile::of_pass(form, log_points, log2 - log_points, multiprocessors, shared_memory)
         };
@@ -155,48 +157,19 @@ impl GfnFft {
         self.form
     }
 
-    /// log2(N).
-    #[must_use]
-    pub fn log2(&self) -> u32 {
-        self.log2
-    }
-
-    /// Words of a vector: batch·N·k.
-    #[must_use]
-    pub fn words(&self) -> usize {
-        (self.batch * self.form.digits()) << self.log2
-    }
-
     /// The number of passes over memory.
     #[must_use]
     pub fn passes(&self) -> usize {
         self.passes.len()
     }
 
-    /// X_i = Σ_j x_j·ω^(ij), ω = ω(log2 N). Digits must be those of elements, which nobody checks: of others results
-    /// mean nothing. Cost: see the module.
-    ///
-    /// # Errors
-    /// A vector has another length, or the device fails.
-    pub fn forward(&self, x: &Buffer<u64>, out: &mut Buffer<u64>) -> Result<(), GfnFftError> {
-        self.transform(x, out, false)
-    }
-
-    /// x_j = Σ_i X_i·ω^(−ij) / N.
-    ///
-    /// # Errors
-    /// Like [`Self::forward`].
-    pub fn inverse(&self, x: &Buffer<u64>, out: &mut Buffer<u64>) -> Result<(), GfnFftError> {
-        self.transform(x, out, true)
-    }
-
     /// `a_j`·`b_j` for all j, into `a`.
     ///
     /// # Errors
-    /// Like [`Self::forward`].
+    /// A vector has another length, or the device fails.
     pub fn multiply(&self, a: &mut Buffer<u64>, b: &Buffer<u64>) -> Result<(), GfnFftError> {
-        self.fits(a)?;
-        self.fits(b)?;
+        fits(a, self.size())?;
+        fits(b, self.size())?;
         let (stride, (kernel, launch)) = (self.stride(), &self.product);
         // An element's digits are read before they are written.
         let a = a.cells(..);
@@ -205,34 +178,8 @@ impl GfnFft {
         Ok(unsafe { kernel.launch(*launch, &args) }?)
     }
 
-    /// The cyclic convolution Σ_(i + j ≡ l mod N) a_i·b_j of each pair, into `a`; what `b` has is lost. The first
-    /// one takes memory for a vector, which the plan keeps.
-    ///
-    /// # Errors
-    /// Like [`Self::forward`].
-    pub fn convolve(&self, a: &mut Buffer<u64>, b: &mut Buffer<u64>) -> Result<(), GfnFftError> {
-        self.fits(a)?;
-        self.fits(b)?;
-        let mut kept = self.spectrum.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut spectrum = match kept.take() {
-            Some(spectrum) => spectrum,
-            None => self.device.alloc(self.words())?,
-        };
-        self.forward(b, &mut spectrum)?;
-        self.forward(a, b)?;
-        self.multiply(&mut spectrum, b)?;
-        self.inverse(&spectrum, a)?;
-        *kept = Some(spectrum);
-        Ok(())
-    }
-
     fn stride(&self) -> u64 {
         (self.batch as u64) << self.log2
-    }
-
-    fn fits(&self, vector: &Buffer<u64>) -> Result<(), GfnFftError> {
-        let (words, expected) = (vector.len(), self.words());
-        if words == expected { Ok(()) } else { Err(GfnFftError::Words { words, expected }) }
     }
 
     fn transform(
@@ -253,8 +200,8 @@ impl GfnFft {
         x: &Buffer<u64>,
         out: &mut Buffer<u64>,
     ) -> Result<(), GfnFftError> {
-        self.fits(x)?;
-        self.fits(out)?;
+        fits(x, self.size())?;
+        fits(out, self.size())?;
         let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
         let (out, scratch) = (out.cells(..), scratch.cells(..));
         let mut from = View::from(x);
@@ -280,7 +227,7 @@ impl GfnFft {
         to: Cells<'_, u64>,
         reflected: bool,
     ) -> Result<(), DeviceError> {
-        assert_eq!([from.len(), to.len()], [self.words(); 2], "words of vectors");
+        assert_eq!([from.len(), to.len()], [self.size(); 2], "words of vectors");
         assert_ne!(from.address(), to.address(), "a pass is not done in place");
         // Without twiddles their table is not read.
         let (table, entries, log_run) = match &pass.twiddles {
@@ -307,10 +254,54 @@ impl GfnFft {
     }
 }
 
-/// How many stages each pass has: as few passes as can be, of nearly the same size.
-fn stages_of_passes(log2: u32, most: u32) -> Vec<u32> {
-    let passes = log2.div_ceil(most).max(1);
-    (0..passes).map(|i| log2 / passes + u32::from(i < log2 % passes)).collect()
+impl Plan for GfnFft {
+    type Vectors = Buffer<u64>;
+    type Error = GfnFftError;
+
+    fn log2(&self) -> u32 {
+        self.log2
+    }
+
+    fn batch(&self) -> usize {
+        self.batch
+    }
+
+    /// batch·N·k.
+    fn size(&self) -> usize {
+        (self.batch * self.form.digits()) << self.log2
+    }
+
+    fn forward(&self, x: &mut Buffer<u64>) -> Result<(), GfnFftError> {
+        self.transform(&copied(&self.device, x)?, x, false)
+    }
+
+    fn forward_into(&self, x: &Buffer<u64>, out: &mut Buffer<u64>) -> Result<(), GfnFftError> {
+        self.transform(x, out, false)
+    }
+
+    fn inverse(&self, x: &mut Buffer<u64>) -> Result<(), GfnFftError> {
+        self.transform(&copied(&self.device, x)?, x, true)
+    }
+
+    fn inverse_into(&self, x: &Buffer<u64>, out: &mut Buffer<u64>) -> Result<(), GfnFftError> {
+        self.transform(x, out, true)
+    }
+
+    fn convolve(&self, a: &mut Buffer<u64>, b: &mut Buffer<u64>) -> Result<(), GfnFftError> {
+        fits(a, self.size())?;
+        fits(b, self.size())?;
+        let mut kept = self.spectrum.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spectrum = match kept.take() {
+            Some(spectrum) => spectrum,
+            None => self.device.alloc(self.size())?,
+        };
+        self.forward_into(b, &mut spectrum)?;
+        self.forward_into(a, b)?;
+        self.multiply(&mut spectrum, b)?;
+        self.inverse_into(&spectrum, a)?;
+        *kept = Some(spectrum);
+        Ok(())
+    }
 }
 
 /// All that a plan compiles.

@@ -8,8 +8,10 @@ use warpint_arith::with_field;
 use warpint_device::Device;
 
 use super::{GfnFft, GfnFftError, shape};
+use crate::Plan;
 use crate::cpu::Transform;
 use crate::definition;
+use crate::gpu::WrongLength;
 use crate::gpu::layout::{element_major, limb_major};
 
 /// Elements of all kinds: drawn ones, and those at which digits carry or wrap.
@@ -38,7 +40,7 @@ fn check<const K: usize>(field: &Gfn<K>, log2: u32, batch: usize, convolves: boo
     let x = elements(field, n * batch, 1);
     let from = device.upload(&limb_major(x.as_flattened(), K)).unwrap();
     let mut to = device.alloc(from.len()).unwrap();
-    plan.forward(&from, &mut to).unwrap();
+    plan.forward_into(&from, &mut to).unwrap();
     let words = element_major(&to.download().unwrap(), K);
     let root = field.root_of_unity(log2).unwrap();
     for (x, found) in x.chunks(n).zip(words.chunks(n * K)) {
@@ -50,7 +52,7 @@ fn check<const K: usize>(field: &Gfn<K>, log2: u32, batch: usize, convolves: boo
         }
     }
     let mut back = device.alloc(from.len()).unwrap();
-    plan.inverse(&to, &mut back).unwrap();
+    plan.inverse_into(&to, &mut back).unwrap();
     assert_eq!(element_major(&back.download().unwrap(), K), x.as_flattened(), "{form} 2^{log2}");
     if !convolves {
         return;
@@ -126,7 +128,7 @@ fn threads_may_share_a_plan() {
                 let from = device.upload(&limb_major(x.as_flattened(), 2)).unwrap();
                 let (mut to, mut first) = (device.alloc(32).unwrap(), None);
                 for _ in 0..100 {
-                    plan.forward(&from, &mut to).unwrap();
+                    plan.forward_into(&from, &mut to).unwrap();
                     let found = to.download().unwrap();
                     assert_eq!(first.get_or_insert_with(|| found.clone()), &found);
                 }
@@ -149,7 +151,10 @@ fn what_no_plan_is_for() {
     assert!(matches!(new(composite, 3, 1), Err(GfnFftError::Field(_))));
     let plan = GfnFft::new(&device, form, 3, 1).unwrap();
     let (x, mut out) = (device.alloc(16).unwrap(), device.alloc(15).unwrap());
-    assert_eq!(plan.forward(&x, &mut out), Err(GfnFftError::Words { words: 15, expected: 16 }));
+    assert_eq!(
+        plan.forward_into(&x, &mut out),
+        Err(GfnFftError::Words(WrongLength { words: 15, expected: 16 }))
+    );
 }
 
 #[test]

@@ -7,6 +7,9 @@ use warpint_arith::montgomery::{PrimeField, Residue};
 use warpint_device::{Arg, Buffer, Cells, Device, DeviceError, ErrorKind, Kernel, Launch, View};
 
 use super::shape::Shape;
+use crate::Plan;
+use crate::gpu::WrongLength;
+use crate::gpu::vectors::{copied, fits, levels_of_passes};
 
 /// Why a plan cannot be made, or not be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -33,13 +36,8 @@ pub enum PrimeFftError {
         log2: u32,
     },
     /// A vector has another length than the plan's.
-    #[error("a vector of {words} words, where the plan takes {expected}")]
-    Words {
-        /// Words of the vector.
-        words: usize,
-        /// Words of a vector of the plan.
-        expected: usize,
-    },
+    #[error(transparent)]
+    Words(#[from] WrongLength),
     /// The device failed, or has too little memory.
     #[error(transparent)]
     Device(#[from] DeviceError),
@@ -59,7 +57,9 @@ impl PrimeFftError {
 /// Transforms of one length over a prime field of at most 64·L bits, `batch` at a time, on one device.
 ///
 /// Vectors have `batch·N` elements 0 ≤ x < p of L words, limb-major: word d of element j at `d·batch·N + j`; of
-/// words that stand for no such x the results mean nothing. Nothing waits for the device.
+/// words that stand for no such x the results mean nothing.
+///
+/// [`Plan::convolve`] leaves its second factor as it is, and takes one vector more.
 #[derive(Debug)]
 pub struct PrimeFft<const L: usize> {
     device: Device,
@@ -159,65 +159,14 @@ impl<const L: usize> PrimeFft<L> {
         &self.field
     }
 
-    /// log2(N).
-    #[must_use]
-    pub fn log2(&self) -> u32 {
-        self.log2
-    }
-
-    /// Words of a vector: batch·N·L.
-    #[must_use]
-    pub fn words(&self) -> usize {
-        self.count() * L
-    }
-
     /// The number of passes over memory.
     #[must_use]
     pub fn passes(&self) -> usize {
         self.levels.len()
     }
 
-    /// X_i = Σ_j x_j·ω^(ij), ω = ω(log2 N).
-    ///
-    /// # Errors
-    /// A vector has another length, or the device fails.
-    pub fn forward(&self, x: &Buffer<u64>, out: &mut Buffer<u64>) -> Result<(), PrimeFftError> {
-        self.transform(x, out, None)
-    }
-
-    /// x_j = Σ_i X_i·ω^(−ij) / N.
-    ///
-    /// # Errors
-    /// Like [`Self::forward`].
-    pub fn inverse(&self, x: &Buffer<u64>, out: &mut Buffer<u64>) -> Result<(), PrimeFftError> {
-        self.transform(x, out, Some(Scale::OfInverse))
-    }
-
-    /// The cyclic convolution Σ_(i + j ≡ l mod N) a_i·b_j of each pair, into `a`. It takes one vector more.
-    ///
-    /// # Errors
-    /// Like [`Self::forward`].
-    pub fn convolve(&self, a: &mut Buffer<u64>, b: &Buffer<u64>) -> Result<(), PrimeFftError> {
-        self.fits(a)?;
-        self.fits(b)?;
-        let mut spectrum = self.device.alloc(self.words())?;
-        self.forward(a, &mut spectrum)?;
-        self.forward(b, a)?;
-        let count = self.count() as u64;
-        let blocks = count.div_ceil(self.shape.threads().into()) as u32;
-        let args = [(&mut spectrum).into(), (&*a).into(), count.into()];
-        // SAFETY: both are vectors of `count` elements.
-        unsafe { self.multiply.launch(Launch::linear(blocks, self.shape.threads()), &args)? };
-        self.transform(&spectrum, a, Some(Scale::OfProducts))
-    }
-
     fn count(&self) -> usize {
         self.batch << self.log2
-    }
-
-    fn fits(&self, vector: &Buffer<u64>) -> Result<(), PrimeFftError> {
-        let (words, expected) = (vector.len(), self.words());
-        if words == expected { Ok(()) } else { Err(PrimeFftError::Words { words, expected }) }
     }
 
     /// The forward transform, or with a scale the inverse.
@@ -227,8 +176,8 @@ impl<const L: usize> PrimeFft<L> {
         out: &mut Buffer<u64>,
         scale: Option<Scale>,
     ) -> Result<(), PrimeFftError> {
-        self.fits(x)?;
-        self.fits(out)?;
+        fits(x, self.size())?;
+        fits(out, self.size())?;
         let last = self.levels.len() - 1;
         let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
         let (out, scratch) = (out.cells(..), scratch.cells(..));
@@ -252,7 +201,7 @@ impl<const L: usize> PrimeFft<L> {
         (log_s, levels): (u32, u32),
         scale: Option<Scale>,
     ) -> Result<(), DeviceError> {
-        assert_eq!([from.len(), to.len()], [self.words(); 2], "words of vectors");
+        assert_eq!([from.len(), to.len()], [self.size(); 2], "words of vectors");
         let inner = self.shape.inner;
         let factor = match scale {
             Some(Scale::OfInverse) => self.scales.view(..inner).into(),
@@ -280,10 +229,52 @@ impl<const L: usize> PrimeFft<L> {
     }
 }
 
-/// How many levels each pass has: as few passes as can be, of nearly the same size, the longest first.
-fn levels_of_passes(log2: u32, most: u32) -> Vec<u32> {
-    let passes = log2.div_ceil(most).max(1);
-    (0..passes).map(|i| log2 / passes + u32::from(i < log2 % passes)).collect()
+impl<const L: usize> Plan for PrimeFft<L> {
+    type Vectors = Buffer<u64>;
+    type Error = PrimeFftError;
+
+    fn log2(&self) -> u32 {
+        self.log2
+    }
+
+    fn batch(&self) -> usize {
+        self.batch
+    }
+
+    /// batch·N·L.
+    fn size(&self) -> usize {
+        self.count() * L
+    }
+
+    fn forward(&self, x: &mut Buffer<u64>) -> Result<(), PrimeFftError> {
+        self.transform(&copied(&self.device, x)?, x, None)
+    }
+
+    fn forward_into(&self, x: &Buffer<u64>, out: &mut Buffer<u64>) -> Result<(), PrimeFftError> {
+        self.transform(x, out, None)
+    }
+
+    fn inverse(&self, x: &mut Buffer<u64>) -> Result<(), PrimeFftError> {
+        self.transform(&copied(&self.device, x)?, x, Some(Scale::OfInverse))
+    }
+
+    fn inverse_into(&self, x: &Buffer<u64>, out: &mut Buffer<u64>) -> Result<(), PrimeFftError> {
+        self.transform(x, out, Some(Scale::OfInverse))
+    }
+
+    fn convolve(&self, a: &mut Buffer<u64>, b: &mut Buffer<u64>) -> Result<(), PrimeFftError> {
+        fits(a, self.size())?;
+        fits(b, self.size())?;
+        let mut spectrum = self.device.alloc(self.size())?;
+        self.forward_into(a, &mut spectrum)?;
+        self.forward_into(b, a)?;
+        let count = self.count() as u64;
+        let blocks = count.div_ceil(self.shape.threads().into()) as u32;
+        let args = [(&mut spectrum).into(), (&*a).into(), count.into()];
+        // SAFETY: both are vectors of `count` elements.
+        unsafe { self.multiply.launch(Launch::linear(blocks, self.shape.threads()), &args)? };
+        self.transform(&spectrum, a, Some(Scale::OfProducts))
+    }
 }
 
 /// Elements as tables have them: x·R mod p, R = 2^(64·inner), of `inner` words.

@@ -8,8 +8,10 @@ use warpint_arith::montgomery::{PrimeField, Residue};
 use warpint_device::{Buffer, Device, DeviceError};
 
 use super::{PrimeFft, PrimeFftError};
+use crate::Plan;
 use crate::cpu::Transform;
 use crate::definition;
+use crate::gpu::WrongLength;
 use crate::gpu::layout::{element_major, limb_major};
 
 /// Drawn elements, and 0, 1 and p − 1 among them.
@@ -48,9 +50,9 @@ fn check<const L: usize>(field: &PrimeField<L>, log2: u32, batch: usize) {
     let (n, what) = (1 << log2, format!("{L} words, {batch} times 2^{log2}"));
     let (x, y) = (elements(field, n * batch, 1), elements(field, n * batch, 2));
     let mut a = upload(&device, field, &x).unwrap();
-    let b = upload(&device, field, &y).unwrap();
+    let mut b = upload(&device, field, &y).unwrap();
     let mut out = device.alloc(a.len()).unwrap();
-    plan.forward(&a, &mut out).unwrap();
+    plan.forward_into(&a, &mut out).unwrap();
     let cpu = Transform::new(*field, log2).unwrap();
     let mut expected = x.clone();
     cpu.forward(&mut expected).unwrap();
@@ -62,9 +64,9 @@ fn check<const L: usize>(field: &PrimeField<L>, log2: u32, batch: usize) {
     }
     assert!(download(field, &out) == expected, "{what}");
     let mut back = device.alloc(a.len()).unwrap();
-    plan.inverse(&out, &mut back).unwrap();
+    plan.inverse_into(&out, &mut back).unwrap();
     assert!(download(field, &back) == x, "{what}, and back");
-    plan.convolve(&mut a, &b).unwrap();
+    plan.convolve(&mut a, &mut b).unwrap();
     let mut expected = x;
     cpu.cyclic(&mut expected, &mut y.clone()).unwrap();
     assert!(download(field, &a) == expected, "{what}, a convolution");
@@ -136,10 +138,10 @@ fn what_there_is_not() {
         assert_eq!(new(4, batch).unwrap_err(), PrimeFftError::Batch { batch, log2: 4 });
     }
     let plan = new(2, 3).unwrap();
-    let (short, mut out) = (device.alloc(11).unwrap(), device.alloc(12).unwrap());
-    let words = PrimeFftError::Words { words: 11, expected: 12 };
-    assert_eq!(plan.forward(&short, &mut out), Err(words.clone()));
-    assert_eq!(plan.convolve(&mut out, &short), Err(words));
+    let (mut short, mut out) = (device.alloc(11).unwrap(), device.alloc(12).unwrap());
+    let words = PrimeFftError::Words(WrongLength { words: 11, expected: 12 });
+    assert_eq!(plan.forward_into(&short, &mut out), Err(words.clone()));
+    assert_eq!(plan.convolve(&mut out, &mut short), Err(words));
 }
 
 #[test]

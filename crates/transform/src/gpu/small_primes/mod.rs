@@ -34,88 +34,30 @@ mod project;
 mod radix;
 mod recombine;
 mod ring;
+mod steps;
 #[cfg(test)]
 mod tests;
 
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 use warpint_arith::f50::F50;
 use warpint_arith::gfn::{Form, PRIMES};
-use warpint_device::{Buffer, Cells, Device, DeviceError, Source, View};
+use warpint_device::{Buffer, Cells, Device, Source, View};
 
 pub use error::SmallPrimesError;
 pub use ring::RingTransform;
+pub use steps::StepTimes;
 
+use crate::Plan;
 use crate::f50::{TooFewPrimes, primes};
-use crate::gpu::f50::{Ntt50, Ntt50Error};
+use crate::gpu::f50::Ntt50;
 use error::has;
 use product::{Powers, Product, Which};
 use project::Projection;
 use radix::Radix;
 use recombine::{Carries, Carry, Columns, cofactors};
-
-/// A step of a transform.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// x_j·c_j.
-    ChirpBefore,
-    /// Elements to residues.
-    Projection,
-    /// Transforms modulo the small primes, and products.
-    Transforms,
-    /// Residues to elements.
-    Recombination,
-    /// Products by c_i.
-    ChirpAfter,
-}
-
-impl Step {
-    const ALL: &'static [Self] = &[
-        Self::ChirpBefore,
-        Self::Projection,
-        Self::Transforms,
-        Self::Recombination,
-        Self::ChirpAfter,
-    ];
-    const OF_RING: &'static [Self] = &[Self::Projection, Self::Transforms, Self::Recombination];
-}
-
-/// The device's time for each step.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct StepTimes {
-    /// Both products by chirps.
-    pub chirps: Duration,
-    /// Elements to residues.
-    pub projection: Duration,
-    /// Transforms modulo the small primes, and products.
-    pub transforms: Duration,
-    /// Residues to elements.
-    pub recombination: Duration,
-}
-
-impl StepTimes {
-    fn new(steps: &[Step], times: &[Duration]) -> Self {
-        let mut all = Self::default();
-        for (step, &time) in steps.iter().zip(times) {
-            let of = match step {
-                Step::ChirpBefore | Step::ChirpAfter => &mut all.chirps,
-                Step::Projection => &mut all.projection,
-                Step::Transforms => &mut all.transforms,
-                Step::Recombination => &mut all.recombination,
-            };
-            *of += time;
-        }
-        all
-    }
-
-    /// All of it.
-    #[must_use]
-    pub fn total(&self) -> Duration {
-        self.chirps + self.projection + self.transforms + self.recombination
-    }
-}
+use steps::{Step, Stepped};
 
 /// What transforms have beside convolutions.
 #[derive(Debug)]
@@ -138,7 +80,7 @@ struct Work {
     elements: Buffer<u64>,
 }
 
-/// A plan for one form, length and batch.
+/// A plan for one form, length and batch. [`Plan::convolve`] leaves its second factor as it is.
 #[derive(Debug)]
 pub struct SmallPrimes {
     device: Device,
@@ -193,7 +135,7 @@ impl SmallPrimes {
         let columns = Columns::new(device, radix.digits, 0.5)?;
         let count = batch << log2;
         let n = f64::from(1u32 << log2);
-        let residues = [device.alloc(ntt.elements())?, device.alloc(ntt.elements())?];
+        let residues = [device.alloc(ntt.size())?, device.alloc(ntt.size())?];
         Ok(Self {
             projection: Projection::new(device, &fields, radix.r, radix.digits)?,
             constants: columns.constants(device, &parts(radix, &fields, 0))?,
@@ -224,9 +166,9 @@ impl SmallPrimes {
         let mut inverse = device.alloc(k * count)?;
         let of = [powers.high.view(..), powers.below.view(..)];
         product.run((Which::InverseChirp, powers.low), of, &mut sums, count, inverse.cells(..))?;
-        let mut spectra = device.alloc(fixed.elements())?;
+        let mut spectra = device.alloc(fixed.size())?;
         self.projection.run(&fixed, inverse.view(..), count, &mut spectra)?;
-        fixed.forward_times(&mut spectra, &self.factors)?;
+        fixed.transform_times(&mut spectra, &self.factors, false)?;
         let mut table = device.alloc(k * n)?;
         product.run((Which::Chirp, powers.low), of, &mut sums, n, table.cells(..))?;
         let constants = parts(radix, self.ntt.fields(), log2);
@@ -254,7 +196,7 @@ impl SmallPrimes {
     ///
     /// # Errors
     /// A buffer is of another length, or the device fails.
-    pub fn convolve<'a>(
+    pub fn convolve_into<'a>(
         &self,
         a: impl Into<View<'a, u64>>,
         b: impl Into<View<'a, u64>>,
@@ -263,72 +205,103 @@ impl SmallPrimes {
         let (a, b, out) = (a.into(), b.into(), out.into());
         self.fits(a, out)?;
         self.fits(b, out)?;
-        let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut work = self.work();
         let Work { residues: [x, y], sums, .. } = &mut *work;
         let count = self.count();
         self.projection.run(&self.ntt, a, count, x)?;
-        self.ntt.forward_times(x, &self.factors)?;
+        self.ntt.transform_times(x, &self.factors, false)?;
         self.projection.run(&self.ntt, b, count, y)?;
         self.ntt.multiply(y, x)?;
         self.columns.run(&self.ntt, y, &self.constants, count, sums)?;
         Ok(self.carry.run(sums, count, out)?)
     }
 
-    /// out ← X_i = Σ_j x_j·ω^(ij), in natural order. `data` may be the [`Cells`] of `out`.
+    /// [`Plan::forward_into`], and the time of each step by the device's clock. `data` may be the [`Cells`] of `out`.
     ///
     /// # Errors
-    /// The plan is for convolutions only, a buffer is of another length, or the device fails.
-    pub fn transform<'a>(
-        &self,
-        data: impl Into<View<'a, u64>>,
-        out: impl Into<Cells<'a, u64>>,
-    ) -> Result<(), SmallPrimesError> {
-        let (data, out) = (data.into(), out.into());
-        let chirps = self.fitting(data, out)?;
-        let work = &mut *self.work.lock().unwrap_or_else(PoisonError::into_inner);
-        Step::ALL.iter().try_for_each(|&step| self.step(chirps, step, false, (data, out), work))
-    }
-
-    /// out ← x_j = 1/N·Σ_i X_i·ω^(−ij), in natural order. `data` may be the [`Cells`] of `out`.
-    ///
-    /// # Errors
-    /// As of [`Self::transform`].
-    pub fn inverse<'a>(
-        &self,
-        data: impl Into<View<'a, u64>>,
-        out: impl Into<Cells<'a, u64>>,
-    ) -> Result<(), SmallPrimesError> {
-        let (data, out) = (data.into(), out.into());
-        let chirps = self.fitting(data, out)?;
-        let work = &mut *self.work.lock().unwrap_or_else(PoisonError::into_inner);
-        Step::ALL.iter().try_for_each(|&step| self.step(chirps, step, true, (data, out), work))
-    }
-
-    /// [`Self::transform`], and the time of each step by the device's clock.
-    ///
-    /// # Errors
-    /// As of [`Self::transform`].
+    /// As of [`Plan::forward_into`].
     pub fn times<'a>(
         &self,
         data: impl Into<View<'a, u64>>,
         out: impl Into<Cells<'a, u64>>,
     ) -> Result<StepTimes, SmallPrimesError> {
-        let (data, out) = (data.into(), out.into());
-        let (chirps, steps) = (self.fitting(data, out)?, Step::ALL);
-        let work = &mut *self.work.lock().unwrap_or_else(PoisonError::into_inner);
-        let run =
-            |i: usize| self.step(chirps, steps[i], false, (data, out), work).map_err(device_error);
-        Ok(StepTimes::new(steps, &self.device.times(steps.len(), run)?))
+        steps::times(self, data.into(), out.into())
+    }
+}
+
+impl Plan for SmallPrimes {
+    type Vectors = Buffer<u64>;
+    type Error = SmallPrimesError;
+
+    fn log2(&self) -> u32 {
+        self.ntt.log2()
+    }
+
+    fn batch(&self) -> usize {
+        self.ntt.batch()
+    }
+
+    /// batch·N·k.
+    fn size(&self) -> usize {
+        self.form.digits() * self.count()
+    }
+
+    fn forward(&self, x: &mut Buffer<u64>) -> Result<(), SmallPrimesError> {
+        let x = x.cells(..);
+        steps::run(self, false, x.view(), x)
+    }
+
+    fn forward_into(&self, x: &Buffer<u64>, out: &mut Buffer<u64>) -> Result<(), SmallPrimesError> {
+        steps::run(self, false, x.view(..), out.cells(..))
+    }
+
+    fn inverse(&self, x: &mut Buffer<u64>) -> Result<(), SmallPrimesError> {
+        let x = x.cells(..);
+        steps::run(self, true, x.view(), x)
+    }
+
+    fn inverse_into(&self, x: &Buffer<u64>, out: &mut Buffer<u64>) -> Result<(), SmallPrimesError> {
+        steps::run(self, true, x.view(..), out.cells(..))
+    }
+
+    fn convolve(&self, a: &mut Buffer<u64>, b: &mut Buffer<u64>) -> Result<(), SmallPrimesError> {
+        let a = a.cells(..);
+        self.convolve_into(a, &*b, a)
+    }
+}
+
+impl Stepped for SmallPrimes {
+    type Work = Work;
+
+    const STEPS: &'static [Step] = &[
+        Step::ChirpBefore,
+        Step::Projection,
+        Step::Transforms,
+        Step::Recombination,
+        Step::ChirpAfter,
+    ];
+
+    fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn work(&self) -> MutexGuard<'_, Work> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fits(&self, data: View<'_, u64>, out: Cells<'_, u64>) -> Result<(), SmallPrimesError> {
+        has("elements", data.len(), self.size())?;
+        has("results", out.len(), self.size())
     }
 
     fn step(
         &self,
-        chirps: &Chirps,
         step: Step,
         inverse: bool,
         (data, out): (View<'_, u64>, Cells<'_, u64>),
         work: &mut Work,
     ) -> Result<(), SmallPrimesError> {
+        let chirps = self.chirps.as_ref().ok_or(SmallPrimesError::ConvolutionsOnly)?;
         let Work { residues: [residues, _], sums, elements } = work;
         let Chirps { product, table, .. } = chirps;
         let (count, table) = (self.count(), table.view(..));
@@ -351,21 +324,6 @@ impl SmallPrimes {
             }
         }
         Ok(())
-    }
-
-    fn fits(&self, data: View<'_, u64>, out: Cells<'_, u64>) -> Result<(), SmallPrimesError> {
-        let words = self.form.digits() * self.count();
-        has("elements", data.len(), words)?;
-        has("results", out.len(), words)
-    }
-
-    fn fitting(
-        &self,
-        data: View<'_, u64>,
-        out: Cells<'_, u64>,
-    ) -> Result<&Chirps, SmallPrimesError> {
-        self.fits(data, out)?;
-        self.chirps.as_ref().ok_or(SmallPrimesError::ConvolutionsOnly)
     }
 }
 
@@ -405,14 +363,6 @@ fn parts(radix: Radix, fields: &[F50], halvings: u32) -> Vec<Vec<u64>> {
     let mut last = all(None);
     radix.negate(&mut last);
     (0..fields.len()).into_par_iter().map(|s| all(Some(s))).chain(rayon::iter::once(last)).collect()
-}
-
-/// The device's error, or what else there was, as that of a step of a measurement.
-fn device_error(error: SmallPrimesError) -> DeviceError {
-    match error {
-        SmallPrimesError::Device(error) | SmallPrimesError::Ntt(Ntt50Error::Device(error)) => error,
-        other => DeviceError::Failed { what: "a step".into(), message: other.to_string() },
-    }
 }
 
 /// The sources of all kernels, for all primes.

@@ -6,6 +6,7 @@ use warpint_device::{
     Arg, Buffer, Device, DeviceError, Kernel, Launch, Source, View, assert_room, common,
 };
 
+use crate::Plan;
 use crate::gpu::f50::Ntt50;
 
 /// Primes of a block, integers of a thread, threads of a block.
@@ -65,7 +66,7 @@ impl Projection {
         let primes = ntt.fields().len();
         assert_room("digits", digits.len(), self.digits * count);
         assert_room("residues of a prime", ntt.stride(), count);
-        assert_room("residues", residues.len(), ntt.elements());
+        assert_room("residues", residues.len(), ntt.size());
         assert_room("integers", count, 1);
         let blocks = [count.div_ceil(THREADS * NUMBERS) as u32, primes.div_ceil(GROUP) as u32, 1];
         let launch = Launch { grid: blocks, block: [THREADS as u32, 1, 1], shared_bytes: 0 };

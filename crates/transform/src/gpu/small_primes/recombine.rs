@@ -6,6 +6,7 @@ use warpint_device::{
 };
 
 use super::radix::Radix;
+use crate::Plan;
 use crate::gpu::f50::Ntt50;
 
 const THREADS: usize = 128;
@@ -150,7 +151,7 @@ impl Columns {
         sums: &mut Buffer<u64>,
     ) -> Result<(), DeviceError> {
         let (groups, plane) = (self.digits.div_ceil(self.group), self.digits * count);
-        assert_room("residues", residues.len(), ntt.elements());
+        assert_room("residues", residues.len(), ntt.size());
         assert_room("residues of a prime", ntt.stride(), count);
         assert_room("constants", constants.len(), groups * (ntt.fields().len() + 1) * self.group);
         assert_room("sums", sums.len(), 2 * plane);

@@ -1,16 +1,18 @@
 //! The transform over the product of rings Z/p_0Z, …, Z/p_(S−1)Z.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use warpint_arith::gfn::Form;
 use warpint_arith::limbs;
 use warpint_device::{Buffer, Cells, Device, View};
 
+use super::enough;
 use super::error::{SmallPrimesError, has};
 use super::project::Projection;
 use super::radix::Radix;
 use super::recombine::{Carries, Carry, Columns, cofactors};
-use super::{Step, StepTimes, device_error, enough};
+use super::steps::{self, Step, StepTimes, Stepped};
+use crate::Plan;
 use crate::gpu::f50::Ntt50;
 
 /// Transforms over Z/MZ, M = p_0·…·p_(S−1) the product of just enough 50-bit primes to be above r^k + 1: what
@@ -18,7 +20,7 @@ use crate::gpu::f50::Ntt50;
 /// transforms, recombination; nothing is reduced mod r^k + 1.
 ///
 /// Elements are integers below M of W words, limb-major: word d of element i at d·count + i, count =
-/// [`elements`](Self::elements). Spectra are in the order of [`Ntt50::frequency`].
+/// [`elements`](Self::elements). Spectra are in the order of its [`ntt`](Self::ntt).
 #[derive(Debug)]
 pub struct RingTransform {
     device: Device,
@@ -89,10 +91,7 @@ impl RingTransform {
             )?,
             there: device.upload(&cofactors(&fields, |_| 1.0))?,
             back: device.upload(&cofactors(&fields, |field| field.inverse(part)))?,
-            work: Mutex::new((
-                device.alloc(ntt.elements())?,
-                device.alloc(2 * words * ntt.stride())?,
-            )),
+            work: Mutex::new((device.alloc(ntt.size())?, device.alloc(2 * words * ntt.stride())?)),
             device: device.clone(),
             ntt,
             modulus,
@@ -127,10 +126,7 @@ impl RingTransform {
         data: impl Into<View<'a, u64>>,
         out: impl Into<Cells<'a, u64>>,
     ) -> Result<(), SmallPrimesError> {
-        let (data, out) = (data.into(), out.into());
-        self.fits(data, out)?;
-        let work = &mut *self.work.lock().unwrap_or_else(PoisonError::into_inner);
-        Step::OF_RING.iter().try_for_each(|&step| self.step(step, false, (data, out), work))
+        steps::run(self, false, data.into(), out.into())
     }
 
     /// out ← x of X.
@@ -142,10 +138,7 @@ impl RingTransform {
         data: impl Into<View<'a, u64>>,
         out: impl Into<Cells<'a, u64>>,
     ) -> Result<(), SmallPrimesError> {
-        let (data, out) = (data.into(), out.into());
-        self.fits(data, out)?;
-        let work = &mut *self.work.lock().unwrap_or_else(PoisonError::into_inner);
-        Step::OF_RING.iter().try_for_each(|&step| self.step(step, true, (data, out), work))
+        steps::run(self, true, data.into(), out.into())
     }
 
     /// [`Self::transform`], and the time of each step by the device's clock.
@@ -157,12 +150,21 @@ impl RingTransform {
         data: impl Into<View<'a, u64>>,
         out: impl Into<Cells<'a, u64>>,
     ) -> Result<StepTimes, SmallPrimesError> {
-        let (data, out) = (data.into(), out.into());
-        self.fits(data, out)?;
-        let steps = Step::OF_RING;
-        let work = &mut *self.work.lock().unwrap_or_else(PoisonError::into_inner);
-        let run = |i: usize| self.step(steps[i], false, (data, out), work).map_err(device_error);
-        Ok(StepTimes::new(steps, &self.device.times(steps.len(), run)?))
+        steps::times(self, data.into(), out.into())
+    }
+}
+
+impl Stepped for RingTransform {
+    type Work = (Buffer<f64>, Buffer<u64>);
+
+    const STEPS: &'static [Step] = &[Step::Projection, Step::Transforms, Step::Recombination];
+
+    fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn work(&self) -> MutexGuard<'_, Self::Work> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn fits(&self, data: View<'_, u64>, out: Cells<'_, u64>) -> Result<(), SmallPrimesError> {
@@ -176,13 +178,15 @@ impl RingTransform {
         step: Step,
         inverse: bool,
         (data, out): (View<'_, u64>, Cells<'_, u64>),
-        (residues, sums): &mut (Buffer<f64>, Buffer<u64>),
+        (residues, sums): &mut Self::Work,
     ) -> Result<(), SmallPrimesError> {
         let count = self.elements();
         match step {
             Step::Projection => self.projection.run(&self.ntt, data, count, residues)?,
-            Step::Transforms if inverse => self.ntt.inverse_times(residues, &self.back)?,
-            Step::Transforms => self.ntt.forward_times(residues, &self.there)?,
+            Step::Transforms => {
+                let factors = if inverse { &self.back } else { &self.there };
+                self.ntt.transform_times(residues, factors, inverse)?;
+            }
             Step::Recombination => {
                 self.columns.run(&self.ntt, residues, &self.constants, count, sums)?;
                 self.carry.run(sums, count, out)?;

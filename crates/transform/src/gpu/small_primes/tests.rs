@@ -6,6 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use warpint_arith::field::Field;
 use warpint_arith::gfn::Gfn;
 use warpint_arith::limbs;
+use warpint_device::DeviceError;
 
 use super::*;
 use crate::definition;
@@ -69,7 +70,7 @@ fn check_convolution<const K: usize>(form: Form, log2: u32, batch: usize) {
     let mut b = vectors::<K>(form, n, batch, 2);
     b.rotate_left(n * (batch / 3));
     let mut out = device.alloc(K * n * batch).unwrap();
-    plan.convolve(&upload(&device, &a), &upload(&device, &b), &mut out).unwrap();
+    plan.convolve_into(&upload(&device, &a), &upload(&device, &b), &mut out).unwrap();
     let found = download::<K>(&out);
     for v in 0..batch {
         let part = v * n..(v + 1) * n;
@@ -79,7 +80,7 @@ fn check_convolution<const K: usize>(form: Form, log2: u32, batch: usize) {
     // A square, in place.
     let mut data = upload(&device, &a);
     let cells = data.cells(..);
-    plan.convolve(cells, cells, cells).unwrap();
+    plan.convolve_into(cells, cells, cells).unwrap();
     let expected = definition::convolve(&field, &a[..n], &a[..n]);
     assert_eq!(download::<K>(&data)[..n], expected);
 }
@@ -91,8 +92,7 @@ fn check_transform<const K: usize>(form: Form, log2: u32, batch: usize) {
     let n = 1 << log2;
     let x = vectors::<K>(form, n, batch, 3);
     let mut data = upload(&device, &x);
-    let cells = data.cells(..);
-    plan.transform(cells, cells).unwrap();
+    plan.forward(&mut data).unwrap();
     let found = download::<K>(&data);
     let root = field.root_of_unity(log2).unwrap();
     for v in 0..batch {
@@ -101,7 +101,7 @@ fn check_transform<const K: usize>(form: Form, log2: u32, batch: usize) {
         assert_eq!(found[part], expected, "{form}, 2^{log2} points, vector {v}");
     }
     let mut out = device.alloc(K * n * batch).unwrap();
-    plan.inverse(&data, &mut out).unwrap();
+    plan.inverse_into(&data, &mut out).unwrap();
     assert_eq!(download::<K>(&out), x, "{form}, 2^{log2} points, and back");
     let times = plan.times(&out, &mut data).unwrap();
     assert!(times.total() >= times.transforms);
@@ -149,8 +149,7 @@ fn long_vectors() {
     let plan = SmallPrimes::new(&device, form, log2, 1).unwrap();
     let x = elements::<2>(form, 1 << log2, 4);
     let mut data = upload(&device, &x);
-    let cells = data.cells(..);
-    plan.transform(cells, cells).unwrap();
+    plan.forward(&mut data).unwrap();
     let found = download::<2>(&data);
     let root = field.root_of_unity(log2).unwrap();
     for i in [0usize, 1, 2, 4095, 4096, 5000, 8191] {
@@ -227,10 +226,13 @@ fn what_is_refused() {
     let plan = SmallPrimes::convolutions(&device, form, 2, 1).unwrap();
     let mut data = device.alloc::<u64>(8).unwrap();
     let mut short = device.alloc::<u64>(7).unwrap();
+    assert_eq!(plan.forward(&mut data), Err(SmallPrimesError::ConvolutionsOnly));
     let data = data.cells(..);
-    assert_eq!(plan.transform(data, data), Err(SmallPrimesError::ConvolutionsOnly));
-    assert!(matches!(plan.convolve(data, &short, data), Err(SmallPrimesError::Length { .. })));
-    assert!(matches!(plan.convolve(data, data, &mut short), Err(SmallPrimesError::Length { .. })));
+    assert!(matches!(plan.convolve_into(data, &short, data), Err(SmallPrimesError::Length { .. })));
+    assert!(matches!(
+        plan.convolve_into(data, data, &mut short),
+        Err(SmallPrimesError::Length { .. })
+    ));
 }
 
 /// What a kernel does not find room for is refused before it is launched.
@@ -266,7 +268,7 @@ proptest! {
         let plan = SmallPrimes::convolutions(&device, PRIMES[1], 3, 1).unwrap();
         let (a, b) = (elements::<4>(PRIMES[1], 8, seed), elements::<4>(PRIMES[1], 8, !seed));
         let mut out = device.alloc(32).unwrap();
-        plan.convolve(&upload(&device, &a), &upload(&device, &b), &mut out).unwrap();
+        plan.convolve_into(&upload(&device, &a), &upload(&device, &b), &mut out).unwrap();
         prop_assert_eq!(download::<4>(&out), definition::convolve(&field, &a, &b));
     }
 }

@@ -1,4 +1,4 @@
-// Lines of Q·A·B points in shared memory, several side by side.
+// Lines of Q·A·B points modulo 2^64 − 2^32 + 1 in shared memory, several side by side.
 //
 // A line's time index is q·A·B + a·B + b, its frequency index is
 // kq + Q·(ka + A·kb). Between its steps it lies in slots (u, a or ka, b),

@@ -1,0 +1,116 @@
+//! Transforms step by step, whose times are measured.
+
+use std::sync::MutexGuard;
+use std::time::Duration;
+
+use warpint_device::{Cells, Device, DeviceError, View};
+
+use super::error::SmallPrimesError;
+use crate::gpu::f50::Ntt50Error;
+
+/// A step of a transform.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// x_j·c_j.
+    ChirpBefore,
+    /// Elements to residues.
+    Projection,
+    /// Transforms modulo the small primes, and products.
+    Transforms,
+    /// Residues to elements.
+    Recombination,
+    /// Products by c_i.
+    ChirpAfter,
+}
+
+/// The device's time for each step.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StepTimes {
+    /// Both products by chirps.
+    pub chirps: Duration,
+    /// Elements to residues.
+    pub projection: Duration,
+    /// Transforms modulo the small primes, and products.
+    pub transforms: Duration,
+    /// Residues to elements.
+    pub recombination: Duration,
+}
+
+impl StepTimes {
+    fn new(steps: &[Step], times: &[Duration]) -> Self {
+        let mut all = Self::default();
+        for (step, &time) in steps.iter().zip(times) {
+            let of = match step {
+                Step::ChirpBefore | Step::ChirpAfter => &mut all.chirps,
+                Step::Projection => &mut all.projection,
+                Step::Transforms => &mut all.transforms,
+                Step::Recombination => &mut all.recombination,
+            };
+            *of += time;
+        }
+        all
+    }
+
+    /// All of it.
+    #[must_use]
+    pub fn total(&self) -> Duration {
+        self.chirps + self.projection + self.transforms + self.recombination
+    }
+}
+
+/// A transform in steps.
+pub(super) trait Stepped {
+    /// What steps leave for the next ones.
+    type Work;
+
+    /// All of them, in order.
+    const STEPS: &'static [Step];
+
+    fn device(&self) -> &Device;
+
+    /// The work of one transform at a time, until all its steps are launched.
+    fn work(&self) -> MutexGuard<'_, Self::Work>;
+
+    /// An error unless both have the length of the plan's batches.
+    fn fits(&self, data: View<'_, u64>, out: Cells<'_, u64>) -> Result<(), SmallPrimesError>;
+
+    fn step(
+        &self,
+        step: Step,
+        inverse: bool,
+        vectors: (View<'_, u64>, Cells<'_, u64>),
+        work: &mut Self::Work,
+    ) -> Result<(), SmallPrimesError>;
+}
+
+/// out ← the transform of `data`, or its inverse.
+pub(super) fn run<P: Stepped>(
+    plan: &P,
+    inverse: bool,
+    data: View<'_, u64>,
+    out: Cells<'_, u64>,
+) -> Result<(), SmallPrimesError> {
+    plan.fits(data, out)?;
+    let work = &mut *plan.work();
+    P::STEPS.iter().try_for_each(|&step| plan.step(step, inverse, (data, out), work))
+}
+
+/// The same, and the time of each step by the device's clock.
+pub(super) fn times<P: Stepped>(
+    plan: &P,
+    data: View<'_, u64>,
+    out: Cells<'_, u64>,
+) -> Result<StepTimes, SmallPrimesError> {
+    plan.fits(data, out)?;
+    let work = &mut *plan.work();
+    let run = |i: usize| plan.step(P::STEPS[i], false, (data, out), work).map_err(device_error);
+    Ok(StepTimes::new(P::STEPS, &plan.device().times(P::STEPS.len(), run)?))
+}
+
+/// The device's error, or what else there was, as that of a step of a measurement.
+fn device_error(error: SmallPrimesError) -> DeviceError {
+    match error {
+        SmallPrimesError::Device(error) | SmallPrimesError::Ntt(Ntt50Error::Device(error)) => error,
+        other => DeviceError::Failed { what: "a step".into(), message: other.to_string() },
+    }
+}
