@@ -5,7 +5,7 @@ use std::ops::Range;
 use num_bigint::BigUint;
 use warpint_device::{Buffer, Cells, Device, DeviceError, View};
 
-use super::challenge::{Examiner, Work, takes};
+use super::challenge::{Asked, Court, Examiner, Work, takes};
 use super::kernels::{Kernels, LastTables, LongCall};
 use super::strike::{Memory, Strike};
 use super::{LastMemory, NodeWords};
@@ -25,7 +25,7 @@ const LEVELS: usize = 32;
 
 /// What all chunks of a tree share, and what they add up to.
 #[derive(Debug)]
-pub(super) struct Chunks<'a> {
+pub(super) struct Chunks<'a, 'scope> {
     tree: &'a Tree,
     kernels: &'a Kernels,
     tables: &'a Tables,
@@ -47,6 +47,9 @@ pub(super) struct Chunks<'a> {
     tallest: Tallest,
     tally: Tally,
     pub examiner: Examiner<'a>,
+    court: Court<'a, 'scope>,
+    /// Challenges handed over.
+    submitted: usize,
     strike: Option<&'a dyn Strike>,
     /// Nodes grown so far, of each level from the root's on.
     grown: Vec<u128>,
@@ -100,11 +103,11 @@ pub(super) struct Place<'a> {
     pub strike: Option<&'a dyn Strike>,
 }
 
-impl<'a> Chunks<'a> {
+impl<'a, 'scope> Chunks<'a, 'scope> {
     pub(super) fn new(
         place: Place<'a>,
-        tree: &'a Tree,
-        tables: &'a Tables,
+        court: Court<'a, 'scope>,
+        (tree, tables): (&'a Tree, &'a Tables),
         vectors: &'a Buffer<u32>,
         highest: Option<&BigUint>,
     ) -> Result<Self, DeviceError> {
@@ -128,7 +131,9 @@ impl<'a> Chunks<'a> {
             long: device.alloc(LONG_SUMS + 2 * LIST_WORDS)?,
             tallest: Tallest::new(tree.step().bits(), highest),
             tally: Tally::default(),
-            examiner: Examiner::new(device, tree, kernels, tables, walker),
+            examiner: Examiner::new(kernels, court.judge),
+            court,
+            submitted: 0,
             strike,
             grown,
             mark: 0,
@@ -176,7 +181,7 @@ impl<'a> Chunks<'a> {
             let found = found as usize;
             if found > 2 * last {
                 let what = format!("the count of nodes of level {}", level + 1);
-                return Err(self.examiner.refuted(what, found, format!("at most {}", 2 * last)));
+                return Err(self.court.judge.refuted(what, found, format!("at most {}", 2 * last)));
             }
             self.grown[(level + 1 - self.tree.root_level()) as usize] += found as u128;
             last = found;
@@ -184,13 +189,15 @@ impl<'a> Chunks<'a> {
         Ok(last)
     }
 
-    /// Walks the numbers of `count` nodes of the last level, and does those challenged among them again.
+    /// Walks the numbers of `count` nodes of the last level, and hands those challenged among them over.
     pub(super) fn walk(
         &mut self,
         memory: &mut LastMemory,
+        asked: &mut Asked,
         count: usize,
         mut challenged: Vec<u128>,
     ) -> Result<(), CollatzError> {
+        self.court.verdicts.check()?;
         self.struck(Memory::Nodes(&mut memory.nodes, count))?;
         let mut ranges: Vec<_> = std::iter::once(0..count).collect();
         while let Some(range) = ranges.pop() {
@@ -208,7 +215,7 @@ impl<'a> Chunks<'a> {
             self.given_up.clear();
             let walked = self.long(memory, places)?;
             if walked != long {
-                return Err(self.examiner.refuted(
+                return Err(self.court.judge.refuted(
                     "the count of long numbers walked",
                     walked,
                     long,
@@ -219,11 +226,14 @@ impl<'a> Chunks<'a> {
             }
             let (memory, mark) = (&*memory, self.mark);
             let work = Work { memory, range, mark, places, given_up: &self.given_up };
-            let answers = self.examiner.examine(&work, &mut challenged)?;
-            self.tally.answers.extend(answers);
+            let (court, submitted) = (self.court, &mut self.submitted);
+            self.examiner.examine(asked, &work, &mut challenged, |taken| {
+                court.submit(*submitted, taken);
+                *submitted += 1;
+            })?;
         }
         match challenged.first() {
-            Some(&low) => Err(self.examiner.missing(self.tree.level(), low)),
+            Some(&low) => Err(self.court.judge.missing(self.tree.level(), low)),
             None => Ok(()),
         }
     }
@@ -261,7 +271,11 @@ impl<'a> Chunks<'a> {
         let fits = places <= memory.listed.len();
         if !fits && range.len() == 1 {
             let most = memory.listed.len();
-            return Err(self.examiner.refuted("the count of long numbers of a node", places, most));
+            return Err(self.court.judge.refuted(
+                "the count of long numbers of a node",
+                places,
+                most,
+            ));
         }
         Ok(fits.then_some(places))
     }
@@ -280,7 +294,7 @@ impl<'a> Chunks<'a> {
         ];
         for (what, found, expected) in pairs {
             if found != expected {
-                return Err(self.examiner.refuted(what, found, expected));
+                return Err(self.court.judge.refuted(what, found, expected));
             }
         }
         self.tally.walked = self.tally.walked.wrapping_add(walked);
@@ -349,7 +363,7 @@ impl<'a> Chunks<'a> {
         }
         let words = self.long.download()?;
         if words[0] != words[2] {
-            return Err(self.examiner.refuted(
+            return Err(self.court.judge.refuted(
                 "the sum of odd steps of long numbers",
                 words[0],
                 words[2],
@@ -361,7 +375,7 @@ impl<'a> Chunks<'a> {
         let numbers = words[1].saturating_add(given_up.count);
         if numbers > places {
             let what = "the count of long numbers walked or given up";
-            return Err(self.examiner.refuted(what, numbers, format!("at most {places}")));
+            return Err(self.court.judge.refuted(what, numbers, format!("at most {places}")));
         }
         Ok(Found { sum: words[0], numbers, tall, given_up })
     }
@@ -386,7 +400,7 @@ impl<'a> Chunks<'a> {
         {
             if *found != expected {
                 let what = format!("the count of nodes of level {level}");
-                return Err(self.examiner.refuted(what, found, expected));
+                return Err(self.court.judge.refuted(what, found, expected));
             }
         }
         self.tally.nodes = self.grown.last().copied().unwrap_or(0);

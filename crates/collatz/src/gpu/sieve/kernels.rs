@@ -404,8 +404,8 @@ impl Kernels {
         &self,
         nodes: &Buffer<NodeWords>,
         range: &Range<usize>,
-        keys: &Buffer<[u32; 4]>,
-        found: &mut Buffer<u32>,
+        keys: View<'_, [u32; 4]>,
+        found: Cells<'_, u32>,
     ) -> Result<(), DeviceError> {
         assert_room("nodes", nodes.len(), range.end);
         assert_room("places of keys", found.len(), 2 * keys.len());

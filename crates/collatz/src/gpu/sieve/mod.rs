@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use warpint_device::{Buffer, Device, DeviceError, Source};
 
+use challenge::{Asked, Court, Judge, Verdicts};
 pub use kernels::Blocks;
 use kernels::Kernels;
 use stages::{Stage, Stages};
@@ -56,6 +57,7 @@ struct Space {
     /// Between levels.
     scratch: [Buffer<NodeWords>; 2],
     last: LastMemory,
+    asked: Asked,
     /// The nodes of stages that are not in use.
     spare: Vec<Buffer<NodeWords>>,
 }
@@ -163,6 +165,7 @@ impl GpuSieve {
                 ends: device.alloc(places)?,
                 tallies: challenge::tallies(device, nodes)?,
             },
+            asked: Asked::new(device)?,
             spare: vec![],
         })
     }
@@ -268,8 +271,28 @@ impl Backend for GpuSieve {
 }
 
 impl GpuSieve {
+    /// Grows and walks a tree. Challenges are judged on other threads meanwhile, and all of them before it returns.
     fn grow(
         &self,
+        task: Task<'_>,
+        (kernels, tables): (&Kernels, &Tables),
+        space: &mut Space,
+        watch: &dyn Watch,
+    ) -> Result<Option<Tally>, CollatzError> {
+        let judge = Judge::new(&self.device, task.tree, tables, &self.walker);
+        let verdicts = Verdicts::default();
+        let grown = rayon::in_place_scope(|scope| {
+            let court = Court { scope, judge: &judge, verdicts: &verdicts };
+            self.grow_before(court, task, (kernels, tables), space, watch)
+        })?;
+        let Some(mut tally) = grown else { return Ok(None) };
+        tally.answers.extend(verdicts.take()?);
+        Ok(Some(tally))
+    }
+
+    fn grow_before(
+        &self,
+        court: Court<'_, '_>,
         task: Task<'_>,
         (kernels, tables): (&Kernels, &Tables),
         space: &mut Space,
@@ -283,7 +306,7 @@ impl GpuSieve {
             walker: &self.walker,
             strike: self.strike.as_deref(),
         };
-        let mut chunks = chunk::Chunks::new(place, tree, tables, &vectors.words, highest)?;
+        let mut chunks = chunk::Chunks::new(place, court, (tree, tables), &vectors.words, highest)?;
         let most = MOST_ODD_STEPS / tree.step().bits();
         chunks.most_steps = if self.walker.trap.is_some() { 0 } else { self.most_steps.min(most) };
         let root = self.device.upload(&[tree.root_words()])?;
@@ -306,7 +329,7 @@ impl GpuSieve {
             if to == tree.level() {
                 let nodes = &mut space.last.nodes;
                 let grown = chunks.grow(from, count, level..to, &mut space.scratch, nodes)?;
-                chunks.walk(&mut space.last, grown, challenged)?;
+                chunks.walk(&mut space.last, &mut space.asked, grown, challenged)?;
                 watch.done(stages.done(share));
             } else {
                 let mut buffer = self.stage_buffer(space)?;
@@ -314,7 +337,9 @@ impl GpuSieve {
                 if grown == 0 {
                     watch.done(stages.done(share));
                 }
-                let below = chunks.examiner.find_all(&buffer, &(0..grown), to, &challenged)?;
+                let examiner = &chunks.examiner;
+                let all = 0..grown;
+                let below = examiner.find_all(&mut space.asked, &buffer, &all, to, &challenged)?;
                 stages.push(Stage::new(buffer, to, grown, share).challenged(below));
             }
         }

@@ -213,6 +213,6 @@ fn memory_that_is_too_short_is_refused_before_a_launch() {
     let found = refused(&mut || kernels.sum(&tallies, 3, 1, sums.cells(3..)));
     assert_eq!(found, "sums of 3 elements, where a kernel needs 4");
     let (keys, mut places) = (device.alloc(2).unwrap(), device.alloc(3).unwrap());
-    let found = refused(&mut || kernels.find(&nodes, &(0..8), &keys, &mut places));
+    let found = refused(&mut || kernels.find(&nodes, &(0..8), keys.view(..), places.cells(..)));
     assert_eq!(found, "places of keys of 3 elements, where a kernel needs 4");
 }
