@@ -13,7 +13,8 @@
 //! * [`progress`]: how work is asked to stop and how it reports progress.
 //!
 //! Each of these but [`device`], [`arith`] and [`progress`] is there with the feature of its name, [`gimps`] with
-//! `mersenne`. All are on by default: `default-features = false` with `features = ["integer"]` builds batches only.
+//! `mersenne`. All are on by default: `default-features = false` with `features = ["integer",
+//! "cuda"]` builds batches only; without `cuda` there are no GPUs.
 //!
 //! The programs in `examples/` are PRP tests with progress and checkpoints (`prp`), proofs (`proof`), batches on CPU
 //! and GPU (`batch`), verification of the Collatz conjecture (`collatz`), a convolution (`convolution`) and
