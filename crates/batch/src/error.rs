@@ -125,12 +125,11 @@ impl BatchError {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Request(_) | Self::Operand { .. } | Self::Unreadable { .. } | Self::Output(_) => {
-                ErrorKind::BadInput
-            }
+            Self::Request(_) | Self::Operand { .. } | Self::Output(_) => ErrorKind::BadInput,
             Self::Contradiction { .. } | Self::Differs { .. } => ErrorKind::Finding,
             Self::Shortened { .. } => ErrorKind::Io,
-            Self::Read { source, .. }
+            Self::Unreadable { source, .. }
+            | Self::Read { source, .. }
             | Self::Temporary { source, .. }
             | Self::Stream { source, .. } => source.into(),
             Self::Survey { source: e, .. } | Self::Integer(e) => e.kind(),

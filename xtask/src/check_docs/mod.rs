@@ -48,6 +48,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             *page = Page::new(page.path.clone(), text);
         }
     }
+    let summary = Path::new("docs/SUMMARY.md");
+    ensure!(pages.iter().any(|page| page.path == summary), "there is no {}", summary.display());
     let findings = findings(root, &pages);
     for finding in &findings {
         eprintln!("{finding}");

@@ -35,6 +35,13 @@ fn steps(page: &str) -> Result<Vec<Step>, String> {
     for (event, range) in Parser::new(page).into_offset_iter() {
         match event {
             Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) => {
+                if info.contains("onsole")
+                    && !["console", "console,ignore"].contains(&info.as_ref())
+                {
+                    return Err(format!(
+                        "a block is marked '{info}': give console or console,ignore"
+                    ));
+                }
                 block = (info.as_ref() == "console").then(Vec::new);
             }
             // In a list each line comes by itself.
@@ -129,6 +136,7 @@ fn output(command: &str, folder: &Path) -> String {
         // Blocks show the CPU.
         .env("CUDA_VISIBLE_DEVICES", "")
         .env("LC_ALL", "C.UTF-8")
+        .env_remove("COLUMNS")
         .stdin(Stdio::null())
         .stdout(file.try_clone().unwrap())
         .stderr(file)
@@ -190,6 +198,9 @@ fn pages(root: &Path) -> Vec<PathBuf> {
 #[test]
 fn console_blocks_show_what_their_commands_print() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    // A page whose blocks are not found would agree with anything.
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    assert!(!steps(&readme).unwrap().is_empty(), "README.md shows no command");
     let failed: Vec<String> = pages(&root)
         .into_par_iter()
         .filter_map(|name| check(&name, &fs::read_to_string(root.join(&name)).unwrap()).err())

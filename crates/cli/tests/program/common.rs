@@ -75,6 +75,8 @@ fn signal_of(_: ExitStatus) -> Option<i32> {
 /// `warpint <args>` with a working directory, and with no timings of this user.
 pub(crate) fn command<A: AsRef<OsStr>>(dir: &Path, args: impl IntoIterator<Item = A>) -> Command {
     let mut command = Command::new(WARPINT);
+    // Help is as wide as this says.
+    command.env_remove("COLUMNS");
     command.current_dir(dir).env("WARPINT_CONFIG_DIR", dir.join("config")).args(args);
     command
 }

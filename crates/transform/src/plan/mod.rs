@@ -15,7 +15,8 @@
 /// [`cpu::f50`](crate::cpu::f50) and [`cpu::goldilocks`](crate::cpu::goldilocks), are none of these plans: they take
 /// digits of integers, and their spectra never leave them.
 ///
-/// Nothing that a plan of a device submits waits for the device.
+/// A plan of a device submits work and does not wait for it, except where it takes memory of its own: giving that back
+/// waits.
 pub trait Plan {
     /// A batch: elements one after the other on the CPU, words in the layout of [`crate::gpu`] on a device.
     type Vectors: ?Sized;

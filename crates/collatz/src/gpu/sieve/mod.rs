@@ -284,9 +284,11 @@ impl GpuSieve {
         let grown = rayon::in_place_scope(|scope| {
             let court = Court { scope, judge: &judge, verdicts: &verdicts };
             self.grow_before(court, task, (kernels, tables), space, watch)
-        })?;
-        let Some(mut tally) = grown else { return Ok(None) };
-        tally.answers.extend(verdicts.take()?);
+        });
+        // A wrong answer explains more than a stop, or than a failure after it.
+        let answers = verdicts.take()?;
+        let Some(mut tally) = grown? else { return Ok(None) };
+        tally.answers.extend(answers);
         Ok(Some(tally))
     }
 
