@@ -1,7 +1,7 @@
 //! A device's context and its one stream, and what its errors mean.
 
 use std::ptr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cudarc::driver::sys::{
     self, CUcontext, CUdevice, CUevent, CUevent_flags, CUresult, CUstream, CUstream_flags,
@@ -9,6 +9,9 @@ use cudarc::driver::sys::{
 
 use super::driver::{check, describe};
 use crate::DeviceError;
+
+/// How long the host waits awake: about as long as it takes to fall asleep and to be woken.
+const AWAKE: Duration = Duration::from_micros(50);
 
 /// The primary context of a device, and a stream on it: all work of a
 /// [`Backend`](crate::Backend) is in its order.
@@ -51,17 +54,26 @@ impl Context {
         unsafe { sys::cuCtxSetCurrent(self.context) }
     }
 
-    /// Waits for all work, asleep: to wait for a stream keeps a core of the host busy.
+    /// Waits for all work, after [`AWAKE`] asleep: to wait for a stream keeps a core of the host busy.
     ///
     /// Threads may share the event: whoever records it again, on the one stream, lets others wait
     /// for more than they asked for, never for less.
     pub(super) fn wait(&self) -> CUresult {
         // SAFETY: event and stream are valid.
-        match unsafe { sys::cuEventRecord(self.end, self.stream) } {
-            // SAFETY: the event is valid.
-            CUresult::CUDA_SUCCESS => unsafe { sys::cuEventSynchronize(self.end) },
-            code => code,
+        let code = unsafe { sys::cuEventRecord(self.end, self.stream) };
+        if code != CUresult::CUDA_SUCCESS {
+            return code;
         }
+        let begin = Instant::now();
+        while begin.elapsed() < AWAKE {
+            // SAFETY: the event is valid.
+            match unsafe { sys::cuEventQuery(self.end) } {
+                CUresult::CUDA_ERROR_NOT_READY => std::hint::spin_loop(),
+                code => return code,
+            }
+        }
+        // SAFETY: the event is valid.
+        unsafe { sys::cuEventSynchronize(self.end) }
     }
 }
 

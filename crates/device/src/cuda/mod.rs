@@ -6,6 +6,7 @@ mod graph;
 mod kernels;
 mod memory;
 mod properties;
+mod staging;
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -26,6 +27,7 @@ use driver::Driver;
 use graph::Executable;
 use kernels::{Arguments, Kernels};
 pub(crate) use properties::pci_bus_id;
+use staging::{Downloads, Uploads};
 
 /// A GPU.
 struct Cuda {
@@ -40,6 +42,9 @@ struct Cuda {
     /// others who want the same source wait, those who want another do not.
     programs: Mutex<HashMap<Source, Arc<Mutex<Option<u64>>>>>,
     loaded: Mutex<Loaded>,
+    /// What short copies go through; nothing if the driver had no memory for it.
+    uploads: Mutex<Option<Uploads>>,
+    downloads: Mutex<Option<Downloads>>,
 }
 
 /// What has handles of the driver. Its lock is held while work is submitted.
@@ -74,15 +79,19 @@ impl Cuda {
     fn open(index: u32) -> Result<Self, DeviceError> {
         let driver = Driver::start()?;
         let (device, info) = properties::read(index)?;
+        // It stays bound, as staging memory needs it.
+        let context = Context::new(device)?;
         Ok(Self {
             tells_parameters: driver.tells_parameters,
             overlaps_launches: driver.overlaps_launches && info.compute_capability >= (9, 0),
             info,
-            context: Context::new(device)?,
+            context,
             cache: CubinCache::new(folders::cache().map(|folder| folder.join("kernels"))),
             compiler: Mutex::default(),
             programs: Mutex::default(),
             loaded: Mutex::default(),
+            uploads: Mutex::new(Uploads::new()),
+            downloads: Mutex::new(Downloads::new()),
         })
     }
 
@@ -193,6 +202,15 @@ impl Backend for Cuda {
             return Ok(());
         }
         self.bind()?;
+        if from.len() <= staging::LONGEST
+            && let Some(uploads) = &mut *lock(&self.uploads)
+        {
+            if uploads.is_full(from.len()) {
+                self.wait("cuEventSynchronize")?;
+                uploads.idle();
+            }
+            return self.check("cuMemcpyHtoD", uploads.start(to, from, self.context.stream));
+        }
         self.check("cuMemcpyHtoD", memory::upload(to, from, self.context.stream))?;
         // The driver may read `from` until the copy is done.
         self.wait("cuMemcpyHtoD")
@@ -203,6 +221,18 @@ impl Backend for Cuda {
             return Ok(());
         }
         self.bind()?;
+        if to.len() <= staging::LONGEST
+            && let Some(downloads) = &mut *lock(&self.downloads)
+        {
+            let part = downloads.part(to.len());
+            let code = memory::download(from, part, self.context.stream);
+            // Also if that failed: whoever is next uses the same memory.
+            let waited = self.wait("cuMemcpyDtoH");
+            self.check("cuMemcpyDtoH", code)?;
+            waited?;
+            to.copy_from_slice(part);
+            return Ok(());
+        }
         // The copy itself would wait awake.
         self.wait("cuEventSynchronize")?;
         let code = memory::download(from, to, self.context.stream);
@@ -344,6 +374,12 @@ impl Drop for Cuda {
             graph.destroy();
         }
         loaded.kernels.unload();
+        if let Some(uploads) = lock(&self.uploads).take() {
+            uploads.free();
+        }
+        if let Some(downloads) = lock(&self.downloads).take() {
+            downloads.free();
+        }
     }
 }
 
