@@ -29,6 +29,11 @@ struct Pattern {
     }
 };
 
+// A warp takes so many places of the list of long numbers at a time; those that it leaves empty, fewer than 32 unless they
+// are its last ones, are the last of them.
+const u32 PLACES = 256;
+const u64 NOBODY = ~0ull;
+
 // Of numbers given up in a list of ends, which are 16 bits each.
 const unsigned short GIVEN_UP = 0xffff;
 

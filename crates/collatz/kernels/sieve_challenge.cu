@@ -3,7 +3,11 @@
 //   THREADS   of a block, a multiple of 32
 #include "sieve.cuh"
 
-const u64 NOBODY = ~0ull;
+const u32 ALL = 0xffffffffu;
+// Nodes of a tally.
+const u32 TAKE = 32;
+// Words of an answer before its ends.
+const u32 HEAD = 4 + 4 * TAKE;
 
 // The place of a key in ascending keys of 96 bits, or `count`.
 DEVICE u32 place_of(uint4 key, const uint4* keys, u32 count) {
@@ -51,16 +55,54 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// The ends of the long numbers of some nodes, 32 from `first` on: found[0] says how many, found[2i + 1] is a place of
-// the list, found[2i + 2] its end. found[0] was 0; there is room for `length`.
+// What the host asks of nodes that sieve_find has found, by key: the place and how many there are of `found`, in one word;
+// the number of ends; the tally of the nodes taken together with it; these nodes; for each of their long numbers its entry
+// of the list and its end, two words, of which there is room for `room`. The numbers of ends were 0. Nodes were walked from
+// `from` until `until`.
+//
+// A warp of sieve_last.cu takes nodes in ascending order. So a warp here looks at the first and the last 32 of PLACES
+// entries, and at all of them only if the nodes may be among them: a tenth of the list or so.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    sieve_ends(const u64* listed, const unsigned short* ends, u32 places, u32 first, u64* found, u32 length) {
-    for (u32 i = blockIdx.x * THREADS + threadIdx.x; i < places; i += gridDim.x * THREADS) {
-        u64 entry = listed[i];
-        if (entry == NOBODY || (entry >> 10) - first >= 32) continue;
-        u64 place = atomicAdd(&found[0], 1ull);
-        if (place >= length) continue;
-        found[2 * place + 1] = entry;
-        found[2 * place + 2] = ends[i];
+    sieve_take(const uint4* nodes, u32 from, u32 until, const uint4* tallies, const u64* listed,
+               const unsigned short* ends, u32 places, const uint2* found, u32 count, u64* answers, u32 room) {
+    const u64 words = HEAD + 2 * (u64)room;
+    auto is_found = [&](uint2 key) { return key.y && key.x >= from && key.x < until; };
+    auto first_of = [&](uint2 key) { return key.x - (key.x - from) % TAKE; };
+    for (u32 i = blockIdx.x; i < count; i += gridDim.x) {
+        u64* answer = answers + i * words;
+        uint2 key = found[i];
+        if (threadIdx.x == 0) answer[0] = join(key.x, key.y);
+        if (!is_found(key)) continue;
+        u32 first = first_of(key), have = min(TAKE, until - first);
+        uint4 tally = tallies[(first - from) / TAKE];
+        if (threadIdx.x == 0) answer[2] = join(tally.x, tally.y);
+        if (threadIdx.x == 0) answer[3] = join(tally.z, tally.w);
+        for (u32 part = threadIdx.x; part < 2 * have; part += THREADS) {
+            uint4 words_of = nodes[2 * (u64)first + part];
+            answer[4 + 2 * part] = join(words_of.x, words_of.y);
+            answer[5 + 2 * part] = join(words_of.z, words_of.w);
+        }
+    }
+    u32 lane = threadIdx.x % 32, warps = gridDim.x * (THREADS / 32);
+    for (u32 group = (blockIdx.x * THREADS + threadIdx.x) / 32; group < places / PLACES; group += warps) {
+        const u64* entries = listed + (u64)group * PLACES;
+        u64 head = entries[0] >> 10, tail = entries[PLACES - 32 + lane];
+        // The last places of a launch may be empty all the more.
+        bool is_open = !__ballot_sync(ALL, tail != NOBODY);
+        for (u32 i = 0; i < count; i++) {
+            uint2 key = found[i];
+            u32 first = is_found(key) ? first_of(key) : ~0u;
+            bool is_before = !is_open && !__ballot_sync(ALL, tail != NOBODY && tail >> 10 >= first);
+            if (first == ~0u || is_before || head >= (u64)first + TAKE) continue;
+            u64* answer = answers + i * words;
+            for (u32 j = lane; j < PLACES; j += 32) {
+                u64 entry = entries[j];
+                if (entry == NOBODY || (entry >> 10) - first >= TAKE) continue;
+                u64 place = atomicAdd(&answer[1], 1ull);
+                if (place >= room) continue;
+                answer[HEAD + 2 * place] = entry;
+                answer[HEAD + 2 * place + 1] = ends[(u64)group * PLACES + j];
+            }
+        }
     }
 }

@@ -18,9 +18,6 @@ const u32 WARPS = THREADS / 32;
 const u32 STAGES = 96 / STEP;
 // Of a node at most 5 · 1,024/9 + 1 numbers are left, or all 1,024 without the residues modulo 9; 31 may wait before.
 const u32 WAITING = 1024 + 32;
-// A warp takes so many places of the list at a time.
-const u32 PLACES = 256;
-const u64 NOBODY = ~0ull;
 
 struct Node {
     // T^K of its first number mod 2^96, and odd steps; 3^odd mod 2^96.

@@ -18,7 +18,6 @@
 #define BOUNDS __launch_bounds__(THREADS)
 #endif
 
-const u64 NOBODY = ~0ull;
 
 DEVICE void list(u64* to, u32 length, Long n) {
     u64 place = atomicAdd(to, 1ull);

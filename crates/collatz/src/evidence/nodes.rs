@@ -1,7 +1,10 @@
 //! What the walks of a node add up to, by the rules number by number: no vector, no table of steps, no table of
 //! residues modulo 9; the table of steps at most for its kills.
 
+use std::ops::Range;
+
 use num_bigint::BigUint;
+use rayon::prelude::*;
 
 use super::Share;
 use crate::descent::min_odd;
@@ -40,7 +43,20 @@ impl NodeWalks {
         let checksum = long.fold(self.killed_odd, u64::wrapping_add);
         Share { walked: self.walked, checksum }
     }
+
+    /// With the walks of numbers that follow.
+    fn followed_by(mut self, other: Self) -> Self {
+        self.walked += other.walked;
+        self.killed_odd += other.killed_odd;
+        self.long.extend(other.long);
+        self
+    }
 }
+
+/// Numbers of a node.
+const NUMBERS: u32 = 1 << LAST;
+/// Numbers of a node that one core does in a row: about 0.1 ms, so that few nodes are work for many cores.
+const PIECE: u32 = 128;
 
 impl<'a> SlowNodes<'a> {
     pub(crate) fn new(tree: &'a Tree, walker: &'a Walker) -> Self {
@@ -85,13 +101,35 @@ impl<'a> SlowNodes<'a> {
         Some(node)
     }
 
+    /// All numbers of nodes of the last level, node by node, on all cores.
+    pub(crate) fn walks_of_all(&self, nodes: &[Node]) -> Vec<NodeWalks> {
+        let begins = (0..NUMBERS).step_by(PIECE as usize);
+        let pieces: Vec<(&Node, u32)> =
+            nodes.iter().flat_map(|node| begins.clone().map(move |begin| (node, begin))).collect();
+        let walks: Vec<NodeWalks> = pieces
+            .into_par_iter()
+            .map(|(node, begin)| self.walks_of_some(node, begin..begin + PIECE))
+            .collect();
+        let mut walks = walks.into_iter();
+        let of_one = |_: &Node| {
+            let pieces = walks.by_ref().take(begins.len());
+            pieces.fold(NodeWalks::default(), NodeWalks::followed_by)
+        };
+        nodes.iter().map(of_one).collect()
+    }
+
     /// All numbers of a node of the last level.
     pub(crate) fn walks(&self, node: &Node) -> NodeWalks {
+        self.walks_of_some(node, 0..NUMBERS)
+    }
+
+    /// The numbers of a node of the last level with these last bits.
+    fn walks_of_some(&self, node: &Node, last: Range<u32>) -> NodeWalks {
         let mut walks = NodeWalks::default();
         let power = 3u128.wrapping_pow(node.odd);
         let class = node.odd.wrapping_sub(min_odd(self.tree.level));
         let is_looked_at = class < class_count(self.tree.level, self.tree.look.bits());
-        for a in 0..1 << LAST {
+        for a in last {
             let n = self.tree.number(node.low, a);
             if self.tree.rules.mod_9 && matches!(n % 9, 2 | 4 | 5 | 8) {
                 continue;

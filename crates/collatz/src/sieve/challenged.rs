@@ -2,8 +2,6 @@
 
 use std::collections::HashMap;
 
-use rayon::prelude::*;
-
 use super::{Answer, Node, Tally};
 use crate::evidence::nodes::SlowNodes;
 use crate::evidence::{Evidence, Plan, Share, SieveItems};
@@ -38,26 +36,34 @@ impl Challenged {
         Self { place, region, items, plan, nodes, begun: 0, found: Share::default() }
     }
 
-    /// The low bits of the challenged nodes of the next tree.
-    pub(super) fn next(&mut self) -> Vec<u128> {
-        let nodes = self.nodes.get(self.begun).map_or(&[][..], |nodes| nodes);
+    /// Has the next tree walked, whose challenged nodes have these low bits, and does those nodes again meanwhile; nothing
+    /// if the walk was stopped.
+    ///
+    /// # Errors
+    /// The walk fails, or its tally is not what it must be.
+    pub(super) fn next(
+        &mut self,
+        walk: impl FnOnce(&[u128]) -> Result<Option<Tally>, CollatzError>,
+    ) -> Result<Option<Tally>, CollatzError> {
+        let current = self.begun;
         self.begun += 1;
-        nodes.iter().map(|node| node.low).collect()
-    }
-
-    /// Whether a tally of the last tree that was begun is what it must be.
-    pub(super) fn check(&mut self, tally: &Tally) -> Result<(), CollatzError> {
-        let current = self.begun.wrapping_sub(1);
-        let Some((tree, count)) = self.items.trees().nth(current) else { return Ok(()) };
+        let Some((tree, count)) = self.items.trees().nth(current) else { return walk(&[]) };
+        let nodes = self.nodes.get(current).map_or(&[][..], |nodes| nodes);
+        let lows: Vec<u128> = nodes.iter().map(|node| node.low).collect();
+        let slow = SlowNodes::new(tree, self.items.walker());
+        let mut again = vec![];
+        let tally = rayon::in_place_scope(|scope| {
+            scope.spawn(|_| again = slow.walks_of_all(nodes));
+            walk(&lows)
+        })?;
+        let Some(tally) = tally else { return Ok(None) };
         if tally.nodes != count {
             return Err(self.refuted("the number of nodes", tally.nodes, count));
         }
-        let nodes = &self.nodes[current];
         let answers: HashMap<u128, Share> =
             tally.answers.iter().map(|&Answer { low, share }| (low, share)).collect();
-        let slow = SlowNodes::new(tree, self.items.walker());
-        let shares: Vec<Share> = nodes.par_iter().map(|node| slow.walks(node).share()).collect();
-        for (node, expected) in nodes.iter().zip(shares) {
+        for (node, walks) in nodes.iter().zip(again) {
+            let expected = walks.share();
             let what = |what: &str| format!("{what} of the node {}", node.low);
             let Some(found) = answers.get(&node.low) else {
                 return Err(self.refuted(&what("the answer"), "missing", expected.walked));
@@ -71,7 +77,7 @@ impl Challenged {
             }
             self.found.add(expected);
         }
-        Ok(())
+        Ok(Some(tally))
     }
 
     /// What was found in all.

@@ -228,13 +228,11 @@ impl<B: Backend> Verifier for Sieve<B> {
         for piece in pieces {
             let part = match piece {
                 Piece::Tree(tree) => {
-                    let lows = challenged.next();
                     let highest = verified.highest.as_ref().map(|highest| &highest.value);
-                    let task = Task { tree: &tree, challenges: &lows, highest };
-                    let tally = self.backend.tree(task, watch)?;
-                    if let Some(tally) = &tally {
-                        challenged.check(tally)?;
-                    }
+                    let tally = challenged.next(|challenges| {
+                        let task = Task { tree: &tree, challenges, highest };
+                        self.backend.tree(task, watch)
+                    })?;
                     tally.map(|tally| Verified {
                         numbers: 0,
                         walked: tally.walked,

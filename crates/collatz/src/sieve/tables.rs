@@ -1,13 +1,16 @@
 //! What the kernels find in memory.
 
 use super::last::{inverses, mod_9, powers};
+use super::node::Node;
 use super::rules::Limits;
 use super::steps::Steps;
 use super::tree::Tree;
 
-/// The tables of a tree.
+/// The tables of a tree, and of all trees that differ from it in the root only.
 #[derive(Debug, Clone)]
 pub(crate) struct Tables {
+    /// Without a root.
+    of: Tree,
     /// 3^i mod 2^128, the lowest word first.
     pub powers: Vec<[u32; 4]>,
     /// 3^(−i) mod 2^32.
@@ -31,6 +34,7 @@ impl Tables {
         let three = |limits: &Limits| [limits.descent, limits.run, limits.preimage];
         let four = |limits: &Limits| [limits.descent, limits.run, limits.preimage, 0];
         Self {
+            of: without_root(tree),
             powers: powers(most).into_iter().map(words).collect(),
             inverses: inverses(most),
             steps: Steps::new(tree),
@@ -39,4 +43,13 @@ impl Tables {
             grow: Limits::from(0, tree.level, tree.rules).iter().map(three).collect(),
         }
     }
+
+    /// Whether these are the tables of a tree.
+    pub(crate) fn suit(&self, tree: &Tree) -> bool {
+        self.of == without_root(tree)
+    }
+}
+
+fn without_root(tree: &Tree) -> Tree {
+    Tree { root: Node::ROOT, root_level: 0, ..tree.clone() }
 }

@@ -4,23 +4,23 @@
 //! nodes that were taken together with it are read back; they must be true nodes of the tree. The host walks
 //! their numbers by the slow rules. Their tally, and the end of each of their long numbers, must be the same.
 //!
-//! Cost of a challenge: one look at the list of nodes and one at that of long numbers, 32 and 10 bytes an entry; some small
-//! launches and copies in a row, about 100 µs. The host does the 32 nodes, 2 to 3 ms of one core or more, while the device goes
-//! on with other nodes. The challenged node is done once more by the rules alone when the tree has ended.
+//! Cost of a challenge on the device: one look at the list of nodes, 32 bytes an entry, and one at a tenth of the list of long
+//! numbers, about 100 µs in a list of 10^7 nodes; three launches, and one copy back. The host does the 32 nodes, 2 to 3 ms of one
+//! core or more, while the device goes on with other nodes. It does the challenged node once more by the rules alone,
+//! on other threads while the tree is walked.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::Scope;
-use rayon::prelude::*;
 use warpint_device::{Buffer, Device, DeviceError};
 
-use super::kernels::Kernels;
+use super::kernels::{HEAD, Kernels};
 use super::{LastMemory, NodeWords};
 use crate::CollatzError;
 use crate::evidence::nodes::{NodeWalks, SlowNodes};
-use crate::sieve::{Answer, Tables, Tree};
+use crate::sieve::{Answer, LAST, Node, Tables, Tree};
 use crate::walk::Walker;
 
 /// Nodes of a tally.
@@ -40,19 +40,25 @@ pub(super) struct Asked {
     keys: Buffer<[u32; 4]>,
     /// Of each key the place, and how many there are.
     found: Buffer<u32>,
-    /// The long numbers of some nodes: how many there are, then each with its end.
-    ends: Buffer<u64>,
+    /// What is said of nodes found.
+    answers: Buffer<u64>,
 }
 
 /// Keys of one look at a list.
 const KEYS: usize = 1024;
+/// Keys whose answers are read back together.
+const ANSWERS: usize = 8;
+/// Long numbers of 32 nodes for which these answers have room, five times the average; an answer alone has room for all.
+const ROOM: usize = 1024;
+/// Numbers of 32 nodes.
+const ALL: usize = TAKE << LAST;
 
 impl Asked {
     pub(super) fn new(device: &Device) -> Result<Self, DeviceError> {
         Ok(Self {
             keys: device.alloc(KEYS)?,
             found: device.alloc(2 * KEYS)?,
-            ends: device.alloc(1 + 2 * TAKE * 1024)?,
+            answers: device.alloc((ANSWERS * (HEAD + 2 * ROOM)).max(HEAD + 2 * ALL))?,
         })
     }
 }
@@ -74,7 +80,8 @@ pub(super) struct Taken {
     nodes: Vec<NodeWords>,
     tally: [u32; 4],
     mark: u32,
-    /// Long numbers, and their ends.
+    /// How many long numbers there are, and entries of the list with their ends, two words each.
+    long: u64,
     ends: Vec<u64>,
     /// Numbers that the host finished.
     given_up: Vec<u128>,
@@ -146,8 +153,6 @@ pub(super) struct Work<'a> {
     pub memory: &'a LastMemory,
     /// Nodes walked.
     pub range: Range<usize>,
-    /// Of their tallies.
-    pub mark: u32,
     /// Places of the list of long numbers.
     pub places: usize,
     /// Numbers that the host finished.
@@ -169,32 +174,53 @@ impl<'a> Examiner<'a> {
         challenged: &[u128],
     ) -> Result<Vec<Option<usize>>, CollatzError> {
         let key = |low: &u128| low & ((1 << level) - 1);
-        let keys: BTreeSet<u128> = challenged.iter().map(key).collect();
-        if range.is_empty() {
-            return Ok(vec![None; challenged.len()]);
-        }
-        let keys: Vec<u128> = keys.into_iter().collect();
+        let keys: Vec<u128> = sorted(challenged.iter().map(key));
         let mut places = HashMap::new();
         for keys in keys.chunks(KEYS) {
-            let words = |low: &u128| [0, 1, 2, 3].map(|i| (low >> (32 * i)) as u32);
-            let mut words: Vec<_> = keys.iter().map(words).collect();
-            words.resize(KEYS, [0; 4]);
-            asked.keys.upload(&words)?;
-            asked.found.clear()?;
-            let (keys_of, found) = (asked.keys.view(..keys.len()), &mut asked.found);
-            self.kernels.find(nodes, range, keys_of, found.cells(..2 * keys.len()))?;
-            let found = found.download_part(0..2 * keys.len())?;
-            for (key, place) in keys.iter().zip(found.chunks_exact(2)) {
-                if place[1] > 1 {
-                    let what = format!("the count of nodes {key} mod 2^{level}");
-                    return Err(self.judge.refuted(what, place[1], 1));
-                }
-                if place[1] == 1 {
-                    places.insert(*key, place[0] as usize);
+            self.look_for(asked, nodes, range, keys)?;
+            let found = asked.found.download_part(0..2 * keys.len())?;
+            for (&key, found) in keys.iter().zip(found.chunks_exact(2)) {
+                if let Some(place) = self.place(found[0], found[1], key, level)? {
+                    places.insert(key, place);
                 }
             }
         }
         Ok(challenged.iter().map(|low| places.get(&key(low)).copied()).collect())
+    }
+
+    /// Starts to look for nodes with at most [`KEYS`] keys, which ascend.
+    fn look_for(
+        &self,
+        asked: &mut Asked,
+        nodes: &Buffer<NodeWords>,
+        range: &Range<usize>,
+        keys: &[u128],
+    ) -> Result<(), DeviceError> {
+        let words = |low: &u128| [0, 1, 2, 3].map(|i| (low >> (32 * i)) as u32);
+        let mut words: Vec<_> = keys.iter().map(words).collect();
+        words.resize(KEYS, [0; 4]);
+        asked.keys.upload(&words)?;
+        asked.found.clear()?;
+        let (keys, found) = (asked.keys.view(..keys.len()), asked.found.cells(..2 * keys.len()));
+        self.kernels.find(nodes, range, keys, found)
+    }
+
+    /// The place of a key, of which there is at most one.
+    fn place(
+        &self,
+        place: u32,
+        count: u32,
+        key: u128,
+        level: u32,
+    ) -> Result<Option<usize>, CollatzError> {
+        match count {
+            0 => Ok(None),
+            1 => Ok(Some(place as usize)),
+            _ => {
+                let what = format!("the count of nodes {key} mod 2^{level}");
+                Err(self.judge.refuted(what, count, 1))
+            }
+        }
     }
 
     /// The same of nodes all of which must be there.
@@ -221,51 +247,91 @@ impl<'a> Examiner<'a> {
         asked: &mut Asked,
         work: &Work<'_>,
         challenged: &mut Vec<u128>,
-        mut submit: impl FnMut(Taken),
+        submit: impl FnMut(Taken),
     ) -> Result<(), CollatzError> {
-        let level = self.judge.tree.level();
-        let places = self.find(asked, &work.memory.nodes, &work.range, level, challenged)?;
-        let mut takes: BTreeMap<usize, HashSet<u128>> = BTreeMap::new();
-        let mut rest = vec![];
-        for (&low, place) in challenged.iter().zip(places) {
-            match place.and_then(|place| place.checked_sub(work.range.start)) {
-                Some(place) => drop(takes.entry(place / TAKE).or_default().insert(low)),
-                None => rest.push(low),
+        let mut takes: BTreeMap<usize, Taken> = BTreeMap::new();
+        let keys = sorted(challenged.drain(..));
+        for keys in keys.chunks(KEYS) {
+            self.look_for(asked, &work.memory.nodes, &work.range, keys)?;
+            for (begin, lows) in (0..).step_by(ANSWERS).zip(keys.chunks(ANSWERS)) {
+                let answers = self.take(asked, work, begin..begin + lows.len(), ROOM)?;
+                for (key, (&low, answer)) in (begin..).zip(lows.iter().zip(answers)) {
+                    let Some(first) = self.first(work, &answer, low)? else {
+                        challenged.push(low);
+                        continue;
+                    };
+                    if let Some(taken) = takes.get_mut(&first) {
+                        taken.lows.insert(low);
+                        continue;
+                    }
+                    let has_all = answer[1] <= ROOM as u64;
+                    let whole =
+                        if has_all { vec![] } else { self.take(asked, work, key..key + 1, ALL)? };
+                    let answer = whole.first().unwrap_or(&answer);
+                    takes.insert(first, Taken::new(work, first, low, answer));
+                }
             }
         }
-        *challenged = rest;
-        for (take, lows) in takes {
-            submit(self.take(asked, work, take, lows)?);
-        }
+        takes.into_values().for_each(submit);
         Ok(())
     }
 
-    /// All that the device has of 32 nodes.
+    /// What the device says of keys that were looked for.
     fn take(
         &self,
         asked: &mut Asked,
         work: &Work<'_>,
-        take: usize,
-        lows: HashSet<u128>,
-    ) -> Result<Taken, DeviceError> {
-        let first = work.range.start + take * TAKE;
-        let memory = work.memory;
-        asked.ends.clear()?;
-        self.kernels.ends(memory, work.places, first, &mut asked.ends)?;
-        let nodes = memory.nodes.download_part(first..work.range.end.min(first + TAKE))?;
-        let tally = memory.tallies.download_part(take..take + 1)?;
-        let long = asked.ends.download_part(0..1)?.first().copied().unwrap_or(0);
-        let most = (asked.ends.len() - 1) / 2;
-        let long = usize::try_from(long).unwrap_or(most).min(most);
-        Ok(Taken {
-            lows,
+        keys: Range<usize>,
+        room: usize,
+    ) -> Result<Vec<Vec<u64>>, DeviceError> {
+        let Asked { found, answers, .. } = asked;
+        let (count, words) = (keys.len(), HEAD + 2 * room);
+        answers.clear()?;
+        self.kernels.take(work, found.view(2 * keys.start..2 * keys.end), room, answers)?;
+        let answers = answers.download_part(0..count * words)?;
+        Ok(answers.chunks_exact(words).map(<[u64]>::to_vec).collect())
+    }
+
+    /// The first of the nodes that an answer is about, if there are any.
+    fn first(
+        &self,
+        work: &Work<'_>,
+        answer: &[u64],
+        low: u128,
+    ) -> Result<Option<usize>, CollatzError> {
+        let (place, count) = (answer[0] as u32, (answer[0] >> 32) as u32);
+        let place = self.place(place, count, low, self.judge.tree.level())?;
+        let place = place.filter(|place| work.range.contains(place));
+        Ok(place.map(|place| place - (place - work.range.start) % TAKE))
+    }
+}
+
+fn sorted(lows: impl Iterator<Item = u128>) -> Vec<u128> {
+    let lows: BTreeSet<u128> = lows.collect();
+    lows.into_iter().collect()
+}
+
+impl Taken {
+    /// The nodes from `first` on, of which `low` is challenged, as an answer of the device has them.
+    fn new(work: &Work<'_>, first: usize, low: u128, answer: &[u64]) -> Self {
+        let (head, ends) = answer.split_at(HEAD);
+        let halves = |words: &[u64]| -> Vec<u32> {
+            words.iter().flat_map(|&word| [word as u32, (word >> 32) as u32]).collect()
+        };
+        let [tally, nodes] = [&head[2..4], &head[4..]].map(halves);
+        let of_node = |words: &[u32]| NodeWords::try_from(words).unwrap_or_default();
+        let have = TAKE.min(work.range.end - first);
+        let long = usize::try_from(head[1]).unwrap_or(ends.len()).min(ends.len() / 2);
+        Self {
+            lows: HashSet::from([low]),
             first,
-            nodes,
-            tally: tally.first().copied().unwrap_or_default(),
-            mark: work.mark,
-            ends: asked.ends.download_part(0..1 + 2 * long)?,
+            nodes: nodes.chunks_exact(8).take(have).map(of_node).collect(),
+            tally: <[u32; 4]>::try_from(tally).unwrap_or_default(),
+            mark: work.memory.mark,
+            long: head[1],
+            ends: ends[..2 * long].to_vec(),
             given_up: work.given_up.to_vec(),
-        })
+        }
     }
 }
 
@@ -306,21 +372,18 @@ impl<'a> Judge<'a> {
     /// Does nodes again: their low bits and their walks, all as the device has them.
     fn walks(&self, taken: &Taken) -> Result<Vec<(u128, NodeWalks)>, CollatzError> {
         let Taken { first, nodes, tally, .. } = taken;
-        let walks: Vec<(u128, Option<NodeWalks>)> = nodes
-            .par_iter()
-            .map(|words| {
-                let low = low(words);
-                let node = self.slow.node(low).filter(|node| node.words() == *words);
-                (low, node.map(|node| self.slow.walks(&node)))
-            })
-            .collect();
-        let mut all: Vec<(u128, NodeWalks)> = vec![];
-        for (place, (low, walks)) in (*first..).zip(walks) {
-            let walks = walks.filter(|_| all.iter().all(|(other, _)| *other != low));
-            let walks =
-                walks.ok_or_else(|| self.refuted(format!("node {place}"), low, "another"))?;
-            all.push((low, walks));
+        let mut true_nodes: Vec<Node> = vec![];
+        for (place, words) in (*first..).zip(nodes) {
+            let low = low(words);
+            let node = self.slow.node(low).filter(|node| node.words() == *words);
+            let is_new = true_nodes.iter().all(|other| other.low != low);
+            let node = node.filter(|_| is_new);
+            true_nodes
+                .push(node.ok_or_else(|| self.refuted(format!("node {place}"), low, "another"))?);
         }
+        let walks = self.slow.walks_of_all(&true_nodes);
+        let lows = true_nodes.iter().map(|node| node.low);
+        let all: Vec<(u128, NodeWalks)> = lows.zip(walks).collect();
         let of = |value: fn(&NodeWalks) -> u64| all.iter().map(|(_, walks)| value(walks)).sum();
         let long: u64 = of(|walks| walks.long.len() as u64);
         let expected = [of(|walks| walks.walked), of(|walks| walks.killed_odd), long];
@@ -337,14 +400,12 @@ impl<'a> Judge<'a> {
     /// Whether the long numbers of some nodes are listed, once each, with their ends.
     fn compare_ends(&self, taken: &Taken, nodes: &[(u128, NodeWalks)]) -> Result<(), CollatzError> {
         let long = nodes.iter().map(|(_, walks)| walks.long.len()).sum::<usize>() as u64;
-        let ends = taken.ends.split_first();
-        let (count, entries) = ends.map_or((0, &[][..]), |(&n, rest)| (n, rest));
-        if count != long {
+        if taken.long != long {
             let what = format!("the count of long numbers of nodes with the node {}", nodes[0].0);
-            return Err(self.refuted(what, count, long));
+            return Err(self.refuted(what, taken.long, long));
         }
         let entries: HashMap<u64, u64> =
-            entries.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
+            taken.ends.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
         for (place, (low, walks)) in (taken.first as u64..).zip(nodes) {
             for &(a, end) in &walks.long {
                 let n = self.tree.number(*low, a);

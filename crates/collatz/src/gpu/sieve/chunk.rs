@@ -1,6 +1,7 @@
 //! Some nodes at a time: their children down to a level, and the walks of those of the last level.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use num_bigint::BigUint;
 use warpint_device::{Buffer, Cells, Device, DeviceError, View};
@@ -23,16 +24,10 @@ const FIRST: usize = 1 << 14;
 /// Levels that can be grown at once.
 const LEVELS: usize = 32;
 
-/// What all chunks of a tree share, and what they add up to.
+/// The tables of a tree on the device and what is written beside them, for all trees that have these tables.
 #[derive(Debug)]
-pub(super) struct Chunks<'a, 'scope> {
-    tree: &'a Tree,
-    kernels: &'a Kernels,
-    tables: &'a Tables,
-    walker: &'a Walker,
-    /// Steps of the walk after which the host takes a number over.
-    pub most_steps: u32,
-    vectors: &'a Buffer<u32>,
+pub(super) struct TreeMemory {
+    tables: Arc<Tables>,
     powers: Buffer<[u32; 4]>,
     inverses: Buffer<u32>,
     steps: Buffer<u32>,
@@ -44,6 +39,38 @@ pub(super) struct Chunks<'a, 'scope> {
     sums: Buffer<u64>,
     /// The sum of odd steps of long numbers and their count, the list of tall ones and of those given up.
     long: Buffer<u64>,
+}
+
+impl TreeMemory {
+    pub(super) fn new(device: &Device, tables: Arc<Tables>) -> Result<Self, DeviceError> {
+        Ok(Self {
+            powers: device.upload(&tables.powers)?,
+            inverses: device.upload(&tables.inverses)?,
+            steps: device.upload(&tables.steps.words)?,
+            mod_9: device.upload(&tables.mod_9)?,
+            least: device.upload(&tables.steps.least)?,
+            counters: device.alloc(LEVELS + 2)?,
+            sums: device.alloc(SUMS)?,
+            long: device.alloc(LONG_SUMS + 2 * LIST_WORDS)?,
+            tables,
+        })
+    }
+
+    pub(super) fn tables(&self) -> &Arc<Tables> {
+        &self.tables
+    }
+}
+
+/// What all chunks of a tree share, and what they add up to.
+#[derive(Debug)]
+pub(super) struct Chunks<'a, 'scope> {
+    tree: &'a Tree,
+    kernels: &'a Kernels,
+    of_tree: &'a mut TreeMemory,
+    walker: &'a Walker,
+    /// Steps of the walk after which the host takes a number over.
+    pub most_steps: u32,
+    vectors: &'a Buffer<u32>,
     tallest: Tallest,
     tally: Tally,
     pub examiner: Examiner<'a>,
@@ -53,8 +80,6 @@ pub(super) struct Chunks<'a, 'scope> {
     strike: Option<&'a dyn Strike>,
     /// Nodes grown so far, of each level from the root's on.
     grown: Vec<u128>,
-    /// Of the last launch.
-    mark: u32,
     /// Numbers of the last launch that the host finished.
     given_up: Vec<u128>,
 }
@@ -97,7 +122,6 @@ impl Listed {
 /// Who works, and who looks on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'a> {
-    pub device: &'a Device,
     pub kernels: &'a Kernels,
     pub walker: &'a Walker,
     pub strike: Option<&'a dyn Strike>,
@@ -107,28 +131,20 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
     pub(super) fn new(
         place: Place<'a>,
         court: Court<'a, 'scope>,
-        (tree, tables): (&'a Tree, &'a Tables),
+        (tree, of_tree): (&'a Tree, &'a mut TreeMemory),
         vectors: &'a Buffer<u32>,
         highest: Option<&BigUint>,
-    ) -> Result<Self, DeviceError> {
-        let Place { device, kernels, walker, strike } = place;
+    ) -> Self {
+        let Place { kernels, walker, strike } = place;
         let mut grown = vec![0; (tree.level() - tree.root_level()) as usize + 1];
         grown[0] = 1;
-        Ok(Self {
+        Self {
             tree,
             kernels,
-            tables,
+            of_tree,
             walker,
             most_steps: 0,
             vectors,
-            powers: device.upload(&tables.powers)?,
-            inverses: device.upload(&tables.inverses)?,
-            steps: device.upload(&tables.steps.words)?,
-            mod_9: device.upload(&tables.mod_9)?,
-            least: device.upload(&tables.steps.least)?,
-            counters: device.alloc(LEVELS + 2)?,
-            sums: device.alloc(SUMS)?,
-            long: device.alloc(LONG_SUMS + 2 * LIST_WORDS)?,
             tallest: Tallest::new(tree.step().bits(), highest),
             tally: Tally::default(),
             examiner: Examiner::new(kernels, court.judge),
@@ -136,9 +152,8 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
             submitted: 0,
             strike,
             grown,
-            mark: 0,
             given_up: vec![],
-        })
+        }
     }
 
     fn struck(&self, memory: Memory<'_>) -> Result<(), DeviceError> {
@@ -149,7 +164,7 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
         let mut counters = [0; LEVELS + 2];
         counters[0] = count as u32;
         counters[LEVELS] = next as u32;
-        self.counters.upload(&counters)
+        self.of_tree.counters.upload(&counters)
     }
 
     /// Grows `count` nodes over some levels; how many there are then.
@@ -167,17 +182,17 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
         let mut source = from;
         for (i, level) in levels.clone().enumerate() {
             let target = if i + 1 == steps { to } else { scratch[i % 2] };
-            let counters = self.counters.cells(i..i + 2);
-            let limits = self.tables.grow[level as usize];
+            let counters = self.of_tree.counters.cells(i..i + 2);
+            let limits = self.of_tree.tables.grow[level as usize];
             let nodes = (source, target);
-            self.kernels.grow(nodes, counters, &self.powers, level, limits, count << i)?;
+            self.kernels.grow(nodes, counters, &self.of_tree.powers, level, limits, count << i)?;
             source = target.view();
         }
         if let Some(strike) = self.strike {
-            strike.strike(Memory::Counters(&mut self.counters))?;
+            strike.strike(Memory::Counters(&mut self.of_tree.counters))?;
         }
         let mut last = count;
-        for (level, found) in levels.zip(self.counters.download_part(1..steps + 1)?) {
+        for (level, found) in levels.zip(self.of_tree.counters.download_part(1..steps + 1)?) {
             let found = found as usize;
             if found > 2 * last {
                 let what = format!("the count of nodes of level {}", level + 1);
@@ -224,8 +239,7 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
             if challenged.is_empty() {
                 continue;
             }
-            let (memory, mark) = (&*memory, self.mark);
-            let work = Work { memory, range, mark, places, given_up: &self.given_up };
+            let work = Work { memory: &*memory, range, places, given_up: &self.given_up };
             let (court, submitted) = (self.court, &mut self.submitted);
             self.examiner.examine(asked, &work, &mut challenged, |taken| {
                 court.submit(*submitted, taken);
@@ -245,27 +259,34 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
         range: &Range<usize>,
     ) -> Result<Option<usize>, CollatzError> {
         self.count_from(range.end, range.start)?;
-        self.sums.clear()?;
-        self.mark = self.mark.wrapping_add(1);
+        self.of_tree.sums.clear()?;
+        memory.mark = memory.mark.wrapping_add(1);
         let tables = LastTables {
             vectors: self.vectors,
-            powers: &self.powers,
-            inverses: &self.inverses,
-            steps: &self.steps,
-            mod_9: &self.mod_9,
-            least: &self.least,
+            powers: &self.of_tree.powers,
+            inverses: &self.of_tree.inverses,
+            steps: &self.of_tree.steps,
+            mod_9: &self.of_tree.mod_9,
+            least: &self.of_tree.least,
             top: self.tree.top(),
         };
-        let counters = self.counters.cells(..);
+        let counters = self.of_tree.counters.cells(..);
         let counters = [0, LEVELS, LEVELS + 1].map(|i| counters.part(i..=i));
-        self.kernels.last(memory, counters, &tables, self.sums.cells(..2), range, self.mark)?;
+        self.kernels.last(
+            memory,
+            counters,
+            &tables,
+            self.of_tree.sums.cells(..2),
+            range,
+            memory.mark,
+        )?;
         self.struck(Memory::Tallies(&mut memory.tallies, takes(range.len())))?;
-        let (takes, of_tallies) = (takes(range.len()), self.sums.cells(2..));
-        self.kernels.sum(&memory.tallies, takes, self.mark, of_tallies)?;
+        let (takes, of_tallies) = (takes(range.len()), self.of_tree.sums.cells(2..));
+        self.kernels.sum(&memory.tallies, takes, memory.mark, of_tallies)?;
         if let Some(strike) = self.strike {
-            strike.strike(Memory::Places(&mut self.counters))?;
+            strike.strike(Memory::Places(&mut self.of_tree.counters))?;
         }
-        let places = self.counters.download_part(LEVELS + 1..LEVELS + 2)?;
+        let places = self.of_tree.counters.download_part(LEVELS + 1..LEVELS + 2)?;
         // Warps ask for no more places when the list is full, so the count is far below 2^32.
         let places = places.first().map_or(0, |&places| places as usize);
         let fits = places <= memory.listed.len();
@@ -283,9 +304,9 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
     /// Adds the sums of the last launch; how many long numbers its tallies have.
     fn sums(&mut self, nodes: usize) -> Result<u64, CollatzError> {
         if let Some(strike) = self.strike {
-            strike.strike(Memory::Sums(&mut self.sums))?;
+            strike.strike(Memory::Sums(&mut self.of_tree.sums))?;
         }
-        let sums = <[u64; SUMS]>::try_from(self.sums.download()?).unwrap_or_default();
+        let sums = <[u64; SUMS]>::try_from(self.of_tree.sums.download()?).unwrap_or_default();
         let [walked, killed, of_tallies, killed_of_tallies, long, tallies] = sums;
         let pairs = [
             ("the count of numbers walked", walked, of_tallies),
@@ -341,15 +362,15 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
     }
 
     fn find(&mut self, memory: &mut LastMemory, range: Range<u32>) -> Result<Found, CollatzError> {
-        self.long.clear()?;
+        self.of_tree.long.clear()?;
         let places = range.len() as u64;
-        let words = self.long.cells(..);
+        let words = self.of_tree.long.cells(..);
         let (tall, given_up) = (LONG_SUMS, LONG_SUMS + LIST_WORDS);
         self.kernels.long(LongCall {
             memory,
             range,
-            powers: &self.powers,
-            steps: &self.steps,
+            powers: &self.of_tree.powers,
+            steps: &self.of_tree.steps,
             level: self.tree.level(),
             top: self.tree.top(),
             threshold: self.tallest.threshold(),
@@ -359,9 +380,9 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
             sums: words.part(..LONG_SUMS),
         })?;
         if let Some(strike) = self.strike {
-            strike.strike(Memory::Long(&mut self.long))?;
+            strike.strike(Memory::Long(&mut self.of_tree.long))?;
         }
-        let words = self.long.download()?;
+        let words = self.of_tree.long.download()?;
         if words[0] != words[2] {
             return Err(self.court.judge.refuted(
                 "the sum of odd steps of long numbers",
@@ -382,7 +403,7 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
 
     /// Walks a number that the device gave up.
     fn finish(&mut self, n: u128) {
-        let steps = &self.tables.steps;
+        let steps = &self.of_tree.tables.steps;
         let long = Long { words: &steps.words, step: steps.step, walker: self.walker };
         match long.whole(n, self.tree.level()) {
             Some(end) => {

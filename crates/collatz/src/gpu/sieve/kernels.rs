@@ -6,7 +6,7 @@ use warpint_device::{
     Arg, Buffer, Cells, Device, DeviceError, Kernel, Launch, Source, View, assert_room, common,
 };
 
-use super::challenge::takes;
+use super::challenge::{TAKE, Work, takes};
 use super::{LastMemory, NodeWords};
 
 /// Threads of blocks.
@@ -24,6 +24,8 @@ pub struct Blocks {
 
 /// Places of the list of long numbers that a warp takes at a time.
 const PLACES: usize = 256;
+/// Words of an answer before its ends.
+pub(super) const HEAD: usize = 4 + 4 * TAKE;
 /// Powers of 3 in the shared memory of a block of `sieve_long.cu`: a tree has at most 72 levels.
 const POWERS: u32 = 96;
 /// Odd steps of a node are below this, as kernels read them.
@@ -58,7 +60,7 @@ pub(super) struct Kernels {
     long: Kernel,
     find: Kernel,
     sum: Kernel,
-    ends: Kernel,
+    take: Kernel,
     last_bytes: u32,
     long_bytes: u32,
 }
@@ -122,7 +124,7 @@ fn sources(blocks: Blocks, (step, look, classes): (u32, u32, u32)) -> [Source; 5
         source(
             "sieve_challenge.cu",
             include_str!("../../../kernels/sieve_challenge.cu"),
-            &["sieve_find", "sieve_sum", "sieve_ends"],
+            &["sieve_find", "sieve_sum", "sieve_take"],
             blocks.grow,
         ),
     ]
@@ -217,7 +219,7 @@ impl Kernels {
             long: long.kernel("sieve_long", long_bytes)?,
             find: challenge.kernel("sieve_find", 0)?,
             sum: challenge.kernel("sieve_sum", 0)?,
-            ends: challenge.kernel("sieve_ends", 0)?,
+            take: challenge.kernel("sieve_take", 0)?,
             last_bytes,
             long_bytes,
         })
@@ -392,8 +394,12 @@ impl Kernels {
         assert_room("tallies", tallies.len(), count);
         assert_room("sums", sums.len(), 4);
         let args = [tallies.into(), Arg::U32(count as u32), Arg::U32(mark), sums.into()];
+        // Few blocks: each of their warps adds to the same four sums.
+        let blocks = count.div_ceil(self.blocks.grow as usize).max(1) as u64;
+        let shape =
+            Launch::linear(blocks.min(self.multiprocessors.into()) as u32, self.blocks.grow);
         // SAFETY: there are so many tallies, and four sums.
-        unsafe { self.sum.launch(self.scan(count), &args) }
+        unsafe { self.sum.launch(shape, &args) }
     }
 
     /// Where nodes with these keys, which ascend, stand: for each key the place, and how many there are.
@@ -421,30 +427,42 @@ impl Kernels {
         unsafe { self.find.launch(self.scan(range.len()), &args) }
     }
 
-    /// The ends of the long numbers of 32 nodes from one on: how many there are, then each with its end.
+    /// What the host asks of nodes that [`Kernels::find`] has found, in answers of [`HEAD`] + 2·`room` words: see
+    /// `sieve_take`.
     ///
     /// # Panics
-    /// If there are not so many places.
-    pub(super) fn ends(
+    /// If a buffer is shorter than the work, or there is no room for so many answers.
+    pub(super) fn take(
         &self,
-        memory: &LastMemory,
-        places: usize,
-        first: usize,
-        found: &mut Buffer<u64>,
+        work: &Work<'_>,
+        found: View<'_, u32>,
+        room: usize,
+        answers: &mut Buffer<u64>,
     ) -> Result<(), DeviceError> {
-        assert_room("places of long numbers", memory.listed.len(), places);
-        assert_room("ends of long numbers", memory.ends.len(), places);
-        assert_room("a list", found.len(), 1);
-        let found = found.cells(..);
+        let Work { memory, range, places, .. } = work;
+        let count = found.len() / 2;
+        assert_room("nodes", memory.nodes.len(), range.end);
+        assert_room("tallies", memory.tallies.len(), takes(range.len()));
+        assert_room("places of long numbers", memory.listed.len(), *places);
+        assert_room("ends of long numbers", memory.ends.len(), *places);
+        assert_room("answers", answers.len(), count * (HEAD + 2 * room));
         let args = [
+            (&memory.nodes).into(),
+            Arg::U32(range.start as u32),
+            Arg::U32(range.end as u32),
+            (&memory.tallies).into(),
             (&memory.listed).into(),
             (&memory.ends).into(),
-            Arg::U32(places as u32),
-            Arg::U32(first as u32),
+            Arg::U32(*places as u32),
             found.into(),
-            numbers_of(found),
+            Arg::U32(count as u32),
+            answers.into(),
+            Arg::U32(room as u32),
         ];
-        // SAFETY: there are so many places and ends; the kernel knows how many the list has room for.
-        unsafe { self.ends.launch(self.scan(places), &args) }
+        // A warp for the places that one of `sieve_last` takes at a time.
+        let shape = self.scan(places / PLACES * 32);
+        // SAFETY: there are nodes to the end of the range, a tally for 32 of them, as many places and ends, two words
+        // for each key, and room for all answers; the kernel looks at no node outside the range.
+        unsafe { self.take.launch(shape, &args) }
     }
 }

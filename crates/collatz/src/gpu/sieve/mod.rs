@@ -12,6 +12,7 @@ use std::sync::Arc;
 use warpint_device::{Buffer, Device, DeviceError, Source};
 
 use challenge::{Asked, Court, Judge, Verdicts};
+use chunk::{Chunks, TreeMemory};
 pub use kernels::Blocks;
 use kernels::Kernels;
 use stages::{Stage, Stages};
@@ -42,6 +43,7 @@ pub struct GpuSieve {
     kernels: Option<Kernels>,
     vectors: Option<Vectors>,
     space: Option<Space>,
+    of_tree: Option<TreeMemory>,
 }
 
 /// Vectors, and the tree that they are for.
@@ -69,8 +71,10 @@ struct LastMemory {
     /// Places of long numbers, and the ends of these.
     listed: Buffer<u64>,
     ends: Buffer<u16>,
-    /// Of 32 nodes each.
+    /// Of 32 nodes each, with the mark of the launch that wrote it.
     tallies: Buffer<[u32; 4]>,
+    /// Of the last launch; others have others, those of other trees too.
+    mark: u32,
 }
 
 impl Space {
@@ -108,6 +112,7 @@ impl GpuSieve {
             kernels: None,
             vectors: None,
             space: None,
+            of_tree: None,
         }
     }
 
@@ -150,6 +155,14 @@ impl GpuSieve {
         Ok(self.kernels.insert(kernels).clone())
     }
 
+    /// Tables of a tree, those of the last one if they suit.
+    fn of_tree(&mut self, tree: &Tree) -> Result<TreeMemory, DeviceError> {
+        match self.of_tree.take() {
+            Some(of_tree) if of_tree.tables().suit(tree) => Ok(of_tree),
+            _ => TreeMemory::new(&self.device, Arc::new(Tables::new(tree))),
+        }
+    }
+
     fn space(&mut self) -> Result<Space, DeviceError> {
         if let Some(space) = self.space.take() {
             return Ok(space);
@@ -164,6 +177,7 @@ impl GpuSieve {
                 listed: device.alloc(places)?,
                 ends: device.alloc(places)?,
                 tallies: challenge::tallies(device, nodes)?,
+                mark: 0,
             },
             asked: Asked::new(device)?,
             spare: vec![],
@@ -249,12 +263,13 @@ impl Backend for GpuSieve {
     fn tree(&mut self, task: Task<'_>, watch: &dyn Watch) -> Result<Option<Tally>, CollatzError> {
         let tree = task.tree;
         let kernels = self.kernels(tree)?;
-        let tables = Tables::new(tree);
-        self.vectors(tree, &kernels, &tables)?;
+        let mut of_tree = self.of_tree(tree)?;
+        self.vectors(tree, &kernels, of_tree.tables())?;
         let mut space = self.space()?;
-        let ended = self.grow(task, (&kernels, &tables), &mut space, watch);
+        let ended = self.grow(task, &kernels, (&mut of_tree, &mut space), watch);
         if ended.is_ok() {
             self.space = Some(space);
+            self.of_tree = Some(of_tree);
         }
         ended
     }
@@ -275,15 +290,16 @@ impl GpuSieve {
     fn grow(
         &self,
         task: Task<'_>,
-        (kernels, tables): (&Kernels, &Tables),
-        space: &mut Space,
+        kernels: &Kernels,
+        (of_tree, space): (&mut TreeMemory, &mut Space),
         watch: &dyn Watch,
     ) -> Result<Option<Tally>, CollatzError> {
-        let judge = Judge::new(&self.device, task.tree, tables, &self.walker);
+        let tables = of_tree.tables().clone();
+        let judge = Judge::new(&self.device, task.tree, &tables, &self.walker);
         let verdicts = Verdicts::default();
         let grown = rayon::in_place_scope(|scope| {
             let court = Court { scope, judge: &judge, verdicts: &verdicts };
-            self.grow_before(court, task, (kernels, tables), space, watch)
+            self.grow_before(court, task, kernels, (of_tree, space), watch)
         });
         // A wrong answer explains more than a stop, or than a failure after it.
         let answers = verdicts.take()?;
@@ -296,19 +312,14 @@ impl GpuSieve {
         &self,
         court: Court<'_, '_>,
         task: Task<'_>,
-        (kernels, tables): (&Kernels, &Tables),
-        space: &mut Space,
+        kernels: &Kernels,
+        (of_tree, space): (&mut TreeMemory, &mut Space),
         watch: &dyn Watch,
     ) -> Result<Option<Tally>, CollatzError> {
         let Task { tree, challenges, highest } = task;
         let Some(vectors) = &self.vectors else { return Ok(None) };
-        let place = chunk::Place {
-            device: &self.device,
-            kernels,
-            walker: &self.walker,
-            strike: self.strike.as_deref(),
-        };
-        let mut chunks = chunk::Chunks::new(place, court, (tree, tables), &vectors.words, highest)?;
+        let place = chunk::Place { kernels, walker: &self.walker, strike: self.strike.as_deref() };
+        let mut chunks = Chunks::new(place, court, (tree, of_tree), &vectors.words, highest);
         let most = MOST_ODD_STEPS / tree.step().bits();
         chunks.most_steps = if self.walker.trap.is_some() { 0 } else { self.most_steps.min(most) };
         let root = self.device.upload(&[tree.root_words()])?;
