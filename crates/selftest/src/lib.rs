@@ -26,6 +26,9 @@ pub mod vectors;
 
 pub use engines::{agreement, cases, interim, oracle, sequence, stress, twin};
 
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -61,6 +64,15 @@ impl Depth {
             (true, Self::Quick) => 75,
             (true, Self::Thorough) => 660,
         })
+    }
+
+    /// The number of small cases that run side by side on a device. Quick cases spend most of their time
+    /// compiling kernels, each on one core. Thorough cases need the device's memory.
+    fn cases_at_once(self) -> usize {
+        match self {
+            Self::Quick => 4,
+            Self::Thorough => 1,
+        }
     }
 }
 
@@ -113,17 +125,14 @@ pub fn run_seeded(
     report: &mut dyn FnMut(&CaseReport),
 ) -> Summary {
     let mut run = Running { filter, report, summary: Summary::default() };
-    let mut one = |family: &str, case: &str, work: &dyn Fn() -> Result<(), String>| {
-        run.one(family, case, work);
-    };
     for &family in families {
         let (name, scale) = (name(family), Scale::at(family, depth));
         if scale == Scale::Quick && filter.is_none_or(|filter| name.contains(filter)) {
-            one(&name, "builds", &|| builds(family, scale, seed));
+            run.one(&name, "builds", || builds(family, scale, seed));
         }
         for case in cases::CASES {
             if scale != Scale::Quick || cases::QUICK.contains(&case.name) {
-                one(&name, case.name, &|| (case.run)(family, seed, scale));
+                run.one(&name, case.name, || (case.run)(family, seed, scale));
             }
         }
     }
@@ -137,13 +146,13 @@ pub fn run_seeded(
         let exponents = family.exponent_range();
         for &(p, squarings) in agreement::sizes(scale) {
             if exponents.contains(&p) {
-                one(&both, &format!("agree_at_{p}_bits"), &|| {
+                run.one(&both, &format!("agree_at_{p}_bits"), || {
                     agreement::agree(family, other, p, squarings, seed)
                 });
             }
         }
         if matches!(scale, Scale::Large | Scale::Quick) {
-            one(&name, "interim_residues", &|| interim::interim_residues(family, scale));
+            run.one(&name, "interim_residues", || interim::interim_residues(family, scale));
         }
     }
     run.summary
@@ -196,22 +205,25 @@ pub fn run_kernels(
     filter: Option<&str>,
     report: &mut dyn FnMut(&CaseReport),
 ) -> Summary {
-    let mut run = Running { filter, report, summary: Summary::default() };
-    for (case, of_field) in fields::goldilocks::CASES {
-        run.one(&format!("field@{}", device.info().id), case, &|| of_field(device, SEED));
-    }
-    for (case, of_field) in fields::f50::CASES {
-        let work = || of_field(device, SEED, fields::f50::DRAWN);
-        run.one(&format!("field50@{}", device.info().id), case, &work);
-    }
     let widths = match depth {
         Depth::Quick => elementwise::quick_widths(),
         Depth::Thorough => elementwise::widths(),
     };
-    for (case, of_batches) in elementwise::CASES {
-        let work = || of_batches(device, SEED, &widths);
-        run.one(&format!("elementwise@{}", device.info().id), case, &work);
+    let (place, widths) = (&device.info().id, &widths);
+    let mut cases = vec![];
+    for (case, of_field) in fields::goldilocks::CASES {
+        cases.push(Case::new(format!("field@{place}"), case, || of_field(device, SEED)));
     }
+    for (case, of_field) in fields::f50::CASES {
+        let work = || of_field(device, SEED, fields::f50::DRAWN);
+        cases.push(Case::new(format!("field50@{place}"), case, work));
+    }
+    for (case, of_batches) in elementwise::CASES {
+        let work = || of_batches(device, SEED, widths);
+        cases.push(Case::new(format!("elementwise@{place}"), case, work));
+    }
+    let mut run = Running { filter, report, summary: Summary::default() };
+    run.all(cases, depth.cases_at_once());
     run.summary
 }
 
@@ -219,17 +231,20 @@ pub fn run_kernels(
 /// `batch::sums` on the CPU, `batch@cuda:0::sums` and so on elsewhere.
 pub fn run_batches(
     executor: &Executor,
+    depth: Depth,
     sizes: &batches::Sizes,
     filter: Option<&str>,
     report: &mut dyn FnMut(&CaseReport),
 ) -> Summary {
     let place = executor.device().map(|device| format!("@{}", device.info().id));
     let family = format!("batch{}", place.unwrap_or_default());
-    let mut run = Running { filter, report, summary: Summary::default() };
     let of_devices = if executor.is_cpu() { &[] } else { batches::CASES_OF_DEVICES };
-    for (case, of_batches) in batches::CASES.iter().chain(of_devices) {
-        run.one(&family, case, &|| of_batches(executor, SEED, sizes));
-    }
+    let cases = batches::CASES.iter().chain(of_devices).map(|(case, of_batches)| {
+        Case::new(family.clone(), case, || of_batches(executor, SEED, sizes))
+    });
+    let at_once = if executor.is_cpu() { 1 } else { depth.cases_at_once() };
+    let mut run = Running { filter, report, summary: Summary::default() };
+    run.all(cases.collect(), at_once);
     run.summary
 }
 
@@ -243,7 +258,7 @@ pub fn run_collatz(
     let mut run = Running { filter, report, summary: Summary::default() };
     let family = format!("collatz@{}", device.info().id);
     for (case, of_methods) in collatz::CASES {
-        run.one(&family, case, &|| of_methods(device, SEED, sizes));
+        run.one(&family, case, || of_methods(device, SEED, sizes));
     }
     run.summary
 }
@@ -260,14 +275,14 @@ pub fn run_transforms(
     let mut run = Running { filter, report, summary: Summary::default() };
     let place = &device.info().id;
     for (case, of_big) in transforms::big::CASES {
-        run.one(&format!("transform-big@{place}"), case, &|| of_big(device, SEED, big));
+        run.one(&format!("transform-big@{place}"), case, || of_big(device, SEED, big));
     }
     for (case, of_small) in transforms::small::CASES {
-        run.one(&format!("transform-small@{place}"), case, &|| of_small(device, SEED, small));
+        run.one(&format!("transform-small@{place}"), case, || of_small(device, SEED, small));
     }
     let is_run = |case: &str| depth == Depth::Thorough || transforms::prime::QUICK.contains(&case);
     for (case, of_prime) in transforms::prime::CASES.iter().filter(|(case, _)| is_run(case)) {
-        run.one(&format!("transform-prime@{place}"), case, &|| of_prime(device, SEED));
+        run.one(&format!("transform-prime@{place}"), case, || of_prime(device, SEED));
     }
     run.summary
 }
@@ -276,9 +291,33 @@ pub fn run_transforms(
 pub fn run_transforms_on_cpu(filter: Option<&str>, report: &mut dyn FnMut(&CaseReport)) -> Summary {
     let mut run = Running { filter, report, summary: Summary::default() };
     for (case, of_cpu) in transforms::cpu::CASES {
-        run.one("transform", case, &|| of_cpu(SEED));
+        run.one("transform", case, || of_cpu(SEED));
     }
     run.summary
+}
+
+/// A case that is still to be run.
+struct Case<'a> {
+    family: String,
+    case: &'a str,
+    work: Box<dyn Fn() -> Result<(), String> + Send + Sync + 'a>,
+}
+
+impl<'a> Case<'a> {
+    fn new(
+        family: String,
+        case: &'a str,
+        work: impl Fn() -> Result<(), String> + Send + Sync + 'a,
+    ) -> Self {
+        Self { family, case, work: Box::new(work) }
+    }
+
+    fn run(&self) -> CaseReport {
+        let begin = Instant::now();
+        let result = (self.work)();
+        let (family, case) = (self.family.clone(), self.case.to_owned());
+        CaseReport { family, case, result, elapsed: begin.elapsed() }
+    }
 }
 
 /// Cases, as they are run and counted.
@@ -289,18 +328,56 @@ struct Running<'a> {
 }
 
 impl Running<'_> {
-    fn one(&mut self, family: &str, case: &str, work: &dyn Fn() -> Result<(), String>) {
-        if self.filter.is_some_and(|f| !format!("{family}::{case}").contains(f)) {
-            return;
-        }
-        let begin = Instant::now();
-        let result = work();
-        match &result {
+    fn one(
+        &mut self,
+        family: &str,
+        case: &str,
+        work: impl Fn() -> Result<(), String> + Send + Sync,
+    ) {
+        self.all(vec![Case::new(family.to_owned(), case, work)], 1);
+    }
+
+    /// Runs cases, up to `at_once` side by side. Reports come in the order of the cases.
+    fn all(&mut self, mut cases: Vec<Case<'_>>, at_once: usize) {
+        cases.retain(|Case { family, case, .. }| {
+            self.filter.is_none_or(|filter| format!("{family}::{case}").contains(filter))
+        });
+        let next = AtomicUsize::new(0);
+        let work = |reports: &mpsc::Sender<(usize, CaseReport)>| {
+            while let Some((index, case)) =
+                Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, cases.get(i)?)))
+            {
+                // The receiver lives until all senders are gone.
+                let _ = reports.send((index, case.run()));
+            }
+        };
+        thread::scope(|scope| {
+            let (reports, received) = mpsc::channel();
+            for _ in 0..at_once.min(cases.len()) {
+                let reports = reports.clone();
+                scope.spawn(move || work(&reports));
+            }
+            drop(reports);
+            let mut early = BTreeMap::new();
+            for index in 0..cases.len() {
+                while !early.contains_key(&index) {
+                    // Without a sender a thread has panicked, which the scope passes on.
+                    let Ok((index, report)) = received.recv() else { return };
+                    early.insert(index, report);
+                }
+                if let Some(report) = early.remove(&index) {
+                    self.take(&report);
+                }
+            }
+        });
+    }
+
+    fn take(&mut self, report: &CaseReport) {
+        match report.result {
             Ok(()) => self.summary.passed += 1,
             Err(_) => self.summary.failed += 1,
         }
-        let (family, case) = (family.to_owned(), case.to_owned());
-        (self.report)(&CaseReport { family, case, result, elapsed: begin.elapsed() });
+        (self.report)(report);
     }
 }
 
@@ -322,4 +399,46 @@ pub fn run_case(family: &'static dyn EngineFamily, case: &str) -> Result<(), Str
         .find(|c| c.name == case)
         .ok_or_else(|| format!("there is no case {case}"))?;
     (case.run)(family, SEED, Scale::of(family))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs ten cases, of which the multiples of 3 fail, and returns what was reported.
+    fn ten(filter: Option<&str>, at_once: usize) -> (Vec<(String, bool)>, Summary) {
+        let names: Vec<String> = (0..10).map(|i| format!("case-{i}")).collect();
+        let cases = names.iter().enumerate().map(|(i, name)| {
+            Case::new("ten".into(), name, move || {
+                // Later cases end first.
+                thread::sleep(Duration::from_millis(3 * (10 - i as u64)));
+                if i % 3 == 0 { Err(format!("{i} is a multiple of 3")) } else { Ok(()) }
+            })
+        });
+        let mut seen = vec![];
+        let mut report = |r: &CaseReport| seen.push((r.case.clone(), r.result.is_ok()));
+        let mut run = Running { filter, report: &mut report, summary: Summary::default() };
+        run.all(cases.collect(), at_once);
+        let summary = run.summary;
+        (seen, summary)
+    }
+
+    #[test]
+    fn cases_side_by_side_are_reported_in_their_order() {
+        let expected: Vec<_> = (0..10).map(|i| (format!("case-{i}"), i % 3 != 0)).collect();
+        for at_once in [1, 4, 100] {
+            assert_eq!(ten(None, at_once), (expected.clone(), Summary { passed: 6, failed: 4 }));
+        }
+        let one = (vec![expected[7].clone()], Summary { passed: 1, failed: 0 });
+        assert_eq!(ten(Some("ten::case-7"), 4), one);
+        assert_eq!(ten(Some("eleven"), 4), (vec![], Summary::default()));
+    }
+
+    #[test]
+    #[should_panic(expected = "a scoped thread panicked")]
+    fn a_case_that_panics_is_not_lost() {
+        let case = |name| Case::new("two".into(), name, || panic!("on purpose"));
+        let mut run = Running { filter: None, report: &mut |_| (), summary: Summary::default() };
+        run.all(vec![case("first"), case("second")], 2);
+    }
 }

@@ -36,14 +36,14 @@ pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
         let device = device_on(id)?;
         let (batches, collatz, big, small) = sizes(depth);
         run_kernels(&device, depth, filter, &mut |case| tally.take(case.into()));
-        run_batches(&gpu(id)?.into(), &batches, filter, &mut |case| tally.take(case.into()));
+        run_batches(&gpu(id)?.into(), depth, &batches, filter, &mut |case| tally.take(case.into()));
         run_collatz(&device, &collatz, filter, &mut |case| tally.take(case.into()));
         let take = &mut |case: &CaseReport| tally.take(case.into());
         run_transforms(&device, depth, (&big, &small), filter, take);
     }
     if matches!(choice, DeviceChoice::Auto | DeviceChoice::Cpu) {
         let take = &mut |case: &CaseReport| tally.take(case.into());
-        run_batches(&Executor::cpu(), &Sizes::usual(), filter, take);
+        run_batches(&Executor::cpu(), depth, &Sizes::usual(), filter, take);
         run_transforms_on_cpu(filter, take);
     }
     warpint_selftest::run(&families, depth, filter, &mut |case| tally.take(case.into()));

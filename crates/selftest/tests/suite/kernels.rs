@@ -38,10 +38,15 @@ fn operations_of_batches_are_exact() {
 /// All cases of an executor, at few sizes.
 fn batches_pass(executor: &Executor, cases: usize) {
     let mut failures = vec![];
-    let summary =
-        run_batches(executor, &Sizes::few(), None, &mut |CaseReport { case, result, .. }| {
+    let summary = run_batches(
+        executor,
+        Depth::Thorough,
+        &Sizes::few(),
+        None,
+        &mut |CaseReport { case, result, .. }| {
             failures.extend(result.as_ref().err().map(|why| format!("{case}: {why}")));
-        });
+        },
+    );
     assert_eq!(failures, Vec::<String>::new());
     assert_eq!(summary, Summary { passed: cases, failed: 0 });
 }
