@@ -1,5 +1,4 @@
-// Warp collectives. Each lane leaves its value and waits; the last one to come
-// computes all results at once.
+// Warp collectives. Each lane stores its value and waits; the last one to arrive computes all results.
 #include "runtime.h"
 
 namespace simt {
@@ -103,7 +102,7 @@ static void evaluate(Collective kind, const Lanes& lanes) {
     }
 }
 
-// The collective of this kind and mask that lanes already wait at, or a new one.
+// Finds the collective of this kind and mask at which lanes already wait, or makes a new one.
 static Pending& pending_at(Warp& warp, Collective kind, unsigned mask) {
     for (unsigned i = 0; i < warp.pending_count; i++) {
         Pending& pending = warp.pending[i];

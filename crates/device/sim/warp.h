@@ -1,5 +1,5 @@
-// Warp collectives: every lane named in the mask must come to the same one, or
-// the run ends with a report.
+// Warp collectives: every lane of the mask must reach the same collective; otherwise the run ends with
+// a report.
 #pragma once
 
 namespace simt {

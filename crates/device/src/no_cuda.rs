@@ -1,4 +1,4 @@
-//! Stands for `cuda` without the feature of that name: there are no GPUs, and no driver is loaded.
+//! Replaces `cuda` in builds without that feature: no GPUs are found, and no driver is loaded.
 
 use crate::{Device, DeviceError, DeviceInfo};
 

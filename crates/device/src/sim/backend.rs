@@ -1,4 +1,4 @@
-//! The simulator as a kind of device. Work is done within the call.
+//! The simulator as a kind of device. Work is executed within the call.
 
 use std::collections::HashMap;
 use std::ptr;
@@ -94,9 +94,9 @@ impl Simulator {
             trace.launch(memory, kernel.program, &kernel.name, shape, args)?;
         }
         let mut values: Vec<_> = args.iter().copied().map(Argument::new).collect();
-        // SAFETY: number and types of the arguments were checked, and pointers
-        // are to memory of this device. That the kernel stays within it is the
-        // promise of whoever launches it, which the sanitizers check.
+        // SAFETY: number and types of the arguments were checked, and pointers refer to memory of this
+        // device. That the kernel stays within it is the promise of its caller, which the sanitizers
+        // check.
         unsafe {
             kernel.module.run(kernel.index, shape, (self.seed, self.resident_blocks), &mut values)
         }
@@ -214,7 +214,7 @@ impl Backend for Simulator {
         if let Some(&id) = self.state().loaded.get(&unit) {
             return Ok(id);
         }
-        // Without the lock: other threads compile other sources meanwhile.
+        // Without the lock: other threads may compile other sources meanwhile.
         let module = Module::load(&self.compiler.module(&unit, None)?)?;
         let mut state = self.state();
         if let Some(&id) = state.loaded.get(&unit) {
