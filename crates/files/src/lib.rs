@@ -17,7 +17,6 @@
 //! On Unix every operation opens the directory first and works relative to that handle (`openat`,
 //! `O_NOFOLLOW`, `O_NONBLOCK`, `fstat`), so that no link can be inserted between the check and the use.
 //! On other systems the check precedes the use, and a file that is swapped in between is not noticed.
-//! swaps the file in between is not noticed.
 //!
 //! An input file that the user names ([`given`]) may be a link, but must lead to a regular file. A path
 //! that the user names for results ([`WholeFile`]) may be a link too: the target of the link is
