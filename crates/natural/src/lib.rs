@@ -4,8 +4,7 @@
 //!
 //! | module | subject |
 //! |---|---|
-//! | [`limbs`] | slow, obvious versions of all operations, the oracles; sums, and operations modulo 2^p
-//! − 1 |
+//! | [`limbs`] | slow, obvious versions of all operations, the oracles; sums, and operations modulo 2^p − 1 |
 //! | [`product`] | products and squares: schoolbook, Karatsuba, number-theoretic transforms |
 //! | [`division`] | quotients and remainders |
 //! | [`euclid`] | the greatest common divisor, cofactors and the Jacobi symbol |

@@ -68,8 +68,8 @@ DEVICE double from_word(F50 f, u64 x) {
     // doubles from 2^84 and 2^52 on, with steps of 2^32 and 1.
     double top = __hiloint2double(0x45300000, (int)(u32)(x >> 32)) - 19342813118337666422669312.0;
     double bottom = __hiloint2double(0x43300000, (int)(u32)x);
-    // The error of h = RN(x) is at most 2^11, and h·RN(1/p) adds at most 2^11/p: with q, |r| ≤ p/2 +
-    // 2^12 for r = x − q·p. And top − q·p = r − bottom is an integer below 2^53.
+    // The error of h = RN(x) is at most 2^11, and h·RN(1/p) adds at most 2^11/p: with q,
+    // |r| ≤ p/2 + 2^12 for r = x − q·p. And top − q·p = r − bottom is an integer below 2^53.
     double h = top + bottom;
     double q = rounded_product(h, f.inverse);
     return fma(-q, f.p, top) + bottom;

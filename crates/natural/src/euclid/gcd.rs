@@ -1,9 +1,9 @@
 //! The greatest common divisor of two numbers, optionally with a cofactor.
 //!
 //! Every step is (a; b) = M·(a'; b') with a matrix M of non-negative integers and determinant 1. Let T
-//! be the product of all M, so that (A; B) = T·(a; b) for the initial numbers A, B. Then a = t11·A −
-//! t01·B and b = t00·B − t10·A: the second row of T contains the cofactors of A, which are at most B
-//! because B = t10·a + t11·b. The other cofactor follows by a division at the end.
+//! be the product of all M, so that (A; B) = T·(a; b) for the initial numbers A, B. Then
+//! a = t11·A − t01·B and b = t00·B − t10·A: the second row of T contains the cofactors of A, which are
+//! at most B because B = t10·a + t11·b. The other cofactor follows by a division at the end.
 //!
 //! Most steps are derived from leading parts of 128 bits (`lehmer`), and for long numbers from
 //! half-gcds of the upper parts (`half_gcd`). If the numbers differ too much or too little for such a
@@ -123,8 +123,8 @@ impl Euclid {
         let Self { a, b, cofactors: Cofactors { t10, t11, .. }, .. } = self;
         trim(t10);
         trim(t11);
-        // Let B = β·g. If the last step was a division by q ≥ 2, then β = t10 + q·t11 or β = q·t10 +
-        // t11. For equal numbers, β = t10 + t11.
+        // Let B = β·g. If the last step was a division by q ≥ 2, then β = t10 + q·t11 or
+        // β = q·t10 + t11. For equal numbers, β = t10 + t11.
         match (a.is_empty(), b.is_empty()) {
             (true, true) => (a, b, false),
             (false, true) => (a, t11, false),

@@ -33,9 +33,9 @@ impl Quotients for () {
 /// is possible.
 ///
 /// Both stay at or above a floor: 2^65 for leading parts; for whole numbers the least integer above
-/// max(A, B)/2^63. An entry m of M satisfies m·floor ≤ max(A, B), so m < 2^63. For leading parts, a =
-/// 2^k·A + a0 and b = 2^k·B + b0, M^(−1)·(a; b) differs from 2^k·(A'; B') by less than 2^k·m, and A',
-/// B' ≥ 2^65: both numbers stay positive.
+/// max(A, B)/2^63. An entry m of M satisfies m·floor ≤ max(A, B), so m < 2^63. For leading parts,
+/// a = 2^k·A + a0 and b = 2^k·B + b0, M^(−1)·(a; b) differs from 2^k·(A'; B') by less than 2^k·m, and
+/// A', B' ≥ 2^65: both numbers stay positive.
 pub(super) fn steps(
     mut a: u128,
     mut b: u128,

@@ -10,10 +10,11 @@
 //!    applies.
 //! 3. (b | a − q·b) = (b | a) if b ≡ 0 mod 4: with b = 2^k·b', b' odd, both (2 | a)^k and (b' | a)
 //!    depend on a mod b alone, the latter by case 2.
-//! 4. (b | a − q·b) = (b | a)·(−1)^t if b ≡ 2 mod 4, where t is the number of terms of a, a − b, …, a −
-//!    (q−1)·b that are 3 mod 4. For q = 1 and b = 2b', b' odd, the factors (2 | a)(2 | a − b) and (b' |
-//!    a)(b' | a − b) = (−1)^((b'−1)/2) together change the sign if and only if a ≡ 3 mod 4. As b ≡ 2,
-//!    the terms alternate between 3 and 1 mod 4: t = ⌈q/2⌉ if a ≡ 3 and ⌊q/2⌋ if a ≡ 1.
+//! 4. (b | a − q·b) = (b | a)·(−1)^t if b ≡ 2 mod 4, where t is the number of terms of
+//!    a, a − b, …, a − (q−1)·b that are 3 mod 4. For q = 1 and b = 2b', b' odd, the factors
+//!    (2 | a)(2 | a − b) and (b' | a)(b' | a − b) = (−1)^((b'−1)/2) together change the sign if and
+//!    only if a ≡ 3 mod 4. As b ≡ 2, the terms alternate between 3 and 1 mod 4: t = ⌈q/2⌉ if a ≡ 3
+//!    and ⌊q/2⌋ if a ≡ 1.
 //!
 //! If a and b are not coprime, both symbols are 0.
 

@@ -4,8 +4,8 @@ use super::div::div_rem;
 use super::mul::mul;
 use super::{add_assign, sub_assign, trim, trimmed};
 
-/// gcd(a, b) without leading zero limbs, by Euclid's algorithm with one division per step. gcd(a, 0) =
-/// a, gcd(0, 0) = 0. Cost O(n²) limb products for n limbs.
+/// gcd(a, b) without leading zero limbs, by Euclid's algorithm with one division per step. gcd(a,
+/// 0) = a, gcd(0, 0) = 0. Cost O(n²) limb products for n limbs.
 #[must_use]
 pub fn gcd(a: &[u64], b: &[u64]) -> Vec<u64> {
     let (mut a, mut b) = (trimmed(a).to_vec(), trimmed(b).to_vec());

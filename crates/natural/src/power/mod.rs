@@ -1,8 +1,8 @@
 //! Powers modulo a number m = 2^k·n, n odd.
 //!
 //! The power is computed modulo n in Montgomery form and modulo 2^k by low parts of products. Both are
-//! combined by Garner's formula (Garner 1959): with x ≡ u mod n and x ≡ v mod 2^k, x = u + n·((v −
-//! u)·n^(−1) mod 2^k).
+//! combined by Garner's formula (Garner 1959): with x ≡ u mod n and x ≡ v mod 2^k,
+//! x = u + n·((v − u)·n^(−1) mod 2^k).
 
 mod montgomery;
 mod window;

@@ -1,7 +1,7 @@
 //! Karatsuba's method (Karatsuba and Ofman 1962): three half products instead of four.
 //!
-//! With a = a0 + a1·X, b = b0 + b1·X and X = 2^(64·h), a·b is a0·b0 + (a0·b0 + a1·b1 − (a0 − a1)(b0 −
-//! b1))·X + a1·b1·X². No memory is allocated.
+//! With a = a0 + a1·X, b = b0 + b1·X and X = 2^(64·h), a·b is
+//! a0·b0 + (a0·b0 + a1·b1 − (a0 − a1)(b0 − b1))·X + a1·b1·X². No memory is allocated.
 
 use std::cmp::Ordering;
 
