@@ -65,7 +65,7 @@ impl Place<'_> {
 /// If `len` is less than `needed`.
 #[track_caller]
 pub fn assert_room(what: &str, len: usize, needed: usize) {
-    assert!(needed <= len, "{what}: {len} elements, but the kernel needs {needed}");
+    assert!(needed <= len, "{what} of {len} elements, where a kernel needs {needed}");
 }
 
 macro_rules! methods {
