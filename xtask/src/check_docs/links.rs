@@ -1,4 +1,4 @@
-//! Links to files of the workspace and to headings in them.
+//! Checks links to files of the workspace and to headings in them.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -20,7 +20,7 @@ fn broken(root: &Path, page: &Page, pages: &BTreeMap<&Path, &Page>) -> Vec<Findi
     found.collect()
 }
 
-/// What is wrong with a link, if it leads into the workspace.
+/// The error of a link into the workspace, if it has one.
 fn wrong(root: &Path, page: &Page, link: &str, pages: &BTreeMap<&Path, &Page>) -> Option<String> {
     if has_scheme(link) {
         return None;
@@ -43,7 +43,7 @@ fn wrong(root: &Path, page: &Page, link: &str, pages: &BTreeMap<&Path, &Page>) -
     })
 }
 
-/// `https:`, `mailto:` and the like.
+/// Whether the link begins with `https:`, `mailto:` or another scheme.
 fn has_scheme(link: &str) -> bool {
     link.split_once(':').is_some_and(|(scheme, _)| {
         scheme.len() > 1
@@ -52,7 +52,7 @@ fn has_scheme(link: &str) -> bool {
     })
 }
 
-/// A path from the root of the workspace; `None` if it leads out of that.
+/// A path from the root of the workspace; `None` if the link leads out of the workspace.
 fn resolved(page: &Path, file: &str) -> Option<PathBuf> {
     if file.is_empty() {
         return Some(page.to_owned());
@@ -73,7 +73,7 @@ fn resolved(page: &Path, file: &str) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
-    /// What is found in `docs/a.md`, beside which `docs/b.md`, `docs/c.svg` and `x.rs` exist.
+    /// The findings in `docs/a.md`, where `docs/b.md`, `docs/c.svg` and `x.rs` exist.
     fn found(text: &str) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
