@@ -21,7 +21,7 @@ static void shuffle_values(const Lanes& lanes) {
     lanes.each([&](unsigned lane, Thread& thread) { values[lane] = thread.value; });
     lanes.each([&](unsigned lane, Thread& thread) {
         if (thread.source >= 32 || !(lanes.mask >> thread.source & 1)) {
-            fault("%s:%d: lane %u takes the value of lane %u, which is not in the mask 0x%08x or "
+            fault("%s:%d: lane %u reads the value of lane %u, which is not in the mask 0x%08x or "
                   "does not exist",
                   base_name(thread.site.file), thread.site.line, lane, thread.source, lanes.mask);
         }

@@ -3,7 +3,7 @@
 use crate::{Device, DeviceError, DeviceInfo};
 
 fn missing() -> DeviceError {
-    DeviceError::NoDevice("there is no GPU for a program that is built without CUDA".into())
+    DeviceError::NoDevice("GPUs are not available: this program was built without CUDA".into())
 }
 
 /// No driver.

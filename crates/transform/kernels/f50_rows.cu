@@ -56,7 +56,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, blocks(KIND == 2 ? 768 : 1
         }
         constexpr u32 BETWEEN = KIND == 1 ? times_factor(BEGIN) : times(END > PRODUCT_LIMIT ? REDUCED : END, SPECTRUM);
         inverse<BETWEEN>(x, buffer, f, back + (u64)prime * (1 << STAGES), thread);
-        static_assert(inverse_bound(BETWEEN, 0) <= 128, "columns take that");
+        static_assert(inverse_bound(BETWEEN, 0) <= 128, "within the bound of columns");
         each_point<0, ROUND_STAGES[0]>(thread, [&](u32 t, u32 point) {
             tile[point] = CANONICAL ? canonical(f, x[t]) : x[t];
         });

@@ -5,7 +5,7 @@ use warpint_arith::f50::F50;
 /// Fewer primes exist than requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there are no {wanted} primes from 2^46 to 2^50 with 2^{log2}-th roots of unity: take a shorter transform"
+    "fewer than {wanted} primes from 2^46 to 2^50 have 2^{log2}-th roots of unity: use a shorter transform"
 )]
 pub struct TooFewPrimes {
     /// The number of primes requested.

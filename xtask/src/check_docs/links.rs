@@ -32,7 +32,10 @@ fn wrong(root: &Path, page: &Page, link: &str, pages: &BTreeMap<&Path, &Page>) -
     let Some(target) = resolved(&page.path, file).filter(|path| root.join(path).exists()) else {
         let folder = page.path.parent().unwrap_or(Path::new(""));
         let shown = resolved(&page.path, file).unwrap_or_else(|| folder.join(file));
-        return Some(format!("there is no {}: correct or remove the link {link}", shown.display()));
+        return Some(format!(
+            "{} does not exist: correct or remove the link {link}",
+            shown.display()
+        ));
     };
     let headings = pages.get(target.as_path()).filter(|_| !anchor.is_empty())?;
     (!headings.anchors.iter().any(|heading| heading == anchor)).then(|| {
@@ -111,9 +114,12 @@ mod tests {
     #[test]
     fn links_to_nothing_are_found() {
         for (link, what) in [
-            ("gone.md", "there is no docs/gone.md: correct or remove the link gone.md"),
-            ("../gone/x.md#y", "there is no gone/x.md: correct or remove the link ../gone/x.md#y"),
-            ("../../a.md", "there is no docs/../../a.md: correct or remove the link ../../a.md"),
+            ("gone.md", "docs/gone.md does not exist: correct or remove the link gone.md"),
+            (
+                "../gone/x.md#y",
+                "gone/x.md does not exist: correct or remove the link ../gone/x.md#y",
+            ),
+            ("../../a.md", "docs/../../a.md does not exist: correct or remove the link ../../a.md"),
             ("/docs/b.md", "the link /docs/b.md is absolute: write a path relative to this file"),
             ("#gone", "docs/a.md has no heading #gone: correct the anchor of the link #gone"),
             ("b.md#B", "docs/b.md has no heading #B: correct the anchor of the link b.md#B"),

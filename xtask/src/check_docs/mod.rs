@@ -120,7 +120,7 @@ mod tests {
             lines,
             [
                 "docs/SUMMARY.md:1: does not name other.md: add a line for it",
-                "docs/other.md:1: there is no docs/gone.md: correct or remove the link gone.md",
+                "docs/other.md:1: docs/gone.md does not exist: correct or remove the link gone.md",
             ]
         );
     }

@@ -233,7 +233,7 @@ impl Site<'_> {
                 let at = now.iter().position(|l| l == line).map_or(usize::MAX, |i| i + 1);
                 number.is_some_and(|n| n >= at && n <= list.at_first.len())
             });
-            ensure!(told, "{line} was not told of by its number:\n{said}");
+            ensure!(told, "{line} was not reported with its number:\n{said}");
         }
         Ok(())
     }

@@ -138,23 +138,21 @@ fn no_driver(reason: &str) -> DeviceError {
     DeviceError::NoDevice(if absent || cfg!(windows) {
         format!("no CUDA driver: {LIBRARY} was not found (install the NVIDIA driver of your GPU)")
     } else {
-        format!(
-            "no CUDA driver: {LIBRARY} does not load: {reason} (install the NVIDIA driver anew)"
-        )
+        format!("no CUDA driver: {LIBRARY} does not load: {reason} (reinstall the NVIDIA driver)")
     })
 }
 
 fn too_old((major, minor): (u32, u32)) -> DeviceError {
     let (oldest, _) = OLDEST;
     DeviceError::NoDevice(format!(
-        "the NVIDIA driver is too old: it is for CUDA {major}.{minor}, and at least {oldest}.0 is \
+        "the NVIDIA driver is too old: it supports CUDA {major}.{minor}, but at least {oldest}.0 is \
          needed (install driver 525 or newer)"
     ))
 }
 
 pub(super) fn no_gpu() -> DeviceError {
     DeviceError::NoDevice(
-        "no CUDA device: the driver finds no GPU (nvidia-smi shows what it sees; \
+        "no CUDA device: the driver finds no GPU (nvidia-smi lists the GPUs; \
          CUDA_VISIBLE_DEVICES may hide some)"
             .into(),
     )
@@ -234,7 +232,7 @@ mod tests {
         for (error, says) in [
             (no_driver("libcuda.so.1: … No such file or directory"), "install the NVIDIA driver"),
             (no_driver("wrong ELF class"), "does not load: wrong ELF class"),
-            (too_old((11, 8)), "it is for CUDA 11.8, and at least 12.0 is needed"),
+            (too_old((11, 8)), "it supports CUDA 11.8, but at least 12.0 is needed"),
             (no_gpu(), "the driver finds no GPU"),
         ] {
             let text = error.to_string();

@@ -78,10 +78,10 @@ fn no_such(index: u32, count: u32) -> DeviceError {
     match count {
         0 => no_gpu(),
         1 => DeviceError::NoDevice(format!(
-            "there is no device cuda:{index}: the driver shows one GPU, cuda:0"
+            "device cuda:{index} does not exist: the driver reports one GPU, cuda:0"
         )),
         n => DeviceError::NoDevice(format!(
-            "there is no device cuda:{index}: the driver shows {n} GPUs, cuda:0 to cuda:{}",
+            "device cuda:{index} does not exist: the driver reports {n} GPUs, cuda:0 to cuda:{}",
             n - 1
         )),
     }
@@ -103,7 +103,7 @@ mod tests {
     fn a_number_too_high_is_told_what_there_is() {
         assert_eq!(
             no_such(2, 2).to_string(),
-            "there is no device cuda:2: the driver shows 2 GPUs, cuda:0 to cuda:1"
+            "device cuda:2 does not exist: the driver reports 2 GPUs, cuda:0 to cuda:1"
         );
         assert!(no_such(1, 1).to_string().ends_with("one GPU, cuda:0"));
         assert_eq!(no_such(0, 0), no_gpu());

@@ -41,16 +41,16 @@ impl Fit {
         let wheel = self.wheel();
         DeviceError::NoCompiler(match (chosen, unfit) {
             (Some(_), Some(unfit)) => format!(
-                "WARPINT_NVRTC names no usable run-time compiler (NVRTC): {unfit} \
-                 (unset it, and: pip install '{wheel}')"
+                "WARPINT_NVRTC does not name a usable run-time compiler (NVRTC): {unfit} \
+                 (unset it and run: pip install '{wheel}')"
             ),
             (Some(chosen), None) => format!(
-                "WARPINT_NVRTC={} is neither libnvrtc.so nor a folder that holds it \
-                 (unset it, and: pip install '{wheel}')",
+                "WARPINT_NVRTC={} is neither libnvrtc.so nor a folder that contains it \
+                 (unset it and run: pip install '{wheel}')",
                 chosen.display()
             ),
             (None, Some(unfit)) => format!(
-                "no run-time compiler (NVRTC) that fits: {unfit} \
+                "no suitable run-time compiler (NVRTC) was found: {unfit} \
                  (pip install '{wheel}', or set WARPINT_NVRTC to libnvrtc.so)"
             ),
             (None, None) => format!(

@@ -149,7 +149,7 @@ unsafe fn symbol<T: Copy>(library: &libloading::Library, name: &str) -> Result<T
     // SAFETY: as the caller promises.
     unsafe { library.get::<T>(name.as_bytes()) }
         .map(|symbol| *symbol)
-        .map_err(|_| format!("has no function {name}: it is too old, or no NVRTC"))
+        .map_err(|_| format!("has no function {name}: it is too old, or is not NVRTC"))
 }
 
 /// A translation unit held by the compiler.

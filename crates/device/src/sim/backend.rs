@@ -85,7 +85,7 @@ impl Simulator {
             .kernels
             .get(kernel as usize)
             .cloned()
-            .ok_or_else(|| failed("a launch", "there is no such kernel"))?;
+            .ok_or_else(|| failed("a launch", "the kernel does not exist"))?;
         if let Some(wrong) = state.wrong_launch(&kernel, shape, args) {
             return Err(failed(&format!("launching kernel {}", kernel.name), &wrong));
         }
@@ -132,7 +132,7 @@ impl State {
             _ => false,
         };
         let at = args.iter().position(outside)?;
-        Some(format!("argument {at} points to no memory of this device"))
+        Some(format!("argument {at} does not point to memory of this device"))
     }
 
     /// Checks that the bytes lie within one allocation.
@@ -242,7 +242,7 @@ impl Backend for Simulator {
             .programs
             .get(program as usize)
             .cloned()
-            .ok_or_else(|| failed(&what, "there is no such program"))?;
+            .ok_or_else(|| failed(&what, "the program does not exist"))?;
         let index =
             module.kernel(name).ok_or_else(|| failed(&what, "its program has no such kernel"))?;
         state.kernels.push(Kernel { program, module, index, name: name.to_owned(), shared_bytes });

@@ -85,7 +85,7 @@ impl Compiler {
             .map(|(program, version)| Self { program, version, folder: folder() })
             .ok_or_else(|| {
                 DeviceError::NoCompiler(
-                    "the simulator compiles kernels with a C++ compiler, and there is none: \
+                    "no C++ compiler was found, which the simulator needs: \
                      install g++ or clang++, or set WARPINT_CXX to one"
                         .to_owned(),
                 )

@@ -151,11 +151,11 @@ impl ProofFile {
         let read_error = |source| ProofFileError::Read { path: path_buf(), source };
         let file = match opened {
             Ok(file) => file,
-            Err(e) if e.is_missing() => return not_a_file("there is no such file"),
+            Err(e) if e.is_missing() => return not_a_file("the file does not exist"),
             Err(FileError::NotAFile { what: "a directory", .. }) => {
                 return not_a_file("it is a directory");
             }
-            Err(FileError::NotAFile { .. }) => return not_a_file("it is no regular file"),
+            Err(FileError::NotAFile { .. }) => return not_a_file("it is not a regular file"),
             Err(e) => return Err(read_error(e.in_message_of(path))),
         };
         let length = file.metadata().map_err(read_error)?.len();

@@ -180,13 +180,13 @@ fn what_has_the_name_of_a_proof_and_is_another_is_in_its_way() {
 fn what_is_no_regular_file_is_not_opened() {
     let root = tempfile::tempdir().unwrap();
     let says = |name: &str| ProofFile::read(&root.path().join(name)).unwrap_err().to_string();
-    assert!(says("none").ends_with("none is not a proof file: there is no such file"));
+    assert!(says("none").ends_with("none is not a proof file: the file does not exist"));
     assert!(says("").contains("it is a directory"));
     #[cfg(unix)]
     {
         let fifo = root.path().join("fifo");
         assert!(std::process::Command::new("mkfifo").arg(fifo).status().unwrap().success());
-        assert!(says("fifo").contains("no regular file"));
+        assert!(says("fifo").contains("not a regular file"));
     }
     // The size stated by the header is compared before memory is allocated.
     let header = with("M13\nabcdef", "M2147483647\n");

@@ -31,7 +31,7 @@ pub(crate) fn add_row(x: &mut [u64], a: &[u64], y: u64) -> u64 {
 /// Unless `product` has `a.len() + b.len()` limbs.
 #[inline]
 pub(super) fn mul(product: &mut [u64], a: &[u64], b: &[u64]) {
-    assert_eq!(product.len(), a.len() + b.len(), "a product of another length");
+    assert_eq!(product.len(), a.len() + b.len(), "the product has the wrong length");
     product.fill(0);
     let mut pairs = b.chunks_exact(2);
     for (i, pair) in pairs.by_ref().enumerate() {

@@ -117,8 +117,8 @@ impl Prime {
         out: &mut [f64],
         scratch: &mut Scratch,
     ) {
-        assert_eq!(shape.log2, self.log2, "tables of another length");
-        assert_eq!(out.len(), shape.points(), "a product of another length");
+        assert_eq!(shape.log2, self.log2, "the tables are for another length");
+        assert_eq!(out.len(), shape.points(), "the product has the wrong length");
         let vectors = shape.points() / WIDTH;
         let Scratch { a: x, b: y } = scratch;
         x.resize(vectors, Lane::default());

@@ -17,7 +17,7 @@ use crate::gpu::vectors::{copied, fits, levels_of_passes};
 pub enum PrimeFftError {
     /// The field has no root of unity of this order.
     #[error(
-        "the field has no root of unity of order 2^{log2}: transforms end at 2^{most} elements"
+        "the field has no root of unity of order 2^{log2}: transforms have at most 2^{most} elements"
     )]
     Length {
         /// The requested length, as an exponent of two.
