@@ -85,7 +85,7 @@ inline void __threadfence() { simt::fence(); }
 inline void __threadfence_block() { simt::fence(); }
 inline void __threadfence_system() { simt::fence(); }
 
-// These two alone order nothing.
+// Relaxed accesses: without fences they order nothing.
 template <class T>
 inline void store_relaxed(T* address, T value) {
     simt::atomic_write(address);

@@ -77,7 +77,7 @@ impl Device {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// A number that differs from that of every other device as long as this one exists.
+    /// A number that identifies the device among all existing ones.
     pub(crate) fn identity(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }

@@ -66,7 +66,7 @@ DEVICE void fill(Column& c, u32 word) {
     for (u32 i = 0; i < 3; i++) c.odd[i] = word;
 }
 
-// Negates the column, up to corrections of −1 and the sums s on both sides.
+// If `even` and `odd` are s − 1 for sums s, each becomes −s.
 DEVICE void complement(Column& c) {
 #pragma unroll
     for (u32 i = 0; i < 5; i++) c.even[i] = ~c.even[i];

@@ -203,7 +203,7 @@ mod tests {
         }
     }
 
-    /// The best of many times in microseconds.
+    /// The shortest of many measured times, in microseconds.
     fn time(mut work: impl FnMut()) -> f64 {
         let mut once = || {
             let start = Instant::now();
