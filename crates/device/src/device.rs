@@ -148,7 +148,6 @@ impl Device {
     ///
     /// If submission is slower than execution, the result includes device idle time; work submitted
     /// earlier gives the host a lead. The clock of a GPU has a resolution of about half a microsecond.
-    /// half a microsecond.
     pub fn times(
         &self,
         count: usize,

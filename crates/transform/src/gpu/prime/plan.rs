@@ -60,8 +60,6 @@ impl PrimeFftError {
 /// `d·batch·N + j`. If words do not represent such an x, results are meaningless.
 ///
 /// [`Plan::convolve`] preserves its second factor, and needs memory for one vector more.
-///
-/// [`Plan::convolve`] leaves its second factor as it is, and takes one vector more.
 #[derive(Debug)]
 pub struct PrimeFft<const L: usize> {
     device: Device,
