@@ -59,7 +59,7 @@ impl Folder {
                 return Ok(Some(Lock { folder, name, file, refused, is_removed_with_it: false }));
             }
         }
-        let source = io::Error::other("it is replaced again and again");
+        let source = io::Error::other("it is replaced repeatedly");
         Err(FileError::io("make the lock", &self.file(name), source))
     }
 

@@ -59,7 +59,7 @@ impl Unfinished {
             let folder = folder.clone();
             return Ok(Self { folder, handle, file, temporary, name, path, has_its_name: false });
         }
-        let source = io::Error::other("temporary files vanish again and again");
+        let source = io::Error::other("temporary files vanish repeatedly");
         Err(FileError::io("write", &path, source))
     }
 
