@@ -1,4 +1,4 @@
-//! Where a chore computes, and with what: an engine family for each of several tests at a time.
+//! The device and the engine family of a task, with several tests at a time.
 
 use anyhow::Context;
 use clap::Args;
@@ -7,7 +7,7 @@ use warpint_device::CPU;
 use warpint_mersenne::engine::{families, places};
 use warpint_mersenne::{DeviceChoice, DeviceId, EngineFamily};
 
-/// The options that say so.
+/// The options for the device and the engine.
 #[derive(Debug, Args)]
 pub(crate) struct Place {
     /// Where to compute: cpu, cuda, cuda:N, sim
@@ -16,13 +16,13 @@ pub(crate) struct Place {
     /// The engine family
     #[arg(long, value_name = "NAME", default_value = "fp64", value_parser = names())]
     engine: String,
-    /// So many at a time, each on one thread; by default 2, and 1 on a device
+    /// The number of tests at a time, each on one thread; by default 2, and 1 on a device
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     threads: Option<u64>,
 }
 
 impl Place {
-    /// The family.
+    /// The engine family.
     pub(crate) fn family(&self) -> anyhow::Result<&'static dyn EngineFamily> {
         let families = match self.device {
             DeviceChoice::On(id) => places::families_on(id)?,
@@ -32,8 +32,8 @@ impl Place {
         of_name.with_context(|| format!("no family {} on {}", self.engine, self.device))
     }
 
-    /// The family once for each thread; on a device, which does the work of one in order, one
-    /// family for each that has opened it for itself.
+    /// The engine family, once for each thread. A device executes the work of one family in order, so
+    /// on a device each thread opens a family of its own.
     pub(crate) fn for_threads(
         &self,
         family: &'static dyn EngineFamily,
@@ -57,7 +57,7 @@ fn names() -> PossibleValuesParser {
     PossibleValuesParser::new(families().iter().map(|family| family.name()))
 }
 
-/// `cpu`, `cuda`, `cuda:N` or `sim`.
+/// Parses `cpu`, `cuda`, `cuda:N` or `sim`.
 fn device(text: &str) -> Result<DeviceChoice, String> {
     match text.parse() {
         _ if text == "sim" => Ok(DeviceChoice::On(DeviceId::Sim)),

@@ -1,4 +1,4 @@
-//! Single bits flipped at random moments of a test, by the thousand.
+//! Flips single bits at random moments of tests, thousands of them.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ enum Test {
     Ll,
 }
 
-/// Where they flip.
+/// Where bits flip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum What {
     /// The residue, after any squaring
@@ -56,7 +56,7 @@ pub(crate) struct Options {
     place: Place,
 }
 
-/// Flips bits; an error if one does harm, or if Jacobi checks find too few or too many.
+/// Flips bits. An error if a flip does harm, or if Jacobi checks find too few or too many.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let (kind, usual) = match options.test {
         Test::Prp => (TestKind::Prp, 86_243),
@@ -113,12 +113,12 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Says what makes no sense in one line, and ends with exit code 2.
+/// Prints a usage error in one line, and exits with code 2.
 fn refuse(reason: &str) -> ! {
     clap::Error::raw(ErrorKind::ValueValidation, format!("{reason}\n")).exit()
 }
 
-/// A line for each sort of flip.
+/// Prints a line for each kind of flip.
 fn table(tally: &Tally) {
     println!("{:32} {:>6} {:>9} {:>7}", "flips in", "found", "harmless", "missed");
     for (sort, [found, harmless, missed]) in &tally.sorts {
@@ -126,7 +126,7 @@ fn table(tally: &Tally) {
     }
 }
 
-/// A line every few seconds, and one for each failure.
+/// Prints a line every few seconds, and one for each failure.
 struct Progress {
     count: u64,
     done: u64,

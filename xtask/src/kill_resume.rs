@@ -1,4 +1,4 @@
-//! SIGKILL at random moments: the same command must go on and end in the same residue.
+//! SIGKILL at random moments: the same command must resume and end with the same residue.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::kills::{CHECKPOINT_SECONDS, Killed, wait};
 
-/// Between two looks at whether the test has ended by itself.
+/// The interval of checks whether the test has ended by itself.
 const POLL: Duration = Duration::from_millis(2);
 
 /// The test to kill.
@@ -39,8 +39,8 @@ pub(crate) struct Options {
     killed: Killed,
 }
 
-/// An uninterrupted run, then one that is killed again and again; an error if
-/// residues or results files differ.
+/// Runs a test without interruption, then one that is killed repeatedly. An error if residues or
+/// results files differ.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let program = options.killed.program()?;
     let mut rng = options.killed.moments();
@@ -63,7 +63,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
                 tally.killed(&test.files("killed")?)?;
             }
             Some(status) => {
-                // It was done before the kill: begin again from nothing.
+                // The test ended before the kill: begin again from the start.
                 ensure!(status.success(), "a resumed run ended with {status}");
                 test.check("killed", &right)?;
                 fs::remove_dir_all(scratch.path().join("killed"))?;
@@ -85,8 +85,8 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A moment to kill at: one in five at the start, one in three right about a
-/// checkpoint, the others anywhere; on average the test gets a little further.
+/// A moment for a kill: one in five at the start, one in three close to a checkpoint, the others
+/// anywhere; on average the test makes a little progress.
 fn moment(rng: &mut ChaCha8Rng, whole: Duration, kills: u32) -> Duration {
     let share = (whole.as_secs_f64() * 3.0 / f64::from(kills.max(1))).max(0.3);
     let seconds = match rng.random_range(0..15) {
@@ -100,7 +100,7 @@ fn moment(rng: &mut ChaCha8Rng, whole: Duration, kills: u32) -> Duration {
     Duration::from_secs_f64(seconds)
 }
 
-/// The command under test, in directories of a scratch directory.
+/// The command under test, in subdirectories of a scratch directory.
 struct Test<'a> {
     program: PathBuf,
     options: &'a Options,
@@ -130,7 +130,7 @@ impl Test<'_> {
             .with_context(|| format!("starting {}", self.program.display()))
     }
 
-    /// Waits for the end; the res64 that was printed.
+    /// Waits for the end; returns the res64 that was printed.
     fn to_the_end(&self, dir: &str, child: &mut Child) -> anyhow::Result<String> {
         let status = child.wait()?;
         let file = |name: &str| fs::read_to_string(self.root.join(dir).join(name));
@@ -138,7 +138,7 @@ impl Test<'_> {
         res64(&file("stdout")?)
     }
 
-    /// results.txt holds one line, and its residue is right.
+    /// Checks that results.txt has one line, with the correct residue.
     fn check(&self, dir: &str, right: &str) -> anyhow::Result<()> {
         let path = self.root.join(dir).join("results.txt");
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
@@ -169,7 +169,7 @@ fn res64(text: &str) -> anyhow::Result<String> {
     }
 }
 
-/// Where the kills fell.
+/// The distribution of the kills.
 #[derive(Default)]
 struct Tally {
     kills: u32,
@@ -179,7 +179,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// Notes what a kill left behind: nothing that a resumed test found bad.
+    /// Checks the files left by a kill: the resumed test must not have found a damaged one.
     fn killed(&mut self, files: &[String]) -> anyhow::Result<()> {
         self.kills += 1;
         if let Some(bad) = files.iter().find(|f| f.ends_with(".bad")) {

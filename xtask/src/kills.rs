@@ -1,4 +1,4 @@
-//! What the chores that kill the program have in common.
+//! Common code of the tasks that kill the program.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,13 +11,13 @@ use clap::Args;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-/// Time between checkpoints, short, so that many kills hit one being saved.
+/// The time between checkpoints; short, so that many kills hit one while it is saved.
 pub(crate) const CHECKPOINT_SECONDS: f64 = 0.2;
 
-/// Which program is killed, and when.
+/// The program to kill, and the seed of the moments.
 #[derive(Debug, Args)]
 pub(crate) struct Killed {
-    /// The seed of all that is random; by default another each time, and printed
+    /// The seed of all random values; by default different each time, and printed
     #[arg(long)]
     seed: Option<u64>,
     /// The program
@@ -26,14 +26,14 @@ pub(crate) struct Killed {
 }
 
 impl Killed {
-    /// The program's path, from any directory.
+    /// The program's path, valid in any directory.
     pub(crate) fn program(&self) -> anyhow::Result<PathBuf> {
         fs::canonicalize(&self.program).with_context(|| {
             format!("{} is not there: cargo build --release", self.program.display())
         })
     }
 
-    /// The generator of the moments, whose seed is printed.
+    /// The random generator of the moments; prints its seed.
     pub(crate) fn moments(&self) -> ChaCha8Rng {
         let seed = self.seed.unwrap_or_else(rand::random);
         println!("seed {seed}");
@@ -41,7 +41,8 @@ impl Killed {
     }
 }
 
-/// Waits at most so long for a process to end by itself, or for something else, with looks `poll` apart.
+/// Waits for a process to end by itself, or for another condition, for a limited time; checks at
+/// intervals of `poll`.
 pub(crate) fn wait(
     child: &mut Child,
     most: Duration,

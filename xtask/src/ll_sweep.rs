@@ -1,4 +1,4 @@
-//! Every prime exponent in a range through Lucas–Lehmer, with every engine that takes it.
+//! Tests every prime exponent in a range by Lucas–Lehmer, with every engine that supports it.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use warpint_selftest::vectors;
 
 const BETWEEN_LINES: Duration = Duration::from_secs(5);
 
-/// Every engine that takes an exponent.
+/// Selects every engine that supports an exponent.
 const ALL: &str = "all";
 
 /// The options of `ll-sweep`.
@@ -28,8 +28,8 @@ pub(crate) struct Options {
     /// The largest exponent
     #[arg(long, default_value_t = 23_209)]
     to: u32,
-    /// The engine; the residues of all are compared. Exponents that it does not take are tested by
-    /// all that do
+    /// The engine; `all` compares the residues of all engines. Exponents that it does not support are
+    /// tested by all engines that do
     #[arg(long, value_name = "NAME", default_value = ALL, value_parser = names())]
     engine: String,
 }
@@ -48,11 +48,11 @@ struct Tested {
     elapsed: Duration,
 }
 
-/// Tests every prime p of the range; an error if a verdict is not that of the
-/// known list, or the engines differ.
+/// Tests every prime p of the range. An error if a verdict differs from the known list, or if engines
+/// differ.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let known = vectors::mersenne_primes()?.exponents;
-    // Longest first, so that no thread is left with a long one at the end.
+    // Longest first, so that no thread begins a long one at the end.
     let mut exponents: Vec<u32> =
         primes::primes_between(u64::from(options.from), u64::from(options.to))
             .map(|p| p as u32)
@@ -97,7 +97,7 @@ fn test_all(name: &str, p: u32) -> anyhow::Result<Vec<Tested>> {
     families.into_iter().map(|family| test_one(family, p)).collect()
 }
 
-/// The whole test that the program runs, single-threaded and without files.
+/// Runs the whole test as the program does, single-threaded and without files.
 fn test_one(family: &'static dyn EngineFamily, p: u32) -> anyhow::Result<Tested> {
     let what = || format!("M{p} by {}", family.name());
     let exponent = Exponent::new(u64::from(p)).with_context(what)?;
@@ -114,7 +114,7 @@ fn test_one(family: &'static dyn EngineFamily, p: u32) -> anyhow::Result<Tested>
     Ok(Tested { family: family.name(), p, prime, res64: outcome.residue.res64_hex(), elapsed })
 }
 
-/// What is wrong with the tests of one exponent, if anything is.
+/// Describes a mismatch among the tests of one exponent, if any.
 fn mismatch(of_p: &[Tested], known: &[u32]) -> Option<String> {
     let first = of_p.first()?;
     let prime = known.contains(&first.p);
@@ -132,7 +132,7 @@ fn verdict(prime: bool) -> &'static str {
     if prime { "prime" } else { "composite" }
 }
 
-/// A line for each family: tests, primes found, squarings, time.
+/// Prints a line for each family: tests, primes found, squarings, time.
 fn table(tested: &[Vec<Tested>]) {
     println!(
         "{:12} {:>9} {:>7} {:>12} {:>10} {:>12}",
@@ -155,7 +155,7 @@ fn table(tested: &[Vec<Tested>]) {
     }
 }
 
-/// A line every few seconds: how much of the work, not of the list, is done.
+/// Prints a line every few seconds with the completed part of the work, not of the list.
 struct Progress {
     begin: Instant,
     last: Instant,
@@ -172,7 +172,7 @@ impl Progress {
         Self { begin: now, last: now, exponents: exponents.len(), tested: 0, work, done: 0.0 }
     }
 
-    /// p squarings of p·log p each.
+    /// The work of a test: p squarings of p·log p each.
     fn work(p: u32) -> f64 {
         f64::from(p).powi(2) * f64::from(p).ln()
     }

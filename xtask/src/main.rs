@@ -1,5 +1,4 @@
-//! Chores of the workspace that are too long, or too rough, for `cargo test`:
-//! `cargo xtask --help`.
+//! Tasks of the workspace that are too long, or too disruptive, for `cargo test`: `cargo xtask --help`.
 
 mod check_docs;
 mod check_kernels;
@@ -25,19 +24,20 @@ enum Task {
     LlSweep(ll_sweep::Options),
     /// Kill a running test at random moments, resume it, compare the residue
     KillResume(kill_resume::Options),
-    /// Flip bits at random moments of tests: each must be found, and every residue be right
+    /// Flip bits at random moments of tests: each flip must be found, and every residue be correct
     Flips(flips::Options),
-    /// Change bytes of a proof file: none may be read and verified any more
+    /// Change bytes of a proof file: no changed file may be accepted
     ProofBytes(proof_bytes::Options),
     /// Round-off of `fp64` on a device at every length, as the table that margins come from
     Margins(margins::Options),
-    /// README.md short, prose narrow, links and the table of contents of the book complete
+    /// Check the documents: length of README.md, width of prose, links, table of contents of the book
     CheckDocs(check_docs::Options),
-    /// Every kernel compiled for every architecture, its registers and spills within budget
+    /// Compile every kernel for every architecture; compare registers and spills with the budgets
     CheckKernels(check_kernels::Options),
-    /// The kernels on the simulator, under the address and the thread sanitizer
+    /// Run the kernels on the simulator, under the address and the thread sanitizer
     SimSuites(sim_suites::Options),
-    /// Kill `warpint work` at random moments: one result for each line, the others as they were
+    /// Kill `warpint work` at random moments: each line must have one result, other lines must not
+    /// change
     WorkKills(work_kills::Options),
 }
 

@@ -1,7 +1,7 @@
-//! The accuracy of `fp64` on a device, measured at every length: the table
+//! Measures the accuracy of `fp64` on a device at every length: the table
 //! `crates/mersenne/tables/fp64-round-off.txt`.
 //!
-//! Exponents are chosen by the margin, and so by the table that the program was built with.
+//! Exponents are chosen by the margin, and so by the table with which the program was built.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -21,17 +21,17 @@ use warpint_mersenne::{
 };
 use warpint_selftest::sample;
 
-/// Squarings that are all measured after a sum was made.
+/// The number of squarings measured after a sum.
 const WATCHED: u64 = 100;
 
-/// Squarings after which another residue is drawn.
+/// The number of squarings of one residue; then another one is drawn.
 const SQUARINGS_OF_A_RESIDUE: u64 = 500;
 
-/// The bits of margin at which a length is measured, and what the next exponent has more.
+/// The margin in bits at which a length is measured, and the difference to the next exponent.
 const MARGIN: f64 = 0.3;
 const MARGIN_STEP: f64 = 0.5;
 
-/// The most engines at a time: of 36·2^20 words each has about a gigabyte on the device.
+/// The largest number of engines at a time: one of 36·2^20 words needs about a gigabyte on the device.
 const MOST_ENGINES: usize = 8;
 
 /// The options of `margins`.
@@ -43,23 +43,23 @@ pub(crate) struct Options {
     /// The lengths, as 64K..36M; by default from 64K words on, and on the simulator to 1K
     #[arg(long, value_name = "FROM..TO", value_parser = range)]
     lengths: Option<RangeInclusive<usize>>,
-    /// The squarings measured at each length, at least
+    /// The least number of squarings measured at each length
     #[arg(long, value_name = "K", default_value_t = 2_000,
           value_parser = clap::value_parser!(u64).range(RoundOff::LEAST_PRODUCTS..))]
     squarings: u64,
-    /// The ways to cut each length that are tried, the default first; the worst is kept
+    /// The number of shapes tried for each length, the default first; the worst is kept
     #[arg(long, value_name = "K", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..))]
     shapes: u32,
-    /// The exponents of each length that are tried, 0.3, 0.8, 1.3 … bits short of the margin; the
+    /// The number of exponents tried for each length, 0.3, 0.8, 1.3 … bits short of the margin; the
     /// worst is kept
     #[arg(long, value_name = "K", default_value_t = 2,
           value_parser = clap::value_parser!(u32).range(1..=10))]
     exponents: u32,
-    /// The seed of the residues; by default another each time, and printed
+    /// The seed of the residues; by default different each time, and printed
     #[arg(long)]
     seed: Option<u64>,
-    /// A file for the table, which is printed too
+    /// A file for the table, which is also printed
     #[arg(long)]
     output: Option<PathBuf>,
 }
@@ -72,14 +72,14 @@ fn device(text: &str) -> Result<DeviceId, String> {
     }
 }
 
-/// `64K..36M`, both ends included.
+/// Parses `64K..36M`, both ends included.
 fn range(text: &str) -> Result<RangeInclusive<usize>, String> {
     let ends = text.split_once("..").and_then(|(from, to)| Some(words(from)?..=words(to)?));
     let range = ends.ok_or("not a range of lengths, as 64K..36M")?;
     if range.is_empty() { Err("the first length is above the last".into()) } else { Ok(range) }
 }
 
-/// `65536`, `64K`, `1M`.
+/// Parses `65536`, `64K`, `1M`.
 fn words(text: &str) -> Option<usize> {
     let (digits, unit) = match text.strip_suffix('K') {
         Some(digits) => (digits, 1 << 10),
@@ -88,7 +88,7 @@ fn words(text: &str) -> Option<usize> {
     digits.parse::<usize>().ok()?.checked_mul(unit)
 }
 
-/// A length in one shape at one exponent.
+/// A length in one shape, at one exponent.
 #[derive(Debug, Clone)]
 struct Case {
     length: usize,
@@ -97,7 +97,7 @@ struct Case {
     shape: String,
 }
 
-/// Measures every length; an error if one has too much round-off to be measured.
+/// Measures every length. An error if the round-off of a length is too high to be measured.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let lengths = options.lengths.clone().unwrap_or(match options.device {
         DeviceId::Sim => 1..=1 << 10,
@@ -146,7 +146,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The least Z, and how far the cases of a length are apart.
+/// Prints the least Z, and how much the cases of a length differ.
 fn summarise(measured: &[MeasuredLength], lines: &[MeasuredLength]) {
     if let Some((z, length)) = lines
         .iter()
@@ -155,7 +155,7 @@ fn summarise(measured: &[MeasuredLength], lines: &[MeasuredLength]) {
     {
         eprintln!("least Z of these squarings: {z:.1}, at {length} words");
     }
-    // Cases of a length come with the default shape at the longest words first.
+    // The cases of a length begin with the default shape at the largest exponent.
     let apart = lines.iter().filter_map(|line| {
         let first = measured.iter().find(|first| first.length == line.length)?;
         Some((line.c / first.c, line.length))
@@ -172,8 +172,8 @@ fn fp64_on(device: DeviceId) -> Result<&'static dyn EngineFamily> {
     families.into_iter().find(|family| family.name() == "fp64").context("no family fp64")
 }
 
-/// The cases of every length, ascending; those of a length with the default shape at the longest
-/// words first.
+/// The cases of every length, ascending; those of one length begin with the default shape at the
+/// largest exponent.
 fn cases(
     family: &dyn EngineFamily,
     lengths: &RangeInclusive<usize>,
@@ -200,7 +200,7 @@ fn cases(
     cases
 }
 
-/// The largest odd p with that margin at a length; `None` if no p has it.
+/// The largest odd p with the given margin at a length; `None` if no p has it.
 fn longest(family: &dyn EngineFamily, length: usize, margin: f64) -> Option<u32> {
     let good = |p: u32| family.margin(p, length).is_ok_and(|found| found.bits >= margin);
     let step = length as u32 / 4;
@@ -213,8 +213,8 @@ fn longest(family: &dyn EngineFamily, length: usize, margin: f64) -> Option<u32>
     Some(if low % 2 == 0 { low - 1 } else { low })
 }
 
-/// Builds engines ahead on other threads, since compiling takes longer than squaring, and
-/// measures one after the other. The results are in the order of the cases.
+/// Builds engines ahead on other threads, because compiling takes longer than squaring, and measures
+/// them one after another. The results are in the order of the cases.
 fn measure(
     family: &'static dyn EngineFamily,
     cases: &[Case],
@@ -223,7 +223,7 @@ fn measure(
     mut each: impl FnMut(&MeasuredLength),
 ) -> Result<Vec<MeasuredLength>> {
     let next = AtomicUsize::new(0);
-    // Every builder has one engine at most, and one is being measured.
+    // Every builder has at most one engine, and one more is being measured.
     let builders = thread::available_parallelism()?.get().min(MOST_ENGINES - 1).min(cases.len());
     thread::scope(|scope| {
         let (built, engines) = mpsc::sync_channel(0);
@@ -236,7 +236,7 @@ fn measure(
                     let mut rng = sample::random(seed);
                     rng.set_stream(at as u64);
                     let engine = build(family, case, &mut rng);
-                    // Nobody listens after an error.
+                    // After an error the receiver is gone.
                     if built.send((at, rng, engine)).is_err() {
                         break;
                     }
@@ -259,8 +259,7 @@ fn measure(
     })
 }
 
-/// An engine with a drawn residue in register 0 that was squared once, so that all kernels are
-/// there.
+/// An engine with a random residue in register 0, squared once so that all kernels are loaded.
 fn build(family: &dyn EngineFamily, case: &Case, rng: &mut ChaCha8Rng) -> Result<Box<dyn Engine>> {
     let options = BuildOptions { registers: 2, threads: 1, variant: case.variant };
     let mut engine = family.build(case.p, case.length, options)?;
@@ -269,7 +268,7 @@ fn build(family: &dyn EngineFamily, case: &Case, rng: &mut ChaCha8Rng) -> Result
     Ok(engine)
 }
 
-/// Round-off of at least so many squarings more, all of them measured.
+/// Measures the round-off of at least `squarings` squarings.
 fn round_off(engine: &mut dyn Engine, squarings: u64, rng: &mut ChaCha8Rng) -> Result<RoundOff> {
     let stretches = squarings.div_ceil(WATCHED);
     for stretch in 0..stretches {
@@ -278,8 +277,8 @@ fn round_off(engine: &mut dyn Engine, squarings: u64, rng: &mut ChaCha8Rng) -> R
             let x = sample::residue(rng, engine.exponent());
             engine.write(0, &x, Shift::ZERO)?;
         } else {
-            // A sum has the next squarings measured as a written register has, and takes the
-            // host no time; nothing reads this one.
+            // A sum starts the measurement of the next squarings like writing a register, but takes no
+            // host time. The sum itself is not used.
             engine.add(1, 0, 0)?;
         }
         engine.square(0, WATCHED, Step::Square, Shift::ZERO)?;
@@ -337,7 +336,7 @@ mod tests {
         for (line, case) in first.iter().zip(cases) {
             assert_eq!((line.length, line.exponent), (case.length, case.p));
             assert_eq!((line.squarings, &line.shape), (Some(101), &case.shape));
-            // Short transforms are a little more accurate than long ones.
+            // Short transforms are slightly more accurate than long ones.
             assert!((0.1..0.5).contains(&line.c), "{line}");
             assert!(line.z.is_some_and(|z| z > 10.0), "{line}");
             assert!(line.to_string().parse::<MeasuredLength>().is_ok(), "{line}");

@@ -1,4 +1,4 @@
-//! A proof file with one byte changed, a byte after another.
+//! Changes single bytes of a proof file, one after another.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -19,37 +19,37 @@ const BETWEEN_LINES: Duration = Duration::from_secs(10);
 /// The options of `proof-bytes`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// The proof file; it is only read
+    /// The proof file, which is not modified
     file: PathBuf,
-    /// The bytes that are changed: 0, N, 2N, …, and the last
+    /// The distance N of the bytes that are changed: 0, N, 2N, …, and the last
     #[arg(long, value_name = "N", default_value_t = 1_000,
           value_parser = clap::value_parser!(u64).range(1..))]
     every: u64,
-    /// The seed of the changes; by default another each time, and printed
+    /// The seed of the changes; by default different each time, and printed
     #[arg(long)]
     seed: Option<u64>,
     #[command(flatten)]
     place: Place,
 }
 
-/// What became of a changed file.
+/// The outcome for a changed file.
 enum Fate {
-    /// It is no proof file any more.
+    /// The file is not a valid proof file.
     Unread,
-    /// It is one, and its proof is wrong.
+    /// The file is a proof file whose proof is wrong.
     Refused,
-    /// It was accepted.
+    /// The file was accepted.
     Accepted,
 }
 
-/// One byte, what it was and what it is made.
+/// One byte with its old and its new value.
 struct Change {
     offset: usize,
     from: u8,
     to: u8,
 }
 
-/// Changes bytes; an error if the file is not right as it is, or still accepted after a change.
+/// Changes bytes. An error if the original file is not accepted, or a changed one is.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let begun = Instant::now();
     let path = &options.file;
@@ -87,10 +87,10 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
 }
 
 fn named(path: &Path) -> String {
-    format!("{} is no proof file", path.display())
+    format!("{} is not a proof file", path.display())
 }
 
-/// Each byte whose turn it is becomes another one.
+/// The changes: each selected byte gets another value.
 fn changes(bytes: &[u8], every: u64, seed: u64) -> Vec<Change> {
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
     let step = usize::try_from(every).unwrap_or(usize::MAX);
@@ -104,7 +104,7 @@ fn changes(bytes: &[u8], every: u64, seed: u64) -> Vec<Change> {
         .collect()
 }
 
-/// Takes changes until there are no more.
+/// Processes changes until there are no more.
 fn work(bytes: &[u8], changes: &[Change], family: &'static dyn EngineFamily, tally: &Tally) {
     let mut bytes = bytes.to_vec();
     while let Some(change) = tally.next().and_then(|k| changes.get(k)) {
@@ -114,7 +114,7 @@ fn work(bytes: &[u8], changes: &[Change], family: &'static dyn EngineFamily, tal
     }
 }
 
-/// What `warpint proof verify` does with a file of these bytes.
+/// Verifies a file of these bytes like `warpint proof verify`.
 fn verify(bytes: &[u8], family: &'static dyn EngineFamily) -> anyhow::Result<Fate> {
     let Ok(file) = ProofFile::from_bytes(bytes) else { return Ok(Fate::Unread) };
     let parts = Proof::from_parts(file.exponent(), file.factors(), file.residues());
@@ -125,11 +125,11 @@ fn verify(bytes: &[u8], family: &'static dyn EngineFamily) -> anyhow::Result<Fat
     Ok(if verified.is_valid() { Fate::Accepted } else { Fate::Refused })
 }
 
-/// What was found, and a line every few seconds.
+/// Counts outcomes, and prints a line every few seconds.
 struct Tally {
     count: usize,
     taken: AtomicU64,
-    /// Unread, refused, accepted, not judged.
+    /// The numbers of unread, refused, accepted and undecided files, and the time of the last line.
     counts: Mutex<([u64; 4], Instant)>,
     begun: Instant,
 }

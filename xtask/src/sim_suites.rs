@@ -1,4 +1,4 @@
-//! The kernels on the simulator, recorded, and done again under sanitizers.
+//! Runs the kernels on the simulator, records them, and replays them under sanitizers.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,16 +17,16 @@ use warpint_selftest::sample;
 #[path = "../../crates/device/tests/planted/mod.rs"]
 mod planted;
 
-/// Orders of blocks and threads in which each record is replayed.
+/// The orders of blocks and threads in which each record is replayed.
 const SEEDS: [u64; 2] = [0, 1];
 
-/// Suites whose kernels make lists in the order in which their warps come, which is that of the record only with
-/// the first seed.
+/// Suites whose kernels make lists in the order of arrival of their warps, which equals that of the
+/// record only with the first seed.
 const IN_ORDER: [&str; 2] = ["collatz", "collatz-overflows"];
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Only suites and planted errors whose name holds this
+    /// Only suites and planted errors whose name contains this text
     #[arg(long, default_value = "")]
     only: String,
     /// Keep the records in this folder
@@ -34,7 +34,7 @@ pub(crate) struct Options {
     keep: Option<PathBuf>,
 }
 
-/// A name, and what runs kernels on a device and checks their results.
+/// The name of a suite, and the function that runs kernels on a device and checks their results.
 type Suite = (&'static str, fn(&Device) -> Result<()>);
 
 /// All suites.
@@ -62,7 +62,7 @@ const SUITES: &[Suite] = &[
     ("fp64-4608", |device| fp64(device, 86_243, 4608)),
 ];
 
-/// The field arithmetic of the kernels, against that of the CPU.
+/// The field arithmetic of the kernels, compared with that of the CPU.
 fn field(device: &Device) -> Result<()> {
     for (name, case) in warpint_selftest::fields::goldilocks::CASES {
         case(device, warpint_selftest::SEED).map_err(anyhow::Error::msg).context(*name)?;
@@ -70,7 +70,7 @@ fn field(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// The same in the fields of primes of 47 to 50 bits, with fewer values drawn.
+/// The same in the fields of primes of 47 to 50 bits, with fewer random values.
 fn field50(device: &Device) -> Result<()> {
     for (name, case) in warpint_selftest::fields::f50::CASES {
         case(device, warpint_selftest::SEED, 500).map_err(anyhow::Error::msg).context(*name)?;
@@ -78,7 +78,7 @@ fn field50(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Operations of batches: numbers in a row, in rows of a warp, and in rows of a block.
+/// Operations of batches: numbers in one lane, across a warp, and across a block.
 fn elementwise(device: &Device) -> Result<()> {
     for (name, case) in warpint_selftest::batches::elementwise::CASES {
         let widths = [3, 132, 1030];
@@ -87,7 +87,7 @@ fn elementwise(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Sums of batches within a warp and over several, and small products by every method.
+/// Sums of batches within a warp and across several, and small products by every method.
 fn batches(device: &Device) -> Result<()> {
     use warpint_selftest::batches::{CASES, CASES_OF_DEVICES, Sizes};
     let executor = Executor::on(device.clone());
@@ -100,12 +100,12 @@ fn batches(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Quotients, common divisors, inverses, powers, square roots and prepared moduli in one lane and in groups
-/// of two and four.
+/// Quotients, common divisors, inverses, powers, square roots and prepared moduli, in one lane and in
+/// groups of two and four lanes.
 fn division(device: &Device) -> Result<()> {
     use warpint_selftest::batches::{CASES, Sizes};
     let executor = Executor::on(device.clone());
-    // The last has two warps for different numbers in each block.
+    // The last case has two warps with different numbers in each block.
     let (widths, powers) = (vec![(3, 3), (40, 70)], vec![(33, 140)]);
     let sizes = Sizes { widths, powers, ..Sizes::least() };
     for (name, case) in CASES {
@@ -126,7 +126,8 @@ fn division(device: &Device) -> Result<()> {
     cofactors_in_blocks(&executor)
 }
 
-/// Common divisors and cofactors where a block of several warps has a number; short ones, which take few steps.
+/// Common divisors and cofactors with a block of several warps per number; short numbers, which take
+/// few steps.
 fn cofactors_in_blocks(executor: &Executor) -> Result<()> {
     let width = Width::new(32 * 1100)?;
     let batch = |executor: &Executor, rows: [u32; 4]| {
@@ -143,10 +144,10 @@ fn cofactors_in_blocks(executor: &Executor) -> Result<()> {
     Ok(())
 }
 
-/// Cases that are suites of their own.
+/// Cases that are separate suites.
 const COLLATZ_ALONE: [&str; 3] = ["delays", "tables", "overflows"];
 
-/// Methods of the Collatz conjecture on few numbers.
+/// The methods of the Collatz conjecture on few numbers.
 fn collatz(device: &Device, wanted: fn(&str) -> bool) -> Result<()> {
     use warpint_selftest::collatz::{CASES, Sizes};
     let mut cases = CASES.iter().filter(|(name, _)| wanted(name)).peekable();
@@ -168,7 +169,7 @@ fn transform_big(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Transforms modulo small primes, and by way of them.
+/// Transforms modulo small primes, and transforms by small primes.
 fn transform_small(device: &Device) -> Result<()> {
     use warpint_selftest::transforms::small::{CASES, Sizes};
     let fields = vec![(0, 3, 2), (2, 2, 1)];
@@ -180,7 +181,7 @@ fn transform_small(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Transforms over other prime fields, with elements of two words and of more than registers have room for.
+/// Transforms over other prime fields, with elements of two words and elements too large for registers.
 fn transform_prime(device: &Device) -> Result<()> {
     use warpint_selftest::transforms::prime::CASES;
     for (name, case) in CASES {
@@ -200,7 +201,7 @@ fn fp64(device: &Device, p: u32, length: usize) -> Result<()> {
     every_operation(&Fp64On::new(device.clone()), p, length)
 }
 
-/// Every operation of an engine, against `goldilocks` on the CPU.
+/// Compares every operation of an engine with `goldilocks` on the CPU.
 fn every_operation(on_device: &dyn EngineFamily, p: u32, length: usize) -> Result<()> {
     let on_cpu = warpint_mersenne::engine::family("goldilocks").context("no family goldilocks")?;
     let cpu_length = sample::shortest_length(on_cpu, p).map_err(anyhow::Error::msg)?;
@@ -226,12 +227,12 @@ fn every_operation(on_device: &dyn EngineFamily, p: u32, length: usize) -> Resul
     Ok(())
 }
 
-/// A record to be replayed, and what the replay must say.
+/// A record to replay, and the expected outcome.
 struct Case {
     name: String,
     folder: PathBuf,
     sanitizer: Sanitizer,
-    /// Parts of the report of a planted error; none: it must pass.
+    /// Parts of the expected report of a planted error; if empty, the replay must pass.
     report: &'static [&'static str],
 }
 
@@ -282,7 +283,7 @@ fn suite_cases(folder: &Path, only: &str) -> Result<Vec<Case>> {
     Ok(cases?.into_iter().flatten().collect())
 }
 
-/// Records each kernel with an error planted that a sanitizer must find.
+/// Records each kernel with a planted error that a sanitizer must find.
 fn planted_cases(folder: &Path, only: &str) -> Result<Vec<Case>> {
     let sanitizer = |finder| match finder {
         planted::Finder::Scheduler => None,
@@ -296,7 +297,7 @@ fn planted_cases(folder: &Path, only: &str) -> Result<Vec<Case>> {
         .map(|(plant, sanitizer)| {
             let folder = folder.join(plant.name);
             match (plant.suite)(&recording(&folder)?, Some(plant.name)) {
-                // Without a sanitizer the error may go unseen, or spoil the result.
+                // Without a sanitizer the error may go unnoticed, or produce a wrong result.
                 Ok(()) | Err(DeviceError::Fault { .. } | DeviceError::Failed { .. }) => {}
                 Err(error) => return Err(error.into()),
             }

@@ -1,14 +1,12 @@
 //! Double-double numbers: unevaluated sums of two `f64`, about 106 bits.
 //!
-//! For tables (weights, roots of unity) that must be right to the last bit of
-//! an `f64`, or nearly: they are computed here to 100 bits and more and rounded
-//! once. Algorithms: Dekker (1971), "A floating-point technique for extending
-//! the available precision"; error bounds as in Joldes, Muller and Popescu
-//! (2017), "Tight and rigorous error bounds for basic building blocks of
-//! double-word arithmetic".
+//! For tables (weights, roots of unity) that must be correct to the last bit of an `f64`, or nearly:
+//! entries are computed here to 100 bits and more and rounded once. Algorithms: Dekker (1971), "A
+//! floating-point technique for extending the available precision"; error bounds as in Joldes, Muller
+//! and Popescu (2017), "Tight and rigorous error bounds for basic building blocks of double-word
+//! arithmetic".
 //!
-//! Nothing here needs a fused multiply-add, so that every CPU builds the same
-//! tables.
+//! Fused multiply-adds are not used, so that every CPU builds the same tables.
 
 use core::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -19,7 +17,7 @@ pub struct Dd {
     lo: f64,
 }
 
-/// (s, e) with s = fl(a + b) and s + e = a + b exactly (Knuth).
+/// Computes (s, e) with s = fl(a + b) and s + e = a + b exactly (Knuth).
 #[inline]
 #[must_use]
 pub fn two_sum(a: f64, b: f64) -> (f64, f64) {
@@ -28,15 +26,15 @@ pub fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (s, (a - (s - b_part)) + (b - b_part))
 }
 
-/// The same for |a| ≥ |b| or a = 0 (Dekker), in half the operations.
+/// Like [`two_sum`] for |a| ≥ |b| or a = 0 (Dekker), in half the operations.
 #[inline]
 fn quick_two_sum(a: f64, b: f64) -> (f64, f64) {
     let s = a + b;
     (s, b - (s - a))
 }
 
-/// (q, e) with q = fl(a·b) and q + e = a·b exactly (Dekker's product by
-/// Veltkamp splitting), for |a|, |b| < 2^990 and a product above 2^−960.
+/// Computes (q, e) with q = fl(a·b) and q + e = a·b exactly (Dekker's product by Veltkamp splitting),
+/// for |a|, |b| < 2^990 and a product above 2^−960.
 #[inline]
 #[must_use]
 pub fn two_prod(a: f64, b: f64) -> (f64, f64) {
@@ -45,7 +43,7 @@ pub fn two_prod(a: f64, b: f64) -> (f64, f64) {
     (q, ((ah * bh - q) + ah * bl + al * bh) + al * bl)
 }
 
-/// a = h + l with at most 26 bits in each.
+/// Splits a = h + l with at most 26 bits in each.
 #[inline]
 fn split(a: f64) -> (f64, f64) {
     const SPLITTER: f64 = 134_217_729.0; // 2^27 + 1
@@ -59,8 +57,8 @@ impl Dd {
     pub const ZERO: Self = Self::from_f64(0.0);
     /// 1.
     pub const ONE: Self = Self::from_f64(1.0);
-    /// π = 3.14159265358979323846264338327950288… (OEIS A000796), the nearest
-    /// `f64` and the nearest `f64` to what remains.
+    /// π = 3.14159265358979323846264338327950288… (OEIS A000796): the nearest `f64`, and the `f64`
+    /// nearest to the difference.
     pub const PI: Self = Self { hi: core::f64::consts::PI, lo: 1.224_646_799_147_353_2e-16 };
     /// ln 2 = 0.693147180559945309417232121458176568… (OEIS A002162), likewise.
     pub const LN_2: Self = Self { hi: core::f64::consts::LN_2, lo: 2.319_046_813_846_299_6e-17 };
@@ -77,7 +75,7 @@ impl Dd {
     /// a, exactly.
     #[must_use]
     pub fn from_u64(a: u64) -> Self {
-        // 32 bits a half: both exact.
+        // 32 bits in each half: both are exact.
         let (hi, lo) = ((a >> 32) as f64 * 4_294_967_296.0, (a & 0xffff_ffff) as f64);
         let (hi, lo) = quick_two_sum(hi, lo);
         Self { hi, lo }
@@ -95,7 +93,7 @@ impl Dd {
         (self.hi, self.lo)
     }
 
-    /// self·2^k for a power of two whose parts neither overflow nor go denormal.
+    /// self·2^k for a power of two, if the parts of the result neither overflow nor become subnormal.
     #[must_use]
     pub fn scaled(self, power_of_two: f64) -> Self {
         Self { hi: self.hi * power_of_two, lo: self.lo * power_of_two }
@@ -108,7 +106,7 @@ impl Dd {
     }
 }
 
-/// Relative error at most 3·2^−106, also for opposite signs.
+/// The relative error is at most 3·2^−106, also for opposite signs.
 impl Add for Dd {
     type Output = Self;
     fn add(self, b: Self) -> Self {
@@ -127,7 +125,7 @@ impl Neg for Dd {
     }
 }
 
-/// As addition.
+/// The error bound is that of addition.
 impl Sub for Dd {
     type Output = Self;
     fn sub(self, b: Self) -> Self {
@@ -135,7 +133,7 @@ impl Sub for Dd {
     }
 }
 
-/// Relative error at most 7·2^−106.
+/// The relative error is at most 7·2^−106.
 impl Mul for Dd {
     type Output = Self;
     fn mul(self, b: Self) -> Self {
@@ -145,7 +143,7 @@ impl Mul for Dd {
     }
 }
 
-/// Relative error below 2^−101, by three quotient digits.
+/// The relative error is below 2^−101, by three quotient digits.
 impl Div for Dd {
     type Output = Self;
     fn div(self, b: Self) -> Self {
@@ -161,8 +159,8 @@ impl Div for Dd {
 
 /// 2^(num/den) for 0 ≤ num < den < 2^53, with a relative error below 2^−100.
 ///
-/// exp(x) with x = ±ln 2·(distance to the nearer of 0 and 1), so |x| < 0.347,
-/// by 26 terms of its Taylor series (the remainder is below 2^−120).
+/// Computed as exp(x) with x = ±ln 2·(distance to the nearer of 0 and 1), so |x| < 0.347, by 26 terms
+/// of its Taylor series (the remainder is below 2^−120).
 ///
 /// # Panics
 /// Unless num < den.
@@ -178,18 +176,18 @@ pub fn exp2_ratio(num: u64, den: u64) -> Dd {
     if upper_half { series.scaled(2.0) } else { series }
 }
 
-/// (cos, sin)(2πk/n) for n < 2^60, each with an error below 2^−100 (relative to
-/// its own size); exact on the axes, and cos = ±sin exactly on the diagonals.
+/// (cos, sin)(2πk/n) for n < 2^60, each with a relative error below 2^−100; exact on the axes, and
+/// cos = ±sin exactly on the diagonals.
 ///
-/// The angle is brought into the first octant in integers, where the Taylor
-/// series need 15 terms each (the remainder is below 2^−110).
+/// The angle is reduced to the first octant in integers. There the Taylor series need 15 terms each
+/// (the remainder is below 2^−110).
 ///
 /// # Panics
 /// If n is zero.
 #[must_use]
 pub fn cos_sin_2pi(k: u64, n: u64) -> (Dd, Dd) {
     assert!(n > 0, "an angle of k/0 turns");
-    // a counts eighths of the n-th part of a turn: 8n is the whole turn.
+    // a is in units of 1/(8n) of a turn: 8n is the whole turn.
     let mut a = 8 * (k % n);
     let below = a > 4 * n;
     if below {
@@ -217,7 +215,7 @@ pub fn cos_sin_2pi(k: u64, n: u64) -> (Dd, Dd) {
 /// (cos x, sin x) for 0 ≤ x ≤ π/4.
 fn first_octant(x: Dd) -> (Dd, Dd) {
     let square = x * x;
-    // 1 − x²/(m(m+1))·(1 − x²/((m+2)(m+3))·…), from the innermost term out.
+    // 1 − x²/(m(m+1))·(1 − x²/((m+2)(m+3))·…), from the innermost term outwards.
     let nested = |first: u32| {
         (0..15u32)
             .rev()
@@ -233,8 +231,7 @@ mod tests {
     use crate::limbs::{self, oracle};
     use proptest::prelude::*;
 
-    /// ⌊|x|·2^120⌉ for |x| < 128; every bit of a double-double this size that
-    /// matters is in it.
+    /// ⌊|x|·2^120⌉ for |x| < 128; it contains every significant bit of a double-double of this size.
     fn fixed(x: Dd) -> u128 {
         let part = |f: f64| (f * 2f64.powi(120)) as i128;
         let v = part(x.hi) + part(x.lo);
@@ -281,8 +278,8 @@ mod tests {
 
     #[test]
     fn the_constants_agree_with_their_decimals() {
-        // The first 34 decimals as an integer, against ⌊x·2^110⌋ in exact arithmetic:
-        // x·10^34 is within 1 of it.
+        // The first 34 decimals as an integer, compared with ⌊x·2^110⌋ in exact arithmetic: x·10^34
+        // differs from it by at most 1.
         let check = |x: Dd, decimals: u128| {
             let scaled = Dd::from_u64(10u64.pow(17)) * Dd::from_u64(10u64.pow(17)) * x;
             let value = scaled.hi as i128 + scaled.lo as i128;

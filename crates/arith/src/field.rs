@@ -1,13 +1,13 @@
-//! What a transform needs of a field.
+//! The interface of fields for transforms.
 
 use std::fmt::Debug;
 
 /// A finite field with roots of unity of orders that are powers of two.
 ///
-/// The roots fit each other: ω(m)² = ω(m − 1) for [`Field::root_of_unity`] ω, so that transforms of
-/// different lengths do.
+/// The roots are compatible: ω(m)² = ω(m − 1) for [`Field::root_of_unity`] ω, so that transforms of
+/// different lengths are compatible too.
 pub trait Field: Sync {
-    /// An element, in a form that is the same for equal elements.
+    /// An element, in a form that is equal for equal elements.
     type Element: Clone + PartialEq + Debug + Send + Sync;
 
     /// 0.
@@ -31,7 +31,7 @@ pub trait Field: Sync {
     fn square(&self, a: &Self::Element) -> Self::Element {
         self.mul(a, a)
     }
-    /// 1/a; `None` of 0.
+    /// 1/a; `None` for a = 0.
     fn inverse(&self, a: &Self::Element) -> Option<Self::Element>;
 
     /// ω(m), a root of unity of order 2^m; `None` if the field has none.

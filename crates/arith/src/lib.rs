@@ -1,10 +1,10 @@
 //! Exact scalar arithmetic: no input or output, no GPU, no threads.
 //!
-//! | module | what it computes |
+//! | module | subject |
 //! |---|---|
 //! | [`goldilocks`] | the field Z/qZ, q = 2^64 − 2^32 + 1 |
 //! | [`f50`] | fields Z/pZ, p a prime of 47 to 50 bits, on `f64` |
-//! | [`field`] | what a transform needs of a field |
+//! | [`field`] | the interface of fields for transforms |
 //! | [`gfn`] | fields Z/pZ, p = r^k + 1 with a sparse radix r |
 //! | [`dd`] | double-double numbers (about 106 bits), for tables |
 //! | [`limbs`] | sums of little-endian `u64` limbs, and products and quotients by one |

@@ -21,9 +21,9 @@ pub fn pow_mod(mut a: u64, mut e: u64, m: u64) -> u64 {
     power
 }
 
-/// Whether n is prime, proven for every 64-bit n: Miller–Rabin to the first
-/// twelve primes has no composite that passes below 3.3·10^24
-/// (Sorenson and Webster 2015, *Strong pseudoprimes to twelve prime bases*).
+/// Whether n is prime, proven for every 64-bit n: no composite number below 3.3·10^24 passes
+/// Miller–Rabin to the first twelve primes (Sorenson and Webster 2015, *Strong pseudoprimes to twelve
+/// prime bases*).
 #[must_use]
 pub fn is_prime(n: u64) -> bool {
     const BASES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
@@ -55,7 +55,7 @@ pub fn is_prime(n: u64) -> bool {
 /// The smallest prime factor of n ≥ 2 by trial division, O(√n).
 ///
 /// # Panics
-/// If n < 2, which has none.
+/// If n < 2.
 #[must_use]
 pub fn smallest_factor(n: u64) -> u64 {
     assert!(n >= 2, "{n} has no prime factor");
@@ -65,8 +65,8 @@ pub fn smallest_factor(n: u64) -> u64 {
     (3..).step_by(2).take_while(|d| d * d <= n).find(|&d| n.is_multiple_of(d)).unwrap_or(n)
 }
 
-/// The prime factors of n ≥ 1, ascending, each once; none of 0 either. Pollard's rho (1975, *A Monte
-/// Carlo method for factorization*): about √q products for the second largest prime factor q.
+/// The distinct prime factors of n ≥ 1, ascending; none for 0. Pollard's rho (1975, *A Monte Carlo
+/// method for factorization*): about √q products for the second largest prime factor q.
 #[must_use]
 pub fn prime_factors(n: u64) -> Vec<u64> {
     let (mut factors, mut open) = (vec![], vec![n]);
@@ -85,11 +85,12 @@ pub fn prime_factors(n: u64) -> Vec<u64> {
 
 /// A divisor 1 < d < n of a number n that is not prime.
 fn proper_divisor(n: u64) -> u64 {
-    // The walks are for divisors that are not small.
+    // Pollard's rho is for larger divisors.
     if let Some(d) = (2..64).find(|&d| n.is_multiple_of(d) && d < n) {
         return d;
     }
-    // Another c where all prime factors show at once; one of them parts them long before c = n.
+    // If all prime factors appear at once, another c is tried; one of them separates the factors long
+    // before c = n.
     let walk = |c: u64| {
         let next = |x: u64| ((u128::from(mul_mod(x, x, n)) + u128::from(c)) % u128::from(n)) as u64;
         let (mut slow, mut fast) = (next(2), next(next(2)));

@@ -1,5 +1,5 @@
-// How fast a device multiplies and adds: chains of fma, each step of which
-// needs the one before it, CHAINS of them in a thread to fill the pipeline.
+// Measures the rate of multiply-adds: each thread runs CHAINS chains of dependent fma to fill the
+// pipeline.
 
 __device__ double step(double x, double factor, double summand) { return fma(x, factor, summand); }
 __device__ float step(float x, float factor, float summand) { return fmaf(x, factor, summand); }
@@ -13,7 +13,7 @@ __device__ void chains(T *out, T factor, T summand, unsigned steps) {
         for (int i = 0; i < CHAINS; i++) x[i] = step(x[i], factor, summand);
     T sum = 0;
     for (int i = 0; i < CHAINS; i++) sum += x[i];
-    // Kept, or the compiler would leave all of it out.
+    // The result is stored, because the compiler would remove unused work.
     out[thread] = sum;
 }
 

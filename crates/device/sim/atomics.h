@@ -1,8 +1,7 @@
-// Atomics and fences. As on the GPU an atomic orders nothing by itself: only
-// what stands between a __threadfence() before a write and one after the read
-// that saw it is handed over. Under the thread sanitizer this is what is checked
-// (memory_order.cpp); elsewhere one OS thread runs everything and the order is
-// the program's.
+// Atomics and fences. As on the GPU, an atomic operation alone orders nothing: a value is handed over
+// only if a __threadfence() precedes the write and another one follows the read that saw it. The thread
+// sanitizer checks this (memory_order.cpp). In all other builds one OS thread runs everything in
+// program order.
 #pragma once
 
 namespace simt {
@@ -86,7 +85,7 @@ inline void __threadfence() { simt::fence(); }
 inline void __threadfence_block() { simt::fence(); }
 inline void __threadfence_system() { simt::fence(); }
 
-// Of their own these two order nothing.
+// Relaxed accesses: without fences they order nothing.
 template <class T>
 inline void store_relaxed(T* address, T value) {
     simt::atomic_write(address);
@@ -99,8 +98,8 @@ inline T load_relaxed(const T* address) {
     return value;
 }
 
-// What the writer did before store_release is seen after the load_acquire that
-// reads its value.
+// Everything that the writer did before store_release is visible after the load_acquire that reads its
+// value.
 template <class T>
 inline void store_release(T* address, T value) {
     __atomic_store_n(address, value, __ATOMIC_RELEASE);

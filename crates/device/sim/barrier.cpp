@@ -1,4 +1,5 @@
-// __syncthreads and its voting forms: all threads of a block, at one place; and barriers of teams.
+// __syncthreads and its voting forms, which all threads of a block reach at one place; and barriers of
+// teams.
 #include <string.h>
 
 #include "runtime.h"
@@ -14,7 +15,7 @@ static int result_of(int operation, unsigned truths) {
     }
 }
 
-// The last thread to come lets all others go on.
+// The last thread to arrive releases all others.
 static void open_barrier(Block& block, const Thread& last) {
     block.barrier_result = result_of(block.barrier_operation, block.barrier_truths);
     block.at_barrier = 0;
@@ -43,13 +44,13 @@ int block_barrier(int operation, int value, const char* file, int line) {
     }
     block.at_barrier++;
     block.barrier_truths += value != 0;
-    // Two tags in turn: a fast thread cannot come to the next but one barrier
-    // before the slowest has left this one.
+    // Two tags in turn: a fast thread cannot reach the next barrier but one before the slowest thread
+    // has left this one.
     char* tag = &block.barrier_tags[block.barrier_generation & 1];
     order_release(tag);
     if (block.at_barrier == run.threads) {
         open_barrier(block, thread);
-        // Under a seed, other blocks come in between now and then.
+        // With a seed, other blocks may run in between.
         if (shuffled_order() && random_below(8) == 0) yield_block(thread);
     } else {
         thread.site = {file, line};

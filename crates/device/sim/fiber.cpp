@@ -1,6 +1,6 @@
-// A fiber: its stack, and the switch from one to another. On x86-64 the switch
-// is written out, because swapcontext's system call costs more than ten times as much;
-// other machines use it.
+// A fiber: its stack, and the switch from one fiber to another. On x86-64 the switch is written in
+// assembly, because swapcontext makes a system call and costs more than ten times as much. Other
+// machines use swapcontext.
 #include <string.h>
 
 #include "runtime.h"
@@ -23,7 +23,7 @@ namespace simt {
 void thread_main();
 
 #if defined(SIMT_ASAN)
-// The stack that was left for the one that just started or went on.
+// The fiber that was left for the one that has just started or resumed.
 static Fiber* switched_from;
 #endif
 
@@ -32,7 +32,7 @@ static void arrived() {
     const void* bottom;
     size_t bytes;
     __sanitizer_finish_switch_fiber(nullptr, &bottom, &bytes);
-    // The main stack's extent is known only from here.
+    // The extent of the main stack is known only from here on.
     if (switched_from->stack == nullptr) {
         switched_from->stack = static_cast<char*>(const_cast<void*>(bottom));
         switched_from->stack_bytes = bytes;
@@ -64,7 +64,7 @@ static void machine_switch(Fiber& from, Fiber& to) {
 
 #else
 
-// The registers that a called function must keep, and the stack pointer.
+// Saves the registers that a called function must preserve, and the stack pointer.
 extern "C" SIMT_HIDDEN void simt_switch(void** from, void* to);
 asm(R"(
 .text
@@ -92,8 +92,8 @@ simt_switch:
 )");
 
 static void machine_prepare(Fiber& fiber, char* top) {
-    // As if fiber_main had been called: six registers, where to return to, and
-    // an end of the chain of frames.
+    // As if fiber_main had been called: six registers, the return address, and an end of the chain of
+    // frames.
     void** frame = reinterpret_cast<void**>(top) - 8;
     memset(frame, 0, 8 * sizeof *frame);
     frame[6] = reinterpret_cast<void*>(fiber_main);
@@ -124,7 +124,7 @@ void fiber_switch(Fiber& from, Fiber& to) {
     __sanitizer_start_switch_fiber(&from.asan_fake_stack, to.stack, to.stack_bytes);
 #endif
 #if defined(SIMT_TSAN)
-    // Without order between the two: that is for barriers to make.
+    // Without an order between the two fibers: barriers establish the order.
     __tsan_switch_to_fiber(to.tsan, 1);
 #endif
     machine_switch(from, to);

@@ -1,5 +1,5 @@
-// Between a compiled kernel and the run time, and between both and the program
-// that loads them.
+// The interfaces between a compiled kernel and the run time, and between both and the program that
+// loads them.
 #pragma once
 
 #include "vector_types.h"
@@ -45,7 +45,7 @@ enum Collective {
     reduce_xor,
 };
 
-// `source`: the lane whose value a shuffle takes.
+// `source`: the lane whose value a shuffle reads.
 SIMT_HIDDEN simt_u64 collective(Collective kind, unsigned mask, simt_u64 value, unsigned source,
                                 const char* file, int line);
 
@@ -58,14 +58,13 @@ SIMT_HIDDEN void fence();
 
 }  // namespace simt
 
-// What a compiled program exports: its kernels by name, with the types of their
-// parameters, and the function that runs a launch. The loader's twin of these
-// structures is src/sim/library.rs.
+// The exports of a compiled program: its kernels by name, with the types of their parameters, and the
+// function that runs a launch. src/sim/library.rs declares the same structures for the loader.
 extern "C" {
 
 struct SimtKernel {
     const char* name;
-    // One letter a parameter: p pointer, u U 32- and 64-bit unsigned, i I signed, d double.
+    // One letter per parameter: p pointer, u U 32- and 64-bit unsigned, i I signed, d double.
     const char* parameters;
     void (*call)(void** arguments);
 };
@@ -78,9 +77,9 @@ struct SimtLaunch {
     unsigned resident_blocks;
     simt_u64 seed;
     void** arguments;
-    // Null at first; what it then holds is for the next launch, one at a time.
+    // Initially null. Its later contents are reused by the next launch; launches run one at a time.
     void** stage;
-    // Receives the report of a fault, one line.
+    // Buffer for the report of a fault, one line.
     char* report;
     simt_u64 report_bytes;
 };
@@ -88,7 +87,7 @@ struct SimtLaunch {
 struct SimtModule {
     unsigned kernel_count;
     const SimtKernel* kernels;
-    // 0 if the launch ran to its end, 1 if a fault was reported.
+    // Returns 0 if the launch ran to its end, 1 if a fault was reported.
     int (*run)(const SimtLaunch*);
 };
 

@@ -35,8 +35,8 @@ inline unsigned long long __brevll(unsigned long long x) {
            __brev(static_cast<unsigned>(x >> 32));
 }
 
-// Byte i of the result is byte (selector >> 4i) & 7 of y:x, or eight copies of
-// that byte's sign if bit 3 is set.
+// Byte i of the result is byte (selector >> 4i) & 7 of y:x. If bit 3 of (selector >> 4i)
+// is set, all eight bits of byte i are copies of that byte's sign.
 inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
     simt_u64 bytes = (static_cast<simt_u64>(y) << 32) | x;
     unsigned result = 0;
@@ -49,8 +49,8 @@ inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
     return result;
 }
 
-// hi:lo shifted: `_l` gives the upper, `_r` the lower word. Without `c` the
-// shift is taken mod 32, with it at most 32.
+// Shifts hi:lo and returns the upper word (`_l`) or the lower word (`_r`). The shift is reduced mod 32
+// without `c`, and limited to 32 with `c`.
 inline unsigned __funnelshift_l(unsigned lo, unsigned hi, unsigned shift) {
     return static_cast<unsigned>((((static_cast<simt_u64>(hi) << 32) | lo) << (shift & 31)) >> 32);
 }
@@ -64,7 +64,7 @@ inline unsigned __funnelshift_rc(unsigned lo, unsigned hi, unsigned shift) {
     return shift >= 32 ? hi : __funnelshift_r(lo, hi, shift);
 }
 
-// Loads and stores with a hint to the caches, which have none here.
+// Loads and stores with cache hints, which have no effect here.
 template <class T> inline T __ldg(const T* address) { return *address; }
 template <class T> inline T __ldcg(const T* address) { return *address; }
 template <class T> inline T __ldca(const T* address) { return *address; }
@@ -76,7 +76,7 @@ template <class T> inline void __stcg(T* address, T value) { *address = value; }
 template <class T> inline void __stcs(T* address, T value) { *address = value; }
 template <class T> inline void __stwt(T* address, T value) { *address = value; }
 
-// Asynchronous copies to shared memory are done at once.
+// Asynchronous copies to shared memory are executed at once.
 inline void __pipeline_memcpy_async(void* to, const void* from, size_t bytes, size_t zeros = 0) {
     __builtin_memcpy(to, from, bytes - zeros);
     __builtin_memset(static_cast<char*>(to) + (bytes - zeros), 0, zeros);

@@ -1,16 +1,16 @@
-// What orders memory between threads, told to the thread sanitizer.
+// Reports to the thread sanitizer what orders memory between threads.
 //
-// Atomics are relaxed, as on the GPU. What a thread did before a fence is seen
-// by another that reads a later atomic write of the thread and then fences.
-// Accesses to volatile words count as relaxed atomics: the compiler calls the
-// functions at the end before each of them.
+// Atomics are relaxed, as on the GPU. What a thread did before a fence is visible to another thread
+// that reads a later atomic write of the first thread and then executes a fence. Accesses to volatile
+// words count as relaxed atomics: the compiler calls the functions at the end of this file before each
+// of them.
 #include "runtime.h"
 
 #if defined(SIMT_TSAN)
 #include <sanitizer/tsan_interface.h>
 #include <sys/mman.h>
 
-// Not every compiler has a header for these.
+// Not every compiler has a header that declares these.
 extern "C" {
 void AnnotateIgnoreReadsBegin(const char* file, int line);
 void AnnotateIgnoreReadsEnd(const char* file, int line);
@@ -23,7 +23,7 @@ namespace simt {
 void order_release(void* tag) { __tsan_release(tag); }
 void order_acquire(void* tag) { __tsan_acquire(tag); }
 
-// Fresh pages have no history; what they held is written back by the caller.
+// Fresh pages have no history; the caller restores their contents.
 void order_forget(char* memory, size_t bytes) {
     AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
     AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
@@ -47,8 +47,8 @@ void fence() {
     __tsan_release(&thread.fence_tag);
 }
 
-// The address takes what was done before the fence, not what was done since: a
-// courier, who knows the former only, releases it.
+// The address receives what was done before the fence, not what was done since. A courier fiber, which
+// knows only the former, releases it.
 void atomic_write(const volatile void* address) {
     Thread& thread = *me();
     if (!thread.fenced) return;
@@ -61,7 +61,7 @@ void atomic_write(const volatile void* address) {
 
 }  // namespace simt
 
-// A read is told as an atomic read, a write as an atomic addition of 0 just before it.
+// A read is reported as an atomic read, a write as an atomic addition of 0 just before it.
 #define SIMT_VOLATILE(bytes, bits, word)                                                  \
     extern "C" {                                                                          \
     word __tsan_atomic##bits##_load(const volatile void* address, int order);             \

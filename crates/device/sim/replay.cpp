@@ -1,6 +1,5 @@
-// Does again what a simulator recorded: replay TRACE SEED MODULE...
-// The format stands in src/sim/trace.rs. Ends with 0 if every download gives the
-// recorded bytes and no launch faults.
+// Repeats what a simulator recorded: replay TRACE SEED MODULE... The format is described in
+// src/sim/trace.rs. Exits with 0 if every download gives the recorded bytes and no launch faults.
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +15,7 @@
 
 namespace {
 
-// A fiber is costly under the thread sanitizer.
+// Fibers are costly under the thread sanitizer.
 #if defined(SIMT_TSAN)
 constexpr unsigned resident_blocks = 4;
 #else
@@ -60,8 +59,8 @@ class Reader {
     FILE* file;
 };
 
-// Each allocation is exactly as long as it was, so that the address sanitizer
-// sees the first byte past its end.
+// Each allocation has exactly its recorded length, so that the address sanitizer sees the first byte
+// past its end.
 struct Memory {
     std::map<uint64_t, std::pair<char*, size_t>> allocations;
 
@@ -127,7 +126,7 @@ void compare(const char* here, const std::string& recorded, uint64_t number, uin
 
 int main(int count, char** words) {
     if (count < 3) fail("usage: replay TRACE SEED MODULE...");
-    // A kernel that hangs ends here.
+    // Ends a kernel that hangs.
     alarm(240);
     Reader in(words[1]);
     uint64_t seed = strtoull(words[2], nullptr, 10);

@@ -1,8 +1,8 @@
-// What the parts of the run time share: threads as fibers, blocks in slots, one
-// launch at a time in one OS thread.
+// Declarations shared by the parts of the run time: threads as fibers, blocks in slots, one launch at a
+// time in one OS thread.
 //
-// The run time is compiled without instrumentation in every build; under a
-// sanitizer it tells it of fiber switches and of the order that barriers make.
+// The run time is compiled without instrumentation in every build. Under a sanitizer it reports fiber
+// switches and the ordering of barriers to the sanitizer.
 #pragma once
 
 #include <stddef.h>
@@ -16,7 +16,7 @@ struct Block;
 
 constexpr unsigned most_threads = 1024;
 constexpr unsigned most_slots = 64;
-// A fiber's; sanitizers' frames are larger.
+// The stack of a fiber; frames are larger under a sanitizer.
 #if defined(SIMT_ASAN) || defined(SIMT_TSAN)
 constexpr size_t stack_bytes = 256 << 10;
 #else
@@ -30,7 +30,7 @@ struct Site {
     int line;
 };
 
-// A machine context: a stack, and where it was left.
+// A machine context: a stack, and the point at which it was suspended.
 struct Fiber {
     void* saved = nullptr;
     char* stack = nullptr;
@@ -42,15 +42,15 @@ struct Fiber {
 struct Thread : Position {
     Fiber fiber;
     Block* home;
-    // Its number in the block.
+    // The thread's index in its block.
     unsigned index;
     State state;
-    // Where it waits.
+    // The place in the kernel at which it waits.
     Site site;
-    // What it brings to a collective or barrier, and takes from it.
+    // The thread's input to a collective or barrier, and the result.
     uint64_t value;
     unsigned source;
-    // Whether it has fenced, and what it read atomically (memory_order.cpp).
+    // Whether the thread has executed a fence, and its atomic reads (memory_order.cpp).
     bool fenced;
     char fence_tag;
     void* courier;
@@ -58,8 +58,8 @@ struct Thread : Position {
     const volatile void* read[4];
 };
 
-// A collective that some lanes of a warp have come to. Lanes may be split over
-// several of them, with disjoint masks.
+// A collective that some lanes of a warp have reached. The lanes of a warp may wait at several
+// collectives with disjoint masks.
 struct Pending {
     Collective kind;
     unsigned mask;
@@ -68,13 +68,13 @@ struct Pending {
 };
 
 struct Warp {
-    // Each holds at least one lane that waits.
+    // Each holds at least one waiting lane.
     Pending pending[32];
     unsigned pending_count;
-    // Lanes that the block has, and those that have ended.
+    // The lanes of this warp in the block, and those that have ended.
     unsigned existing;
     unsigned ended;
-    // Tags are used in turn, one for each collective.
+    // Tags are used in rotation, one for each collective.
     unsigned generation;
     char tags[64];
 };
@@ -87,7 +87,7 @@ struct Team {
     char tags[2];
 };
 
-// As many as a GPU has barriers besides that of __syncthreads.
+// The number of barriers of a GPU besides that of __syncthreads.
 constexpr unsigned most_teams = 15;
 
 // A slot for a resident block; its fibers and memory serve one block after another.
@@ -98,7 +98,7 @@ struct Block {
     Warp* warps;
     unsigned ended;
 
-    // Threads that can go on: a ring of indices.
+    // Threads that can continue: a ring of indices.
     unsigned* ring;
     unsigned ring_mask, head, tail;
     unsigned spinning;
@@ -116,7 +116,7 @@ struct Block {
     char* dynamic_allocation;
     char* dynamic_shared;
     size_t dynamic_bytes;
-    // Put aside while other blocks run.
+    // Saved while other blocks run.
     char* static_shared;
     size_t static_bytes;
 };
@@ -130,8 +130,8 @@ struct Run {
     unsigned* thread_order;
     Block** slots;
     unsigned slot_count, active, turn;
-    // Turns that ended with all threads of the block spinning, since the last
-    // progress and since a block last ended.
+    // Turns that ended with all threads of the block spinning: since the last progress, and since a
+    // block last ended.
     uint64_t idle_turns, turns;
     uint64_t random;
     Fiber* main;
@@ -169,14 +169,14 @@ void leave(Thread&);
 [[noreturn]] void fault(const char* format, ...) __attribute__((format(printf, 1, 2)));
 const char* base_name(const char* file);
 
-// Whether threads are to run in another order than their numbers'.
+// Whether threads run in another order than by index.
 inline bool shuffled_order() { return run.launch->seed != 0; }
 void shuffle_order(unsigned* order, unsigned count);
 // Interrupts the block's turn; the thread stays ready.
 void yield_block(Thread&);
 
-// memory_order.cpp. A tag stands for what its releasers did before; who
-// acquires it is after that.
+// memory_order.cpp. A tag stands for everything that its releasers did before; a thread that acquires
+// the tag is ordered after that.
 #if defined(SIMT_TSAN)
 void order_release(void* tag);
 void order_acquire(void* tag);

@@ -1,6 +1,5 @@
-// Who runs next. A thread runs until it waits; then the next ready thread of its
-// block; when none is ready, the next resident block. A block's slot is given to
-// a new block when it ends.
+// The scheduler. A thread runs until it waits. Then the next ready thread of its block runs; if none is
+// ready, the next resident block. When a block ends, its slot is given to a new block.
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +14,8 @@ Position* current;
 dim3 block_size, grid_size;
 Run run;
 
-// A block that only spins is given this many turns before it counts as stuck,
-// if nothing else moves, and this many in all between two ends of blocks.
+// Limits beyond which a launch counts as stuck: turns per active block in which blocks only spin, without
+// other progress, and turns between two ends of blocks.
 static constexpr uint64_t most_idle_turns = 10000;
 static constexpr uint64_t most_turns = 4000000;
 
@@ -125,7 +124,7 @@ static void start_block(Block& block) {
     fault("deadlock: all %u resident blocks spin", run.active);
 }
 
-// The block whose turn has ended: done, spinning, stuck, or merely interrupted.
+// Ends the turn of a block that is done, spinning, stuck, or merely interrupted.
 static void end_turn(Block& block) {
     if (block.ended == run.threads) {
         const char* overrun = shared_memory_overrun(block);
@@ -153,7 +152,7 @@ static Block& next_block() {
     }
 }
 
-// Which thread goes on when `block` has none that is ready.
+// Selects the next thread when no thread of `block` is ready.
 static Fiber& another_block(Block& block) {
     end_turn(block);
     if (run.active == 0) {
@@ -200,7 +199,7 @@ void pause(const char* file, int line) {
     leave(thread);
 }
 
-// A thread of each block that gets this slot.
+// Runs a thread of each block that is assigned to this slot.
 void thread_main() {
     for (;;) {
         Thread& thread = *me();

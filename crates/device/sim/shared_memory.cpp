@@ -1,7 +1,7 @@
-// Shared memory of the blocks, poisoned before each. Dynamic: one allocation a
-// slot, between guard zones, or of exactly its size under the address sanitizer.
-// Static: the variables of section simt_shared, which hold the memory of the
-// block whose turn it is; those of the others are put aside.
+// Shared memory of the blocks, filled with poison before each block. Dynamic memory: one allocation per
+// slot, between guard zones, or of exactly its size under the address sanitizer. Static memory: the
+// variables of section simt_shared hold the memory of the running block; that of the other blocks is
+// saved elsewhere.
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,8 +24,8 @@ static constexpr size_t guard_bytes = 256;
 #endif
 
 #if defined(SIMT_TSAN)
-// Linked last and aligned to a page, so that the variables before it have pages
-// of their own, which order_forget can replace.
+// Linked last and aligned to a page, so that the variables before it occupy pages of their own, which
+// order_forget can replace.
 __attribute__((section("simt_shared"), used, aligned(4096))) static char last_page[4096];
 static char* static_end() { return last_page; }
 
@@ -34,8 +34,8 @@ static char* static_end() { return __stop_simt_shared; }
 #endif
 
 #if defined(SIMT_TSAN) || defined(SIMT_ASAN)
-// Volatile: memcpy and memset would be seen as accesses of the current thread. The address sanitizer
-// has zones between variables that nobody is to touch.
+// Volatile, because memcpy and memset would be reported as accesses of the current thread. The address
+// sanitizer keeps zones between variables that must not be touched.
 #define BYTE_BY_BYTE __attribute__((no_sanitize("address")))
 BYTE_BY_BYTE static void copy_bytes(char* to, const char* from, size_t bytes) {
     for (size_t i = 0; i < bytes; i++) {
@@ -55,7 +55,7 @@ static size_t static_bytes() {
     return __start_simt_shared == nullptr ? 0 : static_cast<size_t>(static_end() - __start_simt_shared);
 }
 
-// Whose static shared memory the variables hold now.
+// The block whose static shared memory is in the variables now.
 static Block* loaded;
 
 bool shared_memory_prepare(Block& block) {
@@ -88,7 +88,7 @@ void shared_memory_activate(Block& block) {
     size_t bytes = static_bytes();
     if (bytes == 0 || loaded == &block) return;
     if (loaded != nullptr) copy_bytes(loaded->static_shared, __start_simt_shared, bytes);
-    // The same addresses are other memory now.
+    // The same addresses now hold other memory.
     order_forget(__start_simt_shared, bytes);
     copy_bytes(__start_simt_shared, block.static_shared, bytes);
     loaded = &block;

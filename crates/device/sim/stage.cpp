@@ -1,6 +1,5 @@
-// The slots with their fibers' stacks: made as they are needed, and kept from
-// launch to launch by the program that asks for launches, whichever module runs
-// them.
+// The slots with the stacks of their fibers. They are allocated on demand and kept from launch to
+// launch by the program that requests launches, whichever module runs them.
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -60,8 +59,8 @@ bool stage_prepare() {
             thread.thread.x = i % block_size.x;
             thread.thread.y = i / block_size.x % block_size.y;
             thread.thread.z = i / block_size.x / block_size.y;
-            // Stacks that all began at the same place of a page would compete
-            // for the same few lines of the first-level cache.
+            // Stacks that all began at the same offset in a page would compete for the same few lines
+            // of the first-level cache.
             fiber_prepare(thread.fiber, i % 15 * 256);
         }
     }
@@ -71,7 +70,7 @@ bool stage_prepare() {
 bool stage_overflowed() {
     for (unsigned s = 0; s < run.slot_count; s++) {
         for (unsigned i = 0; i < run.threads; i++) {
-            // The lowest words of a stack, which were zero.
+            // The lowest words of a stack, which were zero initially.
             uint64_t* end = reinterpret_cast<uint64_t*>(run.slots[s]->threads[i].fiber.stack);
             for (unsigned word = 0; word < 8; word++) {
                 if (end[word] == 0) continue;

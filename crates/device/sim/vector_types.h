@@ -1,5 +1,5 @@
-// CUDA's short vectors, with CUDA's alignment (a misaligned access is then seen
-// by the undefined-behaviour sanitizer).
+// CUDA's short vectors, with CUDA's alignment, so that the undefined-behaviour sanitizer finds
+// misaligned accesses.
 #pragma once
 
 #define SIMT_VECTOR2(name, type, bytes)                        \

@@ -1,5 +1,4 @@
-// Warp collectives. Each lane leaves its value and waits; the last one to come
-// computes all results at once.
+// Warp collectives. Each lane stores its value and waits; the last one to arrive computes all results.
 #include "runtime.h"
 
 namespace simt {
@@ -22,7 +21,7 @@ static void shuffle_values(const Lanes& lanes) {
     lanes.each([&](unsigned lane, Thread& thread) { values[lane] = thread.value; });
     lanes.each([&](unsigned lane, Thread& thread) {
         if (thread.source >= 32 || !(lanes.mask >> thread.source & 1)) {
-            fault("%s:%d: lane %u takes the value of lane %u, which is not in the mask 0x%08x or "
+            fault("%s:%d: lane %u reads the value of lane %u, which is not in the mask 0x%08x or "
                   "does not exist",
                   base_name(thread.site.file), thread.site.line, lane, thread.source, lanes.mask);
         }
@@ -103,7 +102,7 @@ static void evaluate(Collective kind, const Lanes& lanes) {
     }
 }
 
-// The collective of this kind and mask that lanes already wait at, or a new one.
+// Finds the collective of this kind and mask at which lanes already wait, or makes a new one.
 static Pending& pending_at(Warp& warp, Collective kind, unsigned mask) {
     for (unsigned i = 0; i < warp.pending_count; i++) {
         Pending& pending = warp.pending[i];

@@ -1,5 +1,5 @@
-// Warp collectives: every lane named in the mask must come to the same one, or
-// the run ends with a report.
+// Warp collectives: every lane of the mask must reach the same collective; otherwise the run ends with
+// a report.
 #pragma once
 
 namespace simt {
@@ -12,7 +12,7 @@ inline unsigned lane() {
 
 template <class T>
 inline T shuffled(unsigned mask, T value, unsigned source, const char* file, int line) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "a shuffle takes a value of 4 or 8 bytes");
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "a shuffle requires a value of 4 or 8 bytes");
     simt_u64 bits = 0;
     __builtin_memcpy(&bits, &value, sizeof value);
     bits = collective(shuffle, mask, bits, source, file, line);
@@ -82,7 +82,7 @@ SIMT_REDUCTION(__reduce_xor_sync, reduce_xor, unsigned)
 
 template <class T>
 inline unsigned __match_any_sync(unsigned mask, T value, SIMT_HERE) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "a match takes a value of 4 or 8 bytes");
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "a match requires a value of 4 or 8 bytes");
     simt_u64 bits = 0;
     __builtin_memcpy(&bits, &value, sizeof value);
     return static_cast<unsigned>(simt::collective(simt::match_any, mask, bits, 0, file, line));
@@ -90,7 +90,7 @@ inline unsigned __match_any_sync(unsigned mask, T value, SIMT_HERE) {
 
 template <class T>
 inline unsigned __match_all_sync(unsigned mask, T value, int* all_equal, SIMT_HERE) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "a match takes a value of 4 or 8 bytes");
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "a match requires a value of 4 or 8 bytes");
     simt_u64 bits = 0;
     __builtin_memcpy(&bits, &value, sizeof value);
     unsigned who =

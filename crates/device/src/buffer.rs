@@ -29,7 +29,7 @@ impl<T: Pod> Buffer<T> {
         self.len
     }
 
-    /// Whether there is no element.
+    /// Whether the buffer is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -50,31 +50,31 @@ impl<T: Pod> Buffer<T> {
     /// # Panics
     /// If the lengths differ.
     pub fn upload(&mut self, from: &[T]) -> Result<(), DeviceError> {
-        assert_eq!(from.len(), self.len, "a buffer of another length");
-        // SAFETY: the memory is this buffer's, and has as many bytes.
+        assert_eq!(from.len(), self.len, "the slice and the buffer differ in length");
+        // SAFETY: the address is this buffer's, which has as many bytes.
         unsafe { self.device.backend().upload(self.address, bytemuck::cast_slice(from)) }
     }
 
-    /// Waits for all work, and copies to the host.
+    /// Waits for all work and copies the buffer to the host.
     pub fn download(&self) -> Result<Vec<T>, DeviceError> {
         self.view(..).download()
     }
 
-    /// Waits for all work, and copies some elements to the host.
+    /// Waits for all work and copies the elements in `range` to the host.
     ///
     /// # Panics
-    /// If the range ends before it begins, or beyond the buffer.
+    /// If the range ends before it begins or beyond the buffer.
     pub fn download_part(&self, range: Range<usize>) -> Result<Vec<T>, DeviceError> {
         self.view(range).download()
     }
 
-    /// Copies `from`, of the same device and length.
+    /// Copies `from`, which must be on the same device and of the same length.
     ///
     /// # Panics
     /// If the lengths or the devices differ.
     pub fn copy_from(&mut self, from: &Self) -> Result<(), DeviceError> {
-        assert_eq!(from.len, self.len, "a buffer of another length");
-        assert!(self.device.is_same(&from.device), "a buffer of another device");
+        assert_eq!(from.len, self.len, "the buffers differ in length");
+        assert!(self.device.is_same(&from.device), "the buffers are on different devices");
         let bytes = self.len * size_of::<T>();
         // SAFETY: both have as many bytes, on one device.
         unsafe { self.device.backend().copy(self.address, from.address, bytes) }
@@ -82,14 +82,14 @@ impl<T: Pod> Buffer<T> {
 
     /// Sets every byte to zero.
     pub fn clear(&mut self) -> Result<(), DeviceError> {
-        // SAFETY: the memory is this buffer's, and has as many bytes.
+        // SAFETY: the address is this buffer's, which has as many bytes.
         unsafe { self.device.backend().clear(self.address, self.len * size_of::<T>()) }
     }
 }
 
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
-        // SAFETY: `alloc` returned it, and it is given back once.
+        // SAFETY: `alloc` returned the address, and it is freed once.
         unsafe { self.device.backend().free(self.address) };
     }
 }

@@ -1,29 +1,29 @@
-//! Where to compute, as a user names it.
+//! The names by which a user chooses where to compute.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The name of the CPU as a place.
+/// The name of the CPU.
 pub const CPU: &str = "cpu";
 
-/// A device of this machine, as a user names it.
+/// A device of this machine, as named by a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DeviceId {
-    /// `cuda:N`, the GPU of that number; `cuda` is `cuda:0`.
+    /// `cuda:N`, the GPU with index N; `cuda` is `cuda:0`.
     Cuda(u32),
-    /// `sim`, the kernel simulator; there only with the feature `sim`.
+    /// `sim`, the kernel simulator; requires the feature `sim`.
     Sim,
 }
 
-/// Where work may be computed.
+/// The choice of the device for a computation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum DeviceChoice {
-    /// A GPU if there is one that works and the work is large enough for it, otherwise the CPU.
+    /// A working GPU if the work is large enough for it, otherwise the CPU.
     #[default]
     Auto,
     /// The CPU.
     Cpu,
-    /// That device, or an error.
+    /// This device; an error if it is not available.
     On(DeviceId),
 }
 
@@ -46,7 +46,7 @@ impl fmt::Display for DeviceChoice {
     }
 }
 
-/// A text that names no device.
+/// The error of a text that names no device.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is none of {names}", names = if cfg!(feature = "sim") {
     "auto, cpu, cuda, cuda:N, sim"
@@ -67,7 +67,7 @@ impl FromStr for DeviceChoice {
             "sim" if cfg!(feature = "sim") => Ok(Self::On(DeviceId::Sim)),
             _ => {
                 let index = text.strip_prefix("cuda:").ok_or_else(unknown)?;
-                // Not `+1`, nor ` 1`, which `parse` might take.
+                // Refuses `+1` and ` 1`, which `parse` might accept.
                 let digits = index.bytes().all(|b| b.is_ascii_digit());
                 let index = index.parse().ok().filter(|_| digits).ok_or_else(unknown)?;
                 Ok(Self::On(DeviceId::Cuda(index)))

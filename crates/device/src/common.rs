@@ -1,6 +1,6 @@
-//! Device code that kernels of several crates include.
+//! Device code shared by the kernels of several crates.
 
-/// Every common header, by the name under which kernels include it.
+/// The common headers, by the names under which kernels include them.
 pub const HEADERS: &[(&str, &str)] = &[
     ("simt.cuh", include_str!("../kernels/common/simt.cuh")),
     ("index.cuh", include_str!("../kernels/common/index.cuh")),

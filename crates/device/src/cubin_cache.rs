@@ -1,11 +1,12 @@
-//! Compiled kernels on disk, so that a kernel is compiled once on a machine.
+//! A cache of compiled kernels on disk, so that each kernel is compiled once on a machine.
 //!
-//! An entry is a file named after the SHA-256 of all that goes into the code, its
-//! key: a line that says what it is, the SHA-256 of that line, the key and the code,
-//! and the code. An entry that was renamed to another key is refused.
-//! It is written under a name of its own and then renamed, so that processes
-//! and threads may build the same entry at a time: each reads a whole file or
-//! none. A cache that cannot be read or written costs time and nothing else.
+//! The key of an entry is the SHA-256 of everything that determines the code, and the name of its file.
+//! An entry consists of a header line, a SHA-256 of the header, the key and the code, and the code. An
+//! entry that was renamed to another key is therefore refused.
+//!
+//! An entry is written to a temporary file and then renamed, so that several processes and threads may
+//! build the same entry at once: each reads a whole file or none. A cache that cannot be read or
+//! written costs time, but is not an error.
 
 use std::path::PathBuf;
 
@@ -16,19 +17,19 @@ use crate::{Nvrtc, Source};
 
 const MAGIC: &[u8] = b"warpint cubin 2\n";
 const DIGEST: usize = 32;
-/// More bytes than the kernels of any source have: 256 MiB.
+/// Upper bound of the size of a source's code: 256 MiB.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// What code depends on, as the name of its file.
+/// A hash of everything that the code depends on; the name of the entry's file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct CubinKey(String);
 
 impl CubinKey {
-    /// Of a source, the compiler's options (which hold the constants and the
-    /// architecture) and the compiler.
+    /// The key of a source, the compiler's options (which include the constants and the architecture)
+    /// and the compiler.
     pub(crate) fn new(source: &Source, options: &[String], compiler: &str) -> Self {
         let mut hasher = Sha256::new();
-        // Lengths keep neighbouring parts apart.
+        // The lengths keep adjacent parts apart.
         let mut add = |part: &str| {
             hasher.update((part.len() as u64).to_le_bytes());
             hasher.update(part);
@@ -48,28 +49,28 @@ impl CubinKey {
     }
 }
 
-/// What tells a compiler from others, for a key.
+/// A description of the compiler for a key, which distinguishes it from other compilers.
 pub(crate) fn identity(compiler: &Nvrtc) -> String {
     let (major, minor) = compiler.version();
-    // Builds of one version differ in size if in anything.
+    // Different builds of one version nearly always differ in size.
     let bytes = std::fs::metadata(compiler.path()).map_or(0, |file| file.len());
     format!("NVRTC {major}.{minor}, {bytes} bytes")
 }
 
-/// The folder of compiled kernels; `None` where there is no place for one.
+/// The folder of compiled kernels; `None` if no folder is available.
 #[derive(Debug, Clone)]
 pub(crate) struct CubinCache {
     folder: Option<Folder>,
 }
 
 impl CubinCache {
-    /// In `folder`, which is made when the first entry is stored.
+    /// A cache in `folder`, which is created when the first entry is stored.
     pub(crate) fn new(folder: Option<PathBuf>) -> Self {
         Self { folder: folder.map(Folder::at) }
     }
 
-    /// The code of that key, from the disk if a whole entry is there, else
-    /// from `build`, whose failure is the only one.
+    /// Returns the code of a key from the disk, or from `build` if no valid entry exists. Only `build`
+    /// can fail.
     pub(crate) fn get_or_build<E>(
         &self,
         key: &CubinKey,
@@ -80,7 +81,7 @@ impl CubinCache {
         }
         let code = build()?;
         if let Some(folder) = &self.folder {
-            // Without an entry the next run compiles again, which is no failure.
+            // Without an entry the next run compiles again. This is not an error.
             let _ = store(folder, key, &code);
         }
         Ok(code)
@@ -107,7 +108,7 @@ fn store(folder: &Folder, key: &CubinKey, code: &[u8]) -> Result<(), FileError> 
     folder.clear_away(|name| name.ends_with(".cubin"));
     let mut entry = folder.begin(name(key))?;
     [MAGIC, &digest(key, code), code].into_iter().try_for_each(|part| entry.write(part))?;
-    // Not brought to disk: a file cut short by a power cut fails its digest.
+    // Not synced to disk: a file truncated by a power failure fails its digest.
     entry.finish_unsynced()
 }
 
@@ -132,7 +133,7 @@ mod tests {
         CubinKey::new(&source(), &["--gpu-architecture=sm_90".into()], "NVRTC 13.0")
     }
 
-    /// The code of an entry, and how often it was built for that.
+    /// Returns the code of an entry, and the number of times it was built.
     fn get(cache: &CubinCache, code: &[u8]) -> (Vec<u8>, u32) {
         let built = Cell::new(0);
         let code = cache.get_or_build(&key(), || {
@@ -228,7 +229,7 @@ mod tests {
         };
         allow(0o555);
         let whole = get(&cache, b"code");
-        // Root writes all the same; for others the entry stays damaged.
+        // Root can write anyway; for other users the entry stays damaged.
         let damaged = fs::write(path(dir.path(), &key()), "damaged").map(|()| get(&cache, b"code"));
         allow(0o755);
         assert_eq!(whole, (b"code".to_vec(), 0));
@@ -237,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_full_disk_costs_only_time() {
-        // Renaming onto a folder fails as late as anything can.
+        // Renaming onto a folder is the last step that can fail.
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(path(dir.path(), &key())).unwrap();
         let cache = CubinCache::new(Some(dir.path().to_owned()));

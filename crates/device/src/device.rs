@@ -1,4 +1,4 @@
-//! The handle to a device, and the interface that both kinds implement.
+//! The handle to a device, and the interface that both kinds of devices implement.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,22 +9,22 @@ use rayon::prelude::*;
 
 use crate::{Arg, Buffer, DeviceError, Launch, Source};
 
-/// What is known of a device.
+/// Properties of a device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceInfo {
-    /// `cuda:0`, `sim`: how a user names it.
+    /// The user's name for it: `cuda:0`, `sim`.
     pub id: String,
     /// The product's name: `NVIDIA H200`.
     pub name: String,
     /// Compute capability (major, minor); (0, 0) for the simulator.
     pub compute_capability: (u32, u32),
-    /// Multiprocessors.
+    /// The number of multiprocessors.
     pub multiprocessors: u32,
-    /// Bytes of memory in all.
+    /// The total memory in bytes.
     pub memory: u64,
-    /// Bytes of shared memory a block may have.
+    /// Shared memory available to a block, in bytes.
     pub shared_memory_per_block: u32,
-    /// Bytes of shared memory of a multiprocessor.
+    /// Shared memory of a multiprocessor, in bytes.
     pub shared_memory_per_multiprocessor: u32,
     /// The clock of the multiprocessors, kHz; 0 if unknown.
     pub clock_khz: u32,
@@ -34,7 +34,7 @@ pub struct DeviceInfo {
 
 #[cfg(test)]
 impl DeviceInfo {
-    /// That of a GPU, for tests.
+    /// The properties of an H200, for tests.
     pub(crate) fn h200() -> Self {
         Self {
             id: "cuda:0".into(),
@@ -55,7 +55,7 @@ impl DeviceInfo {
 pub struct Device(Arc<dyn Backend>);
 
 impl Device {
-    /// A device on a backend.
+    /// A device on the given backend.
     #[must_use]
     pub fn new(backend: Arc<dyn Backend>) -> Self {
         Self(backend)
@@ -65,62 +65,62 @@ impl Device {
         &*self.0
     }
 
-    /// Its backend, for a backend that passes calls on to another one.
+    /// The backend, for backends that forward calls to another one.
     #[must_use]
     pub fn shared_backend(&self) -> Arc<dyn Backend> {
         Arc::clone(&self.0)
     }
 
-    /// Whether both handles are of one device.
+    /// Whether both handles refer to one device.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// What tells its backend from those of all other devices, while it exists.
+    /// A number that identifies the device among all existing ones.
     pub(crate) fn identity(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
 
-    /// What is known of it.
+    /// The device's properties.
     #[must_use]
     pub fn info(&self) -> &DeviceInfo {
         self.0.info()
     }
 
-    /// (free, total) bytes of its memory.
+    /// The (free, total) bytes of the device's memory.
     pub fn memory(&self) -> Result<(u64, u64), DeviceError> {
         self.0.memory()
     }
 
-    /// Memory for `len` elements, its contents unspecified.
+    /// Allocates memory for `len` elements with unspecified contents.
     pub fn alloc<T: Pod>(&self, len: usize) -> Result<Buffer<T>, DeviceError> {
         Buffer::new(self, len)
     }
 
-    /// Memory that holds a copy of `from`.
+    /// Allocates memory that holds a copy of `from`.
     pub fn upload<T: Pod>(&self, from: &[T]) -> Result<Buffer<T>, DeviceError> {
         let mut buffer = self.alloc(from.len())?;
         buffer.upload(from)?;
         Ok(buffer)
     }
 
-    /// Compiles a source, or takes it from the cache.
+    /// Compiles a source, or loads it from the cache.
     pub fn program(&self, source: &Source) -> Result<Program, DeviceError> {
         Ok(Program { device: self.clone(), id: self.0.load(source)?, title: source.title() })
     }
 
-    /// Compiles several sources, as many at a time as there are cores.
+    /// Compiles several sources in parallel, one per core.
     pub fn programs(&self, sources: &[Source]) -> Result<Vec<Program>, DeviceError> {
         sources.par_iter().map(|source| self.program(source)).collect()
     }
 
-    /// Waits for all work, and reports what failed in it.
+    /// Waits for all work, and reports its failures.
     pub fn synchronize(&self) -> Result<(), DeviceError> {
         self.0.synchronize()
     }
 
-    /// Records the launches made by `work` through the [`Capture`], without running them.
+    /// Records the launches that `work` makes through the [`Capture`], without running them.
     pub fn capture(
         &self,
         work: impl FnOnce(&Capture<'_>) -> Result<(), DeviceError>,
@@ -133,7 +133,7 @@ impl Device {
         Ok(Graph { device: self.clone(), id: self.0.graph(&nodes)? })
     }
 
-    /// The time that the device takes for `work`, by its own clock.
+    /// The time of `work` on the device, by the device's clock.
     pub fn time(
         &self,
         work: impl FnOnce() -> Result<(), DeviceError>,
@@ -143,12 +143,11 @@ impl Device {
         Ok(times.into_iter().sum())
     }
 
-    /// The time that the device takes for each of `work(0)`, …, `work(count − 1)`, by its own
-    /// clock, which is read between them. Waits for the device once, after the last.
+    /// The times of `work(0)`, …, `work(count − 1)` on the device. The device's clock is read between
+    /// them. Waits for the device once, after the last.
     ///
-    /// Work that the host submits more slowly than the device does it has the device's waiting in
-    /// its time: what was submitted before gives the host a lead. A GPU's clock is read to about
-    /// half a microsecond.
+    /// If submission is slower than execution, the result includes device idle time; work submitted
+    /// earlier gives the host a lead. The clock of a GPU has a resolution of about half a microsecond.
     pub fn times(
         &self,
         count: usize,
@@ -173,13 +172,13 @@ pub struct Program {
 }
 
 impl Program {
-    /// A kernel by name, allowed `shared_bytes` of dynamic shared memory.
+    /// Finds a kernel by name and allows it `shared_bytes` of dynamic shared memory.
     pub fn kernel(&self, name: &'static str, shared_bytes: u32) -> Result<Kernel, DeviceError> {
         let id = self.device.0.kernel(self.id, name, shared_bytes)?;
         Ok(Kernel { device: self.device.clone(), id, name })
     }
 
-    /// File and constants.
+    /// The source's file and constants, for messages.
     #[must_use]
     pub fn title(&self) -> &str {
         &self.title
@@ -195,28 +194,29 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Its name.
+    /// The kernel's name.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Launches it.
+    /// Launches the kernel.
     ///
     /// # Errors
-    /// A pointer is to memory of another device, the shape is not possible there, or the device fails.
+    /// A pointer refers to memory of another device, the device does not support the shape, or the
+    /// device fails.
     ///
     /// # Safety
     /// - `args` match the kernel's parameters in number, order and type.
-    /// - What each pointer was made from still exists, and it points to memory with room and alignment for
-    ///   all that this launch reads and writes there.
-    /// - What the launch writes it does not read through a parameter that the kernel declares
+    /// - The object that each pointer was made from still exists, and the pointer refers to memory with
+    ///   room and alignment for everything that this launch reads and writes through it.
+    /// - The launch does not read memory that it writes through a parameter that the kernel declares
     ///   `const __restrict__`.
-    /// - The kernel's own conditions on shape, shared memory and values hold, as far as the places that
-    ///   it reads and writes depend on them.
+    /// - The kernel's own conditions on shape, shared memory and values hold, as far as they determine
+    ///   the places that it reads and writes.
     ///
-    /// The memory may be dropped as soon as this returns: it is given back after the work that uses
-    /// it ([`Backend::free`]).
+    /// The memory may be dropped as soon as this returns: it is freed after the work that uses it
+    /// ([`Backend::free`]).
     pub unsafe fn launch(&self, shape: Launch, args: &[Arg]) -> Result<(), DeviceError> {
         if let Some(at) = elsewhere(&self.device, args) {
             return Err(DeviceError::Failed {
@@ -224,17 +224,17 @@ impl Kernel {
                 message: format!("argument {at} points to memory of another device"),
             });
         }
-        // SAFETY: the caller's promise; and the pointers are of this device.
+        // SAFETY: the caller's promise; and the pointers are on this device.
         unsafe { self.device.0.launch(self.id, shape, args) }
     }
 }
 
-/// The first argument that points to another device's memory.
+/// The first argument that points to memory of another device.
 fn elsewhere(device: &Device, args: &[Arg]) -> Option<usize> {
     args.iter().position(|arg| matches!(arg, Arg::Pointer(pointer) if !pointer.is_of(device)))
 }
 
-/// Where the launches of a [`Graph`] are recorded.
+/// Records the launches of a [`Graph`].
 #[derive(Debug)]
 pub struct Capture<'a> {
     device: &'a Device,
@@ -242,31 +242,34 @@ pub struct Capture<'a> {
 }
 
 impl Capture<'_> {
-    /// Records a launch, which will come after all those recorded before it.
+    /// Records a launch, which is ordered after all those recorded before it.
     ///
     /// # Panics
-    /// If the kernel or a pointer is of another device than the graph.
+    /// If the kernel or a pointer belongs to another device than the graph.
     ///
     /// # Safety
-    /// As of [`Kernel::launch`], at every launch of the graph: until the last one what the pointers were
-    /// made from must exist.
+    /// The conditions of [`Kernel::launch`] hold at every launch of the graph: the objects that the
+    /// pointers were made from must exist until the last one.
     pub unsafe fn launch(&self, kernel: &Kernel, shape: Launch, args: &[Arg]) {
         self.record(kernel, shape, args, false);
     }
 
-    /// Records a launch which may begin before the one recorded before it has ended, as
-    /// soon as all blocks of that one have called `let_next_launch_begin` or ended. In its
-    /// kernel all threads call `wait_for_last_launch`, before they touch what others write
-    /// or read and before they let the next launch begin (both in `common/simt.cuh`). A
-    /// counter that the launch before does not touch may be touched earlier: those before it
-    /// have ended. What an earlier launch writes is no `const __restrict__` there. Where a
-    /// device cannot do so, it is like [`Self::launch`].
+    /// Records a launch that may begin before the preceding launch has ended: as soon as all blocks of
+    /// the preceding one have called `let_next_launch_begin` or ended. On a device that cannot overlap
+    /// launches this is [`Self::launch`].
+    ///
+    /// The kernel must follow these rules; the functions are in `common/simt.cuh`:
+    /// - All threads call `wait_for_last_launch` before they touch memory that other launches write or
+    ///   read, and before they let the next launch begin. Exception: a counter that the preceding
+    ///   launch does not touch may be touched earlier, because the launches before that one have ended.
+    /// - Memory that an earlier launch writes is not accessed through a `const __restrict__` parameter.
     ///
     /// # Panics
     /// As [`Self::launch`].
     ///
     /// # Safety
-    /// As of [`Self::launch`]; and the kernel and the one before it keep to the rules above.
+    /// The conditions of [`Self::launch`] hold, and the kernel and the preceding one follow the rules
+    /// above.
     pub unsafe fn launch_early(&self, kernel: &Kernel, shape: Launch, args: &[Arg]) {
         self.record(kernel, shape, args, true);
     }
@@ -274,7 +277,7 @@ impl Capture<'_> {
     fn record(&self, kernel: &Kernel, shape: Launch, args: &[Arg], begins_early: bool) {
         assert!(
             self.device.is_same(&kernel.device) && elsewhere(self.device, args).is_none(),
-            "a graph of a device has a launch of another one: kernel {}",
+            "the kernel {} or one of its pointers belongs to another device than the graph",
             kernel.name
         );
         let node = GraphNode { kernel: kernel.id, shape, args: args.to_vec(), begins_early };
@@ -285,17 +288,17 @@ impl Capture<'_> {
 /// A launch in a graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GraphNode {
-    /// What [`Backend::kernel`] returned.
+    /// The kernel, as returned by [`Backend::kernel`].
     pub kernel: u64,
     /// Its shape.
     pub shape: Launch,
     /// Its arguments.
     pub args: Vec<Arg>,
-    /// Whether it may begin before the launch before it has ended.
+    /// Whether it may begin before the preceding launch has ended.
     pub begins_early: bool,
 }
 
-/// Launches that are made again and again in the same order.
+/// Launches that are repeated in the same order.
 #[derive(Debug)]
 pub struct Graph {
     device: Device,
@@ -303,9 +306,9 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Makes its launches once.
+    /// Runs its launches once.
     pub fn launch(&self) -> Result<(), DeviceError> {
-        // SAFETY: whoever recorded a launch has promised it for all times that it is made.
+        // SAFETY: the caller of `Capture::launch` has promised it for every launch of the graph.
         unsafe { self.device.0.launch_graph(self.id) }
     }
 }
@@ -316,68 +319,68 @@ impl Drop for Graph {
     }
 }
 
-/// What a kind of device provides; used through [`Device`].
+/// The interface of a kind of device; used through [`Device`].
 ///
-/// Ids are those that its own calls returned. Work is in order.
-/// Programs and kernels live as long as the backend.
+/// Ids are those returned by earlier calls. Work is executed in order. Programs and kernels live as
+/// long as the backend.
 ///
 /// # Safety of its calls
-/// An address is one that [`Self::alloc`] returned, or lies in the memory that it gave; the memory has not
-/// been given back, and has room for the bytes from there on. [`Buffer`] and [`Kernel`] see to it for everyone
-/// else.
+/// An address was returned by [`Self::alloc`], or lies in the memory allocated there. That memory has
+/// not been freed, and extends at least as far beyond the address as the call reads or writes.
+/// [`Buffer`] and [`Kernel`] ensure this for all other code.
 pub trait Backend: Send + Sync {
-    /// What is known of it.
+    /// The device's properties.
     fn info(&self) -> &DeviceInfo;
-    /// (free, total) bytes of its memory.
+    /// The (free, total) bytes of the device's memory.
     fn memory(&self) -> Result<(u64, u64), DeviceError>;
-    /// Memory, aligned to 256 bytes; `bytes` may be 0.
+    /// Allocates memory, aligned to 256 bytes; `bytes` may be 0.
     fn alloc(&self, bytes: usize) -> Result<u64, DeviceError>;
-    /// Gives memory back after all work that was submitted before: none of it may find it gone.
+    /// Frees memory after all work submitted before has ended.
     ///
     /// # Safety
-    /// Above; and the address is where the memory begins.
+    /// As stated for the trait; and the address is the beginning of an allocation.
     unsafe fn free(&self, address: u64);
     /// Copies from the host.
     ///
     /// # Safety
-    /// Above.
+    /// As stated for the trait.
     unsafe fn upload(&self, to: u64, from: &[u8]) -> Result<(), DeviceError>;
     /// Waits for all work and copies to the host.
     ///
     /// # Safety
-    /// Above.
+    /// As stated for the trait.
     unsafe fn download(&self, from: u64, to: &mut [u8]) -> Result<(), DeviceError>;
-    /// Copies on the device.
+    /// Copies within the device.
     ///
     /// # Safety
-    /// Above, of both addresses.
+    /// As stated for the trait, for both addresses.
     unsafe fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), DeviceError>;
     /// Sets bytes to zero.
     ///
     /// # Safety
-    /// Above.
+    /// As stated for the trait.
     unsafe fn clear(&self, address: u64, bytes: usize) -> Result<(), DeviceError>;
-    /// Compiles a source; the same source gives the same id.
+    /// Compiles a source. The same source gives the same id.
     fn load(&self, source: &Source) -> Result<u64, DeviceError>;
-    /// A kernel of a program, allowed so much dynamic shared memory.
+    /// Finds a kernel of a program and allows it `shared_bytes` of dynamic shared memory.
     fn kernel(&self, program: u64, name: &str, shared_bytes: u32) -> Result<u64, DeviceError>;
     /// Launches a kernel.
     ///
     /// # Safety
-    /// That of [`Kernel::launch`]; and the pointers are of this device.
+    /// As [`Kernel::launch`]; and the pointers are on this device.
     unsafe fn launch(&self, kernel: u64, shape: Launch, args: &[Arg]) -> Result<(), DeviceError>;
-    /// A chain of launches, each after the one before it.
+    /// Builds a chain of launches, each after the one before it.
     fn graph(&self, nodes: &[GraphNode]) -> Result<u64, DeviceError>;
-    /// Makes the launches of a graph.
+    /// Runs the launches of a graph.
     ///
     /// # Safety
-    /// That of [`Self::launch`] holds for each of its launches.
+    /// The conditions of [`Self::launch`] hold for each of its launches.
     unsafe fn launch_graph(&self, graph: u64) -> Result<(), DeviceError>;
-    /// Gives a graph back.
+    /// Frees a graph.
     fn free_graph(&self, graph: u64);
     /// Waits for all work.
     fn synchronize(&self) -> Result<(), DeviceError>;
-    /// The device's time for the work that each of `count` calls of `work` submits.
+    /// The device times of the work that each of `count` calls of `work` submits.
     fn times(
         &self,
         count: usize,

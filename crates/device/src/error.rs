@@ -1,13 +1,12 @@
-//! What can go wrong with a device.
+//! Errors of devices.
 
 use warpint_files::ErrorKind;
 
-/// What can go wrong with a device. Each message is one line that says what
-/// is missing or failed and what to do.
+/// An error of a device. Each message is one line that says what is missing or failed and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeviceError {
-    /// There is no such device: no driver, no GPU, or none of that number.
+    /// The device does not exist: no driver, no GPU, or no GPU with that index.
     #[error("{0}")]
     NoDevice(String),
     /// The run-time compiler (NVRTC, or a C++ compiler for the simulator) is missing.
@@ -18,24 +17,24 @@ pub enum DeviceError {
     Compile {
         /// File and constants.
         source_title: String,
-        /// What the compiler said.
+        /// The compiler's message.
         log: String,
     },
-    /// The device has not enough memory.
+    /// The device has not enough free memory.
     #[error(
-        "the device {device} has no room for {requested} bytes: {free} of {total} bytes are free"
+        "out of memory on {device}: {requested} bytes were requested, {free} of {total} bytes are free"
     )]
     OutOfMemory {
-        /// Its name.
+        /// The device's name.
         device: String,
-        /// Bytes asked for.
+        /// Bytes requested.
         requested: u64,
         /// Bytes free.
         free: u64,
-        /// Bytes in all.
+        /// Total bytes.
         total: u64,
     },
-    /// A call to the driver failed, or a kernel did.
+    /// A call to the driver or a kernel failed.
     #[error("{what} failed: {message}")]
     Failed {
         /// The call or the kernel.
@@ -43,18 +42,18 @@ pub enum DeviceError {
         /// The driver's name for the error, and its explanation.
         message: String,
     },
-    /// The simulator found a fault in a kernel (divergent barrier, lane missing …).
+    /// The simulator found a fault in a kernel, such as a divergent barrier or a missing lane.
     #[error("kernel {kernel}: {report}")]
     Fault {
         /// The kernel.
         kernel: String,
-        /// What it did wrong, with file and line where they are known.
+        /// The fault, with file and line where they are known.
         report: String,
     },
 }
 
 impl DeviceError {
-    /// What kind of error it is.
+    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {

@@ -1,19 +1,19 @@
-//! Where this program keeps files between runs.
+//! The folders in which this program keeps files between runs.
 
 use std::env;
 use std::path::PathBuf;
 
 use directories::ProjectDirs;
 
-/// For what can be made anew: `WARPINT_CACHE_DIR`, else `~/.cache/warpint` or
-/// what this system has for it. `None` for a user without a home.
+/// The folder for files that can be recreated: `WARPINT_CACHE_DIR`, else `~/.cache/warpint` or the
+/// equivalent of this system. `None` for a user without a home directory.
 #[cfg(any(feature = "cuda", feature = "sim"))]
 pub(crate) fn cache() -> Option<PathBuf> {
     chosen("WARPINT_CACHE_DIR").or_else(|| Some(project()?.cache_dir().to_owned()))
 }
 
-/// For what was measured: `WARPINT_CONFIG_DIR`, else `~/.config/warpint` or
-/// what this system has for it. `None` for a user without a home.
+/// The folder for measurements: `WARPINT_CONFIG_DIR`, else `~/.config/warpint` or the equivalent of
+/// this system. `None` for a user without a home directory.
 pub(crate) fn config() -> Option<PathBuf> {
     chosen("WARPINT_CONFIG_DIR").or_else(|| Some(project()?.config_dir().to_owned()))
 }

@@ -1,4 +1,4 @@
-//! Whether a device computes in FP64 at full rate, by measuring it.
+//! Measures whether a device computes in FP64 at full rate.
 
 use std::time::Duration;
 
@@ -6,16 +6,16 @@ use bytemuck::Pod;
 
 use crate::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source};
 
-/// Independent chains in a thread: enough to hide the latency of one.
+/// Independent chains per thread: enough to hide the latency of one.
 const CHAINS: u32 = 8;
 const THREADS: u32 = 256;
-/// Blocks for each multiprocessor: more than run at a time.
+/// Blocks per multiprocessor: more than can be resident at once.
 const BLOCKS: u32 = 16;
-/// A measurement this long is not spoiled by the time that a launch takes.
+/// A measurement of this length is not distorted by the time of a launch.
 const LONG_ENOUGH: Duration = Duration::from_millis(4);
 const MOST_STEPS: u32 = 1 << 20;
 
-/// Fused multiply-adds a second, of all multiprocessors together.
+/// Fused multiply-adds per second, over all multiprocessors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fp64Rate {
     /// In double precision.
@@ -31,22 +31,22 @@ impl Fp64Rate {
         self.fp64 / self.fp32
     }
 
-    /// Whether FP64 is made for computing: a quarter of FP32 or more.
+    /// Whether FP64 runs at a quarter of the FP32 rate or more.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.ratio() >= 0.25
     }
 }
 
-/// Measures the rates of fused multiply-adds; takes well below a second.
+/// Measures the rates of fused multiply-adds, in well under a second.
 ///
 /// # Errors
-/// No compiler, or anything that fails on the device.
+/// No compiler was found, or the device fails.
 pub fn fp64_rate(device: &Device) -> Result<Fp64Rate, DeviceError> {
     for_at_least(device, LONG_ENOUGH)
 }
 
-/// [`fp64_rate`], by launches that take so long.
+/// [`fp64_rate`] with launches of at least the given duration.
 pub(crate) fn for_at_least(device: &Device, long: Duration) -> Result<Fp64Rate, DeviceError> {
     let program = device.program(&source())?;
     Ok(Fp64Rate {
@@ -69,7 +69,7 @@ fn rate<T: Pod>(device: &Device, kernel: &Kernel, long: Duration) -> Result<f64,
         // SAFETY: each thread writes one number of the kernel's type, which is T.
         device.time(|| unsafe { kernel.launch(Launch::linear(blocks, THREADS), &args) })
     };
-    // The first launch loads the code and wakes the clocks.
+    // The first launch loads the code and raises the clocks.
     let mut steps = 256;
     time(steps)?;
     loop {

@@ -1,16 +1,16 @@
-//! The shape of a launch, and what is passed to a kernel.
+//! The shape of a launch, and the arguments of a kernel.
 
 use bytemuck::Pod;
 
 use crate::view::Place;
 use crate::{Buffer, Cells, Device, View};
 
-/// Blocks, threads of a block, and dynamic shared memory of a block.
+/// The number of blocks, the threads per block, and the dynamic shared memory per block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Launch {
     /// Blocks in x, y, z.
     pub grid: [u32; 3],
-    /// Threads of a block in x, y, z.
+    /// Threads per block in x, y, z.
     pub block: [u32; 3],
     /// Bytes of dynamic shared memory.
     pub shared_bytes: u32,
@@ -23,14 +23,14 @@ impl Launch {
         Self { grid: [blocks, 1, 1], block: [threads, 1, 1], shared_bytes: 0 }
     }
 
-    /// With dynamic shared memory.
+    /// The same shape with dynamic shared memory.
     #[must_use]
     pub fn shared(self, bytes: u32) -> Self {
         Self { shared_bytes: bytes, ..self }
     }
 }
 
-/// One argument of a kernel, of the type that its parameter has.
+/// One argument of a kernel, of the type of its parameter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Arg {
     /// A pointer to device memory.
@@ -52,12 +52,12 @@ impl Arg {
     pub const NULL: Self = Self::Pointer(Pointer { address: 0, device: None });
 }
 
-/// The address of elements in a device's memory, which outlives what it was made from. Made only from
-/// a [`Buffer`], a [`View`] or [`Cells`], through [`Arg`].
+/// The address of elements in a device's memory, made only from a [`Buffer`], a [`View`] or [`Cells`],
+/// through [`Arg`]. It carries no lifetime: it may outlive the object that it was made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pointer {
     address: u64,
-    /// What tells the device from others; none for a null pointer.
+    /// Identifies the device; `None` for a null pointer.
     device: Option<usize>,
 }
 
@@ -68,7 +68,7 @@ impl Pointer {
         self.address
     }
 
-    /// Whether a kernel of the device may be passed it.
+    /// Whether it may be passed to a kernel of the device.
     pub(crate) fn is_of(self, device: &Device) -> bool {
         self.device.is_none_or(|of| of == device.identity())
     }

@@ -1,17 +1,16 @@
-//! The one way to run a kernel.
+//! Runs kernels on devices. All kernels of the workspace run through this crate.
 //!
-//! A [`Device`] takes kernels as CUDA C++ text ([`Source`]), specialised by
-//! constants, and runs them on memory of its own ([`Buffer`]). There are two
-//! kinds, behind one interface:
+//! A [`Device`] compiles kernels from CUDA C++ text ([`Source`]), specialised by constants, and runs
+//! them on its own memory ([`Buffer`]). Both kinds of devices have the same interface:
 //!
 //! | kind | how a kernel runs |
 //! |---|---|
 //! | CUDA (feature `cuda`) | compiled by NVRTC for the device's own architecture, launched by the driver |
 //! | simulator (feature `sim`) | the same text compiled as host C++, a block's threads one after another |
 //!
-//! Work is asynchronous and in order: each call sees the effects of those
-//! before it. [`Buffer::download`] and [`Device::synchronize`] wait. A device
-//! may be shared between threads; the order is then that of the calls.
+//! Work is asynchronous and in order: each call sees the effects of earlier calls. [`Buffer::download`]
+//! and [`Device::synchronize`] wait. Threads may share a device; work is then executed in the order of
+//! the calls.
 
 mod buffer;
 mod choice;

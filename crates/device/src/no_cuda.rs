@@ -1,9 +1,9 @@
-//! Stands for `cuda` without the feature of that name: there are no GPUs, and no driver is loaded.
+//! Replaces `cuda` in builds without that feature: no GPUs are found, and no driver is loaded.
 
 use crate::{Device, DeviceError, DeviceInfo};
 
 fn missing() -> DeviceError {
-    DeviceError::NoDevice("there is no GPU for a program that is built without CUDA".into())
+    DeviceError::NoDevice("GPUs are not available: this program was built without CUDA".into())
 }
 
 /// No driver.

@@ -1,18 +1,18 @@
-//! Which devices there are, and opening one by its name.
+//! Lists the devices, and opens one by name.
 
 use crate::{Device, DeviceError, DeviceInfo, cuda};
 
 /// The devices of this machine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceList {
-    /// What was found.
+    /// The devices found.
     pub devices: Vec<DeviceInfo>,
-    /// Why there are no others, each one line: no driver, no GPU.
+    /// The reasons why other devices are missing, one line each: no driver, no GPU.
     pub missing: Vec<String>,
 }
 
 impl Device {
-    /// The GPU of that number, from 0.
+    /// Opens the GPU with this index, counted from 0.
     ///
     /// # Errors
     /// [`DeviceError::NoDevice`], one line that says what is missing.
@@ -20,8 +20,8 @@ impl Device {
         cuda::open(index)
     }
 
-    /// The device of that name: `cuda` (the first GPU), `cuda:1` and so on,
-    /// and with the feature `sim` the simulator `sim`.
+    /// Opens the device of this name: `cuda` (the first GPU), `cuda:1` and so on, and with the feature
+    /// `sim` the simulator `sim`.
     ///
     /// # Errors
     /// [`DeviceError::NoDevice`], one line that says what is missing.
@@ -33,7 +33,7 @@ impl Device {
         Self::cuda(cuda_index(name)?)
     }
 
-    /// The GPUs of this machine. Opens none of them, and takes no memory.
+    /// Lists the GPUs of this machine. Opens none of them and allocates no memory.
     #[must_use]
     pub fn list() -> DeviceList {
         match cuda::list() {

@@ -1,4 +1,4 @@
-//! Devices that stay open to the end of the process, and the names of places.
+//! Devices that stay open to the end of the process, and the names of devices and of the CPU.
 
 use std::fs;
 use std::sync::{Mutex, PoisonError};
@@ -8,10 +8,10 @@ use crate::{CPU, Device, DeviceChoice, DeviceError, DeviceId};
 /// The devices opened so far.
 static OPENED: Mutex<Vec<(DeviceId, Device)>> = Mutex::new(vec![]);
 
-/// A device, which is opened at the first call and stays open to the end of the process.
+/// Returns a device, which is opened at the first call and stays open to the end of the process.
 ///
 /// # Errors
-/// No such device, no driver.
+/// The device or its driver does not exist.
 pub fn device_on(id: DeviceId) -> Result<Device, DeviceError> {
     let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, device)) = opened.iter().find(|(of, _)| *of == id) {
@@ -22,8 +22,8 @@ pub fn device_on(id: DeviceId) -> Result<Device, DeviceError> {
     Ok(device)
 }
 
-/// Model and driver of a place: of the CPU, or of a device that [`device_on`] has opened. The driver
-/// of the CPU is empty.
+/// The model and the driver of the CPU, or of a device that [`device_on`] has opened. The driver of the
+/// CPU is empty.
 #[must_use]
 pub fn device_model(place: &str) -> Option<(String, String)> {
     if place == CPU {
@@ -34,7 +34,7 @@ pub fn device_model(place: &str) -> Option<(String, String)> {
     Some((device.info().name.clone(), device.info().driver.clone()))
 }
 
-/// The processor's name, or its architecture where the system does not tell.
+/// The processor's name, or its architecture if the system does not report the name.
 #[must_use]
 pub fn cpu_name() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -43,7 +43,7 @@ pub fn cpu_name() -> String {
         .map_or_else(|| std::env::consts::ARCH.into(), |(_, name)| name.trim().into())
 }
 
-/// The first GPU of this machine, if there is one.
+/// The first GPU of this machine, if any.
 #[must_use]
 pub fn first_gpu() -> Option<DeviceId> {
     match Device::list().devices.first()?.id.parse() {

@@ -1,4 +1,4 @@
-//! The sensors of a device in use, looked at now and then, and the extremes of their readings.
+//! Reads the sensors of a device in use periodically, and keeps the extremes of the readings.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -7,12 +7,12 @@ use serde::Serialize;
 
 use crate::{Sensors, Telemetry, sensors};
 
-/// Between two readings.
+/// The time between two readings.
 const EVERY: Duration = Duration::from_secs(1);
 
 /// The sensors of a device, their last reading, and the extremes of all readings.
 ///
-/// They are read once a second at most. A device without sensors has no readings.
+/// The sensors are read at most once per second. A device without sensors has no readings.
 #[derive(Debug)]
 pub struct WatchedSensors {
     sensors: Option<Box<dyn Sensors>>,
@@ -21,13 +21,13 @@ pub struct WatchedSensors {
     extremes: SensorExtremes,
 }
 
-/// The least and the largest of all readings. What the device does not tell is absent.
+/// The least and the largest of all readings. Values that the device does not report are absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct SensorExtremes {
-    /// How many readings there were.
+    /// The number of readings.
     pub readings: u64,
-    /// Of the chip, °C.
+    /// The temperature of the chip, °C.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature_celsius: Option<SensorRange>,
     /// The clock of the multiprocessors, MHz.
@@ -36,10 +36,10 @@ pub struct SensorExtremes {
     /// The clock of the memory, MHz.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_clock_mhz: Option<SensorRange>,
-    /// What the whole board takes, W.
+    /// The power drawn by the whole board, W.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power_watts: Option<SensorRange>,
-    /// All that has held the clocks down, in words.
+    /// All reasons for which the clocks were throttled, in words.
     pub throttled_by: Vec<String>,
 }
 
@@ -53,19 +53,19 @@ pub struct SensorRange {
 }
 
 impl WatchedSensors {
-    /// The sensors of a device by its name, `cuda:0`.
+    /// Finds the sensors of a device by its name, `cuda:0`.
     #[must_use]
     pub fn of(device: &str) -> Self {
         Self::by(sensors(device))
     }
 
-    /// Given sensors, or none.
+    /// Uses the given sensors, or none.
     #[must_use]
     pub fn by(sensors: Option<Box<dyn Sensors>>) -> Self {
         Self { sensors, read: None, last: None, extremes: SensorExtremes::default() }
     }
 
-    /// The last reading, made now if the one before is a second old or more.
+    /// The last reading. A new one is made if the last one is at least a second old.
     pub fn look(&mut self, now: Instant) -> Option<&Telemetry> {
         let is_due = self.read.is_none_or(|read| now.saturating_duration_since(read) >= EVERY);
         if let (Some(sensors), true) = (&self.sensors, is_due) {
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
     use std::sync::Mutex;
 
-    /// Says one reading after another.
+    /// Returns one reading after another.
     #[derive(Debug)]
     struct Fake(Mutex<Vec<Option<Telemetry>>>);
 
@@ -159,7 +159,7 @@ mod tests {
             let seen = watched.look(at(ms)).and_then(|reading| reading.temperature_celsius);
             assert_eq!(seen, Some(celsius), "{ms}");
         }
-        // The device is gone; what it has said stays.
+        // The device is gone; its earlier readings remain.
         assert_eq!(watched.look(at(2000)), None);
         let extremes = watched.extremes().unwrap();
         assert_eq!(extremes.to_string(), "54–71 °C, 95–698 W, throttled by power cap");

@@ -2,11 +2,10 @@
 
 use std::fmt::Write;
 
-/// A translation unit: CUDA C++ text, the headers that it includes, the
-/// constants defined before it, and the names of its kernels.
+/// A translation unit: CUDA C++ text, the headers that it includes, the constants defined before it,
+/// and the names of its kernels.
 ///
-/// Kernels are declared `extern "C" __global__`, so that their names are
-/// those given here.
+/// Kernels are declared `extern "C" __global__`, so that their names are those given here.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Source {
     name: &'static str,
@@ -17,27 +16,27 @@ pub struct Source {
 }
 
 impl Source {
-    /// A text by the name of its file, which messages show.
+    /// A source with the given text; `name` is its file name in messages.
     #[must_use]
     pub fn new(name: &'static str, text: &'static str, kernels: &[&'static str]) -> Self {
         Self { name, text, headers: vec![], defines: vec![], kernels: kernels.to_vec() }
     }
 
-    /// A header: `#include "name"` finds `text`.
+    /// Adds a header: `#include "name"` finds `text`.
     #[must_use]
     pub fn header(mut self, name: &'static str, text: &'static str) -> Self {
         self.headers.push((name, text));
         self
     }
 
-    /// Several headers.
+    /// Adds several headers.
     #[must_use]
     pub fn headers(mut self, headers: &[(&'static str, &'static str)]) -> Self {
         self.headers.extend_from_slice(headers);
         self
     }
 
-    /// A constant: `-D name=value`.
+    /// Defines a constant: `-D name=value`.
     #[must_use]
     pub fn define(mut self, name: &'static str, value: impl std::fmt::Display) -> Self {
         self.defines.push((name, value.to_string()));

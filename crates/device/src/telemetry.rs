@@ -1,18 +1,18 @@
-//! What the sensors of a GPU say: temperature, clocks, power, and what holds the clocks down.
+//! Readings of a GPU's sensors: temperature, clocks, power, and the reasons for throttling.
 //!
-//! They are read by NVML, the management library that comes with the driver. It is loaded when it is
-//! first asked for; without it, and without a GPU, there are no sensors, which is never an error. A
-//! reading takes some hundred microseconds of the host and none of the GPU's time.
+//! They are read through NVML, the management library that comes with the driver, which is loaded at
+//! the first reading. Without NVML or a GPU there are no sensors; this is not an error. A reading takes
+//! some hundred microseconds of the host's time and none of the GPU's.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// One reading. What a GPU does not tell is absent.
+/// One reading. Values that a GPU does not report are absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Telemetry {
-    /// Of the chip, °C.
+    /// The temperature of the chip, °C.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature_celsius: Option<u32>,
     /// The clock of the multiprocessors, MHz.
@@ -21,10 +21,11 @@ pub struct Telemetry {
     /// The clock of the memory, MHz.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_clock_mhz: Option<u32>,
-    /// What the whole board takes, W.
+    /// The power drawn by the whole board, W.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_watts: Option<f64>,
-    /// What holds the clocks down, in words: `power cap`, `heat (hardware)` …; empty if nothing does.
+    /// The reasons for throttling, in words: `power cap`, `heat (hardware)` …; empty if the clocks are
+    /// not throttled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_by: Option<Vec<String>>,
 }
@@ -49,13 +50,13 @@ impl fmt::Display for Telemetry {
 
 /// The sensors of one device.
 pub trait Sensors: Send + fmt::Debug {
-    /// What they say now; nothing if the device is gone.
+    /// Reads the sensors; `None` if the device is gone.
     fn read(&self) -> Option<Telemetry>;
 }
 
-/// The sensors of a device by its name, `cuda:0`; `None` for the CPU and the simulator, and where
-/// NVML or the GPU is missing. The GPU is found by its PCI bus, not by its number: the driver
-/// counts only those of `CUDA_VISIBLE_DEVICES`, NVML counts all.
+/// The sensors of a device by its name, `cuda:0`; `None` for the CPU and the simulator, and if NVML or
+/// the GPU is missing. The GPU is identified by its PCI address, not by its index: the driver counts
+/// only the devices in `CUDA_VISIBLE_DEVICES`, NVML counts all.
 #[must_use]
 pub fn sensors(device: &str) -> Option<Box<dyn Sensors>> {
     let index = device.strip_prefix("cuda:")?.parse().ok()?;
@@ -72,7 +73,7 @@ mod nvml {
 
     use super::{Sensors, Telemetry};
 
-    /// Loaded once a process, and never unloaded.
+    /// Loaded once per process, and never unloaded.
     static NVML: OnceLock<Option<Nvml>> = OnceLock::new();
 
     #[derive(Debug)]
@@ -100,7 +101,7 @@ mod nvml {
         }
     }
 
-    /// The reasons in words. That a GPU has nothing to do is none.
+    /// The reasons in words. An idle GPU is not a reason.
     fn names(reasons: ThrottleReasons) -> Vec<String> {
         use ThrottleReasons as R;
         let all = [
@@ -117,7 +118,7 @@ mod nvml {
             .filter(|(reason, _)| reasons.contains(*reason))
             .map(|(_, name)| name.to_owned())
             .collect();
-        // What it is an effect of is said already, where it is known.
+        // Omits effects of causes that are already listed.
         let causes = R::HW_THERMAL_SLOWDOWN | R::HW_POWER_BRAKE_SLOWDOWN;
         if reasons.contains(R::HW_SLOWDOWN) && !reasons.intersects(causes) {
             names.push("hardware slowdown".to_owned());
@@ -138,7 +139,7 @@ mod nvml {
             assert_eq!(names(R::SW_POWER_CAP | R::SYNC_BOOST), ["power cap", "sync boost"]);
             assert_eq!(names(R::HW_SLOWDOWN), ["hardware slowdown"]);
             assert_eq!(names(R::HW_SLOWDOWN | R::HW_THERMAL_SLOWDOWN), ["heat (hardware)"]);
-            // Every bit that is defined, and some that are not yet.
+            // Every bit that is defined, and some that are not defined yet.
             assert_eq!(names(R::from_bits_truncate(u64::MAX)).len(), 7);
         }
     }
@@ -148,7 +149,7 @@ mod nvml {
 mod nvml {
     use super::Sensors;
 
-    /// There is no NVML for this system, or none is wanted.
+    /// Replaces the sensors on systems without NVML, or in builds without it.
     pub(super) fn sensors(_: &str) -> Option<Box<dyn Sensors>> {
         None
     }

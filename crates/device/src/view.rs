@@ -9,17 +9,16 @@ use crate::{Buffer, Device, DeviceError};
 
 /// Elements of a buffer that a kernel reads.
 ///
-/// They may be written through [`Cells`] of the same buffer, and through nothing else while the view
-/// lives.
+/// While the view lives, the elements may be written only through [`Cells`] of the same buffer.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a, T> {
     place: Place<'a>,
     of: PhantomData<&'a T>,
 }
 
-/// Elements of a buffer that a kernel reads and writes, as `&[Cell<T>]` is on the host: made from a
-/// buffer that nothing else borrows, and copied freely. A kernel may get several that overlap, if none of
-/// its parameters for them is `const __restrict__`.
+/// Elements of a buffer that a kernel reads and writes, like `&[Cell<T>]` on the host: they are
+/// borrowed mutably from a buffer, and copied freely. A kernel may receive several overlapping `Cells`
+/// if none of the corresponding parameters is `const __restrict__`.
 #[derive(Debug, Clone, Copy)]
 pub struct Cells<'a, T> {
     place: Place<'a>,
@@ -35,10 +34,10 @@ pub(crate) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Some of its elements, each of so many bytes.
+    /// A part of the elements, each of `bytes` bytes.
     ///
     /// # Panics
-    /// If the range ends before it begins, or beyond the place.
+    /// If the range ends before it begins or beyond the place.
     fn part(self, range: impl RangeBounds<usize>, bytes: usize) -> Self {
         let begin = match range.start_bound() {
             Bound::Included(&first) => first,
@@ -52,17 +51,18 @@ impl Place<'_> {
         };
         assert!(
             begin <= end && end <= self.len,
-            "elements {begin} to {end} of {} in a device's memory",
+            "the range {begin}..{end} does not fit {} elements of device memory",
             self.len
         );
         Self { address: self.address + (begin * bytes) as u64, len: end - begin, ..self }
     }
 }
 
-/// Panics unless memory of `len` elements has room for those that a kernel needs: for the wrappers of kernels.
+/// Checks that memory of `len` elements holds the `needed` elements of a kernel; used by the wrappers
+/// of kernels.
 ///
 /// # Panics
-/// If there are fewer.
+/// If `len` is less than `needed`.
 #[track_caller]
 pub fn assert_room(what: &str, len: usize, needed: usize) {
     assert!(needed <= len, "{what} of {len} elements, where a kernel needs {needed}");
@@ -85,7 +85,7 @@ macro_rules! methods {
                 self.place.len
             }
 
-            /// Whether there is no element.
+            /// Whether there are no elements.
             #[must_use]
             pub fn is_empty(&self) -> bool {
                 self.place.len == 0
@@ -97,10 +97,10 @@ macro_rules! methods {
                 self.place.address
             }
 
-            /// Some of the elements.
+            /// A part of the elements.
             ///
             /// # Panics
-            /// If the range ends before it begins, or beyond these elements.
+            /// If the range ends before it begins or beyond these elements.
             #[must_use]
             pub fn part(self, range: impl RangeBounds<usize>) -> Self {
                 Self::new(self.place.part(range, size_of::<T>()))
@@ -113,7 +113,7 @@ methods!(View);
 methods!(Cells);
 
 impl<T: Pod> View<'_, T> {
-    /// Waits for all work, and copies to the host.
+    /// Waits for all work and copies the elements to the host.
     ///
     /// # Errors
     /// The device fails.
@@ -135,19 +135,19 @@ impl<'a, T: Pod> Cells<'a, T> {
 }
 
 impl<T: Pod> Buffer<T> {
-    /// Some elements, for a kernel that reads them.
+    /// Elements for a kernel that reads them.
     ///
     /// # Panics
-    /// If the range ends before it begins, or beyond the buffer.
+    /// If the range ends before it begins or beyond the buffer.
     #[must_use]
     pub fn view(&self, range: impl RangeBounds<usize>) -> View<'_, T> {
         View::from(self).part(range)
     }
 
-    /// Some elements, for kernels that write them.
+    /// Elements for kernels that write them.
     ///
     /// # Panics
-    /// If the range ends before it begins, or beyond the buffer.
+    /// If the range ends before it begins or beyond the buffer.
     #[must_use]
     pub fn cells(&mut self, range: impl RangeBounds<usize>) -> Cells<'_, T> {
         Cells::from(self).part(range)

@@ -1,5 +1,5 @@
 #![cfg(test)]
-//! The driver's side on a real GPU: `cargo test -p warpint-device --test cuda -- --ignored`.
+//! Tests of the driver on a real GPU: `cargo test -p warpint-device --test cuda -- --ignored`.
 
 use std::time::Duration;
 
@@ -186,7 +186,7 @@ fn time_is_that_of_the_device() {
     // From 500 MHz to 3.3 GHz.
     assert!(Duration::from_millis(3) < time && time < Duration::from_millis(20), "{time:?}");
     assert_eq!(x.download().unwrap(), [2]);
-    // Each for itself, whatever stands in between.
+    // Each time is independent of the work in between.
     let longer = |i: usize| {
         let args = [Arg::from(&x), Arg::U32(clocks * (i as u32 + 1))];
         // SAFETY: as above.
@@ -211,7 +211,7 @@ fn too_much_memory_is_told_with_what_there_is() {
         };
         assert!(requested > free && free <= total);
     }
-    // Nothing is broken by that.
+    // The device still works.
     assert_eq!(device.upload(&[1_u32, 2]).unwrap().download().unwrap(), [1, 2]);
 }
 

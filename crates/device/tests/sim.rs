@@ -29,7 +29,7 @@ fn kernels_are_right_in_every_order() {
 fn suites_run_in_order_and_in_an_order_that_each_process_draws() {
     let [in_order, drawn] = suite_seeds();
     assert_eq!(in_order, 0);
-    // Whoever fixes it may fix it at 0.
+    // A user who sets the seed may set it to 0.
     assert!(drawn != 0 || std::env::var_os("WARPINT_SIM_SEED").is_some());
     assert_eq!(suite_seeds(), [in_order, drawn]);
     assert_eq!(Device::simulators().filter_map(Result::ok).count(), 2);
@@ -80,7 +80,7 @@ fn planted_faults_are_reported_with_their_place() {
             for part in plant.report {
                 assert!(error.to_string().contains(part), "{}: {error}", plant.name);
             }
-            // The device is as good as new.
+            // The device works again.
             (plant.suite)(&device, None).unwrap();
         }
     }

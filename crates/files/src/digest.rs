@@ -1,4 +1,4 @@
-//! The digest that a file carries so that a change is noticed.
+//! The digest by which a file detects changes to itself.
 
 use sha2::{Digest, Sha256};
 

@@ -1,11 +1,11 @@
-//! The steps that bring a file to disk, behind a seam for tests.
+//! The steps that write a file to disk, behind an interface that tests replace.
 
 use std::fmt::Debug;
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// One step of bringing a file to disk.
+/// One step of writing a file to disk.
 #[derive(Debug, Clone, Copy)]
 pub enum Step<'a> {
     /// Writes bytes at the file's position.
@@ -14,47 +14,47 @@ pub enum Step<'a> {
         path: &'a Path,
         /// The open file.
         file: &'a File,
-        /// What is written.
+        /// The bytes to write.
         bytes: &'a [u8],
     },
-    /// Brings the content of a file to disk: `fsync`.
+    /// Flushes the contents of a file to disk: `fsync`.
     SyncFile {
         /// Its path.
         path: &'a Path,
     },
-    /// Gives a temporary file its name, in place of the file that has it.
+    /// Renames a temporary file to its final name and replaces the file that has this name.
     Rename {
         /// The temporary file.
         from: &'a Path,
-        /// Its name.
+        /// The final name.
         to: &'a Path,
     },
-    /// Gives a temporary file its name, which must be free.
+    /// Gives a temporary file its final name, which must be free.
     Link {
         /// The temporary file.
         from: &'a Path,
-        /// Its name.
+        /// The final name.
         to: &'a Path,
     },
-    /// Brings the names in a directory to disk: `fsync` of the directory.
+    /// Flushes the names in a directory to disk: `fsync` of the directory.
     SyncFolder {
         /// The directory.
         path: &'a Path,
     },
 }
 
-/// Does the steps of a replacement or an append. Tests put one that records them, or one that fails,
-/// below a [`crate::Folder`]; the program uses [`RealDisk`].
+/// Executes the steps of a replacement or an append. The program uses [`RealDisk`]. Tests install one
+/// that records the steps or fails below a [`crate::Folder`].
 pub trait Disk: Debug + Send + Sync {
-    /// Does a step: `go` does it as the file system does. An error is the step's own, and ends the
-    /// operation as that of the file system would.
+    /// Executes a step; `go` executes it on the file system. An error ends the operation like an error
+    /// of the file system.
     ///
     /// # Errors
-    /// Those of `go`, and those that a test makes.
+    /// Those of `go`, and those injected by a test.
     fn step(&self, step: Step<'_>, go: &mut dyn FnMut() -> io::Result<()>) -> io::Result<()>;
 }
 
-/// The file system itself.
+/// The file system.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RealDisk;
 

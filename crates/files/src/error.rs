@@ -1,42 +1,43 @@
-//! Why a file cannot be had, in words that name it.
+//! Errors of file operations, in messages that name the path.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::ErrorKind;
 
-/// Why an operation on a file failed. Each message names the path.
+/// An error of a file operation. Each message names the path.
 ///
-/// As an [`io::Error`] (`From`), for callers that name the path themselves, it says the reason alone;
-/// an error of the system becomes that very error.
+/// Converted to an [`io::Error`] (`From`), for callers that name the path themselves, the message
+/// states the reason only. An error of the operating system is converted to itself.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// Something other than a regular file has the name; it was not opened.
+    /// The name belongs to something other than a regular file, which was not opened.
     #[error("{} is {what}, not a regular file", path.display())]
     NotAFile {
         /// The path.
         path: PathBuf,
-        /// What is there: `a symbolic link`, `a FIFO`, `a directory` …
+        /// The kind of object found: `a symbolic link`, `a FIFO`, `a directory` …
         what: &'static str,
     },
-    /// Something other than a directory is where a directory of the program must be.
+    /// The path leads to something other than a directory where the program needs a directory of its
+    /// own.
     #[error("{} is {what}, not a directory", path.display())]
     NotAFolder {
         /// The path.
         path: PathBuf,
-        /// What is there.
+        /// The kind of object found.
         what: &'static str,
     },
-    /// A path that the user named for results, where no file can be made.
+    /// The user named a path for results at which no file can be created.
     #[error("cannot write {}: {reason}", path.display())]
     Unwritable {
         /// The path.
         path: PathBuf,
-        /// Why, perhaps in the words of the system.
+        /// The reason, possibly a message of the operating system.
         reason: String,
     },
-    /// The file is larger than the caller's limit; nothing was allocated for it.
+    /// The file is larger than the caller's limit; no memory was allocated for it.
     #[error("{} has {bytes} bytes; at most {most} are read", path.display())]
     TooLarge {
         /// The file.
@@ -53,30 +54,30 @@ pub enum FileError {
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// Another process kept the lock for as long as the caller would wait.
+    /// Another process held the lock for longer than the caller would wait.
     #[error("{} is locked by another process", path.display())]
     Locked {
-        /// The lock's file.
+        /// The lock file.
         path: PathBuf,
     },
     /// A stop was requested while another process held the lock.
     #[error("stopped while waiting for the lock {}", path.display())]
     Stopped {
-        /// The lock's file.
+        /// The lock file.
         path: PathBuf,
     },
 }
 
 impl FileError {
-    /// An error of the system, at a path.
+    /// An error of the operating system for a path.
     pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
         Self::Io { action, path: path.to_owned(), source }
     }
 
-    /// What kind of error it is.
+    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -90,7 +91,7 @@ impl FileError {
         }
     }
 
-    /// The kind of the error of the system; for the others the nearest one.
+    /// The kind of the system's error; for other errors the nearest one.
     #[must_use]
     pub fn io_kind(&self) -> io::ErrorKind {
         match self {
@@ -103,7 +104,7 @@ impl FileError {
         }
     }
 
-    /// What the operation was about.
+    /// The path of the failed operation.
     #[must_use]
     pub fn path(&self) -> &Path {
         match self {
@@ -117,14 +118,14 @@ impl FileError {
         }
     }
 
-    /// As an [`io::Error`] for a message that names `path`: the reason alone where the operation was
-    /// about that path, else the whole message.
+    /// Converts the error to an [`io::Error`] for a message that names `path`: the reason alone if the
+    /// operation was on that path, otherwise the whole message.
     #[must_use]
     pub fn in_message_of(self, path: &Path) -> io::Error {
         if self.path() == path { self.into() } else { io::Error::new(self.io_kind(), self) }
     }
 
-    /// Whether the file, or the directory it is in, does not exist.
+    /// Whether the file or its directory does not exist.
     #[must_use]
     pub fn is_missing(&self) -> bool {
         self.io_kind() == io::ErrorKind::NotFound

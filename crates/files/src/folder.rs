@@ -9,13 +9,13 @@ use std::sync::Arc;
 use crate::sys::{Access, Handle, Trouble};
 use crate::{Disk, FileError, RealDisk, Step, Unfinished, name};
 
-/// A directory that the program owns: the place, whether or not a directory is there yet.
+/// A directory that the program owns. The value is a path; the directory need not exist.
 ///
-/// It holds no handle: every operation opens the directory anew (some microseconds), so that one
-/// that was removed and made again is found again. [`Folder::begin`], [`Folder::replace`],
-/// [`Folder::append`] and the locks make a directory that is not there.
+/// It holds no handle: every operation opens the directory anew (some microseconds), so that a
+/// directory that was removed and created again is found. [`Folder::begin`], [`Folder::replace`],
+/// [`Folder::append`] and the locks create a missing directory.
 ///
-/// A name is one component of a path; another name is an error.
+/// A name must be one component of a path; any other name is an error.
 #[derive(Debug, Clone)]
 pub struct Folder {
     base: PathBuf,
@@ -24,29 +24,29 @@ pub struct Folder {
     disk: Arc<dyn Disk>,
 }
 
-/// What is in a directory.
+/// An entry of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its name.
+    /// The name of the entry.
     pub name: OsString,
-    /// Whether it is a regular file: no link, no directory.
+    /// Whether the entry is a regular file (not a link).
     pub is_file: bool,
-    /// Whether it is a directory: no link to one.
+    /// Whether the entry is a directory (not a link).
     pub is_folder: bool,
 }
 
 impl Folder {
-    /// The directory at a path of the user's, in which links are followed. Touches nothing.
+    /// The directory at a path given by the user. Links are followed. Does not access the disk.
     #[must_use]
     pub fn at(path: impl Into<PathBuf>) -> Self {
         let base = path.into();
         Self { path: base.clone(), base, inner: vec![], disk: default_disk() }
     }
 
-    /// The directory of a file, and the file's name; links are followed up to the directory.
+    /// The directory of a file, and the file's name. Links are followed up to the directory.
     ///
     /// # Errors
-    /// The path ends in no name.
+    /// The path does not end in a name.
     pub fn of(path: &Path) -> Result<(Self, &OsStr), FileError> {
         match (path.parent(), path.file_name()) {
             (Some(folder), Some(name)) => Ok((Self::at(folder), name)),
@@ -54,18 +54,18 @@ impl Folder {
         }
     }
 
-    /// The directory at a path, in which links are followed but for the last component: that must
-    /// not be a link. Touches nothing.
+    /// The directory at a path. Links are followed, except for the last component, which must not be a
+    /// link. Does not access the disk.
     #[must_use]
     pub fn not_linked(path: &Path) -> Self {
         match Self::of(path) {
             Ok((outer, name)) => outer.inside(name),
-            // The root of the file system, or `..`.
+            // The root of the file system, or a path that ends in `..`.
             Err(_) => Self::at(path),
         }
     }
 
-    /// A directory in this one, which must not be a link. Touches nothing.
+    /// A directory inside this one, which must not be a link. Does not access the disk.
     #[must_use]
     pub fn inside(&self, name: impl AsRef<OsStr>) -> Self {
         let mut inner = self.clone();
@@ -74,7 +74,7 @@ impl Folder {
         inner
     }
 
-    /// Brings files to disk another way: for tests.
+    /// Replaces the disk; used by tests.
     #[must_use]
     pub fn with_disk(mut self, disk: Arc<dyn Disk>) -> Self {
         self.disk = disk;
@@ -93,12 +93,12 @@ impl Folder {
         self.path.join(name.as_ref())
     }
 
-    /// Makes the directory and all above it that are missing; whether it was missing. The names of
-    /// new directories are on disk when it returns.
+    /// Creates the directory and its missing parents. Returns whether it was missing. The names of new
+    /// directories are on disk when this returns.
     ///
     /// # Errors
-    /// [`FileError::NotAFolder`] for a link or a file in place of a directory inside; those of the
-    /// system.
+    /// [`FileError::NotAFolder`] if a link or a file is in place of an inner directory; errors of the
+    /// operating system.
     pub fn make(&self) -> Result<bool, FileError> {
         let failed = |path: &Path| {
             let path = path.to_owned();
@@ -128,11 +128,11 @@ impl Folder {
                 outer.sync(&handle)?;
             }
         }
-        // What is there may be something else.
+        // The existing object may not be a directory.
         self.handle().map(|_| made)
     }
 
-    /// The first `depth` directories inside the outermost.
+    /// The first `depth` inner directories of the outermost one.
     fn outer(&self, depth: usize) -> Self {
         let mut outer = Self { disk: Arc::clone(&self.disk), ..Self::at(self.base.clone()) };
         for name in &self.inner[..depth] {
@@ -141,10 +141,10 @@ impl Folder {
         outer
     }
 
-    /// What is in the directory, in no order. A directory that does not exist has nothing.
+    /// The entries of the directory, in no particular order; none if the directory does not exist.
     ///
     /// # Errors
-    /// [`FileError::NotAFolder`]; those of the system.
+    /// [`FileError::NotAFolder`]; errors of the operating system.
     pub fn list(&self) -> Result<Vec<Entry>, FileError> {
         let handle = match self.handle() {
             Err(error) if error.is_missing() => return Ok(vec![]),
@@ -153,37 +153,37 @@ impl Folder {
         handle.list().map_err(|e| FileError::io("list", &self.path, e))
     }
 
-    /// The bytes of a regular file.
+    /// Reads a regular file.
     ///
     /// # Errors
-    /// [`FileError::TooLarge`] for more than `most` bytes, before anything is allocated;
-    /// [`FileError::NotAFile`]; those of the system ([`FileError::is_missing`]).
+    /// [`FileError::TooLarge`] for more than `most` bytes, before memory is allocated;
+    /// [`FileError::NotAFile`]; errors of the operating system ([`FileError::is_missing`]).
     pub fn read(&self, name: impl AsRef<OsStr>, most: u64) -> Result<Vec<u8>, FileError> {
         let name = name.as_ref();
         read_bounded(&self.open(name)?, &self.file(name), most)
     }
 
-    /// Opens a regular file, to read it.
+    /// Opens a regular file for reading.
     ///
     /// # Errors
-    /// [`FileError::NotAFile`]; those of the system.
+    /// [`FileError::NotAFile`]; errors of the operating system.
     pub fn open(&self, name: impl AsRef<OsStr>) -> Result<File, FileError> {
         self.open_as(name.as_ref(), Access::Read, "read")
     }
 
-    /// Opens a regular file that is there, to read and change it in place. What a kill or a power cut
-    /// leaves of a change is the caller's to think of.
+    /// Opens an existing regular file for reading and for changes in place. The caller must cope with
+    /// changes that a kill or a power failure leaves incomplete.
     ///
     /// # Errors
-    /// [`FileError::NotAFile`]; those of the system.
+    /// [`FileError::NotAFile`]; errors of the operating system.
     pub fn open_to_change(&self, name: impl AsRef<OsStr>) -> Result<File, FileError> {
         self.open_as(name.as_ref(), Access::Update, "write")
     }
 
-    /// Makes an empty file under a name that must be free, open to be read and written.
+    /// Creates an empty file, open for reading and writing. The name must be free.
     ///
     /// # Errors
-    /// Those of the system; [`io::ErrorKind::AlreadyExists`] if anything has the name.
+    /// Errors of the operating system; [`io::ErrorKind::AlreadyExists`] if the name is taken.
     pub fn create_new(&self, name: impl AsRef<OsStr>) -> Result<File, FileError> {
         self.open_as(name.as_ref(), Access::New, "make")
     }
@@ -199,10 +199,10 @@ impl Folder {
         opened.map_err(|trouble| self.trouble(action, name, trouble))
     }
 
-    /// The size of a regular file; `None` if nothing has the name. Opens nothing.
+    /// The size of a regular file; `None` if the name is free. Does not open the file.
     ///
     /// # Errors
-    /// [`FileError::NotAFile`]; those of the system.
+    /// [`FileError::NotAFile`]; errors of the operating system.
     pub fn size(&self, name: impl AsRef<OsStr>) -> Result<Option<u64>, FileError> {
         let name = name.as_ref();
         self.check(name)?;
@@ -212,24 +212,24 @@ impl Folder {
         }
     }
 
-    /// Whether anything has a name: a file, a directory, a link that leads nowhere.
+    /// Whether the name is taken by a file, a directory or a link, even a dangling one.
     #[must_use]
     pub fn has(&self, name: impl AsRef<OsStr>) -> bool {
         self.handle().is_ok_and(|handle| handle.has(name.as_ref()))
     }
 
-    /// Whether an open file is the one that has a name now. Where the system cannot say so (not
-    /// Unix), whether anything has the name.
+    /// Whether the name now belongs to this open file. On systems other than Unix, which cannot tell,
+    /// whether the name is taken.
     #[must_use]
     pub fn is_at(&self, file: &File, name: impl AsRef<OsStr>) -> bool {
         self.handle().is_ok_and(|handle| handle.is_at(file, name.as_ref()))
     }
 
-    /// Renames a file, a link or a directory, without following a link. A file or a link that has
-    /// the new name is replaced. The rename is on disk after [`Folder::sync_names`].
+    /// Renames a file, a link or a directory, without following links. A file or link with the new name
+    /// is replaced. The rename is on disk after [`Folder::sync_names`].
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the operating system.
     pub fn rename(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> Result<(), FileError> {
         let (from, to) = (from.as_ref(), to.as_ref());
         self.check(from)?;
@@ -238,10 +238,11 @@ impl Folder {
         renamed.map_err(|e| FileError::io("rename", &self.file(from), e))
     }
 
-    /// Gives a file a second name, which must be free: of many that try, one does it.
+    /// Gives a file a second name, which must be free. Of several concurrent attempts exactly one
+    /// succeeds.
     ///
     /// # Errors
-    /// Those of the system; [`io::ErrorKind::AlreadyExists`] if anything has the name.
+    /// Errors of the operating system; [`io::ErrorKind::AlreadyExists`] if the name is taken.
     pub fn link(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> Result<(), FileError> {
         let (from, to) = (from.as_ref(), to.as_ref());
         self.check(from)?;
@@ -250,20 +251,20 @@ impl Folder {
         linked.map_err(|e| FileError::io("make", &self.file(to), e))
     }
 
-    /// Removes a file or a link; what a link leads to stays.
+    /// Removes a file or a link. The target of a link is kept.
     ///
     /// # Errors
-    /// Those of the system; a directory is one.
+    /// Errors of the operating system; also if the name belongs to a directory.
     pub fn remove(&self, name: impl AsRef<OsStr>) -> Result<(), FileError> {
         let name = name.as_ref();
         self.check(name)?;
         self.handle()?.remove(name).map_err(|e| FileError::io("remove", &self.file(name), e))
     }
 
-    /// Brings the names of the directory to disk: what was renamed or removed stays so.
+    /// Flushes the names in the directory to disk, so that renames and removals are permanent.
     ///
     /// # Errors
-    /// Those of the system. File systems that cannot do it are none.
+    /// Errors of the operating system, except that a file system does not support it.
     pub fn sync_names(&self) -> Result<(), FileError> {
         self.sync(&self.handle()?)
     }
@@ -272,9 +273,9 @@ impl Folder {
         self.step(Step::SyncFolder { path: &self.path }, &self.path, &mut || handle.sync())
     }
 
-    /// Writes these parts, one after the other, to a temporary file, brings it to disk, and gives it
-    /// the name, in place of the file or link that has it. When it returns, all that is on disk; on
-    /// an error the old file is untouched.
+    /// Writes `parts` in order to a temporary file, flushes it to disk, and renames it to `name`, which
+    /// replaces the file or link of this name. When this returns, everything is on disk. On an error
+    /// the old file is unchanged.
     ///
     /// # Errors
     /// Those of [`Folder::begin`], [`Unfinished::write`] and [`Unfinished::finish`].
@@ -284,29 +285,29 @@ impl Folder {
         unfinished.finish()
     }
 
-    /// Begins to write a file, under a temporary name.
+    /// Begins to write a file under a temporary name.
     ///
     /// # Errors
-    /// Those of the system; [`FileError::NotAFolder`].
+    /// Errors of the operating system; [`FileError::NotAFolder`].
     pub fn begin(&self, name: impl AsRef<OsStr>) -> Result<Unfinished, FileError> {
         Unfinished::begin(self, name.as_ref())
     }
 
-    /// Appends bytes to a regular file in one write, which is made if it is not there, and brings
-    /// them to disk. The file is open only for as long as that takes. A failure or a power cut may
-    /// leave a part of the bytes.
+    /// Appends bytes to a regular file in one write and flushes them to disk. A missing file is
+    /// created. The file is open only during the call. A failure or a power failure may leave a part of
+    /// the bytes.
     ///
     /// # Errors
-    /// [`FileError::NotAFile`]; those of the system.
+    /// [`FileError::NotAFile`]; errors of the operating system.
     pub fn append(&self, name: impl AsRef<OsStr>, bytes: &[u8]) -> Result<(), FileError> {
         let (file, handle) = self.append_only(name.as_ref(), bytes)?;
         let path = self.file(name.as_ref());
         self.step(Step::SyncFile { path: &path }, &path, &mut || file.sync_all())?;
-        // It may be new.
+        // The name may be new.
         self.sync(&handle)
     }
 
-    /// As [`Folder::append`], but a power cut may lose the bytes.
+    /// Like [`Folder::append`], but a power failure may lose the bytes.
     ///
     /// # Errors
     /// As [`Folder::append`].
@@ -323,9 +324,9 @@ impl Folder {
         Ok((file, handle))
     }
 
-    /// Removes temporary files that killed processes have left: those of files whose name `is_ours`
-    /// takes. One that is still being written stays: its writer holds a lock on it. Where the file
-    /// system has no locks, it goes when it is an hour old. What cannot be removed does no harm.
+    /// Removes temporary files left by killed processes, for files whose name `is_ours` accepts. A file
+    /// that is being written is locked by its writer and is kept. On a file system without locks, files
+    /// are removed when they are an hour old. Files that cannot be removed are ignored.
     pub fn clear_away(&self, is_ours: impl Fn(&str) -> bool) {
         for entry in self.list().unwrap_or_default().into_iter().filter(|entry| entry.is_file) {
             if name::of_temporary(&entry.name).is_some_and(&is_ours) {
@@ -339,7 +340,7 @@ impl Folder {
         self.step(Step::Write { path, file, bytes }, path, write)
     }
 
-    /// A step of the disk; an error is one of writing that path.
+    /// Executes a step of the disk; an error is reported as one of writing `path`.
     pub(crate) fn step(
         &self,
         step: Step<'_>,
@@ -359,7 +360,7 @@ impl Folder {
         })
     }
 
-    /// The directory, which is made if it is missing.
+    /// Opens the directory, which is created if missing.
     pub(crate) fn handle_made(&self) -> Result<Handle, FileError> {
         match self.handle() {
             Err(error) if error.is_missing() => {
@@ -397,7 +398,7 @@ fn no_name(path: &Path) -> FileError {
     FileError::Io { action: "use", path: path.to_owned(), source }
 }
 
-/// The directory that a path is in; the current one for a single name.
+/// The parent directory of a path; the current directory for a single name.
 fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -409,7 +410,7 @@ pub(crate) fn trouble_at(action: &'static str, path: &Path, trouble: Trouble) ->
     }
 }
 
-/// The bytes of an open regular file, if they are at most so many.
+/// Reads an open regular file of at most `most` bytes.
 pub(crate) fn read_bounded(file: &File, path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
     let failed = |source| FileError::io("read", path, source);
     let too_large = |bytes| FileError::TooLarge { path: path.to_owned(), bytes, most };
@@ -418,7 +419,7 @@ pub(crate) fn read_bounded(file: &File, path: &Path, most: u64) -> Result<Vec<u8
         return Err(too_large(size));
     }
     let mut bytes = Vec::new();
-    // It may be growing.
+    // The file may be growing.
     file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > most { Err(too_large(bytes.len() as u64)) } else { Ok(bytes) }
 }

@@ -1,4 +1,4 @@
-//! Files that the user names: links are followed, and must lead to a regular file.
+//! Files that the user names. Links are followed, and must lead to a regular file.
 
 use std::fs::File;
 use std::io;
@@ -8,10 +8,10 @@ use crate::FileError;
 use crate::folder::{read_bounded, trouble_at};
 use crate::sys::{self, Access};
 
-/// What a path leads to.
+/// The object that a path leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
-    /// Nothing; perhaps a link that leads nowhere.
+    /// Nothing; the path may be a dangling link.
     Nothing,
     /// A regular file.
     File,
@@ -19,10 +19,10 @@ pub enum Found {
     Device,
 }
 
-/// Looks at what a path leads to. Opens nothing.
+/// Determines what a path leads to, without opening it.
 ///
 /// # Errors
-/// [`FileError::NotAFile`] for anything else; those of the system.
+/// [`FileError::NotAFile`] for any other object; errors of the operating system.
 pub fn look(path: &Path) -> Result<Found, FileError> {
     match sys::look_at_given(path) {
         Ok(sys::FILE) => Ok(Found::File),
@@ -33,28 +33,27 @@ pub fn look(path: &Path) -> Result<Found, FileError> {
     }
 }
 
-/// Opens a file to read it. A FIFO, socket, device or directory is an error at once.
+/// Opens a file for reading. A FIFO, socket, device or directory is an error at once.
 ///
 /// # Errors
-/// [`FileError::NotAFile`]; those of the system.
+/// [`FileError::NotAFile`]; errors of the operating system.
 pub fn open(path: &Path) -> Result<File, FileError> {
     sys::open_given(path, Access::Read).map_err(|trouble| trouble_at("read", path, trouble))
 }
 
-/// The bytes of a file.
+/// Reads a file.
 ///
 /// # Errors
-/// [`FileError::TooLarge`] for more than `most` bytes, before anything is allocated; those of
-/// [`open`].
+/// [`FileError::TooLarge`] for more than `most` bytes, before memory is allocated; those of [`open`].
 pub fn read(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
     read_bounded(&open(path)?, path, most)
 }
 
-/// Opens a file to append to it; it is made empty if it is not there. A character device, such as
-/// `/dev/null`, is taken too.
+/// Opens a file for appending; a missing file is created. A character device, such as `/dev/null`, is
+/// accepted too.
 ///
 /// # Errors
-/// [`FileError::NotAFile`]; those of the system.
+/// [`FileError::NotAFile`]; errors of the operating system.
 pub fn open_to_append(path: &Path) -> Result<File, FileError> {
     sys::open_given(path, Access::Append).map_err(|trouble| trouble_at("write", path, trouble))
 }

@@ -1,11 +1,11 @@
-//! Kinds of errors, the same for all libraries.
+//! Kinds of errors, common to all libraries.
 
 use std::io;
 
 use crate::FileError;
 
-/// What kind of failure an error is: what a program decides on, by an exit code or by trying again. Every
-/// error of these libraries that has a `kind` method answers with one, also where it wraps others.
+/// The kind of a failure. A program uses it to choose an exit code or to decide whether to retry. Every
+/// error of these libraries with a `kind` method returns one, also if it wraps another error.
 ///
 /// | kind | the same request again |
 /// |---|---|
@@ -17,28 +17,33 @@ use crate::FileError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The request makes no sense, or names what cannot be used: a path that is missing, of another kind, not
-    /// permitted or in use by another process; a file in another format; a device that is not there.
+    /// The request is invalid, or names something that cannot be used: a path that is missing, of the
+    /// wrong kind, not permitted or in use by another process; a file in the wrong format; a device
+    /// that does not exist.
     BadInput,
-    /// Reading or writing failed (disk full, I/O error), or a file of the program's own is lost or damaged.
+    /// Reading or writing failed (disk full, I/O error), or one of the program's own files is lost or
+    /// damaged.
     Io,
-    /// A device, its driver or its compiler failed, or its memory does not suffice.
+    /// A device, its driver or its compiler failed, or the device's memory does not suffice.
     Device,
     /// The host lacks memory, threads or another resource.
     Resources,
-    /// No sound result: checks failed, round-off is too high for every transform length, or memory has changed.
+    /// No sound result was obtained: checks failed, round-off is too high for every transform length,
+    /// or memory has changed.
     Unsound,
-    /// The work is done, and found what must not be: results that contradict their operands.
+    /// The work is complete and found something that must not occur: results that contradict their
+    /// operands.
     Finding,
     /// A stop was requested before the end.
     Stopped,
-    /// None of these: an error of the caller's own code (an observer, a callback), or one inside the library. The
-    /// `source` of the error, if there is one, says more.
+    /// None of these: an error of the caller's own code (an observer, a callback), or an internal error
+    /// of the library. The error's `source`, if any, says more.
     Other,
 }
 
-/// The kind of an error of the system. A path that is missing, of another kind or not permitted is
-/// [`ErrorKind::BadInput`], all else is [`ErrorKind::Io`]; a [`FileError`] inside decides for itself.
+/// The kind of an error of the operating system: [`ErrorKind::BadInput`] for a path that is missing, of
+/// the wrong kind or not permitted, otherwise [`ErrorKind::Io`]. If the error contains a [`FileError`],
+/// the kind of that one.
 impl From<&io::Error> for ErrorKind {
     fn from(error: &io::Error) -> Self {
         use io::ErrorKind as Kind;

@@ -1,4 +1,4 @@
-//! Files of directories that the program owns, and files that the user names.
+//! Access to directories that the program owns, and to files that the user names.
 //!
 //! | what | function | after it returns | after a power cut or a kill in it |
 //! |---|---|---|---|
@@ -11,19 +11,19 @@
 //!
 //! A [`Folder`] is a directory that the program owns: its work directory, its cache, a directory of
 //! units. Its path comes from the user and may be a symbolic link. Below it no link is followed,
-//! neither for a directory inside nor for a file, and only regular files are opened: a link, FIFO,
-//! socket, device or directory in place of a file is a [`FileError::NotAFile`] at once. On Unix
-//! every operation opens the directory first and works relative to that handle (`openat`,
-//! `O_NOFOLLOW`, `O_NONBLOCK`, `fstat`), so that nobody can put a link in between the check and the
-//! use. On other systems the check comes before the use, and a writer in the same directory who
-//! swaps the file in between is not noticed.
+//! neither for inner directories nor for files, and only regular files are opened: a link, FIFO,
+//! socket, device or directory in place of a file is a [`FileError::NotAFile`] at once.
 //!
-//! A file that the user names as input ([`given`]) may be a link, but must lead to a regular file.
-//! One that the user names for results ([`WholeFile`]) may be a link too: the file that it leads to
-//! is replaced.
+//! On Unix every operation opens the directory first and works relative to that handle (`openat`,
+//! `O_NOFOLLOW`, `O_NONBLOCK`, `fstat`), so that no link can be inserted between the check and the use.
+//! On other systems the check precedes the use, and a file that is swapped in between is not noticed.
 //!
-//! What this does not protect from: a user with write access to the directory can remove, replace or
-//! change files, as the program itself can. Formats that must notice a change carry a digest.
+//! An input file that the user names ([`given`]) may be a link, but must lead to a regular file. A path
+//! that the user names for results ([`WholeFile`]) may be a link too: the target of the link is
+//! replaced.
+//!
+//! There is no protection against users with write access to the directory: they can remove, replace or
+//! change files like the program itself. Formats that must detect changes contain a digest.
 
 mod digest;
 mod disk;

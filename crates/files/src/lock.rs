@@ -1,4 +1,4 @@
-//! The operating system's locks, on files of their own.
+//! The operating system's file locks, on separate lock files.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, TryLockError};
@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 use crate::sys::Access;
 use crate::{FileError, Folder};
 
-/// Between two looks at a lock that somebody holds.
+/// The interval at which a lock held by another process is tried again.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// How often a file that vanishes between opening and locking is opened anew: at once, and in all.
+/// How often a file that vanishes between opening and locking is reopened: immediately, and in total.
 const AT_ONCE: u32 = 100;
 const MOST_ATTEMPTS: u32 = 1000;
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// A lock that this process holds for as long as it lives.
+/// A lock held by this process until it is dropped.
 ///
-/// The operating system frees it with the process, however that ends: a lock file that a killed
-/// process has left blocks nobody.
+/// The operating system frees it when the process ends for any reason, so a lock file left by a killed
+/// process blocks nobody.
 #[derive(Debug)]
 pub struct Lock {
     folder: Folder,
@@ -29,11 +29,11 @@ pub struct Lock {
 }
 
 impl Folder {
-    /// Takes the lock on a file, which is made empty if it is not there; `None` if somebody holds it.
-    /// On a file system without locks everybody gets it: see [`Lock::enforced`].
+    /// Tries to lock a file, which is created empty if missing; `None` if the lock is held elsewhere.
+    /// On a file system without locks every attempt succeeds: see [`Lock::enforced`].
     ///
     /// # Errors
-    /// [`FileError::NotAFile`]; those of the system.
+    /// [`FileError::NotAFile`]; errors of the operating system.
     pub fn try_lock(&self, name: impl AsRef<OsStr>) -> Result<Option<Lock>, FileError> {
         let name = name.as_ref();
         for attempt in 0..MOST_ATTEMPTS {
@@ -44,7 +44,7 @@ impl Folder {
             let handle = self.handle_made()?;
             let file = match handle.file(name, Access::Make) {
                 Ok(file) => file,
-                // The directory has gone meanwhile.
+                // The directory was removed meanwhile.
                 Err(crate::sys::Trouble::Io(e)) if e.kind() == io::ErrorKind::NotFound => continue,
                 Err(trouble) => return Err(self.trouble("make the lock", name, trouble)),
             };
@@ -53,18 +53,18 @@ impl Folder {
                 Err(TryLockError::WouldBlock) => return Ok(None),
                 Err(TryLockError::Error(e)) => Some(e),
             };
-            // Between opening and locking, its holder may have removed it.
+            // The holder may have removed the file between opening and locking.
             if handle.is_at(&file, name) {
                 let (folder, name) = (self.clone(), name.to_owned());
                 return Ok(Some(Lock { folder, name, file, refused, is_removed_with_it: false }));
             }
         }
-        let source = io::Error::other("it is replaced again and again");
+        let source = io::Error::other("it is replaced repeatedly");
         Err(FileError::io("make the lock", &self.file(name), source))
     }
 
-    /// Takes the lock, waiting at most `patience` for whoever holds it. `stop` is asked every 20 ms:
-    /// once it says so, the wait ends.
+    /// Locks a file, waiting for at most `patience`. `stop` is called every 20 ms; the wait ends when
+    /// it returns true.
     ///
     /// # Errors
     /// [`FileError::Locked`] after `patience`, [`FileError::Stopped`]; those of [`Folder::try_lock`].
@@ -89,8 +89,8 @@ impl Folder {
         }
     }
 
-    /// Whether somebody holds the lock on a file. Makes no file. Holds the lock itself for an
-    /// instant, shared: who tries to take it then fails, and should try again.
+    /// Whether the lock on a file is held. Does not create the file. Holds a shared lock for an
+    /// instant: a concurrent attempt to lock the file then fails and should be repeated.
     #[must_use]
     pub fn is_locked(&self, name: impl AsRef<OsStr>) -> bool {
         self.open(name)
@@ -99,10 +99,10 @@ impl Folder {
 }
 
 impl Lock {
-    /// The lock, if the file system keeps others from it.
+    /// Returns the lock if the file system enforces it.
     ///
     /// # Errors
-    /// That of the file system that has no locks.
+    /// The error of a file system without locks.
     pub fn enforced(mut self) -> Result<Self, FileError> {
         match self.refused.take() {
             Some(e) => Err(FileError::io("lock", &self.folder.file(&self.name), e)),
@@ -110,27 +110,27 @@ impl Lock {
         }
     }
 
-    /// Whether nobody else can have it; false where the file system has no locks.
+    /// Whether the lock is exclusive; false on file systems without locks.
     #[must_use]
     pub fn is_enforced(&self) -> bool {
         self.refused.is_none()
     }
 
-    /// Its file, open to be read and written: to say whose the lock is.
+    /// The lock file, open for reading and writing, for example to identify the holder.
     #[must_use]
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// Whether the locked file still has its name. If not (somebody has removed it, or the whole
-    /// directory), another process can take a lock of the same name.
+    /// Whether the locked file still has its name. If it was removed, or its whole directory, another
+    /// process can hold a lock of the same name.
     #[must_use]
     pub fn is_in_place(&self) -> bool {
         self.folder.is_at(&self.file, &self.name)
     }
 
-    /// The lock, whose file goes when it is dropped, if that is empty and the system can tell that it
-    /// is still this lock's (Unix); else the file stays.
+    /// Returns the lock with the request to remove its file when it is dropped. The file is removed
+    /// only if it is empty and the system can tell that it still belongs to this lock (Unix).
     #[must_use]
     pub fn with_its_file(mut self) -> Self {
         self.is_removed_with_it = true;
@@ -141,7 +141,8 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         let is_empty = || self.file.metadata().is_ok_and(|found| found.len() == 0);
-        // Only who holds the lock removes the file. One with something in it is somebody's.
+        // Only the holder of the lock removes the file, and only if it is empty: contents belong to
+        // somebody.
         if cfg!(unix) && self.is_removed_with_it && is_empty() && self.is_in_place() {
             let _ = self.folder.remove(&self.name);
         }

@@ -1,12 +1,12 @@
-//! Names of files: one component of a path, and those of temporary files.
+//! File names: single components of a path, and names of temporary files.
 
 use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Component, Path};
 
-/// What a temporary file's name ends in.
+/// The ending of a temporary file's name.
 pub(crate) const END: &str = ".tmp";
-/// Letters and digits before that, drawn at random.
+/// The number of random letters and digits before the ending.
 const DRAWN: usize = 6;
 
 /// Whether a name is one component of a path: no separator, and neither `.` nor `..`.
@@ -16,10 +16,10 @@ pub(crate) fn is_single(name: &OsStr) -> bool {
     single && components.next().is_none()
 }
 
-/// `NAME.<six letters and digits>.tmp`, another one each time.
+/// Returns `NAME.<six letters and digits>.tmp`, different at each call.
 pub(crate) fn temporary(name: &OsStr) -> OsString {
     const LETTERS: &[u8; 62] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    // The keys of hashes are the system's random numbers.
+    // The keys of `RandomState` are random numbers of the operating system.
     let mut drawn = RandomState::new().hash_one(std::process::id());
     let mut temporary = name.to_owned();
     temporary.push(".");
@@ -32,7 +32,7 @@ pub(crate) fn temporary(name: &OsStr) -> OsString {
     temporary
 }
 
-/// The name of the file that a temporary file was to become; `None` for a name of another form.
+/// The final name of a temporary file; `None` for a name of another form.
 pub(crate) fn of_temporary(name: &OsStr) -> Option<&str> {
     let (name, drawn) = name.to_str()?.strip_suffix(END)?.rsplit_once('.')?;
     let is_drawn = drawn.len() == DRAWN && drawn.bytes().all(|b| b.is_ascii_alphanumeric());

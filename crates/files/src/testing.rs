@@ -1,5 +1,5 @@
-//! Disks for tests, and for the tests that ship in the program: one that records its steps, and one
-//! that is full.
+//! Disks for tests, including those in the shipped program: one that records its steps, and one that is
+//! full.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -7,13 +7,13 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::{Disk, Step};
 
-/// Does every step, and keeps what it was: `write a.tmp`, `sync a`, `rename a`, `link a`,
-/// `sync folder d`, each with the last component of its path.
+/// Executes every step and records it: `write a.tmp`, `sync a`, `rename a`, `link a`, `sync folder d`,
+/// each with the last component of its path.
 #[derive(Debug, Default)]
 pub struct Recorder(Mutex<Vec<String>>);
 
 impl Recorder {
-    /// The steps up to now, which are forgotten.
+    /// Returns and clears the recorded steps.
     #[must_use]
     pub fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
@@ -36,7 +36,7 @@ impl Disk for Recorder {
     }
 }
 
-/// A disk that is full for the next so many writes to files of some name, and keeps half of each.
+/// A disk that is full for a number of writes to files of a given name, and keeps half of each write.
 #[derive(Debug)]
 pub struct FullDisk {
     name: String,
@@ -45,19 +45,20 @@ pub struct FullDisk {
 }
 
 impl FullDisk {
-    /// Full for `writes` writes to files whose name begins with `name`; `""` for all.
+    /// A disk that is full for `writes` writes to files whose name begins with `name`; `""` for all
+    /// files.
     #[must_use]
     pub fn new(name: &str, writes: u64) -> Self {
         Self { name: name.into(), left: Mutex::new(writes), kind: io::ErrorKind::StorageFull }
     }
 
-    /// The writes that it will refuse yet.
+    /// The number of writes that it will still refuse.
     #[must_use]
     pub fn left(&self) -> u64 {
         *self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether it refuses a write to this file, which it then has.
+    /// Whether it refuses a write to this file. Counts the refusal.
     fn refuses(&self, path: &Path) -> bool {
         let is_of = |name: &str| name.starts_with(&self.name);
         if !path.file_name().and_then(|name| name.to_str()).is_some_and(is_of) {
@@ -82,9 +83,9 @@ impl Disk for FullDisk {
     }
 }
 
-/// The disk that the environment asks for, for tests of the whole program:
-/// `WARPINT_TEST_DISK=full:NAME:WRITES`, or `denied:…` for one that does not permit the writes, and
-/// several of them with commas in between.
+/// The disk requested by the environment, for tests of the whole program:
+/// `WARPINT_TEST_DISK=full:NAME:WRITES`, or `denied:…` for one that refuses permission to write.
+/// Several are separated by commas.
 #[cfg(feature = "testing")]
 pub(crate) fn disk_of_environment() -> Option<std::sync::Arc<dyn Disk>> {
     use std::sync::{Arc, LazyLock};
@@ -105,7 +106,7 @@ pub(crate) fn disk_of_environment() -> Option<std::sync::Arc<dyn Disk>> {
     DISK.clone().map(|disk| disk as Arc<dyn Disk>)
 }
 
-/// Each for its own files.
+/// Several full disks, each for its own files.
 #[cfg(feature = "testing")]
 #[derive(Debug)]
 struct Several(Vec<FullDisk>);

@@ -1,4 +1,4 @@
-//! Files that are being written, under temporary names.
+//! Files that are being written under temporary names.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, TryLockError};
@@ -9,16 +9,18 @@ use std::time::Duration;
 use crate::sys::{Access, Handle};
 use crate::{FileError, Folder, Step, name};
 
-/// Temporary names that somebody else has, or that went before they could be locked.
+/// The number of attempts to create a temporary file: its name may be taken, or the file may vanish
+/// before it is locked.
 const TRIES: usize = 100;
-/// Without locks, a temporary file that has been left alone for so long has no writer.
+/// On file systems without locks, a temporary file unchanged for this time has no writer.
 const STALE: Duration = Duration::from_secs(3600);
 
-/// A file that is being written, as `NAME.<six letters and digits>.tmp` beside its place.
+/// A file that is being written, as `NAME.<six letters and digits>.tmp` in the directory of its final
+/// name.
 ///
-/// It is made anew (`O_CREAT | O_EXCL | O_NOFOLLOW`), and its writer holds the operating system's
-/// lock on it, by which [`Folder::clear_away`] knows it from one that a killed process has left.
-/// Dropped before it is finished, it is removed, and the file that has the name stays as it is.
+/// It is a new file (`O_CREAT | O_EXCL | O_NOFOLLOW`), and its writer holds the operating system's lock
+/// on it. [`Folder::clear_away`] recognises files left by killed processes by the missing lock. If it
+/// is dropped before it is finished, it is removed and the existing file is unchanged.
 #[derive(Debug)]
 pub struct Unfinished {
     folder: Folder,
@@ -31,7 +33,7 @@ pub struct Unfinished {
 }
 
 impl Unfinished {
-    /// The directory is made if it is missing.
+    /// Creates the temporary file, and the directory if missing.
     pub(crate) fn begin(folder: &Folder, name: &OsStr) -> Result<Self, FileError> {
         folder.check(name)?;
         let (path, name) = (folder.file(name), name.to_owned());
@@ -41,15 +43,15 @@ impl Unfinished {
             let file = match handle.file(&temporary, Access::New) {
                 Ok(file) => file,
                 Err(crate::sys::Trouble::Io(e))
-                    // A name that is taken, or a directory that has gone meanwhile.
+                    // The name is taken, or the directory was removed meanwhile.
                     if matches!(e.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound) =>
                 {
                     continue;
                 }
                 Err(trouble) => return Err(folder.trouble("write", &name, trouble)),
             };
-            // Who clears away may have been faster with the lock. A file system without locks
-            // (any other error) is used without.
+            // `clear_away` may have locked the file first. On a file system without locks (any other
+            // error) the file is used without a lock.
             let taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
             if taken || !handle.is_at(&file, &temporary) {
                 continue;
@@ -57,60 +59,61 @@ impl Unfinished {
             let folder = folder.clone();
             return Ok(Self { folder, handle, file, temporary, name, path, has_its_name: false });
         }
-        let source = io::Error::other("temporary files vanish again and again");
+        let source = io::Error::other("temporary files vanish repeatedly");
         Err(FileError::io("write", &path, source))
     }
 
-    /// Writes the next bytes, straight to the file.
+    /// Writes the next bytes, without buffering.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the operating system.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), FileError> {
         self.folder.write(&self.file, &self.path, bytes)
     }
 
-    /// The open file: to set its permissions, or to write to it some other way.
+    /// The open file: to set its permissions, or to write to it in another way.
     #[must_use]
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// Brings what has been written to disk now, so that little is left to do in
+    /// Flushes the bytes written so far to disk, so that little is left to do in
     /// [`Unfinished::finish`].
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the operating system.
     pub fn sync(&mut self) -> Result<(), FileError> {
         self.sync_file()
     }
 
-    /// Brings the content to disk, gives the file its name, in place of the file or link that has it,
-    /// and brings the name to disk. On an error the old file is untouched, except where the last
-    /// step has failed: then the new file has the name, and a power cut may bring the old one back.
+    /// Flushes the contents to disk, renames the file to its final name, which replaces the file or
+    /// link of this name, and flushes the name to disk. On an error the old file is unchanged, except
+    /// if the last step failed: then the new file has the name, and a power failure may restore the old
+    /// one.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the operating system.
     pub fn finish(mut self) -> Result<(), FileError> {
         self.sync_file()?;
         self.rename()?;
         self.folder.sync(&self.handle)
     }
 
-    /// As [`Unfinished::finish`], but nothing is brought to disk: readers find the old file or the
-    /// new one, and after a power cut anything.
+    /// Like [`Unfinished::finish`], but nothing is flushed to disk: readers find the old file or the
+    /// new one, and after a power failure anything.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the operating system.
     pub fn finish_unsynced(mut self) -> Result<(), FileError> {
         self.rename()
     }
 
-    /// As [`Unfinished::finish`], for a name that must be free: by a hard link, of which one alone
-    /// succeeds. A file system without hard links looks first and renames then; there two writers
-    /// at one time need a lock.
+    /// Like [`Unfinished::finish`], but the name must be free. It is taken by a hard link, so that only
+    /// one of several writers succeeds. On a file system without hard links the name is checked and
+    /// then the file is renamed; there, concurrent writers need a lock.
     ///
     /// # Errors
-    /// Those of the system; [`io::ErrorKind::AlreadyExists`] if anything has the name.
+    /// Errors of the operating system; [`io::ErrorKind::AlreadyExists`] if the name is taken.
     pub fn finish_new(mut self) -> Result<(), FileError> {
         self.sync_file()?;
         let (temporary, handle) = (self.folder.file(&self.temporary), &self.handle);
@@ -120,7 +123,7 @@ impl Unfinished {
             &mut || handle.link(&self.temporary, &self.name),
         );
         match linked {
-            // Dropping removes the temporary name.
+            // Dropping `self` removes the temporary name.
             Ok(()) => {}
             Err(error) if error.io_kind() == io::ErrorKind::AlreadyExists => return Err(error),
             Err(_) if self.handle.has(&self.name) => {
@@ -150,13 +153,13 @@ impl Unfinished {
 impl Drop for Unfinished {
     fn drop(&mut self) {
         if !self.has_its_name {
-            // Should it stay, it is cleared away later.
+            // If this fails, the file is cleared away later.
             let _ = self.handle.remove(&self.temporary);
         }
     }
 }
 
-/// Removes a temporary file whose writer is gone.
+/// Removes a temporary file that has no writer.
 pub(crate) fn remove_if_left(folder: &Folder, temporary: &OsStr) {
     let Ok(file) = folder.open_as(temporary, Access::Update, "remove") else { return };
     let is_left = match file.try_lock() {
@@ -167,7 +170,7 @@ pub(crate) fn remove_if_left(folder: &Folder, temporary: &OsStr) {
             modified.and_then(|time| time.elapsed().ok()).is_some_and(|age| age > STALE)
         }
     };
-    // The lock is held until the name is gone.
+    // The lock is held until the name is removed.
     if is_left && folder.is_at(&file, temporary) {
         let _ = folder.remove(temporary);
     }

@@ -1,4 +1,4 @@
-//! A file that the user names for what comes of long work: looked at before it, written after it.
+//! Result files that the user names: checked before long work, written after it.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -6,18 +6,17 @@ use std::path::{Path, PathBuf};
 
 use crate::{FileError, Folder, Unfinished};
 
-/// A path that can be written; a file that is there is replaced, and of a link the file that it
-/// leads to.
+/// A path that can be written. An existing file is replaced; for a link, the file that it leads to.
 #[derive(Debug)]
 pub struct WholeFile {
-    /// As it was given.
+    /// The path as given.
     path: PathBuf,
-    /// Where links from there lead.
+    /// The path after following links.
     place: PathBuf,
 }
 
 impl WholeFile {
-    /// Tries whether a file can be made there, and leaves nothing behind.
+    /// Tests whether a file can be created at the path, and leaves nothing behind.
     ///
     /// # Errors
     /// [`FileError::Unwritable`].
@@ -27,9 +26,9 @@ impl WholeFile {
             reason: reason.to_string(),
         };
         let mut place = path.to_owned();
-        // As many as Linux follows; links in a circle are an error below.
+        // The limit of Linux; circular links are an error below.
         for _ in 0..40 {
-            // A name such as /dev/stdout leads to a file, but is none that may be replaced.
+            // A name such as /dev/stdout leads to a file that must not be replaced.
             let real = fs::canonicalize(folder_of(&place)).unwrap_or_default();
             if real.starts_with("/dev") && !real.starts_with("/dev/shm")
                 || real.starts_with("/proc")
@@ -46,53 +45,54 @@ impl WholeFile {
             }
             Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(refused(&e)),
             Err(_) => {}
-            // To replace a file takes no leave to change it, but ought to.
+            // Replacing a file requires no permission to change it, but should.
             Ok(_) => drop(OpenOptions::new().append(true).open(path).map_err(|e| refused(&e))?),
         }
-        // To begin would make it.
+        // Beginning a file would create the directory.
         fs::metadata(folder_of(&place)).map_err(|e| refused(&e))?;
         let this = Self { path: path.to_owned(), place };
         this.begun().map_err(|e| refused(&e.in_message_of(&this.place)))?;
         Ok(this)
     }
 
-    /// The path as it was given.
+    /// The path as given.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where links from its path lead.
+    /// The path after following links.
     #[must_use]
     pub fn place(&self) -> &Path {
         &self.place
     }
 
-    /// Whether both are in the same place.
+    /// Whether both have the same target.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         let folder = |file: &Self| fs::canonicalize(folder_of(&file.place)).ok();
         self.place.file_name() == other.place.file_name() && folder(self) == folder(other)
     }
 
-    /// Writes the text beside its place, and moves it there: whoever looks finds it whole.
+    /// Writes the text to a temporary file and renames it, so that readers find the whole file.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the operating system.
     pub fn write(&self, text: &str) -> Result<(), FileError> {
         let mut file = self.begin()?;
         file.write(text.as_bytes())?;
         file.finish()
     }
 
-    /// Begins to write piece by piece, beside its place.
+    /// Begins to write piece by piece to a temporary file in the same directory.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the operating system.
     pub fn begin(&self) -> Result<Draft, FileError> {
         let file = self.begun().map_err(|e| unwritten(&self.path, &self.place, e))?;
         if let Ok(replaced) = fs::metadata(&self.place) {
-            // Who could read that can read this. Not every file system knows.
+            // Users who could read the old file can read the new one. Not every file system supports
+            // permissions.
             drop(file.file().set_permissions(replaced.permissions()));
         }
         Ok(Draft { file: Box::new(file), path: self.path.clone(), place: self.place.clone() })
@@ -104,7 +104,7 @@ impl WholeFile {
     }
 }
 
-/// A [`WholeFile`] that is not yet in its place; it is gone unless [`Self::finish`] puts it there.
+/// A [`WholeFile`] that is being written. It is removed unless [`Self::finish`] moves it to its path.
 #[derive(Debug)]
 pub struct Draft {
     file: Box<Unfinished>,
@@ -113,29 +113,29 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Writes the next bytes, straight to the file.
+    /// Writes the next bytes, without buffering.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the operating system.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), FileError> {
         self.file.write(bytes).map_err(|e| unwritten(&self.path, &self.place, e))
     }
 
-    /// Moves it to its place once it is on the disk: whoever looks finds it whole.
+    /// Flushes the file to disk and moves it to its path, so that readers find the whole file.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the operating system.
     pub fn finish(self) -> Result<(), FileError> {
         self.file.finish().map_err(|e| unwritten(&self.path, &self.place, e))
     }
 }
 
-/// An error of writing at a place, in a message that names the path that was given.
+/// An error of writing at `place`, in a message that names the given path.
 fn unwritten(path: &Path, place: &Path, error: FileError) -> FileError {
     FileError::io("write", path, error.in_message_of(place))
 }
 
-/// The folder that a path is in.
+/// The folder of a path.
 fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
@@ -144,7 +144,7 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Whether a path is written as that of a folder.
+/// Whether a path is written like that of a folder.
 fn ends_as_folder(path: &Path) -> bool {
     path.to_string_lossy().ends_with(std::path::is_separator)
 }
@@ -240,7 +240,7 @@ mod tests {
         let mut only_read = fs::metadata(&kept).unwrap().permissions();
         only_read.set_readonly(true);
         fs::set_permissions(&kept, only_read).unwrap();
-        // Not of whom permissions do not bind.
+        // Skipped for users that permissions do not restrict.
         if OpenOptions::new().append(true).open(&kept).is_err() {
             let error = WholeFile::new(&kept).err().unwrap().to_string();
             assert!(error.contains("kept: Permission denied"), "{error}");

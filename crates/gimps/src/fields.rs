@@ -10,7 +10,7 @@ pub const MOST_FACTOR_DIGITS: usize = 2_000;
 /// A number between commas has at most this many characters.
 const MOST_CHARACTERS: usize = 20;
 
-/// Text of a file in a message: one line, at most 48 characters of it.
+/// Text of a file for a message: one line of at most 48 characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown(String);
 
@@ -39,25 +39,25 @@ fn all_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Digits only, below 2^64.
+/// Parses digits, below 2^64.
 pub(crate) fn whole(field: &'static str, text: &str) -> Result<u64, Malformed> {
     let value = if all_digits(text) { text.parse().ok() } else { None };
     value.ok_or_else(|| refused(field, text, "a whole number"))
 }
 
-/// The same below 2^32.
+/// Parses digits, below 2^32.
 pub(crate) fn whole_u32(field: &'static str, text: &str) -> Result<u32, Malformed> {
     whole(field, text)?.try_into().map_err(|_| refused(field, text, "a whole number below 2^32"))
 }
 
-/// Digits with a sign, if there is one.
+/// Parses digits with an optional sign.
 pub(crate) fn signed(field: &'static str, text: &str) -> Result<i64, Malformed> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let value = if all_digits(digits) { text.parse().ok() } else { None };
     value.ok_or_else(|| refused(field, text, "a whole number"))
 }
 
-/// Digits with a sign and a point, if there are: `77`, `1.3`, `+1.`.
+/// Parses digits with an optional sign and point: `77`, `1.3`, `+1.`.
 pub(crate) fn decimal(field: &'static str, text: &str) -> Result<f64, Malformed> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (before, after) = digits.split_once('.').unwrap_or((digits, ""));
@@ -68,7 +68,7 @@ pub(crate) fn decimal(field: &'static str, text: &str) -> Result<f64, Malformed>
     value.ok_or_else(|| refused(field, text, "a number"))
 }
 
-/// `B1=…,B2=…;` before the keyword, and what follows it.
+/// Splits a line into the prefix `B1=…,B2=…;` before the keyword, and the rest.
 pub(crate) fn split_bounds(text: &str) -> Result<(Option<String>, &str), Malformed> {
     let starts = |name: &str| text.get(..3).is_some_and(|start| start.eq_ignore_ascii_case(name));
     if !starts("B1=") && !starts("B2=") {
@@ -89,7 +89,8 @@ pub(crate) fn split_bounds(text: &str) -> Result<(Option<String>, &str), Malform
     Ok((Some(prefix.trim().to_owned()), rest.trim_start()))
 }
 
-/// The list of known factors in quotation marks at the end, and what is before it.
+/// Splits a line into the part before the list of known factors in quotation marks at the end, and the
+/// list.
 pub(crate) fn split_factors(text: &str) -> Result<(&str, Vec<String>), Malformed> {
     let Some((before, quoted)) = text.split_once('"') else { return Ok((text, vec![])) };
     let list = quoted.trim_end().strip_suffix('"').ok_or(Malformed::Quotes)?;

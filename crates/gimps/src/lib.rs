@@ -1,11 +1,12 @@
-//! The files that programs around GIMPS read and write: formats and I/O, no maths.
+//! The files that programs around GIMPS read and write: formats and I/O, without arithmetic.
 //!
 //! * [`Line`], [`Assignment`]: one line of `worktodo.txt`.
-//! * [`WorkFile`]: the file, read and changed beside other programs.
+//! * [`WorkFile`]: `worktodo.txt`, read and changed concurrently with other programs.
 //! * [`ResultLine`]: one line of `results.txt`, a JSON object.
-//! * [`append_result`]: puts it there so that nothing written before is lost.
+//! * [`append_result`]: appends such a line without losing earlier ones.
 //! * [`ProofFile`]: a PRP proof, read and written.
-//! * [`check_results_path`], [`try_results_file`]: whether it could, before a long test.
+//! * [`check_results_path`], [`try_results_file`]: check before a long test that results can be
+//!   appended.
 
 mod fields;
 mod lock_file;

@@ -1,19 +1,19 @@
-//! Why a line of `worktodo.txt` is no work for this program, in words for a person.
+//! The reasons why a line of `worktodo.txt` is refused, as messages for users.
 
 use crate::fields::Shown;
 use crate::worktodo::LONGEST_LINE;
 
-/// Why a well-formed line is left to other programs.
+/// The reason why a well-formed line is left to other programs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Foreign {
-    /// Another kind of work.
+    /// The work is of another kind.
     #[error("{keyword} is work for another program")]
     Kind {
-        /// As GIMPS writes it.
+        /// The keyword in the spelling of GIMPS.
         keyword: &'static str,
     },
-    /// Not 2^n − 1.
-    #[error("k,b,n,c = {k},{b},{n},{c} is no Mersenne number: only 1,2,p,-1 is done here")]
+    /// The number is not of the form 2^n − 1.
+    #[error("k,b,n,c = {k},{b},{n},{c} is not a Mersenne number: only 1,2,p,-1 is supported")]
     Number {
         /// k of k·b^n + c.
         k: String,
@@ -24,14 +24,14 @@ pub enum Foreign {
         /// c.
         c: String,
     },
-    /// A PRP test to another base.
-    #[error("a PRP test to base {base}: only base 3 is done here")]
+    /// A PRP test with another base.
+    #[error("a PRP test to base {base}: only base 3 is supported")]
     Base {
         /// The base.
         base: u64,
     },
-    /// A PRP test with another residue.
-    #[error("a PRP test with residue type {residue_type}{}: only type 1, and with known factors type 5, is done here",
+    /// A PRP test with another residue type.
+    #[error("a PRP test with residue type {residue_type}{}: only type 1, and with known factors type 5, is supported",
         if *factors { " and known factors" } else { "" })]
     ResidueType {
         /// The type.
@@ -41,63 +41,63 @@ pub enum Foreign {
     },
 }
 
-/// What is wrong with a line.
+/// The error in a line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
-    /// Longer than [`LONGEST_LINE`].
+    /// The line is longer than [`LONGEST_LINE`].
     #[error("the line has {bytes} bytes: assignments have at most {LONGEST_LINE}")]
     TooLong {
-        /// How long.
+        /// The length of the line.
         bytes: usize,
     },
-    /// Not UTF-8, or with control characters.
+    /// The line is not UTF-8, or contains control characters.
     #[error("the line is not plain text")]
     NotText,
-    /// No `keyword=`.
-    #[error("{line} is no assignment: it has no keyword and '='")]
+    /// The line has no `keyword=`.
+    #[error("{line} is not an assignment: it has no keyword and '='")]
     NoKeyword {
         /// The line.
         line: Shown,
     },
-    /// An unknown keyword.
-    #[error("'{keyword}' is no kind of work: PRP, PRPDC, Test, DoubleCheck and Cert are known")]
+    /// The keyword is unknown.
+    #[error("'{keyword}' is not a known kind of work: use PRP, PRPDC, Test, DoubleCheck or Cert")]
     UnknownKind {
         /// The keyword.
         keyword: Shown,
     },
-    /// A prefix that is not `B1=…,B2=…;`.
+    /// The prefix is not `B1=…,B2=…;`.
     #[error("'{prefix}' before the ';' is not B1=…, B2=… or both")]
     Bounds {
-        /// What stands there.
+        /// The prefix found.
         prefix: Shown,
     },
-    /// A field that should be there.
+    /// A required field is missing.
     #[error("{field} is missing: the form is {form}")]
     Missing {
-        /// Its name.
+        /// The name of the field.
         field: &'static str,
-        /// What a line of this kind looks like.
+        /// The form of a line of this kind.
         form: &'static str,
     },
-    /// A field that makes no sense.
+    /// A field has an invalid value.
     #[error("{field} is '{value}', not {wanted}")]
     Field {
-        /// Its name.
+        /// The name of the field.
         field: &'static str,
-        /// What stands there.
+        /// The value found.
         value: Shown,
-        /// What should.
+        /// A description of valid values.
         wanted: &'static str,
     },
-    /// More fields than the kind has.
-    #[error("'{value}' is a field too many: the form is {form}")]
+    /// The line has more fields than its kind allows.
+    #[error("unexpected field '{value}': the form is {form}")]
     TooMany {
-        /// The first of them.
+        /// The first extra field.
         value: Shown,
-        /// What a line of this kind looks like.
+        /// The form of a line of this kind.
         form: &'static str,
     },
-    /// A quotation mark without its partner, or in an odd place.
+    /// Quotation marks are unpaired or misplaced.
     #[error("the quotation marks do not enclose one list of known factors at the end")]
     Quotes,
 }

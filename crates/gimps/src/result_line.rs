@@ -1,17 +1,17 @@
-//! One line of `results.txt`, as the GIMPS server's JSON form has it.
+//! One line of `results.txt`, in the JSON form of the GIMPS server.
 
 use serde::{Deserialize, Serialize};
 
 /// One line of `results.txt`, with the field names of the GIMPS server's JSON form.
 ///
-/// Fields that a work type does not have are absent from the line, not null.
+/// Fields that a work type does not have are omitted, not null.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ResultLine {
     /// Prime (PRP: probable prime), composite, or a factor found; a certification has no verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
-    /// p.
+    /// The exponent p.
     pub exponent: u32,
     /// `PRP-3`, `LL`, `Cert` or `TF`.
     pub worktype: String,
@@ -21,46 +21,46 @@ pub struct ResultLine {
     /// The low 64 bits of the final residue: 16 upper-case hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub res64: Option<String>,
-    /// PRP: 1 for the residue 3^(M_p − 1) mod M_p; 5 for the same number, where
-    /// it is asked whether what known factors leave of M_p is a probable prime.
+    /// PRP: 1 for the residue 3^(M_p − 1) mod M_p; 5 for the same number in a test of a cofactor of
+    /// M_p.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub residue_type: Option<u8>,
     /// PRP: the low 2048 bits, 512 hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub res2048: Option<String>,
-    /// PRP of a cofactor: the factors that M_p was divided by, in decimal digits.
+    /// PRP of a cofactor: the known factors of M_p that were divided out, in decimal digits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known_factors: Vec<String>,
     /// Cert: SHA3-256 of the final residue, 64 hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha3_hash: Option<String>,
-    /// Cert: how often the start residue was squared.
+    /// Cert: the number of squarings of the start residue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub squarings: Option<u64>,
     /// LL and Cert: eight hexadecimal digits, `00000000` for a run without unresolved errors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_code: Option<String>,
-    /// Both engines, where two have computed everything and agreed. A field of this program's own,
-    /// which other readers ignore.
+    /// The engines, if two engines have computed everything and agreed. This field is specific to this
+    /// program; other readers ignore it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub engines: Vec<String>,
-    /// N, the transform length in words; absent for TF.
+    /// The transform length N in words; absent for TF.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fft_length: Option<usize>,
     /// The initial shift of the residue; absent for TF.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shift_count: Option<u32>,
-    /// PRP: errors that were found and overcome.
+    /// PRP: errors that were found and corrected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<ErrorTally>,
-    /// PRP: the proof that goes with it, in a file of its own.
+    /// PRP: the proof of the test, which is in a separate file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<ProofInfo>,
     /// The program that computed it.
     pub program: Program,
     /// `YYYY-MM-DD HH:MM:SS`, UTC: see [`utc_now`].
     pub timestamp: String,
-    /// The assignment, 32 hexadecimal digits.
+    /// The assignment's id, 32 hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aid: Option<String>,
     /// The user's name on the server.
@@ -85,28 +85,28 @@ pub enum Status {
     Factor,
 }
 
-/// Errors met and overcome.
+/// Errors that were found and corrected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorTally {
     /// Failed Gerbicz checks.
     pub gerbicz: u32,
 }
 
-/// What a result says of its proof file.
+/// The description of a proof file in a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProofInfo {
-    /// Of the file's format: 2.
+    /// The version of the file format: 2.
     pub version: u8,
     /// The number of middle residues.
     pub power: u32,
-    /// The bits of each exponent that the hash gives: 64.
+    /// The bits of each exponent derived from the hash: 64.
     pub hashsize: u32,
     /// MD5 of the whole file, 32 lower-case hexadecimal digits.
     pub md5: String,
 }
 
 impl ProofInfo {
-    /// A proof in the format that this program writes: version 2, 64 bits of hash.
+    /// The description of a proof in the format of this program: version 2, 64 bits of hash.
     #[must_use]
     pub fn version_2(power: u32, md5: String) -> Self {
         Self { version: 2, power, hashsize: 64, md5 }
@@ -123,7 +123,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// `warpint` and the version of this workspace.
+    /// The name `warpint` and the version of this workspace.
     #[must_use]
     pub fn warpint() -> Self {
         Self { name: "warpint".into(), version: env!("CARGO_PKG_VERSION").into() }
@@ -131,8 +131,8 @@ impl Program {
 }
 
 impl ResultLine {
-    /// The line of a finished Lucas–Lehmer test from the starting value 4,
-    /// with shift 0, stamped now. `res64` is 16 upper-case hexadecimal digits.
+    /// The line of a finished Lucas–Lehmer test from the starting value 4, with shift 0 and the current
+    /// time. `res64` is 16 upper-case hexadecimal digits.
     #[must_use]
     pub fn ll(exponent: u32, status: Status, res64: String, fft_length: usize) -> Self {
         Self {
@@ -160,9 +160,9 @@ impl ResultLine {
         }
     }
 
-    /// The line of a finished test by Fermat to base 3 with residue type 1 and
-    /// shift 0, stamped now. `gerbicz` counts the checks that failed and were
-    /// overcome: a PRP line claims that the run was Gerbicz-checked.
+    /// The line of a finished Fermat test to base 3 with residue type 1, shift 0 and the current time.
+    /// `gerbicz` is the number of checks that failed and were corrected: a PRP line claims that the run
+    /// was Gerbicz-checked.
     #[must_use]
     pub fn prp(
         exponent: u32,
@@ -182,9 +182,8 @@ impl ResultLine {
         }
     }
 
-    /// The line of a finished certification with shift 0, stamped now.
-    /// `sha3_hash` is SHA3-256 of the final residue, 64 hexadecimal digits. It
-    /// has no verdict and no res64.
+    /// The line of a finished certification with shift 0 and the current time. `sha3_hash` is SHA3-256
+    /// of the final residue, 64 hexadecimal digits. The line has no verdict and no res64.
     #[must_use]
     pub fn cert(exponent: u32, squarings: u64, sha3_hash: String, fft_length: usize) -> Self {
         Self {
@@ -197,10 +196,11 @@ impl ResultLine {
         }
     }
 
-    /// The line of a factor found by trial division, stamped now; `factor` in decimal digits.
+    /// The line of a factor found by trial division, with the current time; `factor` is in decimal
+    /// digits.
     ///
-    /// It claims that factor and nothing else: the fields by which programs for trial factoring
-    /// report a searched range (`bitlo`, `bithi`, `rangecomplete`) are absent.
+    /// It claims only that factor: the fields by which programs for trial factoring report a searched
+    /// range (`bitlo`, `bithi`, `rangecomplete`) are absent.
     #[must_use]
     pub fn factor(exponent: u32, factor: String) -> Self {
         Self {
@@ -215,7 +215,7 @@ impl ResultLine {
     }
 }
 
-/// Now, as `YYYY-MM-DD HH:MM:SS` in UTC.
+/// The current time as `YYYY-MM-DD HH:MM:SS` in UTC.
 #[must_use]
 pub fn utc_now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M:%S").to_string()

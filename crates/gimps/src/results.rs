@@ -1,4 +1,4 @@
-//! `results.txt`: one JSON object a line, appended and never rewritten.
+//! `results.txt`: one JSON object per line, appended and never rewritten.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -10,55 +10,55 @@ use warpint_files::{ErrorKind, FileError, Folder};
 
 use crate::ResultLine;
 
-/// What [`append_result`] found to do.
+/// The outcome of [`append_result`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Appended {
     /// The line was written.
     Written,
-    /// The file had this result already, perhaps with another timestamp.
+    /// The file already had this result, possibly with another timestamp.
     AlreadyThere,
 }
 
-/// Why a result could not be appended.
+/// The reason why a result could not be appended.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResultsError {
-    /// What is at this path can never take results.
+    /// The object at this path can never receive results.
     #[error("the results file {} is {what}, not a file", path.display())]
     NotAFile {
         /// The path.
         path: PathBuf,
-        /// What is there: `a directory`, `a FIFO` …
+        /// The kind of object: `a directory`, `a FIFO` …
         what: &'static str,
     },
-    /// The file cannot be read: whether it has the result is not known.
+    /// The file cannot be read, so whether it has the result is unknown.
     #[error("cannot read the results file {}: {source}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// The file cannot be made, written or brought to disk.
+    /// The file cannot be created, written or flushed to disk.
     #[error("cannot write the results file {}: {source}", path.display())]
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// The line has no JSON form.
+    /// The line cannot be formatted as JSON.
     #[error("cannot write the result of M{exponent} as JSON: {source}")]
     Format {
-        /// p.
+        /// The exponent p.
         exponent: u32,
-        /// Why.
+        /// The cause.
         source: serde_json::Error,
     },
 }
 
 impl ResultsError {
-    /// What kind of error it is.
+    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -69,22 +69,21 @@ impl ResultsError {
     }
 }
 
-/// The longest line that is compared with a new result; lines of this program
-/// have less than 1 KiB.
+/// The longest line that is compared with a new result; lines of this program have less than 1 KiB.
 const LONGEST_LINE: usize = 64 << 10;
 
-/// A file that results are appended to.
+/// A file to which results are appended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResultsFile<'a> {
-    /// Named by the user: links are followed, and a character device (`/dev/null`) is written to
+    /// A file named by the user: links are followed, and a character device (`/dev/null`) is written to
     /// without being read.
     Given(&'a Path),
-    /// In a directory of the program, which is made if it is missing: a link is refused.
+    /// A file in a directory of the program, which is created if missing: links are refused.
     Own(&'a Path),
 }
 
 impl<'a> ResultsFile<'a> {
-    /// Its path.
+    /// The path of the file.
     #[must_use]
     pub fn path(self) -> &'a Path {
         match self {
@@ -92,7 +91,7 @@ impl<'a> ResultsFile<'a> {
         }
     }
 
-    /// What is there now. Opens nothing.
+    /// The kind of object at the path. Does not open it.
     fn look(self) -> Result<Found, ResultsError> {
         let looked = match self {
             Self::Given(path) => given::look(path),
@@ -113,7 +112,7 @@ impl<'a> ResultsFile<'a> {
         }
     }
 
-    /// Appends bytes, which are on disk then; no bytes make the file.
+    /// Appends bytes and flushes them to disk; without bytes, only creates the file.
     fn append(self, bytes: &[u8]) -> Result<(), FileError> {
         let path = match self {
             Self::Own(path) => {
@@ -124,7 +123,7 @@ impl<'a> ResultsFile<'a> {
         };
         let mut file = given::open_to_append(path)?;
         let written = file.write_all(bytes).and_then(|()| match file.sync_all() {
-            // Many a device has nothing to bring to disk and says so by EINVAL.
+            // Many devices cannot be flushed and report EINVAL.
             Err(e) if e.kind() == io::ErrorKind::InvalidInput => Ok(()),
             synced => synced,
         });
@@ -149,11 +148,11 @@ impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for ResultsFile<'a> {
     }
 }
 
-/// Refuses a path at which there is something that can never be a results
-/// file: [`ResultsError::NotAFile`] for a directory, a FIFO (whose opening
-/// waits for a reader), a socket or a block device.
+/// Refuses a path at which there is an object that can never be a results file:
+/// [`ResultsError::NotAFile`] for a directory, a FIFO (whose opening waits for a reader), a socket or a
+/// block device.
 ///
-/// Opens and changes nothing; a path that cannot be examined passes.
+/// Opens and changes nothing. A path that cannot be examined is accepted.
 pub fn check_results_path<'a>(file: impl Into<ResultsFile<'a>>) -> Result<(), ResultsError> {
     match file.into().look() {
         Err(error @ ResultsError::NotAFile { .. }) => Err(error),
@@ -161,24 +160,23 @@ pub fn check_results_path<'a>(file: impl Into<ResultsFile<'a>>) -> Result<(), Re
     }
 }
 
-/// Sees whether results can be appended: opens the file, which is made empty
-/// if it is not there. Writes nothing.
+/// Tests whether results can be appended: opens the file, which is created empty if missing. Writes
+/// nothing.
 pub fn try_results_file<'a>(file: impl Into<ResultsFile<'a>>) -> Result<(), ResultsError> {
     let file = file.into();
     file.look()?;
     file.append(&[]).map_err(|e| file.write_error(e))
 }
 
-/// Appends a line to a results file, which is made if it is not there.
+/// Appends a line to a results file, which is created if missing.
 ///
-/// One write in append mode, brought to disk, and the file closed at once:
-/// programs that watch the file wait for the close, and two writers do not mix
-/// their lines. What is in the file stays byte for byte. If it does not end in
-/// a newline (a torn write), the new line starts on a line of its own. A result
-/// that the file already has, but for the timestamp, is not written again;
-/// lines of 64 KiB and more are taken for something else.
+/// The line is written in one write in append mode and flushed to disk, and the file is closed at once.
+/// Programs that watch the file wait for the close, and lines of two writers are not mixed. The
+/// existing contents are not changed. If they do not end in a newline (an incomplete write), the new
+/// line begins on a line of its own. A result that the file already has, up to the timestamp, is not
+/// written again; lines of 64 KiB and more are not compared.
 ///
-/// Cost: one pass over the file, in memory for its longest line up to 64 KiB.
+/// Cost: one pass over the file, and memory for its longest line up to 64 KiB.
 pub fn append_result<'a>(
     file: impl Into<ResultsFile<'a>>,
     line: &ResultLine,
@@ -210,16 +208,16 @@ pub fn append_result<'a>(
     Ok(if found.has_line { Appended::AlreadyThere } else { Appended::Written })
 }
 
-/// What a results file holds as far as an append cares.
+/// The properties of a results file that an append needs.
 struct Scan {
-    /// The wanted line is there.
+    /// The wanted line exists.
     has_line: bool,
     /// The last line has no newline.
     torn: bool,
 }
 
-/// Lines are read as bytes: a torn or foreign one need not be UTF-8 or JSON.
-/// One that is too long comes in pieces, none of which is looked at.
+/// Lines are read as bytes: an incomplete or foreign line need not be UTF-8 or JSON. A line that is too
+/// long is read in pieces, which are not examined.
 fn scan(file: File, wanted: &Value) -> io::Result<Scan> {
     let mut reader = BufReader::new(file);
     let mut scan = Scan { has_line: false, torn: false };

@@ -1,4 +1,4 @@
-//! `worktodo.txt`: read afresh every time, changed by replacing it.
+//! `worktodo.txt`: read anew at each use, and changed by replacement.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -11,20 +11,19 @@ use warpint_files::{ErrorKind, FileError, Folder};
 use crate::lock_file::{LockError, LockFile};
 use crate::worktodo::Line;
 
-/// A larger file is no list of assignments: 16 MiB.
+/// The largest file that is read as a list of assignments: 16 MiB.
 const MOST_BYTES: u64 = 16 << 20;
-/// How long a file of additions must stay as it is before it is taken.
+/// How long a file of additions must be unchanged before it is merged.
 const QUIET: Duration = Duration::from_millis(100);
 
-/// The file `worktodo.txt` of a directory, and `worktodo.add` beside it; or the same of one
-/// worker: see [`WorkFile::of_worker`].
+/// The file `worktodo.txt` of a directory, and `worktodo.add` in the same directory; or the
+/// corresponding files of one worker: see [`WorkFile::of_worker`].
 ///
-/// Other programs replace the file by renaming, append to it, and lock it by
-/// `worktodo.txt.lck`, which every change here does too. A change writes a new
-/// file, brings it to disk and renames it into place, so that a process killed
-/// at any instant leaves the old one or the new one. All bytes that a change is
-/// not about stay: comments, other lines, line endings, a last line without one.
-/// A link or a FIFO in place of a file is refused.
+/// Other programs replace the file by renaming, append to it, and lock it by `worktodo.txt.lck`, like
+/// every change here. A change writes a new file, flushes it to disk and renames it, so that a process
+/// killed at any time leaves the old file or the new one. All bytes that a change does not concern are
+/// preserved: comments, other lines, line endings, a last line without one. A link or a FIFO in place
+/// of a file is refused.
 #[derive(Debug)]
 pub struct WorkFile {
     path: PathBuf,
@@ -33,7 +32,7 @@ pub struct WorkFile {
     notices: Vec<String>,
 }
 
-/// Whether to give up waiting for a lock.
+/// Returns whether to give up waiting for a lock.
 struct Stop(Box<dyn Fn() -> bool + Send + Sync>);
 
 impl fmt::Debug for Stop {
@@ -42,58 +41,60 @@ impl fmt::Debug for Stop {
     }
 }
 
-/// A line with its place.
+/// A line with its number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NumberedLine {
-    /// From 1.
+    /// The number of the line, from 1.
     pub number: usize,
-    /// Without its line ending (`\n` or `\r\n`).
+    /// The line without its ending (`
+    /// ` or `\r
+    /// `).
     pub bytes: Vec<u8>,
-    /// What it is.
+    /// The parsed line.
     pub line: Line,
 }
 
-/// Why the file could not be read or changed; it is as it was.
+/// The reason why the file could not be read or changed. The file is unchanged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkFileError {
-    /// Another program is at it.
+    /// Another program holds the lock.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// Something else is at its path.
+    /// The path leads to another kind of object.
     #[error("{} is {what}, not a file: move it away", path.display())]
     NotAFile {
         /// The path.
         path: PathBuf,
-        /// What it is.
+        /// The kind of object.
         what: &'static str,
     },
-    /// Too large to be what it should be.
+    /// The file is too large for a list of assignments.
     #[error("{} has {bytes} bytes: a list of assignments has at most {MOST_BYTES}", path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// Its size.
+        /// The size of the file.
         bytes: u64,
     },
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// It cannot be written.
-    #[error("cannot write {}: {source}; it is as it was", path.display())]
+    /// The file cannot be written.
+    #[error("cannot write {}: {source}; the file is unchanged", path.display())]
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// Some program without a lock changes it all the time.
-    #[error("{} changes again and again while it is being edited; it is left as it is", path.display())]
+    /// A program that does not use the lock changes the file continually.
+    #[error("{} was changed repeatedly by another program during the edit; it is left unchanged", path.display())]
     Restless {
         /// The file.
         path: PathBuf,
@@ -101,7 +102,7 @@ pub enum WorkFileError {
 }
 
 impl WorkFileError {
-    /// What kind of error it is.
+    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -115,41 +116,41 @@ impl WorkFileError {
 }
 
 impl WorkFile {
-    /// That of a directory. A change waits at most `patience` for another
-    /// program's lock. Touches nothing.
+    /// The work file of a directory. A change waits for at most `patience` for another program's lock.
+    /// Does not access the disk.
     #[must_use]
     pub fn new(dir: &Path, patience: Duration) -> Self {
         let stop = Stop(Box::new(|| false));
         Self { path: dir.join("worktodo.txt"), patience, stop, notices: vec![] }
     }
 
-    /// A change gives up waiting for a lock once `stop` says so: [`LockError::Stopped`].
+    /// Lets changes stop waiting for a lock when `stop` returns true: [`LockError::Stopped`].
     #[must_use]
     pub fn stopped_by(mut self, stop: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         self.stop = Stop(Box::new(stop));
         self
     }
 
-    /// The list of worker N alone, `worktodo-N.txt`, as PRPLL has it, with `worktodo-N.add` beside
-    /// it. Touches nothing.
+    /// The work file of worker N alone, `worktodo-N.txt`, as in PRPLL, with `worktodo-N.add`. Does not
+    /// access the disk.
     #[must_use]
     pub fn of_worker(dir: &Path, worker: u32, patience: Duration) -> Self {
         let path = dir.join(format!("worktodo-{worker}.txt"));
         Self { path, ..Self::new(dir, patience) }
     }
 
-    /// Its path.
+    /// The path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Locks that were taken over from dead processes, each once, in words.
+    /// Returns and clears the descriptions of locks taken over from dead processes.
     pub fn take_notices(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notices)
     }
 
-    /// All its lines as they are now; none if it is not there.
+    /// Reads all current lines; none if the file does not exist.
     ///
     /// Cost: one pass over at most 16 MiB.
     pub fn read(&self) -> Result<Vec<NumberedLine>, WorkFileError> {
@@ -163,8 +164,8 @@ impl WorkFile {
             .collect())
     }
 
-    /// Appends lines, given without line endings, each with the ending that the
-    /// file uses. The file is made if it is not there.
+    /// Appends lines, given without line endings, each with the ending that the file uses. The file is
+    /// created if missing.
     pub fn append(&mut self, lines: &[&[u8]]) -> Result<(), WorkFileError> {
         if lines.is_empty() {
             return Ok(());
@@ -173,8 +174,8 @@ impl WorkFile {
         self.edit(|old| Some(with_lines(old, lines))).map(drop)
     }
 
-    /// Removes the first line of just these bytes, its ending with it; whether
-    /// there was one.
+    /// Removes the first line that consists of exactly these bytes, including its ending. Returns
+    /// whether there was one.
     pub fn remove_line(&mut self, line: &[u8]) -> Result<bool, WorkFileError> {
         let _lock = self.lock(&self.path.clone())?;
         self.edit(|old| {
@@ -190,12 +191,12 @@ impl WorkFile {
         })
     }
 
-    /// Moves the lines of `worktodo.add` to the end of the file; how many.
+    /// Moves the lines of `worktodo.add` to the end of the file. Returns the number of lines.
     ///
-    /// The file of additions is first renamed, then appended, then removed. A
-    /// process killed in between leaves it under its second name, which the next
-    /// call finds: lines that the file has by then are not added again. One that
-    /// is still being written is waited for.
+    /// The file of additions is first renamed, then its lines are appended, then it is removed. A
+    /// process killed in between leaves it under its second name, which the next call finds; lines that
+    /// the file already has are not added again. If the file of additions is still being written, the
+    /// call waits.
     pub fn merge_added(&mut self) -> Result<usize, WorkFileError> {
         let added = self.path.with_extension("add");
         let taken = self.path.with_extension("add.taken");
@@ -217,8 +218,7 @@ impl WorkFile {
         Ok(merged)
     }
 
-    /// Appends the lines of a file and removes it; with `only_new` those that
-    /// are not there yet.
+    /// Appends the lines of a file and removes it; with `only_new`, only the lines that are missing.
     fn take_in(&self, taken: &Path, only_new: bool) -> Result<usize, WorkFileError> {
         if !is_there(taken) {
             return Ok(0);
@@ -252,9 +252,9 @@ impl WorkFile {
         Ok(lock)
     }
 
-    /// Replaces the file by what `change` makes of its bytes; `None` leaves it.
-    /// The lock must be held. Writers that know of no lock are noticed by what
-    /// they have written, up to the instant of the renaming.
+    /// Replaces the contents of the file by the result of `change`; `None` leaves the file unchanged.
+    /// The lock must be held. Writes of programs that do not use the lock are detected up to the
+    /// instant of the renaming.
     fn edit(
         &self,
         mut change: impl FnMut(&[u8]) -> Option<Vec<u8>>,
@@ -276,7 +276,7 @@ impl WorkFile {
                 let _ = new.file().set_permissions(replaced.permissions());
             }
             new.write(&bytes).map_err(write_error)?;
-            // What takes time comes before the last look.
+            // The slow steps precede the last check.
             new.sync().map_err(write_error)?;
             if read(&self.path)? == old {
                 new.finish().map_err(write_error)?;
@@ -292,7 +292,7 @@ fn place(path: &Path) -> Result<(Folder, &OsStr), WorkFileError> {
     Folder::of(path).map_err(|e| WorkFileError::Read { path: path.to_owned(), source: e.into() })
 }
 
-/// Whether anything has the name.
+/// Whether the name is taken.
 fn is_there(path: &Path) -> bool {
     place(path).is_ok_and(|(folder, name)| folder.has(name))
 }
@@ -306,7 +306,7 @@ fn has_line(bytes: &[u8], line: &[u8]) -> bool {
     bytes.split_inclusive(|&b| b == b'\n').any(|found| without_ending(found) == line)
 }
 
-/// The bytes and, each on a line of its own, the lines.
+/// The bytes, followed by the lines.
 fn with_lines(old: &[u8], lines: &[&[u8]]) -> Vec<u8> {
     let dos = old.split_inclusive(|&b| b == b'\n').next().is_some_and(|l| l.ends_with(b"\r\n"));
     let ending: &[u8] = if dos { b"\r\n" } else { b"\n" };
@@ -321,7 +321,7 @@ fn with_lines(old: &[u8], lines: &[&[u8]]) -> Vec<u8> {
     new
 }
 
-/// The whole file; nothing if it is not there.
+/// Reads the whole file; empty if it does not exist.
 fn read(path: &Path) -> Result<Vec<u8>, WorkFileError> {
     let (folder, name) = place(path)?;
     match folder.read(name, MOST_BYTES) {
@@ -338,7 +338,7 @@ fn read(path: &Path) -> Result<Vec<u8>, WorkFileError> {
     }
 }
 
-/// Waits until a file has kept its size for a moment; not for ever.
+/// Waits until the size of a file has been constant for a moment, for a limited time.
 fn wait_until_written(path: &Path) {
     const LOOKS: usize = 100;
     let size = || place(path).ok().and_then(|(folder, name)| folder.size(name).ok());

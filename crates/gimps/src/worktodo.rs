@@ -1,24 +1,23 @@
-//! One line of `worktodo.txt`: an assignment, or what else may stand there.
+//! One line of `worktodo.txt`: an assignment, or another line.
 //!
-//! The forms are those that AutoPrimeNet 1.2 writes and Prime95 documents:
+//! The forms are those written by AutoPrimeNet 1.2 and documented by Prime95:
 //!
 //! | line | fields |
 //! |---|---|
 //! | `PRP=`, `PRPDC=` | `[AID,]k,b,n,c[,tf_bits,tests_saved[,base,residue_type]][,"factor,…"]` |
-//! | the same, short, as PRPLL's help has it for lines written by hand | `[AID,]p` |
+//! | the same, short, as in PRPLL's help for lines written by hand | `[AID,]p` |
 //! | `Test=`, `DoubleCheck=` | `[AID,]p[,tf_bits[,pm1_done]]` |
 //! | `Cert=` | `[AID,]k,b,n,c,squarings` |
 //!
-//! Here k = 1, b = 2, c = −1 and n = p < 2^31. A prefix `B1=…,B2=…;` is for
-//! other programs and is kept. Keywords may have any case; spaces around `=` and
-//! the commas are ignored.
+//! Here k = 1, b = 2, c = −1 and n = p < 2^31. A prefix `B1=…,B2=…;` is meant for other programs and is
+//! preserved. Keywords are case-insensitive; spaces around `=` and the commas are ignored.
 
 use std::fmt;
 
 use crate::fields::{self, Shown};
 use crate::refusal::{Foreign, Malformed};
 
-/// Longer lines are no assignments: 64 KiB.
+/// Longer lines are not assignments: 64 KiB.
 pub const LONGEST_LINE: usize = 64 << 10;
 
 /// Exponents are below this: 2^31.
@@ -28,18 +27,18 @@ const EXPONENT_LIMIT: u64 = 1 << 31;
 const OTHER_KINDS: [&str; 7] =
     ["AdvancedTest", "ECM", "ECM2", "Factor", "Pfactor", "Pminus1", "Pplus1"];
 
-/// What a line is.
+/// A parsed line.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Line {
-    /// Nothing but white space.
+    /// Only white space.
     Blank,
     /// `#…`, `;…`, `//…`, or a heading `[…]`.
     Comment,
     /// Work of a kind that this crate knows.
     Work(Assignment),
-    /// Well-formed as far as can be told, but work for other programs.
+    /// A line that appears well-formed, but is work for other programs.
     Foreign(Foreign),
-    /// Neither; the reason is for a person.
+    /// An invalid line, with a reason for the user.
     Malformed(Malformed),
 }
 
@@ -48,54 +47,54 @@ pub enum Line {
 /// `Display` writes the line; [`Line::parse`] reads it back to an equal value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assignment {
-    /// The assignment's ID, 32 hexadecimal digits as they stand in the line;
-    /// `None` for `N/A`, `0`, an empty one and none.
+    /// The assignment's ID, 32 hexadecimal digits as in the line; `None` for `N/A`, `0`, an empty or a
+    /// missing ID.
     pub aid: Option<String>,
-    /// What to do.
+    /// The work to do.
     pub work: Work,
     /// The prefix `B1=…,B2=…`, without its semicolon.
     pub bounds: Option<String>,
 }
 
-/// What an assignment asks for.
+/// The work of an assignment.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Work {
     /// A probable-prime test to base 3.
     Prp {
-        /// p.
+        /// The exponent p.
         exponent: u32,
-        /// `PRPDC`: somebody has tested it before.
+        /// `PRPDC`: the number was tested before.
         double_check: bool,
-        /// (tf_bits, tests_saved): how far factors were looked for, and how many
-        /// tests a factor would save.
+        /// (tf_bits, tests_saved): how far factors were searched for, in bits, and how many tests a
+        /// factor would save.
         history: Option<(f64, f64)>,
-        /// 1 or 5 if the line says so.
+        /// The residue type 1 or 5, if the line states it.
         residue_type: Option<u8>,
-        /// Decimal digits; if there are any, the test is of the cofactor.
+        /// Known factors in decimal digits; if there are any, the cofactor is tested.
         known_factors: Vec<String>,
     },
     /// Lucas–Lehmer.
     Ll {
-        /// p.
+        /// The exponent p.
         exponent: u32,
-        /// `DoubleCheck`: somebody has tested it before.
+        /// `DoubleCheck`: the number was tested before.
         double_check: bool,
-        /// How far factors were looked for, in bits.
+        /// How far factors were searched for, in bits.
         tf_bits: Option<f64>,
         /// Whether P−1 was done; present only after `tf_bits`.
         pm1_done: Option<u32>,
     },
-    /// Certification of another's proof: a start residue squared again and again.
+    /// Certification of another user's proof: repeated squaring of a start residue.
     Cert {
-        /// p.
+        /// The exponent p.
         exponent: u32,
-        /// How often.
+        /// The number of squarings.
         squarings: u64,
     },
 }
 
 impl Work {
-    /// p.
+    /// The exponent p.
     #[must_use]
     pub fn exponent(&self) -> u32 {
         match *self {
@@ -117,7 +116,7 @@ impl Work {
         }
     }
 
-    /// Whether the assignment says that factors were looked for.
+    /// Whether the assignment states that factors were searched for.
     #[must_use]
     pub fn has_factoring_history(&self) -> bool {
         match self {
@@ -125,12 +124,12 @@ impl Work {
                 history.is_some() || !known_factors.is_empty()
             }
             Self::Ll { tf_bits, .. } => tf_bits.is_some(),
-            // Somebody has tested it already.
+            // The number was tested before.
             Self::Cert { .. } => true,
         }
     }
 
-    /// Whether the result must not rest on an earlier one of the same machine.
+    /// Whether the result must be independent of an earlier one of the same machine.
     #[must_use]
     pub fn is_double_check(&self) -> bool {
         match *self {
@@ -149,7 +148,7 @@ impl fmt::Display for Assignment {
         match &self.work {
             Work::Prp { exponent, history, residue_type, known_factors, .. } => {
                 write!(f, ",1,2,{exponent},-1")?;
-                // The residue type stands behind these two.
+                // The residue type follows these two fields.
                 let history = history.or(residue_type.map(|_| (0.0, 0.0)));
                 if let Some((tf_bits, tests_saved)) = history {
                     write!(f, ",{tf_bits},{tests_saved}")?;
@@ -176,7 +175,7 @@ impl fmt::Display for Assignment {
     }
 }
 
-/// An error is either of these two.
+/// A line is refused as malformed or as foreign.
 enum Refusal {
     Foreign(Foreign),
     Malformed(Malformed),
@@ -200,8 +199,8 @@ const LL_FORM: &str = "Test=[AID,]p[,tf_bits,pm1_done]";
 const CERT_FORM: &str = "Cert=[AID,]1,2,p,-1,squarings";
 
 impl Line {
-    /// Reads a line, with or without its line ending. Never panics; whether the
-    /// exponent is prime, and whether factors divide, is not looked at.
+    /// Parses a line, with or without its line ending. Never panics. Whether the exponent is prime and
+    /// whether the factors divide is not checked.
     ///
     /// Cost: one pass over the line, memory for its fields.
     #[must_use]
@@ -320,7 +319,7 @@ fn exponent(field: &'static str, text: &str) -> Result<u32, Malformed> {
     })
 }
 
-/// What stands between the commas.
+/// The fields between the commas.
 struct Fields<'a> {
     rest: std::iter::Peekable<std::str::Split<'a, char>>,
     form: &'static str,
@@ -340,7 +339,7 @@ impl<'a> Fields<'a> {
         self.next().filter(|text| !text.is_empty()).ok_or(Malformed::Missing { field, form })
     }
 
-    /// Whether just one field is left.
+    /// Whether exactly one field is left.
     fn is_last(&self) -> bool {
         self.rest.clone().count() == 1
     }
@@ -352,8 +351,8 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The assignment's ID, if the first field is one or stands for none. No
-    /// number that may follow has 32 digits, or is 0.
+    /// The assignment's ID, if the first field is an ID or stands for a missing one. No number that may
+    /// follow has 32 digits, or is 0.
     fn aid(&mut self) -> Result<Option<String>, Malformed> {
         let Some(first) = self.rest.peek().map(|text| text.trim()) else { return Ok(None) };
         let hex = first.bytes().all(|b| b.is_ascii_hexdigit());
@@ -373,7 +372,7 @@ impl<'a> Fields<'a> {
         Err(Malformed::Field { field, value, wanted: "32 hexadecimal digits or N/A" })
     }
 
-    /// k,b,n,c: n if the others are 1, 2 and −1.
+    /// Parses k,b,n,c; returns n if the others are 1, 2 and −1.
     fn mersenne(&mut self) -> Result<u32, Refusal> {
         let mut number = || -> Result<[&'a str; 4], Malformed> {
             Ok([self.required("k")?, self.required("b")?, self.required("n")?, self.required("c")?])

@@ -2,9 +2,9 @@
 //!
 //! A number is a little-endian slice of `u64` limbs: x = Σ x_i·2^(64·i).
 //!
-//! | module | what it computes |
+//! | module | subject |
 //! |---|---|
-//! | [`limbs`] | all of it the slow, obvious way: the oracles; sums, and operations modulo 2^p − 1 |
+//! | [`limbs`] | slow, obvious versions of all operations, the oracles; sums, and operations modulo 2^p − 1 |
 //! | [`product`] | products and squares: schoolbook, Karatsuba, number-theoretic transforms |
 //! | [`division`] | quotients and remainders |
 //! | [`euclid`] | the greatest common divisor, cofactors and the Jacobi symbol |
@@ -12,7 +12,7 @@
 //! | [`power`] | powers modulo a number |
 //! | [`radix`] | decimal and hexadecimal digits |
 //!
-//! Types such as [`product::Products`] keep the memory of one operation for the next.
+//! Types such as [`product::Products`] keep the memory of one operation for the next one.
 
 pub mod division;
 pub mod euclid;

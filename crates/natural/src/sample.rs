@@ -1,6 +1,6 @@
-//! Drawn limbs for tests.
+//! Pseudo-random limbs for tests.
 
-/// A source of limbs: the same seed gives the same ones.
+/// A source of limbs: the same seed gives the same limbs.
 pub(crate) struct Sample(u64);
 
 impl Sample {
@@ -14,7 +14,7 @@ impl Sample {
         self.0 ^ self.0 >> 29
     }
 
-    /// A limb that carries far, of all zeros, all ones or one bit, or any.
+    /// A limb with long carries (all zeros, all ones or one bit), or a random one.
     pub(crate) fn limb(&mut self) -> u64 {
         let word = self.word();
         match self.0 >> 61 {

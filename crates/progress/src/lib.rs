@@ -1,8 +1,8 @@
-//! How long work is asked to stop, and how it tells what is done.
+//! Stop requests and progress reports of long work.
 //!
-//! A [`StopToken`] is shared between whoever asks and the work. Work that counts what it does reports
-//! to a [`Watch`]; a token is one that hears nothing and stops the work when asked. [`units`] has the
-//! words for lengths, times and amounts of memory.
+//! A [`StopToken`] is shared between the work and code that may stop it. Work that can be counted
+//! reports to a [`Watch`]; a token is a watch that ignores progress and stops the work on request.
+//! [`units`] formats lengths, times and amounts of memory.
 
 pub mod units;
 
@@ -10,46 +10,47 @@ use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A request to stop, shared between whoever asks and the work. Clones are the same request.
+/// A request to stop, shared between the work and code that may stop it. Clones share one request.
 #[derive(Debug, Clone, Default)]
 pub struct StopToken(Arc<AtomicBool>);
 
 impl StopToken {
-    /// A token nobody has asked to stop yet.
+    /// A token without a request to stop.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Asks the work to save what it has and return.
+    /// Requests the work to save its state and return.
     pub fn stop(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a stop was asked for.
+    /// Whether a stop was requested.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// Who watches work that can be counted, or that has named steps.
+/// An observer of work that can be counted, or that has named steps.
 pub trait Watch: Sync {
-    /// Whether the work shall end early.
+    /// Whether the work should end early.
     fn is_stopped(&self) -> bool;
 
-    /// `amount` more of the work is done, in the unit that the work names: numbers, steps, products.
+    /// Reports that `amount` more of the work is done, in the unit that the work names: numbers, steps,
+    /// products.
     fn done(&self, amount: u128) {
         let _ = amount;
     }
 
-    /// Step number `done` of `total`, counted from 0, begins; `what` says what it does.
+    /// Reports that step `done` of `total`, counted from 0, begins; `what` describes the step.
     fn step(&self, done: u64, total: u64, what: &dyn Display) {
         let _ = (done, total, what);
     }
 }
 
-/// Nobody watches; the work is never stopped.
+/// Ignores all reports and never stops the work.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unwatched;
 

@@ -1,8 +1,8 @@
-//! Quantities as people read them.
+//! Formats quantities for people.
 
 use std::time::Duration;
 
-/// A transform length: `12K` (12·2^10), `4M` (4·2^20), or plain digits.
+/// Formats a transform length: `12K` (12·2^10), `4M` (4·2^20), or plain digits.
 #[must_use]
 pub fn words(n: usize) -> String {
     match n {
@@ -13,7 +13,7 @@ pub fn words(n: usize) -> String {
     }
 }
 
-/// How long something took: `1.23 ms`, `35.2 s`, `12 min 5 s`, `3 h 12 min`, `2 d 3 h`.
+/// Formats an elapsed time: `1.23 ms`, `35.2 s`, `12 min 5 s`, `3 h 12 min`, `2 d 3 h`.
 #[must_use]
 pub fn elapsed(time: Duration) -> String {
     let s = time.as_secs();
@@ -26,7 +26,7 @@ pub fn elapsed(time: Duration) -> String {
     }
 }
 
-/// What is left to do, as a clock: `0:19`, `1:02:03`, `3 d 4:05:06`.
+/// Formats a remaining time as a clock: `0:19`, `1:02:03`, `3 d 4:05:06`.
 #[must_use]
 pub fn clock(time: Duration) -> String {
     let s = time.as_secs();
@@ -41,7 +41,7 @@ fn clock_of_a_day(s: u64) -> String {
     format!("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60)
 }
 
-/// An amount of memory: `139.8 GiB`, `512.0 MiB`, `333.7 KiB`.
+/// Formats an amount of memory: `139.8 GiB`, `512.0 MiB`, `333.7 KiB`.
 #[must_use]
 pub fn memory(bytes: u64) -> String {
     let kib = bytes as f64 / 1024.0;
@@ -52,13 +52,13 @@ pub fn memory(bytes: u64) -> String {
     }
 }
 
-/// How large a file is: `17 bytes`, or as [`memory`].
+/// Formats the size of a file: `17 bytes`, or like [`memory`].
 #[must_use]
 pub fn bytes(bytes: u64) -> String {
     if bytes < 1 << 10 { count(bytes, "byte") } else { memory(bytes) }
 }
 
-/// `1 thread`, `2 threads`.
+/// Formats a count with its noun: `1 thread`, `2 threads`.
 #[must_use]
 pub fn count(n: impl Into<u64>, thing: &str) -> String {
     match n.into() {
@@ -67,7 +67,7 @@ pub fn count(n: impl Into<u64>, thing: &str) -> String {
     }
 }
 
-/// `1 word`, `12K words`.
+/// Formats a count of words: `1 word`, `12K words`.
 #[must_use]
 pub fn count_words(n: usize) -> String {
     if n == 1 { "1 word".into() } else { format!("{} words", words(n)) }

@@ -1,24 +1,25 @@
-// Transforms of columns modulo many primes, a tile of neighbouring columns a block: blockIdx.y is the prime.
+// Transforms of columns modulo many primes. A block transforms a tile of adjacent columns; blockIdx.y
+// is the prime.
 //
-//   INVERSE     1: x ← x of a spectrum, 0 ≤ x < p; 0: x ← spectrum of the columns
-//   LOG_ROW     points of a row: a transform has N = 2^(STAGES + LOG_ROW)
+//   INVERSE     1: spectrum to columns, 0 ≤ x < p; 0: columns to spectrum
+//   LOG_ROW     a row has 2^LOG_ROW points: a transform has N = 2^(STAGES + LOG_ROW)
 //   LOG_LOW     bits of an exponent for the lower of two tables of powers of ω_N
-//   BEGIN       elements that come are within BEGIN/64·p
-//   and those of f50_tile.cuh with LOG_OUTER = 0
+//   BEGIN       input elements are within BEGIN/64·p
+//   and the macros of f50_tile.cuh with LOG_OUTER = 0
 //
-// After the stages element γ of row ρ is multiplied by ω_N^(rev(ρ)·γ), where rev(ρ) is ρ with its STAGES bits
-// reversed: then rows are transforms like any other. A thread has rows ρ = β·2^R + c for all c < 2^R:
-// rev(ρ) = rev(β) + rev(c)·2^S, S = STAGES − R, and so the powers are t·u^rev(c), t = ω_N^(rev(β)·γ),
-// u = ω_N^(2^S·γ).
+// After the stages, element γ of row ρ is multiplied by ω_N^(rev(ρ)·γ), where rev(ρ) is ρ with its
+// STAGES bits reversed. Rows are then transformed like any other rows. A thread holds the rows
+// ρ = β·2^R + c for all c < 2^R. With S = STAGES − R, rev(ρ) = rev(β) + rev(c)·2^S, so the powers are
+// t·u^rev(c), t = ω_N^(rev(β)·γ), u = ω_N^(2^S·γ).
 #include "f50_tile.cuh"
 
 static_assert(LOG_OUTER == 0 && LOG_INNER <= LOG_ROW, "a tile is of one transform");
 constexpr u32 R = LAST_STAGES, S = STAGES - R, LOG_N = STAGES + LOG_ROW;
 
-// t and u, and products of them, are within 38/64·p: (1/2 + (38/64)²/4)·p is less than that.
+// t and u, and their products, are within 38/64·p, because (1/2 + (38/64)²/4)·p is less than that.
 constexpr u32 POWER = 38;
 static_assert(times(POWER, POWER) <= POWER && times_factor(REDUCED) <= POWER, "a bound that lasts");
-// Products of that and a power are within 2·p².
+// Products of an element within this bound and a power are within 2·p².
 constexpr u32 PRODUCT_LIMIT = 128 * 64 / POWER;
 
 // ω_N^e from tables of ω_N^i, i < 2^LOG_LOW, and of ω_N^(i·2^LOG_LOW).
@@ -26,7 +27,7 @@ DEVICE double power(F50 f, const double* low, const Factor* high, u32 e) {
     return mul_by(f, __ldg(&low[e % (1 << LOG_LOW)]), load_factor(&high[e >> LOG_LOW]));
 }
 
-// Multiplies by the powers; γ is the first column of the tile and more.
+// Multiplies by the powers; γ is at least the first column of the tile.
 DEVICE void twist(double (&x)[HOLDS], F50 f, const double* low, const Factor* high, u32 columns, u32 thread) {
     using Q = Round<S, R>;
     constexpr u32 STEP = Q::SIZE < 4 ? Q::SIZE : 4;
@@ -54,7 +55,7 @@ DEVICE void twist(double (&x)[HOLDS], F50 f, const double* low, const Factor* hi
     }
 }
 
-// `stride` elements of data a prime; 2^(LOG_ROW − LOG_INNER) blocks a transform.
+// `stride` elements of data per prime; 2^(LOG_ROW − LOG_INNER) blocks per transform.
 extern "C" __global__ void __launch_bounds__(THREADS, blocks(STAGES <= 4 ? 512 : THREADS < 512 ? 768 : 1024))
     f50_columns(double* data, const F50* fields, const Factor* roots, const double* low, const Factor* high,
                 u64 stride) {

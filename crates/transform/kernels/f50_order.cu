@@ -1,11 +1,12 @@
-// Spectra in natural order, from that of f50_rows.cu.
+// Reorders the spectra of f50_rows.cu to natural order.
 //
-//   LOG_POINTS   of a transform, N = 2^LOG_POINTS
-//   LOG_TILE     of a tile of rows
-//   THREADS      of a block
+//   LOG_POINTS   a transform has N = 2^LOG_POINTS points
+//   LOG_TILE     a tile of rows has 2^LOG_TILE points
+//   THREADS      threads of a block
 #include "simt.cuh"
 
-// X_i of vector b to b·N + i, `count` of them for each prime, blockIdx.y; `stride` elements a prime in both.
+// Writes X_i of vector b to b·N + i, `count` elements for each prime, blockIdx.y; `stride` elements per
+// prime in both arrays.
 extern "C" __global__ void __launch_bounds__(THREADS)
     order(double* to, const double* from, u64 stride, u64 count) {
     u64 i = (u64)blockIdx.x * THREADS + threadIdx.x, prime = blockIdx.y;

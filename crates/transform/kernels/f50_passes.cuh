@@ -1,26 +1,27 @@
-// Truncated transforms modulo primes below 2^BITS by teams of threads, for kernels that transform, multiply and
-// transform back within a block: a head of H = 2^LOG_HEAD points, modulo x^H − 1, and unless SHARE is 0 a tail of
-// T = H/2^SHARE points, modulo x^T − w, w^(H/T) = −1.
+// Truncated transforms modulo primes below 2^BITS by teams of threads, for kernels that transform,
+// multiply and transform back within a block: a head of H = 2^LOG_HEAD points, modulo x^H − 1, and
+// unless SHARE is 0 a tail of T = H/2^SHARE points, modulo x^T − w, w^(H/T) = −1.
 //
-//   LOG_HEAD, SHARE   points, 16 a thread
+//   LOG_HEAD, SHARE   numbers of points as above; 16 points per thread
 //   RADICES           stages of the passes over shared memory: at most 4 each, LOG_HEAD in all; the
-//                     tail leaves out the first SHARE, fewer than the first pass has
-//   FILLED            points of the head that are not always 0
-//   HEAD_BEGIN        points of the head are within HEAD_BEGIN/64·p at first
-//   TAIL_BEGIN        those of the tail
-//   TEAMS             of a block, each with a transform of its own
+//                     tail omits the first SHARE, fewer than those of the first pass
+//   FILLED            points of the head that may be nonzero
+//   HEAD_BEGIN        input points of the head are within HEAD_BEGIN/64·p
+//   TAIL_BEGIN        input points of the tail are within TAIL_BEGIN/64·p
+//   TEAMS             teams of a block, each with a transform of its own
 //   SQUARE            whether products are squares
 //
-// and those of f50_stages.cuh. A pass has a table of roots of its own, in which those of blocks that threads have
-// at a time stand side by side. How large elements can be before each stage is computed at compile time.
+// and the macros of f50_stages.cuh. Each pass has a table of roots of its own, in which the roots of
+// the blocks that threads process at the same time are adjacent. Bounds of elements before each stage
+// are computed at compile time.
 //
-// After the first pass one warp has all points of a block: the whole team meets before and after that pass
-// only.
+// After the first pass, all points of a block belong to one warp, so a team needs a barrier only before
+// and after the first pass.
 #pragma once
 #include "f50_stages.cuh"
 
 constexpr u32 HEAD = 1 << LOG_HEAD, TAIL = HEAD >> SHARE, POINTS = SHARE == 0 ? HEAD : HEAD + TAIL;
-// The head is one tree of blocks, the tail another.
+// The blocks of the head form one tree, those of the tail another.
 constexpr u32 TREES = SHARE == 0 ? 1 : 2;
 constexpr u32 TEAM = POINTS / HOLDS, HEAD_TEAM = HEAD / HOLDS, TAIL_TEAM = TAIL / HOLDS;
 constexpr u32 PASS_STAGES[] = {RADICES};
@@ -29,19 +30,19 @@ static_assert(HEAD >> FIRST_STAGES <= 32 * HOLDS, "a warp has all points of a bl
 static_assert(PASS_STAGES[PASSES - 1] == 4, "a thread has all points of a block in the last pass");
 static_assert(SHARE < FIRST_STAGES, "the tail has a first pass");
 
-// The first stage of the head finds nothing in its upper half.
+// The upper half of the head is zero before the first stage.
 constexpr bool HALF_EMPTY = FILLED <= HEAD / 2;
 
-// A pass is R stages after S others, which is how it is told from the rest. That of the tail in place
-// of the first pass begins after SHARE stages.
+// A pass has R stages after S earlier ones; S and R identify it. The tail's replacement of the first
+// pass begins after SHARE stages.
 __host__ __device__ constexpr bool is_tail(u32 stage) {
     return 0 < stage && stage < FIRST_STAGES;
 }
 
-// The bound of an element that a reduced one may be multiplied by.
+// The bound of an element that may be multiplied by a reduced one.
 constexpr u32 PRODUCT_LIMIT = 64 * (LIMIT / 2) / REDUCED - 1;
-// The bound before a forward stage, before it is reduced if need be, from `begin` on, where it is
-// `bound`.
+// The bound before a forward stage, before a possible reduction, for elements within `bound` before
+// stage `begin`.
 __host__ __device__ constexpr u32 bound_after(u32 begin, u32 bound, u32 stage) {
     for (u32 s = begin; s < stage; s++) {
         if (bound > LIMIT) bound = REDUCED;
@@ -54,12 +55,12 @@ __host__ __device__ constexpr u32 forward_bound(u32 S, u32 stage) {
     if (is_tail(S)) return bound_after(S, TAIL_BEGIN, stage);
     u32 head = bound_after(0, HEAD_BEGIN, stage);
     if (SHARE == 0 || S == 0) return head;
-    // All that both do is one code.
+    // Stages common to head and tail use the same code, hence the same bounds.
     u32 tail = bound_after(SHARE, TAIL_BEGIN, FIRST_STAGES);
     u32 first = bound_after(0, HEAD_BEGIN, FIRST_STAGES);
     return bound_after(FIRST_STAGES, tail > first ? tail : first, stage);
 }
-// Of products one factor is within p/2 + 2, the other one within this.
+// In a product, one factor is within p/2 + 2, and the other is within this bound.
 constexpr u32 LAST_BOUND = forward_bound(FIRST_STAGES, LOG_HEAD);
 constexpr bool BOTH_REDUCED = SQUARE || LAST_BOUND > PRODUCT_LIMIT;
 static_assert(2 * HEAD_BEGIN <= 2 * LIMIT && LAST_BOUND <= 2 * LIMIT, "what is reduced is within 2^53");
@@ -68,10 +69,10 @@ __host__ __device__ constexpr u32 inverse_bound(u32 stage) {
     return after_inverse(times(REDUCED, BOTH_REDUCED ? REDUCED : LAST_BOUND), LOG_HEAD - stage - 1);
 }
 
-// Whether each warp has threads of one team, all of the head or all of the tail.
+// Whether each warp has threads of one team only, all of the head or all of the tail.
 constexpr bool OWN_WARPS = HEAD_TEAM % 32 == 0 && (SHARE == 0 || TAIL_TEAM % 32 == 0);
 
-// Where the threads of a team meet.
+// Barrier for the threads of a team.
 DEVICE void meet() {
     if constexpr (SHARE == 0 && 32 % TEAM == 0) {
         __syncwarp();
@@ -85,8 +86,8 @@ DEVICE void meet() {
 
 constexpr u32 PLACES = place(POINTS);
 
-// Units of 2^R points, 2^LOG_STRIDE apart, that a thread has in a pass. Those of a block are spread
-// over its threads.
+// A unit is a set of 2^R points, 2^LOG_STRIDE apart, that a thread processes in a pass. The units of a
+// block are distributed over its threads.
 template <u32 S, u32 R>
 struct Pass {
     static constexpr u32 SIZE = 1 << R, UNITS = HOLDS / SIZE, LOG_STRIDE = LOG_HEAD - S - R;
@@ -98,7 +99,7 @@ struct Pass {
     }
 };
 
-// The root of block c of those into which stage r of a pass takes a thread's block apart.
+// The root of block c among those into which stage r of a pass splits a thread's block.
 template <u32 S, u32 R>
 DEVICE Factor root(const Factor* roots, u32 r, u32 c, u32 thread) {
     using P = Pass<S, R>;
@@ -106,14 +107,14 @@ DEVICE Factor root(const Factor* roots, u32 r, u32 c, u32 thread) {
     if constexpr (is_tail(S)) {
         entry += (1 << FIRST_STAGES) - 1;
     } else if constexpr (S > 0) {
-        // The tables of the passes before have a root less than there are blocks, for each tree.
+        // For each tree, the tables of the earlier passes have one root less than there are blocks.
         constexpr u32 NUMBER = POINTS >> P::LOG_BLOCK;
         entry = NUMBER - TREES + entry * NUMBER + P::block(thread);
     }
     return load_factor(&roots[entry]);
 }
 
-// The roots of stage r of a pass, the same for all units of a thread.
+// The roots of stage r of a pass, which are the same for all units of a thread.
 template <u32 S, u32 R, u32 r>
 struct StageRoots {
     Factor of[1 << r];
@@ -124,8 +125,8 @@ struct StageRoots {
     }
 };
 
-// f(a, b, i, by_one, w) for the pairs of points that a thread has in stage r of a pass: the i-th of a block, and
-// the root w of that, without a value where by_one.
+// Calls f(a, b, i, by_one, w) for the pairs of points of a thread in stage r of a pass. The pair is in
+// block i and w is the block's root, which is unspecified if by_one.
 template <u32 S, u32 R, u32 r, class F>
 DEVICE void each_pair(double (&x)[HOLDS], const StageRoots<S, R, r>& w, F f) {
     using P = Pass<S, R>;
@@ -143,8 +144,8 @@ DEVICE void each_pair(double (&x)[HOLDS], const StageRoots<S, R, r>& w, F f) {
     }
 }
 
-// Stage r of a pass, and those after it, on the points that a thread holds. The roots of a stage are
-// loaded before the stage before.
+// Executes stage r of a pass, and those after it, on the points of a thread. The roots of a stage are
+// loaded before the preceding stage.
 template <u32 S, u32 R, u32 r>
 DEVICE void forward_stage(double (&x)[HOLDS], F50 f, const Factor* roots, u32 thread,
                           const StageRoots<S, R, r>& w) {
@@ -182,21 +183,21 @@ DEVICE void inverse_stages(double (&x)[HOLDS], F50 f, const Factor* roots, u32 t
     inverse_stage<S, R, R - 1>(x, f, roots, thread, StageRoots<S, R, R - 1>(roots, thread));
 }
 
-// The passes after the first, which has put its points.
+// The passes after the first, whose results are in shared memory.
 template <u32 PASS = 1, u32 S = FIRST_STAGES>
 DEVICE void forward(double (&x)[HOLDS], double* buffer, F50 f, const Factor* roots, u32 thread) {
     constexpr u32 R = PASS_STAGES[PASS];
     take<Pass<S, R>>(buffer, x, thread);
     forward_stages<S, R>(x, f, roots, thread);
     if constexpr (PASS + 1 < PASSES) {
-        // Each thread puts points where it took points from.
+        // Each thread stores points where it loaded points from.
         put<Pass<S, R>>(buffer, x, thread);
         __syncwarp();
         forward<PASS + 1, S + R>(x, buffer, f, roots, thread);
     }
 }
 
-// Back to where `forward` begins.
+// The inverse of `forward`.
 template <u32 PASS = PASSES - 1, u32 S = LOG_HEAD - PASS_STAGES[PASSES - 1]>
 DEVICE void inverse(double (&x)[HOLDS], double* buffer, F50 f, const Factor* roots, u32 thread) {
     constexpr u32 R = PASS_STAGES[PASS];

@@ -1,23 +1,25 @@
-// Transforms of lines of neighbours modulo many primes, a tile of lines a block: blockIdx.y is the prime.
+// Transforms of contiguous lines modulo many primes. A block transforms a tile of lines; blockIdx.y is
+// the prime.
 //
-//   KIND        0: x ← spectrum, 0 ≤ X < p; 1: x ← x of a spectrum; 2: x ← x of the product of x's spectrum and another
-//   BEGIN       elements that come are within BEGIN/64·p
-//   CANONICAL   what leaves the ways back is 0 ≤ x < p
-//   and those of f50_tile.cuh with LOG_INNER = 0
+//   KIND        0: x to spectrum, 0 ≤ X < p; 1: spectrum to x; 2: x to the product of x and the vector
+//   of a given spectrum
+//   BEGIN       input elements are within BEGIN/64·p
+//   CANONICAL   whether inverse transforms return 0 ≤ x < p
+//   and the macros of f50_tile.cuh with LOG_INNER = 0
 //
-// A spectrum stands in the order in which threads have it: point 16·thread + t of a tile, which is reversed
-// order, at t·THREADS + thread. Where it leaves or comes alone it is multiplied by a factor of the prime.
+// A spectrum is stored in the order of the threads: point 16·thread + t of a tile, in reversed order,
+// is at t·THREADS + thread. With KIND 0 or 1, elements are multiplied by a factor of the prime.
 #include "f50_tile.cuh"
 
 static_assert(LOG_INNER == 0, "rows have neighbours for points");
 constexpr u32 LAST = STAGES - LAST_STAGES;
 
 constexpr u32 SPECTRUM = 64;
-// Products of that and a spectrum are within 2·p².
+// Products of an element within this bound and a spectrum are within 2·p².
 constexpr u32 PRODUCT_LIMIT = 128 * 64 / SPECTRUM;
 
-// `stride` elements of data a prime, `spectrum_stride` of spectra; `period` tiles of a spectrum are those of the
-// data again and again.
+// `stride` elements of data per prime, `spectrum_stride` of spectra. The data are multiplied by
+// `period` tiles of the spectrum in rotation.
 extern "C" __global__ void __launch_bounds__(THREADS, blocks(KIND == 2 ? 768 : 1024))
     f50_rows(double* data, const double* spectrum, const F50* fields, const Factor* roots, const Factor* back,
              const Factor* scale, u64 stride, u64 spectrum_stride, u32 period) {
@@ -33,7 +35,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, blocks(KIND == 2 ? 768 : 1
     constexpr u32 END = forward_bound(BEGIN, STAGES);
     if constexpr (KIND == 0) {
         Factor w = scale[prime];
-        // All have taken their points from where others put theirs.
+        // All threads must have loaded their points before others store theirs.
         __syncthreads();
         if constexpr (END > LIMIT) reduce_all(f, x);
 #pragma unroll
@@ -45,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, blocks(KIND == 2 ? 768 : 1
             for (u32 t = 0; t < HOLDS; t++) x[t] = mul_by(f, tile[t * THREADS + thread], w);
             __syncthreads();
         } else {
-            // Nothing of what is back is loaded before.
+            // Prevents loads for the inverse transform from being moved up to here.
             thread = anew(thread);
             const double* by = spectrum + prime * spectrum_stride + (u64)(blockIdx.x % period) * TILE;
             if constexpr (END > PRODUCT_LIMIT) reduce_all(f, x);
@@ -54,7 +56,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, blocks(KIND == 2 ? 768 : 1
         }
         constexpr u32 BETWEEN = KIND == 1 ? times_factor(BEGIN) : times(END > PRODUCT_LIMIT ? REDUCED : END, SPECTRUM);
         inverse<BETWEEN>(x, buffer, f, back + (u64)prime * (1 << STAGES), thread);
-        static_assert(inverse_bound(BETWEEN, 0) <= 128, "columns take that");
+        static_assert(inverse_bound(BETWEEN, 0) <= 128, "within the bound of columns");
         each_point<0, ROUND_STAGES[0]>(thread, [&](u32 t, u32 point) {
             tile[point] = CANONICAL ? canonical(f, x[t]) : x[t];
         });

@@ -1,14 +1,15 @@
-// Transforms of lines modulo primes below 2^50, for f50_rows.cu and f50_columns.cu. A block has a tile:
-// 2^LOG_OUTER lines of n = 2^STAGES points, and of each line 2^LOG_INNER neighbours side by side.
+// Transforms of lines modulo primes below 2^50, for f50_rows.cu and f50_columns.cu. The tile of a block
+// has 2^LOG_OUTER lines of n = 2^STAGES points, with 2^LOG_INNER adjacent elements at each point.
 //
-//   LOG_OUTER, STAGES, LOG_INNER   point i of line l, neighbour w: place ((l·n + i) << LOG_INNER) + w
-//   RADICES                        stages of each round; a thread has 16 points of the tile in a round
+//   LOG_OUTER, STAGES, LOG_INNER   point i of line l, element w is at ((l·n + i) << LOG_INNER) + w
+//   RADICES                        stages of each round; a thread holds 16 points of the tile in a
+//   round
 //
-// and those of f50_stages.cuh, of which BITS is 50 here.
+// and the macros of f50_stages.cuh; BITS is 50 here.
 //
-// Roots stand in a table of n factors a prime: stage r of the round after S stages has that of block
-// (β << r) + c, β < 2^S, c < 2^r, at 2^S − 1 + ((2^r − 1 + c) << S) + β, so that threads side by side read
-// factors side by side.
+// Roots are in a table of n factors per prime. In stage r of the round after S stages, the root of
+// block (β << r) + c, β < 2^S, c < 2^r, is at 2^S − 1 + ((2^r − 1 + c) << S) + β, so that adjacent
+// threads read adjacent factors.
 #pragma once
 constexpr unsigned BITS = 50;
 #include "f50_stages.cuh"
@@ -18,10 +19,10 @@ constexpr u32 ROUNDS = sizeof(ROUND_STAGES) / sizeof(ROUND_STAGES[0]);
 constexpr u32 LAST_STAGES = ROUND_STAGES[ROUNDS - 1];
 constexpr u32 LOG_TILE = LOG_OUTER + STAGES + LOG_INNER, TILE = 1 << LOG_TILE;
 constexpr u32 THREADS = TILE / HOLDS;
-// Blocks of a multiprocessor, at least, for as many threads in all.
+// The least number of blocks per multiprocessor that gives `threads` threads.
 __host__ __device__ constexpr u32 blocks(u32 threads) { return THREADS < threads ? threads / THREADS : 1; }
 
-// The bound before a forward stage, before elements are reduced if need be, for what is within `begin`.
+// The bound before a forward stage, before a possible reduction, for input within `begin`.
 __host__ __device__ constexpr u32 forward_bound(u32 begin, u32 stage) {
     u32 bound = begin;
     for (u32 s = 0; s < stage; s++) bound = after_forward(bound > LIMIT ? REDUCED : bound);
@@ -37,7 +38,7 @@ template <u32 S, u32 R>
 struct Round {
     static constexpr u32 SIZE = 1 << R, UNITS = HOLDS / SIZE, LOG_BLOCK = LOG_INNER + STAGES - S;
     static constexpr u32 LOG_STRIDE = LOG_BLOCK - R;
-    // Short lines are done in one round, several of them by a thread.
+    // Short lines are transformed in one round, several of them by one thread.
     static constexpr bool SHORT = LOG_BLOCK < 4;
     static_assert(!SHORT || S == 0, "a block of a later round has the points of a thread");
 
@@ -50,7 +51,7 @@ struct Round {
             return (thread >> LOG_TEAM << LOG_BLOCK) + thread % (1 << LOG_TEAM) + (v << LOG_TEAM);
         }
     }
-    // β: which block of its line a thread has.
+    // The index β of a thread's block in its line.
     DEVICE static u32 block(u32 thread) {
         if constexpr (S == 0) {
             return 0;
@@ -58,7 +59,7 @@ struct Round {
             return (thread >> (LOG_BLOCK - 4)) % (1 << S);
         }
     }
-    // Where threads that exchange the points of a block of this round meet.
+    // Barrier for threads that exchange the points of a block of this round.
     DEVICE static void meet() {
         if constexpr (LOG_BLOCK <= 9 && THREADS % 32 == 0) {
             __syncwarp();
@@ -68,7 +69,7 @@ struct Round {
     }
 };
 
-// f(t, point) for every place t of a thread's registers, and the point of the tile that is there.
+// Calls f(t, point) for every register t of a thread and the point of the tile that it holds.
 template <u32 S, u32 R, class F>
 DEVICE void each_point(u32 thread, F f) {
     using Q = Round<S, R>;
@@ -80,14 +81,14 @@ DEVICE void each_point(u32 thread, F f) {
     }
 }
 
-// The root of block c of those into which stage r of a round takes a thread's block apart.
+// The root of block c among those into which stage r of a round splits a thread's block.
 template <u32 S>
 DEVICE Factor root(const Factor* roots, u32 r, u32 c, u32 block) {
     return load_factor(&roots[(1 << S) - 1 + (((1 << r) - 1 + c) << S) + block]);
 }
 
-// f(a, b, by_one, w) for the pairs of points that a thread has in stage r of a round, and the root w of their
-// block; where by_one, w is 1.
+// Calls f(a, b, by_one, w) for the pairs of points of a thread in stage r of a round, with the root w
+// of their block; w is 1 if by_one.
 template <u32 S, u32 R, u32 r, class F>
 DEVICE void each_pair(double (&x)[HOLDS], const Factor* roots, u32 block, F f) {
     using Q = Round<S, R>;
@@ -108,8 +109,8 @@ DEVICE void each_pair(double (&x)[HOLDS], const Factor* roots, u32 block, F f) {
     }
 }
 
-// Stage r of a round, and those after it, on the points that a thread has; before the transform they were
-// within FROM.
+// Executes stage r of a round, and those after it, on the points of a thread. FROM is the bound before
+// the transform.
 template <u32 FROM, u32 S, u32 R, u32 r = 0>
 DEVICE void forward_stages(double (&x)[HOLDS], F50 f, const Factor* roots, u32 block) {
     constexpr u32 BEFORE = forward_bound(FROM, S + r), BOUND = BEFORE > LIMIT ? REDUCED : BEFORE;
@@ -131,13 +132,13 @@ DEVICE void inverse_stages(double (&x)[HOLDS], F50 f, const Factor* roots, u32 b
     if constexpr (r > 0) inverse_stages<FROM, S, R, r - 1>(x, f, roots, block);
 }
 
-// The transform of a tile, from the points that a thread has in the first round to those of the last.
+// Transforms a tile, from a thread's points in the first round to those in the last.
 template <u32 FROM, u32 ROUND = 0, u32 S = 0>
 DEVICE void forward(double (&x)[HOLDS], double* buffer, F50 f, const Factor* roots, u32 thread) {
     constexpr u32 R = ROUND_STAGES[ROUND];
     forward_stages<FROM, S, R>(x, f, roots, Round<S, R>::block(thread));
     if constexpr (ROUND + 1 < ROUNDS) {
-        // Each thread puts points where it took points from.
+        // Each thread stores points where it loaded points from.
         put<Round<S, R>>(buffer, x, thread);
         Round<S, R>::meet();
         take<Round<S + R, ROUND_STAGES[ROUND + 1]>>(buffer, x, thread);
@@ -145,7 +146,7 @@ DEVICE void forward(double (&x)[HOLDS], double* buffer, F50 f, const Factor* roo
     }
 }
 
-// Back, from the last round to the first.
+// The inverse transform, from the last round to the first.
 template <u32 FROM, u32 ROUND = ROUNDS - 1, u32 S = STAGES - LAST_STAGES>
 DEVICE void inverse(double (&x)[HOLDS], double* buffer, F50 f, const Factor* roots, u32 thread) {
     constexpr u32 R = ROUND_STAGES[ROUND];

@@ -5,9 +5,10 @@
 //   SUM      1 for r = 2^W + 2^U, 0 for 2^W − 2^U
 //   RECIPROCAL  ⌊2^(W + 28)/r⌋
 //
-// In memory an element has digits below r, or it is r^k: the top digit r, zeros below. Between that, digits
-// are lazy: integers of 96 bits, |z| < 2^(W + 27), which sums do not carry. A product by r^e is a rotation:
-// digit d becomes digit (d + e) mod k, with a change of sign for each time that it passes the top.
+// In memory an element has digits below r, or it is r^k: the top digit is r, the others 0. During a
+// computation digits are lazy: integers of 96 bits, |z| < 2^(W + 27), whose sums are not carried. A
+// product by r^e is a rotation: digit d becomes digit (d + e) mod k, with a change of sign each time it
+// passes the top.
 #pragma once
 #include "chain.cuh"
 #include "index.cuh"
@@ -15,7 +16,7 @@
 
 constexpr u32 log2_of(u32 x) { return x == 1 ? 0 : 1 + log2_of(x / 2); }
 constexpr u32 LOG_DIGITS = log2_of(DIGITS);
-// Of 2^64 − 2^U the compiler has only 64 bits, which are enough.
+// For 2^64 − 2^U the compiler sees only the low 64 bits, which suffice.
 constexpr u64 HIGH = W == 64 ? 0 : 1ull << W % 64, LOW = 1ull << U;
 constexpr u64 RADIX = SUM ? HIGH + LOW : HIGH - LOW;
 
@@ -47,7 +48,7 @@ DEVICE Wide shift_right(Wide x) {
     return {b[0], b[1], b[2]};
 }
 
-// −x if `yes`.
+// −x if `yes`, otherwise x.
 DEVICE Wide negate_if(Wide x, bool yes) {
     u32 mask = yes ? ~0u : 0;
     return sub(Wide{x.w0 ^ mask, x.w1 ^ mask, x.w2 ^ mask}, Wide{mask, mask, mask});
@@ -65,7 +66,7 @@ DEVICE void fill(Column& c, u32 word) {
     for (u32 i = 0; i < 3; i++) c.odd[i] = word;
 }
 
-// From −1 and sums s on both sides, −s.
+// If `even` and `odd` are s − 1 for sums s, each becomes −s.
 DEVICE void complement(Column& c) {
 #pragma unroll
     for (u32 i = 0; i < 5; i++) c.even[i] = ~c.even[i];
@@ -83,9 +84,9 @@ DEVICE void add_product(Column& c, u64 x, u64 y) {
     c.odd[2] = add_last(c.odd[2], 0);
 }
 
-// How many leading bits of a quotient by r must be right. A column |u| < k·2^128 is lo + hi·r with
-// |hi| < k·2^(129 − W); what hi is wrong by, up to hi·2^−PRECISION, lo has r times. Sums of 2k of these stay
-// below 2^(W + 26), and what is rounded beside it far below.
+// The number of leading bits of a quotient by r that must be correct. A column |u| < k·2^128 is
+// lo + hi·r with |hi| < k·2^(129 − W). An error of hi, up to hi·2^−PRECISION, appears r-fold in lo.
+// Sums of 2k of these stay below 2^(W + 26), and other rounding errors are far smaller.
 constexpr u32 PRECISION = 104 + 2 * LOG_DIGITS - W;
 
 // hi·(1 + 2^−BY)(1 + 2^−2·BY)…, to PRECISION bits.
@@ -97,7 +98,7 @@ DEVICE void raise(Wide& hi) {
     }
 }
 
-// The column as lo + hi·r: 1/r = 2^−W·(1 ∓ ε)(1 + ε²)(1 + ε⁴)…, ε = 2^(U − W).
+// Splits the column into lo + hi·r, by 1/r = 2^−W·(1 ∓ ε)(1 + ε²)(1 + ε⁴)…, ε = 2^(U − W).
 DEVICE void split(const Column& c, Wide& lo, Wide& hi) {
     u32 w1 = add_first(c.even[1], c.odd[0]), w2 = add_carried(c.even[2], c.odd[1]);
     u32 w3 = add_carried(c.even[3], c.odd[2]);
@@ -110,9 +111,10 @@ DEVICE void split(const Column& c, Wide& lo, Wide& hi) {
     lo = SUM ? sub(lo, shift_left<U>(hi)) : add(lo, shift_left<U>(hi));
 }
 
-// The digit t mod r, and ⌊t/r⌋ in `quotient`, for |t| < 2^(W + 27).
+// Returns the digit t mod r, and ⌊t/r⌋ in `quotient`, for |t| < 2^(W + 27).
 DEVICE u64 reduce(Wide t, i32& quotient) {
-    // With 27 bits of 1/r, rounded so that the quotient is never too large, it is at most one too small.
+    // With 27 bits of 1/r, rounded so that the quotient is never too large, it is at most one too
+    // small.
     constexpr u32 CUT = W - 4;
     i32 top = (i32)__funnelshift_r(t.w1, t.w2, CUT - 32);
     i32 q = __mulhi(top, RECIPROCAL - (top >> 31));
@@ -125,7 +127,7 @@ DEVICE u64 reduce(Wide t, i32& quotient) {
     return once_more ? digit - RADIX : digit;
 }
 
-// Takes `by`, 1 or −1, from an element in memory, as it comes about once in 2^30 elements.
+// Subtracts `by`, 1 or −1, from an element in memory. This occurs about once in 2^30 elements.
 DEVICE void ripple(u64* digits, u64 stride, i32 by) {
     u64 nothing = by > 0 ? 0 : RADIX - 1, instead = RADIX - 1 - nothing;
     for (u32 d = 0; d < DIGITS; d++) {
@@ -136,14 +138,15 @@ DEVICE void ripple(u64* digits, u64 stride, i32 by) {
         }
         digits[d * stride] = instead;
     }
-    // Zero less one is r^k; r^k − 1 and one too.
+    // 0 − 1 is r^k; r^k − 1 and +1 also needs these digits.
     for (u32 d = 0; d < DIGITS; d++) digits[d * stride] = d == DIGITS - 1 ? RADIX : 0;
 }
 
-// Writes the element of lazy digits take(d).
+// Writes the element with the lazy digits take(d).
 template <class Take>
 DEVICE void put_element(u64* digits, u64 stride, Take take) {
-    // What leaves the top enters with changed sign; beyond that little is carried around.
+    // Carries from the top digit enter at the bottom with changed sign; the following carries are
+    // small.
     i32 around, carry;
     u64 top = reduce(take(DIGITS - 1), around);
     carry = -around;

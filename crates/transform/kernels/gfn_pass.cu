@@ -1,13 +1,15 @@
-// A pass of a transform of N elements over Z/pZ, p = r^k + 1: on 2^LOG_POINTS points each, from natural order
-// to natural order after the last pass (Stockham). With N = s·2^LOG_POINTS·m, column c = q + s·p, q < s, p < m,
-// has the points in[c + i·N/2^LOG_POINTS], each times its twiddle first; their transform goes to
-// out[q + s·(i + 2^LOG_POINTS·p)].
+// A pass of a transform of N elements over Z/pZ, p = r^k + 1, on 2^LOG_POINTS points each. The passes
+// transform from natural order to natural order (Stockham). With N = s·2^LOG_POINTS·m, column
+// c = q + s·p, q < s, p < m, consists of the points in[c + i·N/2^LOG_POINTS], each multiplied by its
+// twiddle first. Their transform is written to out[q + s·(i + 2^LOG_POINTS·p)].
 //
-//   TWIDDLED   whether there are twiddles: that of place j of `in` is number j >> log_run
-//   RESIDUES   whether they are transforms, as gfn_spectra.cu makes them, and not digits; `roots` as there
+//   TWIDDLED   whether twiddles are used: that of place j of `in` has number j >> log_run
+//   RESIDUES   whether twiddles are given as transforms, as gfn_spectra.cu makes them, instead of
+//   digits; `roots` as there
 //
-// and those of gfn_tile.cuh, and of gfn_residues.cuh if need be. Digit d of element j is word d·stride + j; gridDim.y transforms stand one
-// after another. With `reflected` output j goes to N − j mod N: the inverse transform but for 1/N.
+// and the macros of gfn_tile.cuh, and with RESIDUES those of gfn_residues.cuh. Digit d of element j is
+// word d·stride + j; gridDim.y transforms are stored one after another. With `reflected`, output j is
+// written to N − j mod N: the inverse transform up to the factor 1/N.
 #include "gfn_tile.cuh"
 #if RESIDUES
 #include "gfn_residues.cuh"
@@ -47,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 #if RESIDUES
     __syncthreads();
     constexpr u32 TEAMS = THREADS / TEAM;
-    // Lanes without an element do as the others, and write nothing.
+    // Lanes without an element execute the same steps, and write nothing.
 #pragma unroll 1
     for (u32 first = 0; first < ELEMENTS; first += TEAMS) {
         u32 e = first + threadIdx.x / TEAM, lane = threadIdx.x % 32, g = lane % TEAM;
@@ -59,7 +61,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         multiply_residues(
             z, (const Factor*)roots, lane, [&](u32 d) { return is_needed ? tile.take_digit(d, at) : 0; },
             [&](u32 prime, u32 n) { return values[(prime * DIGITS + n) * twiddle_stride]; });
-        // All lanes of the team have read.
+        // All lanes of the team have read their digits.
         __syncwarp();
 #pragma unroll
         for (u32 i = 0; i < HELD; i++) {
@@ -70,7 +72,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     __syncthreads();
     transform<LOG_POINTS>(tile);
 
-    // Threads side by side write side by side.
+    // Adjacent threads write adjacent elements.
     u32 log_inner = min(log_s, (u32)LOG_COLUMNS);
 #pragma unroll 1
     for (u32 e = threadIdx.x; e < ELEMENTS; e += THREADS) {

@@ -4,7 +4,7 @@
 //           1: twiddles ω^e for e = (j mod 2^log_points)·⌊j/2^log_points⌋·2^log_apart, from powers of ω:
 //              f(j) = ⌊e/2^log_low⌋ mod 2^log_high in a, g(j) = e mod 2^log_low in b
 //
-// and those of gfn_tile.cuh, with one point. Digit d of element j is word d·stride + j.
+// and the macros of gfn_tile.cuh, with one point. Digit d of element j is word d·stride + j.
 #include "gfn_tile.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
@@ -20,7 +20,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         return TABLE ? exponent(j) >> log_low & ((1u << log_high) - 1) : j;
     };
     auto in_b = [&](u64 j) -> u64 { return TABLE ? exponent(j) & ((1u << log_low) - 1) : j; };
-    // Beyond the end the last is found again, and not written.
+    // Beyond the end the last element is computed again, and not written.
     auto place_in_batch = [&](u32 e) { return min(first + e, count - 1); };
     if constexpr (BLOCK == DIGITS) {
 #pragma unroll 1

@@ -1,18 +1,19 @@
-// Products of elements of Z/pZ, p = r^k + 1 with k ≥ 32, by transforms of their digits: the polynomials of the
-// digits are multiplied mod T^k + 1 modulo three primes q_0, q_1, q_2 of 47 bits, whose product is more than
-// twice k·2^128.
+// Products of elements of Z/pZ, p = r^k + 1 with k ≥ 32, by transforms of their digits: the polynomials
+// with these coefficients are multiplied mod T^k + 1 modulo three primes q_0, q_1, q_2 of 47 bits,
+// whose product is more than twice k·2^128.
 //
 //   FIELDS     q and RN(1/q) of each
-//   MIXED      1/q_0 mod q_1; 1/(q_0·q_1) and −1/q_1 mod q_2, Factors
+//   MIXED      1/q_0 mod q_1; 1/(q_0·q_1) and −1/q_1 mod q_2, as Factors
 //   OFFSET     2^43·q_0·q_1, as five words
 //
-// and those of gfn_digits.cuh. A stage takes T^(2h) − w² apart into (T^h − w)(T^h + w). The w of T^k + 1 is
-// node 1 of a tree, those of its parts are nodes 2 and 3, and so on: roots[2·k·i + n] is that of node n modulo
-// q_i, roots[2·k·i + k + n] its inverse. A team of lanes has an element's points: first lane g those in places
-// g + TEAM·j, for as many stages as leave TEAM points together, then SHARE runs of TEAM points.
+// and the macros of gfn_digits.cuh. A stage factors T^(2h) − w² as (T^h − w)(T^h + w). The w of T^k + 1
+// is node 1 of a tree, those of its factors are nodes 2 and 3, and so on: roots[2·k·i + n] is the w of
+// node n modulo q_i, roots[2·k·i + k + n] its inverse. A team of lanes holds the points of an element.
+// In the first stages, lane g holds the points in places g + TEAM·j, until TEAM points are left in a
+// block; then it holds SHARE runs of TEAM points.
 //
-// With sums left as they are elements stay below 5q on the way there, as 32q may be multiplied; on the way
-// back they double with each stage, and are reduced once.
+// Without reductions of sums, elements stay below 5q in the forward transform; up to 32q may be
+// multiplied. In the inverse transform they double with each stage, and are reduced once.
 #pragma once
 #include "f50.cuh"
 #include "gfn_digits.cuh"
@@ -23,8 +24,8 @@ constexpr u32 LOG_HELD = log2_of(HELD), LOG_TEAM = log2_of(TEAM);
 __device__ const F50 FIELD[3] = FIELDS;
 __device__ const Factor MIX[3] = MIXED;
 
-// From points g + TEAM·i of lane g to its runs SHARE·g, …, SHARE·(g + 1) − 1, or back: point i = SHARE·q + t of
-// lane g is point TEAM·t + g of lane q then.
+// Exchanges between points g + TEAM·i of lane g and its runs SHARE·g, …, SHARE·(g + 1) − 1, in either
+// direction: point i = SHARE·q + t of lane g becomes point TEAM·t + g of lane q.
 DEVICE void exchange(double (&x)[HELD], u32 lane, bool to_runs) {
     double y[HELD];
 #pragma unroll
@@ -50,7 +51,8 @@ DEVICE void exchange(double (&x)[HELD], u32 lane, bool to_runs) {
     }
 }
 
-// From digits' elements in places g + TEAM·i to values in runs; `roots` those of the prime.
+// Transforms digits, as field elements in places g + TEAM·i, to values in runs; `roots` are those of
+// the prime.
 DEVICE void forward(double (&x)[HELD], F50 f, const Factor* __restrict__ roots, u32 lane) {
 #pragma unroll
     for (u32 s = 0; s < LOG_HELD; s++) {
@@ -75,7 +77,7 @@ DEVICE void forward(double (&x)[HELD], F50 f, const Factor* __restrict__ roots, 
     }
 }
 
-// The reverse times k, for elements below q.
+// The inverse of `forward` times k, for elements below q.
 DEVICE void inverse(double (&x)[HELD], F50 f, const Factor* __restrict__ roots, u32 lane) {
     roots += DIGITS;
 #pragma unroll
@@ -109,7 +111,7 @@ DEVICE void inverse(double (&x)[HELD], F50 f, const Factor* __restrict__ roots, 
 DEVICE Column column_of(double v0, double v1, double v2) {
     constexpr u32 LESS[5] = OFFSET;
     u64 q0 = (u64)FIELD[0].p, q1 = (u64)FIELD[1].p;
-    // With 2^43 more of v_2 all is positive.
+    // Adding 2^43 to v_2 makes everything positive.
     u32 a[4], b[5];
     multiply((u64)(to_integer(v2) + (1ll << 43)), q1, a);
     i64 d1 = to_integer(v1), d0 = to_integer(v0);
@@ -134,11 +136,11 @@ DEVICE Column column_of(double v0, double v1, double v2) {
     return column;
 }
 
-// The place of value i of a lane among those of an element, as `forward` leaves it.
+// The place of value i of a lane among those of an element, in the order of `forward`.
 DEVICE u32 place_in_runs(u32 i, u32 lane) { return lane % TEAM * HELD + i; }
 
-// The lazy digits g + TEAM·i, in x[i], of the product of the element with digits digit(g + TEAM·i), and that whose
-// transform by k has value(prime, place).
+// Computes the lazy digits g + TEAM·i, in x[i], of a product. One factor has the digits
+// digit(g + TEAM·i); the transform of the other, divided by k, is value(prime, place).
 template <class Digit, class Value>
 DEVICE void multiply_residues(Wide (&z)[HELD], const Factor* __restrict__ roots, u32 lane, Digit digit,
                               Value value) {
@@ -165,7 +167,7 @@ DEVICE void multiply_residues(Wide (&z)[HELD], const Factor* __restrict__ roots,
             }
         }
     }
-    // What lane g − 1 carries, and of the last lane what it did a digit before.
+    // The carry of lane g − 1, and for the last lane the carry one digit earlier.
     Wide first, before;
 #pragma unroll
     for (u32 i = 0; i < HELD; i++) {

@@ -1,10 +1,10 @@
-// Transforms of the digits of elements, by which gfn_residues.cuh multiplies: value n modulo q_i, times 1/k, of
-// element j at (i·k + n)·count + j.
+// Transforms of the digits of elements, by which gfn_residues.cuh multiplies: value n modulo q_i, times
+// 1/k, of element j is at (i·k + n)·count + j.
 //
-//   SCALE     1/k modulo each prime, Factors
-//   THREADS   of a block
+//   SCALE     1/k modulo each prime, as Factors
+//   THREADS   threads of a block
 //
-// and those of gfn_residues.cuh. Digit d of element j is word d·count + j.
+// and the macros of gfn_residues.cuh. Digit d of element j is word d·count + j.
 #include "gfn_residues.cuh"
 
 __device__ const Factor BY[3] = SCALE;

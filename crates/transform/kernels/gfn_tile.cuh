@@ -1,25 +1,25 @@
-// A tile of a transform over Z/pZ in shared memory: 2^LOG_POINTS points of 2^LOG_COLUMNS columns, lazy
-// digits one plane after another; products by general elements, and short transforms whose roots are powers
-// of r (Chen et al. 2018: Fürer's trick).
+// A tile of a transform over Z/pZ in shared memory: 2^LOG_POINTS points of 2^LOG_COLUMNS columns, with
+// lazy digits in one plane after another; products by general elements, and short transforms whose
+// roots are powers of r (Chen et al. 2018: Fürer's trick).
 //
 //   LOG_POINTS    at most log2(2k)
 //   LOG_COLUMNS
-//   THREADS       of a block, a multiple of 32, and unless BLOCK = k of k/BLOCK
-//   BLOCK         digits of a product that a thread finds
+//   THREADS       threads of a block, a multiple of 32, and of k/BLOCK unless BLOCK = k
+//   BLOCK         digits of a product that a thread computes
 #pragma once
 #include "gfn_digits.cuh"
 
 constexpr u32 POINTS = 1 << LOG_POINTS, COLUMNS = 1 << LOG_COLUMNS, ELEMENTS = POINTS * COLUMNS;
-// In a step the lanes of a warp have so many digits of the same point, and 32 by that columns. Rows of odd
-// length, and planes of so many words more than whole rows of banks, let walks over points and over digits
-// meet all banks.
+// In a step, the lanes of a warp process LANES digits of the same point, and 32/LANES columns. Rows
+// have odd length, and the length of a plane is 32/LANES modulo 32, so that walks over points and over
+// digits use all banks.
 constexpr u32 LANES = DIGITS < 64 ? DIGITS / 2 : 32;
 constexpr u32 ROW = COLUMNS | 1, PLANE = (POINTS * ROW + 31 - 32 / LANES) / 32 * 32 + 32 / LANES;
 
 DEVICE u32 place(u32 point, u32 column) { return point * ROW + column; }
 
-// A plane of words for each digit, then of the next words: the three of a digit have one address but for
-// constants.
+// One plane of low words for each digit, then the planes of the next words: the addresses of the three
+// words of a digit differ by constants.
 struct Tile {
     static constexpr u32 APART = DIGITS * PLANE;
     u32* words;
@@ -32,7 +32,7 @@ struct Tile {
         u32* p = words + digit * PLANE + at;
         p[0] = z.w0, p[APART] = z.w1, p[2 * APART] = z.w2;
     }
-    // Without the highest word.
+    // The digit without its highest word.
     DEVICE u64 take_digit(u32 digit, u32 at) const {
         const u32* p = words + digit * PLANE + at;
         return join(p[0], p[APART]);
@@ -43,10 +43,11 @@ struct Tile {
     }
 };
 
-// Products where a thread finds all digits: of x and y in registers, to a place of the tile.
+// Multiplication in which a thread computes all digits: of x and y in registers, stored at a place of
+// the tile.
 DEVICE void multiply_element(Tile tile, u32 at, const u64 (&x)[DIGITS], const u64 (&y)[DIGITS]) {
     Wide first, carried = {0, 0, 0};
-    // r^k = −1: the top digit hands on to the lowest, which waits for it.
+    // r^k = −1: the top digit passes its carry to the lowest digit, which is written last.
 #pragma unroll
     for (u32 i = 0; i < DIGITS; i++) {
         Column c;
@@ -68,17 +69,17 @@ DEVICE void multiply_element(Tile tile, u32 at, const u64 (&x)[DIGITS], const u6
     tile.put(0, at, sub(first, carried));
 }
 
-// Products where k/BLOCK threads find the digits of an element: of x in the tile, put there as digits, and
-// y(e)(d), the digits of the other factor of element e, which is at place(e). All threads come to it, after a
-// barrier; the tile is whole after another barrier.
+// Multiplication in which k/BLOCK threads compute the digits of an element. x is in the tile as digits,
+// and y(e)(d) are the digits of the other factor of element e, which is at place(e). All threads must
+// call it after a barrier; the tile is complete after another barrier.
 template <class Place, class Take>
 DEVICE void multiply_blocks(Tile tile, Place place, Take y) {
     constexpr u32 AT_ONCE = THREADS * BLOCK / DIGITS;
-    // Column `first` + i of a product has x_a·y_(first + i − a).
+    // Column `first` + i of a product is the sum of x_a·y_(first + i − a).
     u32 first = threadIdx.x / AT_ONCE * BLOCK;
 #pragma unroll 1
     for (u32 e = threadIdx.x % AT_ONCE; e / AT_ONCE * AT_ONCE < ELEMENTS; e += AT_ONCE) {
-        // Beyond the end the last is found again, and not written.
+        // Beyond the end the last element is computed again, and not written.
         bool is_needed = e < ELEMENTS;
         u32 at = place(min(e, ELEMENTS - 1));
         auto digit = y(min(e, ELEMENTS - 1));
@@ -86,7 +87,7 @@ DEVICE void multiply_blocks(Tile tile, Place place, Take y) {
         Column c[BLOCK];
 #pragma unroll
         for (u32 i = 0; i < BLOCK; i++) fill(c[i], ~0u);
-        // Each step moves the window of y one down.
+        // Each step shifts the window of y by one.
         auto run = [&](u32 from, u32 to) {
             if (from == to) return;
             u64 window[BLOCK];
@@ -94,7 +95,7 @@ DEVICE void multiply_blocks(Tile tile, Place place, Take y) {
             for (u32 i = 1; i < BLOCK; i++) window[i - 1] = digit((first + i - from) % DIGITS);
 #pragma unroll 1
             for (u32 a = from; a < to; a += BLOCK) {
-                // In step s window[(i − s − 1) mod BLOCK] has the y of column i.
+                // In step s, window[(i − s − 1) mod BLOCK] holds the y of column i.
 #pragma unroll
                 for (u32 s = 0; s < BLOCK; s++) {
                     window[BLOCK - s - 1] = digit((first - a - s) % DIGITS);
@@ -106,7 +107,7 @@ DEVICE void multiply_blocks(Tile tile, Place place, Take y) {
                 }
             }
         };
-        // First what has passed the top, with a change of sign.
+        // First the products that have passed the top, with a change of sign.
         run(first + BLOCK, DIGITS);
 #pragma unroll
         for (u32 s = 1; s < BLOCK; s++) {
@@ -142,8 +143,8 @@ DEVICE void multiply_blocks(Tile tile, Place place, Take y) {
     }
 }
 
-// An item of a step of a short transform: 2^STAGES points of a column, and of these the digits d and d + k/2,
-// d = `digit`. Lanes of a warp share the points of an item, so that all have read before one writes.
+// An item of a step of a short transform: digits d = `digit` and d + k/2 of 2^STAGES points of a
+// column. The lanes of a warp share the points of an item, so that all have read before one writes.
 template <u32 LOG_LENGTH, u32 STAGES>
 DEVICE void step(Tile tile) {
     constexpr u32 SIZE = 1 << STAGES, APART = 1 << (LOG_LENGTH - STAGES);
@@ -192,7 +193,7 @@ DEVICE void step(Tile tile) {
             }
 #pragma unroll
             for (u32 i = 0; i < 2 * SIZE; i++) {
-                // Output i of j times ω^(i·j), ω = r^(2k/2^LOG_LENGTH).
+                // Output i is multiplied by ω^(i·j), ω = r^(2k/2^LOG_LENGTH).
                 u32 turned = lane + t * LANES + i % 2 * HALF;
                 if (LOG_LENGTH > STAGES) turned += (2 * DIGITS >> LOG_LENGTH) * j * (i / 2);
                 Wide z = negate_if(x[i / 2][i % 2], turned / DIGITS % 2 == 1);
@@ -203,7 +204,8 @@ DEVICE void step(Tile tile) {
     __syncthreads();
 }
 
-// Steps of two stages, and of one at the end if need be. Output i is at `place_of_output(i)`.
+// Steps of two stages, and one of a single stage at the end if necessary. Output i is at
+// `place_of_output(i)`.
 template <u32 LOG_LENGTH>
 DEVICE void transform(Tile tile) {
     if constexpr (LOG_LENGTH >= 2) {

@@ -1,13 +1,12 @@
 // Lines of Q·A·B points modulo 2^64 − 2^32 + 1 in shared memory, several side by side.
 //
-// A line's time index is q·A·B + a·B + b, its frequency index is
-// kq + Q·(ka + A·kb). Between its steps it lies in slots (u, a or ka, b),
-// where u < U numbers what stands side by side: the lines, and kq.
+// The time index of a line is q·A·B + a·B + b, its frequency index is kq + Q·(ka + A·kb). Between the
+// steps, points are in slots (u, a or ka, b), where u < U enumerates the lines and kq.
 #pragma once
 #include "dft.cuh"
 
-// Where slots lie. Threads with consecutive u, then a, meet no bank conflict,
-// and by the padding none with consecutive u, then b.
+// The places of slots. Threads with consecutive u, then a, cause no bank conflicts; thanks to the
+// padding, neither do threads with consecutive u, then b.
 template <u32 U, u32 A, u32 B>
 struct Slots {
     static constexpr u32 PADDING = U < 16 ? U : 4;
@@ -16,7 +15,8 @@ struct Slots {
     static DEVICE u32 at(u32 u, u32 a, u32 b) { return u + STRIDE_A * a + STRIDE_B * b; }
 };
 
-// The constants of dft_5, by its caller: (ω+ω^4)/2, (ω^2+ω^3)/2, (ω−ω^4)/2, (ω^2−ω^3)/2.
+// The constants of dft_5, defined by the including file: (ω+ω^4)/2, (ω^2+ω^3)/2, (ω−ω^4)/2,
+// (ω^2−ω^3)/2.
 #ifndef FIFTH_0
 #define FIFTH_0 0ull
 #define FIFTH_1 0ull
@@ -24,10 +24,10 @@ struct Slots {
 #define FIFTH_3 0ull
 #endif
 
-// 2^12: more than any sum of the transforms here is negative, in units of q.
+// 2^12: exceeds the absolute value of any negative sum of these transforms, in units of q.
 constexpr u32 BIAS = 4096;
 
-// Five points; ω a fifth root of unity, which is no power of two.
+// Transform of five points; ω is a fifth root of unity, which is not a power of two.
 DEVICE void dft_5(Wide x[5]) {
     Wide s = add(x[1], x[4]), t = add(x[2], x[3]);
     u64 s_ = reduce(biased<BIAS>(s)), t_ = reduce(biased<BIAS>(t));
@@ -43,8 +43,8 @@ DEVICE void dft_5(Wide x[5]) {
     x[3] = sub(q, w);
 }
 
-// store(Index<k>{}, X_k), reduced to 0 ≤ X_k < 2^64, for the narrow x_j that load(Index<j>{})
-// gives; calls in the order of `dft`.
+// Computes X_k from narrow x_j = load(Index<j>{}) and calls store(Index<k>{}, X_k) with X_k reduced to
+// 0 ≤ X_k < 2^64. The calls are in the order of `dft`.
 template <int n, class Load, class Store>
 DEVICE void transform(Load load, Store store) {
     auto positive = [&](auto j) {
@@ -65,7 +65,7 @@ DEVICE void transform(Load load, Store store) {
 // −k mod n.
 constexpr u32 minus(u32 k, u32 n) { return (n - k) % n; }
 
-// The i-th of points `apart` from one another, times `twiddles[i·stride]`, of which the first is 1.
+// The i-th of points with distance `apart`, times `twiddles[i·stride]`, the first of which is 1.
 template <u32 apart, u32 stride, class I>
 DEVICE Wide twiddled(const u64* points, const u64* __restrict__ twiddles, I) {
     constexpr u32 i = I::value;

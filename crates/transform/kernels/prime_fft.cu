@@ -1,18 +1,20 @@
-// Transforms of N = 2^log_n elements of Z/pZ, `count` elements in all, in passes of some levels each (Stockham:
-// each pass writes where the next one reads, and the last one in natural order).
+// Transforms of N = 2^log_n elements of Z/pZ, `count` elements in all, in passes of several levels each
+// (Stockham: each pass writes in the order in which the next one reads, and the last one in natural
+// order).
 //
-// Vectors are limb-major: word d of element i is at d·count + i. Tables of powers of ω are in Montgomery form,
-// element by element, so that products by them leave elements as they are: integers below p.
+// Vectors are limb-major: word d of element i is at d·count + i. Tables of powers of ω are in
+// Montgomery form, element by element, so that products by them leave elements in plain form: integers
+// below p.
 //
-//   WORDS      of 64 bits of an element in memory; LIMBS/2 or LIMBS/2 − 1
+//   WORDS      words of 64 bits per element in memory; LIMBS/2 or LIMBS/2 − 1
 //   LOG_TILE   log2 of the elements of a tile
 //   THREADS, BLOCKS
-//   and those of prime_field.cuh
+//   and the macros of prime_field.cuh
 #include "prime_field.cuh"
 
 constexpr u32 TILE = 1u << LOG_TILE;
 
-// The element at a place of an array of planes, one for each word.
+// Loads the element at a place of an array with one plane for each word.
 DEVICE Element load(const u64* from, u64 plane, u64 place) {
     Element e;
 #if IN_REGISTERS
@@ -35,19 +37,20 @@ DEVICE void store(u64* to, u64 plane, u64 place, const Element& e) {
     for (int d = 0; d < WORDS; d++) to[d * plane + place] = join(e.x[2 * d], e.x[2 * d + 1]);
 }
 
-// An element of a table.
+// Loads an element of a table.
 DEVICE Element entry(const u64* table, u64 i) { return load(table + i * (LIMBS / 2), 1, 0); }
 
-// The low `bits` bits of i in reverse, bits ≥ 1.
+// Reverses the low `bits` bits of i, bits ≥ 1.
 DEVICE u32 reversed(u32 i, u32 bits) { return __brev(i) >> (32 - bits); }
 
-// One pass: with R = 2^levels, S = 2^log_s the product of the R of the passes before, n = N/S, column
-// c = q + S·p (q < S, p < n/R),
+// One pass. Let R = 2^levels, let S = 2^log_s be the product of the R of the earlier passes, and
+// n = N/S. For column c = q + S·p (q < S, p < n/R),
 //
 //   to[q + S·(R·p + k)] = ω^(S·p·k)·Σ_r from[c + N/R·r]·ω^(N/R·rk).
 //
-// A block has a tile of TILE/R columns, possibly of several transforms. The last pass (p = 0) has factors `scale`
-// instead, unless that is null, and with `mirrored` it writes X_k to place −k mod N.
+// A block processes a tile of TILE/R columns, possibly of several transforms. The last pass (p = 0) has
+// the factors `scale` instead, unless `scale` is null, and with `mirrored` it writes X_k to place −k
+// mod N.
 //
 //   powers   ω^i for i < N/2
 //   points   ω^(N/P·i) for i < P/2, P = 2^log_points ≥ R
@@ -56,7 +59,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
                u32 log_n, u32 log_s, u32 levels, u32 log_points, u32 mirrored) {
     DYNAMIC_SHARED(u64, tile);
     u32 rows = 1u << levels, log_columns = LOG_TILE - levels, columns = 1u << log_columns;
-    // Where neighbours in a row are written far from each other, rows begin in different banks.
+    // If neighbours in a row are written far from each other, rows begin in different banks.
     u32 stride = columns + (log_s < log_columns ? 1 : 0), plane = rows * stride;
     u32 log_all = log_n - levels;
     u64 all = count >> levels, first = (u64)blockIdx.x << log_columns;
@@ -71,7 +74,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         for (int d = 0; d < WORDS; d++) tile[d * plane + place] = g < all ? from[d * count + at] : 0;
     }
 
-    // Rows in bit-reversed order, transforms of 2, 4, …, R rows (Cooley and Tukey 1965).
+    // Rows are in bit-reversed order; transforms of 2, 4, …, R rows (Cooley and Tukey 1965).
     for (u32 level = 0; level < levels; level++) {
         __syncthreads();
         for (u32 t = threadIdx.x; t < TILE / 2; t += THREADS) {
@@ -87,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     }
     __syncthreads();
 
-    // Of what is written side by side, as much by neighbouring threads as the tile has.
+    // Adjacent threads write adjacent elements, as far as the tile contains them.
     u32 log_run = min(log_s, log_columns);
     bool last = log_s + levels == log_n;
     for (u32 t = threadIdx.x; t < TILE; t += THREADS) {
@@ -114,7 +117,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     }
 }
 
-// table_i = low_(i mod 2^log_low)·high_⌊i/2^log_low⌋ for i < size, all in Montgomery form.
+// Computes table_i = low_(i mod 2^log_low)·high_⌊i/2^log_low⌋ for i < size, all in Montgomery form.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     prime_powers(u64* table, const u64* lower, const u64* upper, u64 size, u32 log_low) {
     u64 i = (u64)blockIdx.x * THREADS + threadIdx.x;

@@ -1,5 +1,5 @@
-// Z/pZ for an odd prime p < 2^(32·LIMBS − 1), by Montgomery multiplication: elements are integers below p of
-// LIMBS limbs of 32 bits, and a product is a·b/R mod p, R = 2^(32·LIMBS).
+// Z/pZ for an odd prime p < 2^(32·LIMBS − 1), by Montgomery multiplication: elements are integers below
+// p of LIMBS limbs of 32 bits, and products are a·b/R mod p, R = 2^(32·LIMBS).
 //
 //   LIMBS             even
 //   MODULUS           the limbs of p, {…}
@@ -10,8 +10,8 @@
 
 constexpr u32 PRIME[LIMBS] = MODULUS;
 
-// In memory, so that the compiler does not know it: for −1, of primes that are 1 mod 2^32, it would take products
-// of the modulus apart into two instructions each.
+// In memory, so that the compiler does not know the value: for −1, if p is 1 mod 2^32, it would split
+// each product by the modulus into two instructions.
 __constant__ u32 NEGATED = NEGATED_INVERSE;
 
 struct Element {
@@ -54,10 +54,11 @@ DEVICE Element sub(Element a, Element b) {
     return a;
 }
 
-// a·b/R mod p. The sum t = even + odd·2^32 has products by even limbs in `even` and by odd limbs in `odd`, so
-// that each product of limbs falls on a pair of registers of its own. Before a step t < 2p. In it t grows to
-// t + a·b_i + m·p < 2^33·p ≤ 2^(32·(LIMBS + 1)): `odd` hands nothing on. Then even_0 = 0, and divided by 2^32 it
-// is odd + even_1 and the rest of `even`, two limbs down, as the new `even` and `odd`.
+// a·b/R mod p. The sum t = even + odd·2^32 collects products of even limbs in `even` and of odd limbs
+// in `odd`, so that each product of limbs is added to an aligned pair of registers. Before each step
+// t < 2p. The step increases t to t + a·b_i + m·p < 2^33·p ≤ 2^(32·(LIMBS + 1)), so `odd` has no carry
+// out. Then even_0 = 0, and t/2^32 has `odd` + even_1 as the new `even`, and the rest of `even`, two
+// limbs down, as the new `odd`.
 DEVICE Element product(Element a, Element b) {
     u32 even[LIMBS + 2], odd[LIMBS];
 #pragma unroll
@@ -104,7 +105,7 @@ DEVICE Element product(Element a, Element b) {
 
 #else
 
-// r ← r − p, and whether it is negative.
+// Computes r ← r − p; returns whether the result is negative.
 DEVICE bool less_prime(Element& r) {
     u64 borrow = 0;
 #pragma unroll 1
@@ -115,7 +116,7 @@ DEVICE bool less_prime(Element& r) {
     return borrow != 0;
 }
 
-// r ← r + p mod R.
+// Computes r ← r + p mod R.
 DEVICE void more_prime(Element& r) {
     u64 carry = 0;
 #pragma unroll 1

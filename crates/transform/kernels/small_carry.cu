@@ -1,8 +1,9 @@
-// Digits from the sums of columns: a thread an integer.
+// Computes digits from the sums of columns, one integer per thread.
 //
-//   WORDS     of a sum: 2, below 2^64·r, or 3, in two's complement, within 2^64·r² in size
-//   MODULAR   1: digits in radix r, mod r^k + 1, all below r or 0, …, 0, r; 0: words mod 2^(64k), made less than M
-//   THREADS   of a block
+//   WORDS     words of a sum: 2, below 2^64·r, or 3, in two's complement, within 2^64·r² in size
+//   MODULAR   1: digits in radix r, mod r^k + 1, all below r or 0, …, 0, r; 0: words mod 2^(64k),
+//   reduced below M
+//   THREADS   threads of a block
 #include "ptx.cuh"
 
 // r, r·2^shift ≥ 2^63, and ⌊(2^128 − 1)/(r·2^shift)⌋ − 2^64.
@@ -25,7 +26,8 @@ DEVICE u64 divide(const Radix& c, u64 hi, u64 lo, u64& remainder) {
     return q1;
 }
 
-// The quotient q1·2^64 + q0, rounded down, in two's complement, and the remainder, of three words.
+// Returns the remainder of three words in two's complement, and the quotient q1·2^64 + q0, rounded
+// down.
 DEVICE u64 divide_signed(const Radix& c, u64 w0, u64 w1, u64 w2, u64& q0, u64& q1) {
     bool negative = (i64)w2 < 0;
     if (negative) {
@@ -49,7 +51,7 @@ DEVICE u64 divide_signed(const Radix& c, u64 w0, u64 w1, u64 w2, u64& q0, u64& q
     return remainder;
 }
 
-// Word w of sum j at (w·digits + j)·count + i; digit j of integer i to j·count + i.
+// Word w of sum j is at (w·digits + j)·count + i; digit j of integer i is written to j·count + i.
 extern "C" __global__ void __launch_bounds__(THREADS)
     carry(u64* out, const u64* sums, const u64* modulus, u64 count, u32 digits, u64 r, u64 normal, u64 reciprocal,
           u32 shift) {
@@ -78,7 +80,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         }
     }
     if constexpr (MODULAR) {
-        // r^k = −1: the carry is subtracted at the lowest digit, again and again.
+        // r^k = −1: the carry is subtracted at the lowest digit, repeatedly.
         while ((c0 | c1) != 0) {
             if (c0 == 1 && c1 == 0) {
                 u32 zeros = 0;
@@ -92,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             c1 = ~c1 + (c0 == 0);
             for (u32 j = 0; j < digits && (c0 | c1) != 0; j++) {
                 u64 w0 = out[j * count] + c0, w1 = c1 + (w0 < c0), w2 = (u64)((i64)c1 >> 63);
-                // A carry of −2^64 or more that becomes none.
+                // A carry of −2^64 or more that becomes 0.
                 w2 += w1 < c1;
                 out[j * count] = divide_signed(c, w0, w1, w2, c0, c1);
             }

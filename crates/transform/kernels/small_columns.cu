@@ -1,27 +1,29 @@
-// Integers from their residues, as sums for each digit: with M = Π p_s and 0 ≤ y_s < p_s, y_s ≡ x·(M/p_s)^−1,
+// Reconstructs integers from residues, as sums for each digit: with M = Π p_s and 0 ≤ y_s < p_s,
+// y_s ≡ x·(M/p_s)^−1,
 //
 //     x = Σ_s y_s·(M/p_s) − q·M,   q = ⌊Σ_s y_s/p_s − x/M⌋ exactly an integer,
 //
-// and from digits c_(s,j) of M/p_s, and c_j of −M, in any ring, digit j of x has the sum Σ_s y_s·c_(s,j) + q·c_j.
+// With digits c_(s,j) of M/p_s and c_j of −M, in any radix, the sum for digit j of x is Σ_s
+// y_s·c_(s,j) + q·c_j.
 //
-//   GROUP     digits of a block, blockIdx.y of them
-//   THREADS   of a block
+//   GROUP     digits of a block; there are blockIdx.y groups
+//   THREADS   threads of a block
 #include "ptx.cuh"
 
-// With parts y = y_1·2^25 + y_0 and c = c_1·2^32 + c_0 the sums of products of parts over so many primes are below
-// 64·2^57.
+// With parts y = y_1·2^25 + y_0 and c = c_1·2^32 + c_0, the sums of products of parts over CHUNK primes
+// are below 64·2^57.
 constexpr u32 CHUNK = 64, AHEAD = 4;
 
-// sum += value·2^shift, 128 bits.
+// Computes sum += value·2^shift, 128 bits.
 DEVICE void add_shifted(u64 (&sum)[2], u64 value, u32 shift) {
     u64 lo = value << shift, hi = shift == 0 ? 0 : value >> (64 - shift);
     sum[0] += lo;
     sum[1] += hi + (sum[0] < lo);
 }
 
-// y_s of integer i at s·stride + i. Constant j of prime s stands at s·GROUP + j of its group, those of −M come
-// last. q is ⌊Σ y_s/p_s + offset⌋, but 0 or more. The words of the sums of digit j: lows and highs at
-// j·count + i, j < digits.
+// y_s of integer i is at s·stride + i. Constant j of prime s is at s·GROUP + j of its group; the
+// constants of −M come last. q is max(0, ⌊Σ y_s/p_s + offset⌋). The words of the sums of digit j are
+// written to lows and highs at j·count + i, j < digits.
 extern "C" __global__ void __launch_bounds__(THREADS)
     columns(u64* lows, u64* highs, const double* residues, const double2* fields, const u64* constants, u64 count,
             u64 stride, u32 primes, u32 digits, double offset) {
@@ -40,7 +42,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         __syncthreads();
         u64 sums[GROUP][4] = {};
         const double* of = residues + from * stride + at;
-        // Loaded some turns before they are needed.
+        // Loaded several iterations before they are needed.
         double ahead[AHEAD];
 #pragma unroll
         for (u32 t = 0; t < AHEAD; t++) ahead[t] = of[min(t, here - 1) * stride];

@@ -2,14 +2,14 @@
 // Σ_(i ≤ j) a_i·b_(j − i) − Σ_(i > j) a_i·b_(j − i + k), as r^k = −1.
 //
 //   DIGITS    k
-//   GROUP     columns of a thread, which divides k; blockIdx.y of them
-//   THREADS   of a block
+//   GROUP     columns of a thread, a divisor of k; there are blockIdx.y groups
+//   THREADS   threads of a block
 #include "chain.cuh"
 
 constexpr u32 GROUPS = DIGITS / GROUP;
 
-// A sum of products of words of 64 bits with signs, below 2^151 in size: what stands at even places of words of 32
-// bits, and at odd ones, each in two's complement.
+// A sum of signed products of words of 64 bits, of absolute value below 2^151: the 32-bit words at even
+// places, and those at odd places, each in two's complement.
 struct Sum {
     u32 even[5], odd[3];
 
@@ -31,7 +31,7 @@ struct Sum {
         odd[1] = sub_carried(0, odd[1]);
         odd[2] = sub_last(0, odd[2]);
     }
-    // Three words of 64 bits.
+    // Writes the sum as three words of 64 bits.
     DEVICE void words(u64 (&w)[3]) const {
         u32 sign = (u32)((i32)even[4] >> 31), sign_odd = (u32)((i32)odd[2] >> 31);
         u32 w1 = add_first(even[1], odd[0]), w2 = add_carried(even[2], odd[1]);
@@ -41,11 +41,12 @@ struct Sum {
     }
 };
 
-// Digit j of element i at j·count + i, for each count; word w of sum j at (w·k + j)·count + i, two's complement.
-// Elements are those of vectors of N = 2^log2. By `which`:
-//   0   a's i-th by the (i mod N)-th of b
-//   1   the same, but of a's vectors the element −i mod N
-//   2   power n² mod 2N, n = i mod N, of a root: a has those of its powers by 2^low, b the lower ones
+// Digit j of element i is at j·count + i, with the count of each array; word w of sum j is at
+// (w·k + j)·count + i, in two's complement. Elements belong to vectors of N = 2^log2. The factors
+// depend on `which`:
+//   0   element i of a, and element i mod N of b
+//   1   the same, with element −i mod N of each vector of a
+//   2   the power n² mod 2N of a root, n = i mod N: a has its powers by 2^low, b the lower ones
 //   3   the same for −n²
 extern "C" __global__ void __launch_bounds__(THREADS)
     product(u64* sums, const u64* a, const u64* b, u64 a_count, u64 b_count, u64 count, u32 log2, u32 low_bits,
@@ -62,7 +63,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     a += a_at, b += b_at;
     u32 own = blockIdx.y;
     Sum columns[GROUP] = {};
-    // b's digits of block `own` − `block`, and of the one below that.
+    // The digits of b in block `own` − `block`, and in the block below.
     u64 here[GROUP], below[GROUP];
 #pragma unroll
     for (u32 t = 0; t < GROUP; t++) here[t] = b[(own * GROUP + t) * b_count];
@@ -76,7 +77,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             u64 digit = a[(block * GROUP + t) * a_count];
 #pragma unroll
             for (u32 j = 0; j < GROUP; j++) {
-                // From here on sums are of the other sign.
+                // From here on sums have the opposite sign.
                 if (block == own && t == j + 1) columns[j].negate();
                 columns[j].add_product(digit, j >= t ? here[j - t] : below[GROUP + j - t]);
             }

@@ -1,17 +1,17 @@
 // Residues of integers modulo many primes: x = Σ_j x_j·B^j for digits x_j < 2^64 of any radix B.
 //
-//   DIGITS    of an integer
-//   GROUP     primes of a block, blockIdx.y of them
+//   DIGITS    digits of an integer
+//   GROUP     primes of a block; there are blockIdx.y groups
 //   NUMBERS   integers of a thread
-//   THREADS   of a block
+//   THREADS   threads of a block
 //
-// A digit is three pieces of 22, 22 and 20 bits, x_j = Σ_t d_t·2^(22t), and B^j·2^(22t) mod p, at most p/2 in
-// size, is h·2^25 + l with |h|, |l| ≤ 2^24. So the sums of d·h and of d·l over 32 digits are below
-// 96·2^46 < 2^53: exact.
+// A digit is split into pieces of 22, 22 and 20 bits, x_j = Σ_t d_t·2^(22t). B^j·2^(22t) mod p, of
+// absolute value at most p/2, is split into h·2^25 + l with |h|, |l| ≤ 2^24. So the sums of d·h and of
+// d·l over 32 digits are below 96·2^46 < 2^53, hence exact.
 #include "f50.cuh"
 
 constexpr u32 CHUNK = 32, CHUNKS = (DIGITS + CHUNK - 1) / CHUNK;
-// Each chunk adds at most (1/2 + 1/16 + 1/2)·p and a little to a sum.
+// Each chunk adds slightly more than (1/2 + 1/16 + 1/2)·p at most to a sum.
 static_assert(CHUNKS <= 6, "sums stay below 8p");
 
 // The three pieces of a digit.
@@ -20,13 +20,14 @@ DEVICE void pieces_of(u64 digit, double (&pieces)[3]) {
     u32 bits[3] = {(u32)digit & MASK, (u32)(digit >> 22) & MASK, (u32)(digit >> 44)};
 #pragma unroll
     for (u32 t = 0; t < 3; t++) {
-        // The bits of 2^52 and so much more.
+        // The bit pattern of 2^52 plus the piece.
         pieces[t] = __hiloint2double(0x43300000, (int)bits[t]) - 4503599627370496.0;
     }
 }
 
-// Digit j of integer i at j·count + i; its residue modulo prime s at s·stride + i. Of a group of primes, parts
-// h and l of digit j, piece t, prime g stand at ((j·GROUP + g)·3 + t)·2; raise[s] is 2^25.
+// Digit j of integer i is at j·count + i; its residue modulo prime s is written to s·stride + i. For a
+// group of primes, the parts h and l for digit j, piece t, prime g are at ((j·GROUP + g)·3 + t)·2;
+// raise[s] is 2^25.
 extern "C" __global__ void __launch_bounds__(THREADS)
     project(double* residues, const u64* digits, const F50* fields, const double2* factors, const Factor* raise,
             u64 count, u64 stride, u32 primes) {

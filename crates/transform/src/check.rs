@@ -1,67 +1,72 @@
-//! Transforms and products compared with their operands: evidence that a device computed them.
+//! Checks transforms and products against their operands: evidence that a device computed them.
 //!
 //! With polynomials x(z) = Σ_j x_j·z^j, a transform X has X_i = x(ω^i), and for any r
 //!
 //! Σ_i X_i·r^i = Σ_j x_j·w_j, w_j = Σ_i (r·ω^j)^i = (r^N − 1)/(r·ω^j − 1).
 //!
-//! The difference of both sides is a polynomial of r of degree at most N − 1. So if any output is wrong, the sides
-//! are equal for at most N − 1 points r: for r drawn uniformly from S elements after the device has answered a wrong
-//! transform passes with probability (N − 1)/S at most, whatever the error is (Schwartz 1980; Freivalds 1977 for
-//! products of matrices). S = 2^64 by [`Field::from_u64`] of a random integer in fields of more elements.
+//! The difference of both sides is a polynomial in r of degree at most N − 1. If an output is wrong,
+//! the sides are therefore equal for at most N − 1 points r. If r is drawn uniformly from S elements
+//! after the device has answered, a wrong transform passes with probability at most (N − 1)/S, whatever
+//! the error is (Schwartz 1980; Freivalds 1977 for products of matrices). In fields with more elements,
+//! [`Field::from_u64`] of a random integer gives S = 2^64.
 //!
-//! A cyclic convolution is checked by its three transforms, or by [`product`] if nothing wraps.
+//! A cyclic convolution is checked by its three transforms, or by [`product`] if nothing wraps around.
 
 use rayon::prelude::*;
 use warpint_arith::field::Field;
 
-/// Why there is nothing to be checked.
+/// The reason why a check is not possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoCheck {
-    /// The field has no such root of unity.
-    #[error("the field has no root of unity of order 2^{0}: there is no such transform")]
+    /// The field has no root of unity of this order.
+    #[error(
+        "the field has no root of unity of order 2^{0}, so a transform of 2^{0} elements does not exist"
+    )]
     Root(u32),
-    /// It is not a whole number of transforms.
-    #[error("{len} elements are no batch of transforms of {n}: give a multiple of {n} elements")]
+    /// The number of elements is not a multiple of the transform length.
+    #[error(
+        "{len} elements are not a whole number of transforms of {n}: give a multiple of {n} elements"
+    )]
     Batch {
-        /// Elements given.
+        /// The number of elements given.
         len: usize,
-        /// Elements of a transform.
+        /// The number of elements of a transform.
         n: usize,
     },
     /// Inputs and outputs differ in length.
-    #[error("{inputs} elements have no transforms of {outputs} elements")]
+    #[error("inputs and outputs differ in length: {inputs} and {outputs} elements")]
     Lengths {
-        /// Elements of the inputs.
+        /// The number of input elements.
         inputs: usize,
-        /// Elements of the outputs.
+        /// The number of output elements.
         outputs: usize,
     },
-    /// A product has more elements than its factors give.
-    #[error("factors of {a} and {b} elements have no product of {c} elements")]
+    /// The product is too short for its factors.
+    #[error("a product of {c} elements is too short for factors of {a} and {b} elements")]
     Product {
-        /// Elements of a.
+        /// The number of elements of a.
         a: usize,
-        /// Elements of b.
+        /// The number of elements of b.
         b: usize,
-        /// Elements of the product.
+        /// The number of elements of the product.
         c: usize,
     },
 }
 
-/// Elements of one task of rayon's, which has an inversion of its own.
+/// Elements per rayon task; each task needs one inversion.
 const RUN: usize = 1 << 10;
 
-/// Whether X_i = Σ_j x_j·ω^(ij) for all i < N = 2^log2 of each transform of a batch, by one sum at the point r: true
-/// for right outputs; true for wrong ones with probability (B·N − 1)/S at most, for a batch of B transforms and r
-/// drawn from S elements.
+/// Checks X_i = Σ_j x_j·ω^(ij) for all i < N = 2^log2 of each transform of a batch, by one sum at the
+/// point r. Returns true for correct outputs, and for wrong ones with probability at most (B·N − 1)/S,
+/// for a batch of B transforms and r drawn from S elements.
 ///
-/// `x` and `outputs` are in natural order, transform after transform. An inverse transform is checked with its
-/// outputs as `x`.
+/// `x` and `outputs` are in natural order, transform after transform. To check an inverse transform,
+/// pass its outputs as `x`.
 ///
-/// Cost: about 2 products for each element of the batch, and 5N. A transform has N·log2(N)/2.
+/// Cost: about 2 products per element of the batch, and 5N. A transform costs N·log2(N)/2.
 ///
 /// # Errors
-/// [`NoCheck`] for lengths that do not fit, or a field without such roots.
+/// [`NoCheck`] if the lengths do not match, or the field lacks the root of unity.
 pub fn transforms<F: Field>(
     field: &F,
     log2: u32,
@@ -77,7 +82,7 @@ pub fn transforms<F: Field>(
     if !x.len().is_multiple_of(n) {
         return Err(NoCheck::Batch { len: x.len(), n });
     }
-    // Transform b counts r^(b·N).
+    // Transform b is weighted by r^(b·N).
     let of_transform = field.pow(r, &[n as u64]);
     let inputs = |j: usize| {
         let column = (j..x.len()).step_by(n).rev();
@@ -94,7 +99,7 @@ pub fn transforms<F: Field>(
         }
         let inverses = inverses(field, &denominators);
         let terms = inverses.iter().enumerate().map(|(j, inverse)| {
-            // At r = ω^(−j) the sum of N ones.
+            // For r = ω^(−j), the sum of N ones.
             let weight = match inverse {
                 Some(inverse) => field.mul(&above, inverse),
                 None => field.from_u64(n as u64),
@@ -110,14 +115,14 @@ pub fn transforms<F: Field>(
     Ok(evaluate(field, outputs, r) == expected)
 }
 
-/// Whether c(z) = a(z)·b(z), by their values at the point r: true for right products; true for wrong ones with
-/// probability (c.len() − 1)/S at most, for r drawn from S elements. The product has no more elements than
-/// a.len() + b.len() − 1, or zeros above.
+/// Checks c(z) = a(z)·b(z) by the values of the polynomials at the point r. Returns true for correct
+/// products, and for wrong ones with probability at most (c.len() − 1)/S, for r drawn from S elements.
+/// The product has at most a.len() + b.len() − 1 elements, or zeros above.
 ///
-/// A cyclic convolution of N elements is such a product if the factors have no more than N + 1 elements
-/// together that are not zero above.
+/// A cyclic convolution of N elements is such a product if the lengths of the factors, without leading
+/// zeros, have a sum of at most N + 1.
 ///
-/// Cost: a product for each element of a, b and c.
+/// Cost: one product per element of a, b and c.
 ///
 /// # Errors
 /// [`NoCheck::Product`] if c is too short for the product.
@@ -136,14 +141,15 @@ pub fn product<F: Field>(
     Ok(field.mul(&a, &b) == c)
 }
 
-/// Σ_j x_j·r^j, by runs of Horner's rule.
+/// Σ_j x_j·r^j, by Horner's rule on runs of elements.
 fn evaluate<F: Field>(field: &F, x: &[F::Element], r: &F::Element) -> F::Element {
     let runs: Vec<F::Element> =
         x.par_chunks(RUN).map(|run| crate::definition::evaluate(field, run, r)).collect();
     crate::definition::evaluate(field, &runs, &field.pow(r, &[RUN as u64]))
 }
 
-/// 1/x of each, `None` of 0, by one inversion (Montgomery 1987): three products each.
+/// 1/x of each element, `None` for 0, by one inversion (Montgomery 1987) and three products per
+/// element.
 fn inverses<F: Field>(field: &F, x: &[F::Element]) -> Vec<Option<F::Element>> {
     let zero = field.zero();
     let mut product = field.one();
@@ -154,7 +160,7 @@ fn inverses<F: Field>(field: &F, x: &[F::Element]) -> Vec<Option<F::Element>> {
             std::mem::replace(&mut product, next)
         })
         .collect();
-    // A product of elements that are not 0.
+    // A product of nonzero elements.
     let mut rest = field.inverse(&product).unwrap_or(zero.clone());
     let pairs = x.iter().zip(before).rev();
     let mut all: Vec<Option<F::Element>> = pairs
@@ -209,14 +215,14 @@ mod tests {
                 *changed = field.add(changed, &field.one());
                 assert!(!check(&x, &outputs, &r), "element {at}, seed {seed}");
             }
-            // Two outputs in the place of each other.
+            // Two outputs swapped.
             if outputs.len() > 1 {
                 let mut swapped = outputs.clone();
                 swapped.swap(at, (at + 1) % outputs.len());
                 assert!(!check(&x, &swapped, &r), "{at} and the next one, seed {seed}");
             }
         }
-        // Points at which a sum of N ones stands, and 0.
+        // Points with a sum of N ones, and 0.
         for r in [field.zero(), field.one(), field.inverse(&root).unwrap(), root] {
             assert!(check(&x, &outputs, &r), "seed {seed}");
         }
@@ -249,7 +255,7 @@ mod tests {
             assert!(!product(&field, &a, &b, &c, &r).unwrap(), "element {i}");
             c[i] = field.sub(&c[i], &1);
         }
-        // One that wraps, and nothing at all.
+        // A product that wraps around, and empty factors.
         b[35] = 1;
         let refused = product(&field, &a, &b, &c, &r);
         assert_eq!(refused, Err(NoCheck::Product { a: 30, b: 36, c: 64 }));

@@ -1,8 +1,8 @@
-//! Transforms and convolutions by their definition: the oracles of all others.
+//! Transforms and convolutions by their definition: the oracles of all other implementations.
 
 use warpint_arith::field::Field;
 
-/// Σ_j x_j·ω^(ij) for all i < N, N = x.len(). Cost: N² products.
+/// Computes Σ_j x_j·ω^(ij) for all i < N, N = x.len(). Cost: N² products.
 #[must_use]
 pub fn transform<F: Field>(field: &F, x: &[F::Element], root: &F::Element) -> Vec<F::Element> {
     let mut point = field.one();
@@ -14,13 +14,14 @@ pub fn transform<F: Field>(field: &F, x: &[F::Element], root: &F::Element) -> Ve
     all
 }
 
-/// Σ_j x_j·point^j, by Horner's rule: one output of a long transform for point = ω^i. Cost: N products.
+/// Computes Σ_j x_j·point^j by Horner's rule: one output of a long transform for point = ω^i. Cost: N
+/// products.
 #[must_use]
 pub fn evaluate<F: Field>(field: &F, x: &[F::Element], point: &F::Element) -> F::Element {
     x.iter().rev().fold(field.zero(), |sum, x| field.add(&field.mul(&sum, point), x))
 }
 
-/// The cyclic convolution Σ_(i + j ≡ l mod N) a_i·b_j for all l < N. Cost: N² products.
+/// Computes the cyclic convolution Σ_(i + j ≡ l mod N) a_i·b_j for all l < N. Cost: N² products.
 ///
 /// # Panics
 /// If the lengths differ.

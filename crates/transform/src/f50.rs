@@ -1,29 +1,29 @@
-//! Primes below 2^50 with roots of unity for transforms, as many as are wanted.
+//! Primes below 2^50 with roots of unity for transforms.
 
 use warpint_arith::f50::F50;
 
-/// There are not so many primes.
+/// Fewer primes exist than requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there are no {wanted} primes from 2^46 to 2^50 with 2^{log2}-th roots of unity: take a shorter transform"
+    "fewer than {wanted} primes from 2^46 to 2^50 have 2^{log2}-th roots of unity: use a shorter transform"
 )]
 pub struct TooFewPrimes {
-    /// How many were asked for.
+    /// The number of primes requested.
     pub wanted: usize,
-    /// m.
+    /// The exponent m.
     pub log2: u32,
 }
 
-/// 2^LEAST divides p − 1 for all of them, so that transforms of usual lengths have the same primes.
+/// 2^LEAST divides p − 1 for all primes, so that transforms of usual lengths use the same primes.
 const LEAST: u32 = 24;
 
-/// The largest primes p = c·2^m + 1 below 2^50, m = log2 but at least 24, in descending order: fields with
-/// 2^log2-th roots of unity. The first 340 for m = 24 are above 2^50 − 2^38.
+/// The largest primes p = c·2^m + 1 below 2^50 in descending order, where m is the larger of log2 and
+/// 24: fields with 2^log2-th roots of unity. The first 340 for m = 24 are above 2^50 − 2^38.
+///
+/// Cost: about 17 primality tests per prime, some ten microseconds.
 ///
 /// # Errors
-/// There are not so many above 2^46.
-///
-/// Cost: about 17 tests of primality a prime, some ten microseconds.
+/// Fewer than `count` such primes are above 2^46.
 pub fn primes(count: usize, log2: u32) -> Result<Vec<F50>, TooFewPrimes> {
     let m = log2.max(LEAST);
     let factors = if m < 50 { 1u64 << (50 - m) } else { 1 };

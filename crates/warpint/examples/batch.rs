@@ -1,4 +1,4 @@
-//! Which of a million RSA-like moduli share a prime with a suspect: gcds of a batch.
+//! Finds which of a million RSA-like moduli share a prime with a suspect: gcds of a batch.
 //!
 //! `cargo run --release --example batch` computes on the CPU, `… --example batch -- cuda` on a GPU.
 

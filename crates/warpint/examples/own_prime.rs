@@ -1,4 +1,4 @@
-//! Transforms over a prime field of one's own: `cargo run --release --example own_prime`.
+//! Transforms over a user-defined prime field: `cargo run --release --example own_prime`.
 
 use warpint::arith::field::Field;
 use warpint::arith::gfn::{Form, Gfn};
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(field.mul(&x[7], &inverse), field.one());
     println!("1/x_7 = {:x?}, the lowest limb first", field.to_limbs(&inverse));
 
-    // There and back again; one output by Horner's rule.
+    // Forward and inverse transform; one output by Horner's rule.
     let transform = Transform::new(field, 10)?;
     let mut values = x.clone();
     transform.forward(&mut values)?;

@@ -1,8 +1,8 @@
-//! A proof that a PRP test was done, made and verified:
+//! Makes and verifies a proof that a PRP test was done:
 //! `cargo run --release --example proof -- [EXPONENT [POWER [FOLDER]]]`.
 //!
-//! Verifying takes a small part of the squarings of the test: p/2^POWER, and some hundreds for each step of the
-//! power. Each step doubles the residues that the test keeps until the proof is built.
+//! Verification takes a small part of the test's squarings: p/2^POWER, and some hundreds for each unit
+//! of the power. Each unit doubles the residues that the test stores until the proof is built.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -71,13 +71,13 @@ fn prove(exponent: &str, power: u32, folder: &Path) -> Result<Option<PathBuf>, R
     })
 }
 
-/// Verifies a proof file, in words.
+/// Verifies a proof file and describes the result.
 fn verify(path: &Path) -> Result<String, RunError> {
     let verified = verify_file(path, &PlanRequest::default(), &Unobserved, &StopToken::new())?;
     Ok(verified.map_or_else(|| "stopped".into(), |report| report.to_string()))
 }
 
-/// Why the proof is refused once a bit of its last residue is another one.
+/// Changes a bit of the last residue and returns the reason for the refusal.
 fn refusal(file: &ProofFile) -> Result<String, RunError> {
     let mut residues = file.residues().to_vec();
     if let Some(byte) = residues.last_mut().and_then(|residue| residue.first_mut()) {

@@ -1,8 +1,8 @@
-//! A PRP test of M_p = 2^p − 1, with progress and with checkpoints from which it goes on:
+//! A PRP test of M_p = 2^p − 1, with progress and with checkpoints from which it resumes:
 //! `cargo run --release --example prp -- [EXPONENT [FOLDER]]`.
 //!
-//! Stop it with Ctrl-C: the same command goes on from the last checkpoint, which is at most five seconds old. Once
-//! the test is done, the same command repeats the result, which the folder keeps.
+//! Stop it with Ctrl-C: the same command resumes from the last checkpoint, which is at most five
+//! seconds old. After the test, the same command repeats the result, which is stored in the folder.
 
 use std::env;
 use std::path::Path;
@@ -48,7 +48,7 @@ fn test(exponent: &str, folder: &Path, stop: &StopToken) -> Result<Report, RunEr
     job.run(&observer, stop)
 }
 
-/// What happens, on standard error: how it is computed, a line about once a second, and all trouble.
+/// Reports events on standard error: the method, about one line per second, and all problems.
 fn tell(event: &RunEvent<'_>) {
     match event {
         RunEvent::Note(note) => eprintln!("{note}"),

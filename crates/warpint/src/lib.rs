@@ -1,27 +1,27 @@
 //! Exact arithmetic on large integers: the library behind the program `warpint`.
 //!
 //! * [`mersenne`]: Lucas–Lehmer and PRP tests of 2^p − 1.
-//! * [`integer`]: batches of integers: millions of products at once.
+//! * [`integer`]: operations on batches of integers, millions at once.
 //! * [`batch`]: files of numbers, and batch jobs from files to a file.
 //! * [`collatz`]: verification of the Collatz conjecture, delays and records.
 //! * [`transform`]: Fourier transforms over finite fields, among them big prime fields.
 //! * [`runner`]: tests with checkpoints, proofs and recorded results; workers on lists of assignments.
 //! * [`gimps`]: the files that programs around GIMPS read and write (feature `mersenne`).
-//! * [`device`]: GPUs, and the one way to run a kernel.
+//! * [`device`]: GPUs and kernels.
 //! * [`natural`]: single natural numbers of any length.
 //! * [`arith`]: exact scalar arithmetic.
-//! * [`progress`]: how work is asked to stop and how it reports progress.
+//! * [`progress`]: stop requests and progress reports.
 //!
-//! Each of these but [`device`], [`arith`] and [`progress`] is there with the feature of its name, [`gimps`] with
-//! `mersenne`. All are on by default: `default-features = false` with `features = ["integer",
-//! "cuda"]` builds batches only; without `cuda` there are no GPUs.
+//! Each module but [`device`], [`arith`] and [`progress`] requires the feature of its name, [`gimps`]
+//! requires `mersenne`. All features are on by default: `default-features = false` with
+//! `features = ["integer", "cuda"]` builds batches only; GPUs require `cuda`.
 //!
-//! The programs in `examples/` are PRP tests with progress and checkpoints (`prp`), proofs (`proof`), batches on CPU
-//! and GPU (`batch`), verification of the Collatz conjecture (`collatz`), a convolution (`convolution`) and
-//! transforms over a field of one's own (`own_prime`).
+//! The programs in `examples/` are PRP tests with progress and checkpoints (`prp`), proofs (`proof`),
+//! batches on CPU and GPU (`batch`), verification of the Collatz conjecture (`collatz`), a convolution
+//! (`convolution`) and transforms over a user-defined field (`own_prime`).
 //!
-//! Errors say what went wrong in one line, and of which [`ErrorKind`] they are: bad input is told from a disk that is
-//! full or a device that fails.
+//! Each error is one line that says what went wrong. Its [`ErrorKind`] distinguishes bad input from a
+//! full disk or a failing device.
 //!
 //! A whole Lucas–Lehmer test, with an engine and a transform length that suit
 //! the exponent:
@@ -43,8 +43,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The same as a job of a directory, with checkpoints, a stored result and a line in its `results.txt`. The closure
-//! hears how it goes:
+//! The same test as a job in a directory, with checkpoints, a stored result and a line in its
+//! `results.txt`. The closure receives events:
 //!
 //! ```
 //! use std::path::Path;
@@ -64,8 +64,8 @@
 //! }
 //! ```
 //!
-//! A million products of numbers of 1,024 bits, on all cores; with
-//! `Executor::on(Device::open("cuda")?)` in place of `Executor::cpu()` on a GPU:
+//! A million products of numbers of 1,024 bits, on all cores. For a GPU, use
+//! `Executor::on(Device::open("cuda")?)` instead of `Executor::cpu()`:
 //!
 //! ```
 //! use warpint::integer::{Executor, UintBatch, Width};
@@ -80,7 +80,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Powers modulo one number, which is prepared once, and of one base, whose powers are:
+//! Powers modulo one number, and powers of one base; precomputed values are reused:
 //!
 //! ```
 //! use warpint::integer::{Executor, Modulus, UintBatch, Width};
@@ -97,8 +97,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A file of numbers, and a whole job from files to a file, in pieces, which goes on where it was
-//! stopped:
+//! A file of numbers, and a whole job from files to a file, which works in pieces and can be resumed:
 //!
 //! ```
 //! use warpint::batch::{Form, Format, Item, Job, News, Request, Source};
@@ -133,8 +132,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The Collatz conjecture for all numbers below 2^30, on all cores; with
-//! `GpuSieve::new(&Device::open("cuda")?, Walker::default())` in place of `CpuSieve::default()` on a GPU:
+//! The Collatz conjecture for all numbers below 2^30, on all cores. For a GPU, use
+//! `GpuSieve::new(&Device::open("cuda")?, Walker::default())` instead of `CpuSieve::default()`:
 //!
 //! ```
 //! use warpint::collatz::sieve::{CpuSieve, Sieve};
@@ -149,8 +148,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A convolution modulo the prime (2^63 + 2^34)^8 + 1, of 505 bits; with [`transform::gpu::gfn::GfnFft`] in place of
-//! [`transform::cpu::Transform`] on a GPU:
+//! A convolution modulo the prime (2^63 + 2^34)^8 + 1, of 505 bits. For a GPU, use
+//! [`transform::gpu::gfn::GfnFft`] instead of [`transform::cpu::Transform`]:
 //!
 //! ```
 //! use warpint::arith::field::Field;

@@ -1,4 +1,4 @@
-//! Links to files of the workspace and to headings in them.
+//! Checks links to files of the workspace and to headings in them.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -20,7 +20,7 @@ fn broken(root: &Path, page: &Page, pages: &BTreeMap<&Path, &Page>) -> Vec<Findi
     found.collect()
 }
 
-/// What is wrong with a link, if it leads into the workspace.
+/// The error of a link into the workspace, if it has one.
 fn wrong(root: &Path, page: &Page, link: &str, pages: &BTreeMap<&Path, &Page>) -> Option<String> {
     if has_scheme(link) {
         return None;
@@ -32,7 +32,10 @@ fn wrong(root: &Path, page: &Page, link: &str, pages: &BTreeMap<&Path, &Page>) -
     let Some(target) = resolved(&page.path, file).filter(|path| root.join(path).exists()) else {
         let folder = page.path.parent().unwrap_or(Path::new(""));
         let shown = resolved(&page.path, file).unwrap_or_else(|| folder.join(file));
-        return Some(format!("there is no {}: correct or remove the link {link}", shown.display()));
+        return Some(format!(
+            "{} does not exist: correct or remove the link {link}",
+            shown.display()
+        ));
     };
     let headings = pages.get(target.as_path()).filter(|_| !anchor.is_empty())?;
     (!headings.anchors.iter().any(|heading| heading == anchor)).then(|| {
@@ -43,7 +46,7 @@ fn wrong(root: &Path, page: &Page, link: &str, pages: &BTreeMap<&Path, &Page>) -
     })
 }
 
-/// `https:`, `mailto:` and the like.
+/// Whether the link begins with `https:`, `mailto:` or another scheme.
 fn has_scheme(link: &str) -> bool {
     link.split_once(':').is_some_and(|(scheme, _)| {
         scheme.len() > 1
@@ -52,7 +55,7 @@ fn has_scheme(link: &str) -> bool {
     })
 }
 
-/// A path from the root of the workspace; `None` if it leads out of that.
+/// A path from the root of the workspace; `None` if the link leads out of the workspace.
 fn resolved(page: &Path, file: &str) -> Option<PathBuf> {
     if file.is_empty() {
         return Some(page.to_owned());
@@ -73,7 +76,7 @@ fn resolved(page: &Path, file: &str) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
-    /// What is found in `docs/a.md`, beside which `docs/b.md`, `docs/c.svg` and `x.rs` exist.
+    /// The findings in `docs/a.md`, where `docs/b.md`, `docs/c.svg` and `x.rs` exist.
     fn found(text: &str) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
@@ -111,9 +114,12 @@ mod tests {
     #[test]
     fn links_to_nothing_are_found() {
         for (link, what) in [
-            ("gone.md", "there is no docs/gone.md: correct or remove the link gone.md"),
-            ("../gone/x.md#y", "there is no gone/x.md: correct or remove the link ../gone/x.md#y"),
-            ("../../a.md", "there is no docs/../../a.md: correct or remove the link ../../a.md"),
+            ("gone.md", "docs/gone.md does not exist: correct or remove the link gone.md"),
+            (
+                "../gone/x.md#y",
+                "gone/x.md does not exist: correct or remove the link ../gone/x.md#y",
+            ),
+            ("../../a.md", "docs/../../a.md does not exist: correct or remove the link ../../a.md"),
             ("/docs/b.md", "the link /docs/b.md is absolute: write a path relative to this file"),
             ("#gone", "docs/a.md has no heading #gone: correct the anchor of the link #gone"),
             ("b.md#B", "docs/b.md has no heading #B: correct the anchor of the link b.md#B"),

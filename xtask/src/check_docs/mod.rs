@@ -1,4 +1,4 @@
-//! The documents held to their form: length of README.md, width of prose, links, pages of the book.
+//! Checks the form of the documents: length of README.md, width of prose, links, pages of the book.
 
 mod links;
 mod page;
@@ -21,11 +21,11 @@ pub(crate) struct Options {
     wrap: bool,
 }
 
-/// What is wrong in one place, and the remedy.
+/// An error at one place, with its remedy.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Finding {
     path: PathBuf,
-    /// Counted from 1.
+    /// The line number, counted from 1.
     line: usize,
     what: String,
 }
@@ -67,7 +67,7 @@ fn findings(root: &Path, pages: &[Page]) -> Vec<Finding> {
     findings
 }
 
-/// All Markdown files below a folder, except those of hidden folders and build outputs.
+/// Reads all Markdown files below a folder, except those in hidden folders and build outputs.
 fn read(root: &Path) -> Result<Vec<Page>> {
     let mut pages = vec![];
     let mut folders = vec![PathBuf::new()];
@@ -120,7 +120,7 @@ mod tests {
             lines,
             [
                 "docs/SUMMARY.md:1: does not name other.md: add a line for it",
-                "docs/other.md:1: there is no docs/gone.md: correct or remove the link gone.md",
+                "docs/other.md:1: docs/gone.md does not exist: correct or remove the link gone.md",
             ]
         );
     }

@@ -7,32 +7,32 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// A Markdown file.
 pub(super) struct Page {
-    /// From the root of the workspace.
+    /// The path from the root of the workspace.
     pub(super) path: PathBuf,
     pub(super) text: String,
     /// Paragraphs, items of tight lists and headings, in order.
     pub(super) blocks: Vec<Block>,
-    /// Destinations of links and images, and where in the text they stand.
+    /// The destinations of links and images, and their places in the text.
     pub(super) links: Vec<(String, usize)>,
-    /// Of headings; unique.
+    /// The anchors of headings; unique.
     pub(super) anchors: Vec<String>,
-    /// Where each line begins.
+    /// The beginning of each line.
     starts: Vec<usize>,
 }
 
 /// Text that can be broken into lines, apart from headings.
 #[derive(Debug, Default)]
 pub(super) struct Block {
-    /// Bytes of the page, from the first to the last character.
+    /// The bytes of the page from the first to the last character.
     pub(super) range: Range<usize>,
     pub(super) is_heading: bool,
-    /// Code and HTML within the text, whose blanks are no places for a break.
+    /// Code and HTML within the text, whose blanks must not be broken.
     pub(super) fixed: Vec<Range<usize>>,
-    /// Ends of lines that are shown as such.
+    /// Line ends that are visible in the output.
     pub(super) hard_breaks: Vec<Range<usize>>,
 }
 
-/// What mdBook takes for Markdown, by its own parser.
+/// mdBook's own Markdown parser, with its extensions.
 pub(super) fn parser(text: &str) -> Parser<'_> {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
@@ -54,12 +54,12 @@ impl Page {
         Self { path, blocks, links, anchors, starts, text }
     }
 
-    /// The line of a byte, from 0.
+    /// The line that contains a byte, counted from 0.
     pub(super) fn line_of(&self, at: usize) -> usize {
         self.starts.partition_point(|&start| start <= at).saturating_sub(1)
     }
 
-    /// The bytes of a line without its end.
+    /// The bytes of a line without its line end.
     pub(super) fn line(&self, index: usize) -> Range<usize> {
         let start = self.starts.get(index).copied().unwrap_or(self.text.len());
         let end = self.starts.get(index + 1).map_or(self.text.len(), |&next| next - 1);
@@ -67,17 +67,17 @@ impl Page {
         start..start + line.strip_suffix('\r').unwrap_or(line).len()
     }
 
-    /// The lines of a block, from 0.
+    /// The lines of a block, counted from 0.
     pub(super) fn lines_of(&self, block: &Block) -> Range<usize> {
         let last = self.line_of(block.range.end.saturating_sub(1).max(block.range.start));
         self.line_of(block.range.start)..last + 1
     }
 
-    /// Where the text of a block begins: behind the marks of quotes and lists on its first line.
+    /// The beginning of a block's text: after the marks of quotes and lists on its first line.
     pub(super) fn start_of(&self, block: &Block) -> usize {
         let line = self.line(self.line_of(block.range.start)).start;
         let before = self.text.get(line..block.range.start).unwrap_or_default();
-        // The parser leaves a backslash out.
+        // The parser omits a backslash.
         line + before.rfind([' ', '\t', '>']).map_or(0, |at| at + 1)
     }
 }
@@ -87,11 +87,11 @@ struct Reader {
     blocks: Vec<Block>,
     links: Vec<(String, usize)>,
     anchors: Vec<String>,
-    /// The block that is read.
+    /// The block being read.
     open: Option<Block>,
-    /// Within a table or a block of code or HTML.
+    /// The nesting depth of tables and blocks of code or HTML.
     skipped: usize,
-    /// The text of the heading that is read.
+    /// The text of the heading being read.
     heading: String,
 }
 
@@ -172,7 +172,8 @@ impl Reader {
         }
     }
 
-    /// Text, in a block of its own where no paragraph is open: in an item of a tight list.
+    /// Adds text. If no paragraph is open, in an item of a tight list, the text begins a block of its
+    /// own.
     fn inline(&mut self, range: Range<usize>) {
         if self.skipped > 0 {
             return;
@@ -191,7 +192,7 @@ impl Reader {
     }
 }
 
-/// The anchor of a heading, as mdBook and GitHub make it.
+/// The anchor of a heading, in the form of mdBook and GitHub.
 fn slug(heading: &str) -> String {
     let kept = |c: char| match c {
         '_' | '-' => Some(c),
@@ -201,7 +202,7 @@ fn slug(heading: &str) -> String {
     heading.trim().to_lowercase().chars().filter_map(kept).collect()
 }
 
-/// A repeated heading gets a number.
+/// Appends a number to the anchor of a repeated heading.
 fn unique(slug: String, used: &[String]) -> String {
     if !used.contains(&slug) {
         return slug;

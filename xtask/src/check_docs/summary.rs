@@ -1,4 +1,4 @@
-//! The table of contents of the book names every page once.
+//! Checks that the table of contents of the book names every page exactly once.
 
 use std::path::Path;
 
@@ -7,8 +7,8 @@ use super::page::Page;
 
 const SUMMARY: &str = "docs/SUMMARY.md";
 
-/// Pages below docs/ that the table of contents omits or repeats; pages that are missing are found as
-/// broken links. None without a table of contents.
+/// Pages below docs/ that the table of contents omits or repeats. Missing pages are found as broken
+/// links. No findings if there is no table of contents.
 pub(super) fn findings(pages: &[Page]) -> Vec<Finding> {
     let Some(summary) = pages.iter().find(|page| page.path == Path::new(SUMMARY)) else {
         return vec![];

@@ -1,15 +1,15 @@
-//! Rewraps prose; everything else stays as it is, byte for byte.
+//! Rewraps prose; all other text is preserved byte for byte.
 
 use anyhow::{Result, ensure};
 use pulldown_cmark::html::push_html;
 
 use super::page::{Block, Page, parser};
 
-/// Characters of a rewrapped line at most, where blanks allow it.
+/// The largest number of characters of a rewrapped line, where blanks allow it.
 const WIDTH: usize = 110;
 
-/// The text of a page after paragraphs and items with a line of more than `WIDTH` characters were
-/// rewrapped; `None` if there are none. An error if that changed what the page shows.
+/// The text of a page with paragraphs and items rewrapped that have a line of more than `WIDTH`
+/// characters; `None` if there are none. An error if that would change the output of the page.
 pub(super) fn wrapped(page: &Page) -> Result<Option<String>> {
     let is_wide = |line| page.text[page.line(line)].chars().count() > WIDTH;
     let mut text = String::with_capacity(page.text.len());
@@ -33,7 +33,7 @@ pub(super) fn wrapped(page: &Page) -> Result<Option<String>> {
     Ok(Some(text))
 }
 
-/// What a page shows, without the places where lines of its source end.
+/// The output of a page, independent of the line ends in its source.
 fn shown(text: &str) -> String {
     let mut html = String::new();
     push_html(&mut html, parser(text));
@@ -63,11 +63,11 @@ fn rewrapped(page: &Page, block: &Block) -> String {
     text
 }
 
-/// Words up to a hard break.
+/// The words up to a hard break.
 #[derive(Default)]
 struct Sentence {
     words: Vec<String>,
-    /// The blanks or the backslash that make the break.
+    /// The blanks or the backslash of the break.
     end: String,
 }
 
@@ -76,7 +76,7 @@ fn sentences(page: &Page, block: &Block) -> Vec<Sentence> {
     let quotes = page.text[page.line(lines.start).start..page.start_of(block)].matches('>').count();
     let mut sentences = vec![];
     let mut open = Sentence::default();
-    // The last word goes on: the line ended within code or HTML.
+    // The last word continues: the line ended within code or HTML.
     let mut unfinished = false;
     for line in lines.clone() {
         let range = page.line(line);
@@ -107,7 +107,7 @@ fn sentences(page: &Page, block: &Block) -> Vec<Sentence> {
     sentences
 }
 
-/// Bytes of quote marks and blanks that a line begins with.
+/// The bytes of quote marks and blanks at the beginning of a line.
 fn marks(line: &str, quotes: usize) -> usize {
     let mut rest = line.trim_start();
     for _ in 0..quotes {
@@ -116,7 +116,7 @@ fn marks(line: &str, quotes: usize) -> usize {
     line.len() - rest.len()
 }
 
-/// The words of a part of a line, and whether the last one goes on in the next line. A blank within
+/// The words of a part of a line, and whether the last one continues in the next line. A blank within
 /// code or HTML is part of its word.
 fn words(page: &Page, block: &Block, range: std::ops::Range<usize>) -> (Vec<String>, bool) {
     let fixed = |at: usize| block.fixed.iter().any(|fixed| fixed.contains(&at));
@@ -133,7 +133,7 @@ fn words(page: &Page, block: &Block, range: std::ops::Range<usize>) -> (Vec<Stri
     (words, fixed(range.end))
 }
 
-/// Lines of at most so many characters, unless words that belong together are longer.
+/// Lines of at most `width` characters, unless words that must stay together are longer.
 fn filled(words: &[String], width: usize) -> Vec<String> {
     let mut lines: Vec<String> = vec![];
     for word in together(words) {
@@ -148,8 +148,8 @@ fn filled(words: &[String], width: usize) -> Vec<String> {
     lines
 }
 
-/// Words, with each that may not begin a line joined to the one before it, and each that may not end
-/// one to the one after it.
+/// Words, with each that must not begin a line joined to the preceding one, and each that must not end
+/// a line joined to the following one.
 fn together(words: &[String]) -> Vec<String> {
     let mut joined: Vec<String> = vec![];
     for word in words {
@@ -164,7 +164,7 @@ fn together(words: &[String]) -> Vec<String> {
     joined
 }
 
-/// Whether a line may begin with a word: not if it looks like the mark of a list, a heading, a quote, a
+/// Whether a word may begin a line: not if it looks like the mark of a list, a heading, a quote, a
 /// table, a rule, a definition, a fence or a block of HTML.
 fn may_begin(word: &str) -> bool {
     let digits = word.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -190,7 +190,7 @@ mod tests {
         text
     }
 
-    /// Words of four letters, of which 22 with their blanks fill a line.
+    /// Words of four letters; 22 of them with their blanks fill a line.
     fn words(count: usize) -> String {
         vec!["word"; count].join(" ")
     }
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn paragraphs_and_items_are_wrapped() {
         assert_eq!(wrap(&format!("{}\n", words(23))), format!("{}\nword\n", words(22)));
-        // Lines that are short enough stay as they are.
+        // Lines that are short enough are preserved.
         for text in ["a\nb\n".to_owned(), format!("{}\nword\nword\n", words(22))] {
             assert_eq!(wrap(&text), text);
         }
@@ -233,7 +233,7 @@ mod tests {
     fn code_is_not_broken() {
         let text = format!("{} `cargo test --release`, so\n", words(20));
         assert_eq!(wrap(&text), format!("{}\n`cargo test --release`, so\n", words(20)));
-        // Code that was broken is in one line again.
+        // Code that was broken is on one line again.
         let text = format!("{} `cargo\ntest` end\n", words(23));
         assert_eq!(wrap(&text), format!("{}\nword `cargo test` end\n", words(22)));
     }

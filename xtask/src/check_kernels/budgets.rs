@@ -1,4 +1,4 @@
-//! What kernels may take: `budgets.toml` beside them.
+//! The resource budgets of kernels: `budgets.toml` in the folder of the kernels.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,18 +14,19 @@ use super::usage::Limits;
 #[derive(Debug)]
 pub(crate) struct Budgets {
     path: PathBuf,
-    /// The constants whose values tell budgets apart; those that a kernel has not do not count.
+    /// The constants whose values distinguish budgets; constants that a kernel does not have are
+    /// ignored.
     by: Vec<String>,
     rows: BTreeMap<Key, Limits>,
 }
 
-/// What a budget is for.
+/// The key of a budget.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     pub(crate) kernel: String,
     /// `A=1 B=2`, in the order of `by`.
     pub(crate) constants: String,
-    /// 75, 90 …; `None` for those without a row of their own.
+    /// 75, 90 …; `None` for architectures without a row of their own.
     pub(crate) architecture: Option<u32>,
 }
 
@@ -57,7 +58,7 @@ const HEAD: &str = "\
 ";
 
 impl Budgets {
-    /// Reads a file. A missing one, where there is to be one, holds no row.
+    /// Reads a file. A missing file counts as one without rows.
     pub(crate) fn read(path: &Path, by_default: &[&str]) -> Result<Self> {
         let by = by_default.iter().map(|&name| name.to_owned()).collect();
         if !path.exists() {
@@ -88,7 +89,7 @@ impl Budgets {
         &self.path
     }
 
-    /// The constants of a kernel that tell its budget.
+    /// The constants of a kernel that select its budget.
     pub(crate) fn constants(&self, defines: &[(&'static str, String)]) -> String {
         let value = |by: &String| {
             let (name, value) = defines.iter().find(|(name, _)| name == by)?;
@@ -97,14 +98,14 @@ impl Budgets {
         self.by.iter().filter_map(value).collect::<Vec<_>>().join(" ")
     }
 
-    /// The budget of a kernel on an architecture, if there is one.
+    /// The budget of a kernel on an architecture, if any.
     pub(crate) fn get(&self, key: &Key) -> Option<Limits> {
         let any = Key { architecture: None, ..key.clone() };
         self.rows.get(key).or_else(|| self.rows.get(&any)).copied()
     }
 
-    /// What was measured in the place of what was written down: of all kernels,
-    /// or of those measured. Architectures share a row unless they spill.
+    /// Replaces budgets by measured values: all rows, or only those of measured kernels. Architectures
+    /// share a row unless they spill.
     pub(crate) fn update(&mut self, measured: &BTreeMap<Key, Limits>, all: bool) {
         let of_kernel = |key: &Key| (key.kernel.clone(), key.constants.clone());
         let kernels: std::collections::BTreeSet<_> = measured.keys().map(of_kernel).collect();

@@ -1,5 +1,5 @@
-//! Every kernel compiled for every architecture, without a GPU, and held to the
-//! registers and spills written down beside it.
+//! Compiles every kernel for every architecture, without a GPU, and compares its registers and spills
+//! with the recorded budgets.
 
 mod budgets;
 mod usage;
@@ -16,7 +16,7 @@ use warpint_mersenne::engine::{fp64_gpu, goldilocks_gpu};
 use budgets::{Budgets, Key};
 use usage::{Limits, parse};
 
-/// Architectures, and the bytes of shared memory that a block may have there.
+/// Architectures, and the shared memory in bytes available to a block on each.
 const ARCHITECTURES: [(u32, u32); 7] = [
     (75, 64 << 10),
     (80, 163 << 10),
@@ -27,17 +27,18 @@ const ARCHITECTURES: [(u32, u32); 7] = [
     (120, 99 << 10),
 ];
 
-/// Without `--all`: the oldest, the one tuned for, and the newest.
+/// The architectures without `--all`: the oldest, the one tuned for, and the newest.
 const FEW_ARCHITECTURES: [u32; 3] = [75, 90, 120];
 
-/// Without `--all`: a short length of the tests, a length with a factor 5, and one tuned for.
+/// The lengths without `--all`: a short length of the tests, a length with a factor 5, and one tuned
+/// for.
 const FEW_OF_GOLDILOCKS: [usize; 3] = [1 << 10, 5 << 16, 1 << 22];
 
-/// Those of `fp64`, also with `--all`: it has too many for more. The shortest, one with a
-/// factor 3, and two tuned for.
+/// The lengths of `fp64`, also with `--all`, because it has too many: the shortest, one with a factor
+/// 3, and two tuned for.
 const FEW_OF_FP64: [usize; 4] = [256, 1536, 393_216, 4_718_592];
 
-/// The compiler to which budgets refer: others allot registers otherwise.
+/// The compiler to which budgets refer: other versions allocate registers differently.
 const COMPILER: (u32, u32) = (13, 0);
 
 #[derive(Debug, clap::Args)]
@@ -46,7 +47,7 @@ pub(crate) struct Options {
     /// each kind on three
     #[arg(long)]
     all: bool,
-    /// Write down what is measured
+    /// Write the measured values to the budgets
     #[arg(long)]
     update: bool,
     /// Only these architectures
@@ -55,7 +56,7 @@ pub(crate) struct Options {
     /// Only these lengths, in words
     #[arg(long, value_name = "N", value_delimiter = ',')]
     lengths: Vec<usize>,
-    /// Only kernels whose folder holds this in its name
+    /// Only kernels whose folder's name contains this text
     #[arg(long, value_name = "FOLDER", default_value = "")]
     only: String,
 }
@@ -68,11 +69,11 @@ impl Options {
 
 /// The kernels of a crate, or of one of its families.
 struct Folder {
-    /// Beside them stand the budgets.
+    /// The path of the budgets, in the folder of the kernels.
     budgets: &'static str,
-    /// Constants that tell budgets apart.
+    /// The constants that distinguish budgets.
     by: &'static [&'static str],
-    /// Without `--all`.
+    /// The lengths without `--all`.
     few_lengths: &'static [usize],
     all_lengths: fn() -> Vec<usize>,
     sources: fn(lengths: &[usize], shared_memory: u32) -> Result<Vec<Source>>,
@@ -166,21 +167,21 @@ const FOLDERS: [Folder; 7] = [
     },
 ];
 
-/// One translation unit for one architecture.
+/// One translation unit to compile for one architecture.
 struct Task {
     folder: usize,
     source: Source,
     architecture: u32,
 }
 
-/// A kernel as compiled.
+/// A compiled kernel.
 struct Found {
     folder: usize,
     key: Key,
-    /// File and constants.
+    /// The source's file and constants.
     title: String,
     limits: Limits,
-    /// Of its translation unit, shared among the kernels in it.
+    /// The compilation time of its translation unit, divided among the kernels in it.
     time: Duration,
 }
 
@@ -231,7 +232,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// What is to be compiled; each text with the same constants once.
+/// The translation units to compile; each text with the same constants once.
 fn tasks(options: &Options) -> Result<Vec<Task>> {
     let chosen = |architecture: u32| match &options.architectures[..] {
         [] => options.all || FEW_ARCHITECTURES.contains(&architecture),
@@ -278,7 +279,7 @@ fn compiled(nvrtc: &Nvrtc, task: &Task, budgets: &[Budgets]) -> Result<Vec<Found
     Ok(found.collect())
 }
 
-/// The line that says how a kernel takes more than it may.
+/// Describes how a kernel exceeds its budget.
 fn excess(found: &Found, budgets: &[Budgets]) -> Option<String> {
     let budgets = budgets.get(found.folder)?;
     let Found { key, title, limits, .. } = found;
@@ -318,7 +319,7 @@ fn update(found: &[Found], budgets: &mut [Budgets], options: &Options) -> Result
     Ok(())
 }
 
-/// A line for each kernel: over all its constants and architectures, the worst.
+/// A line for each kernel with the largest values over all its constants and architectures.
 fn table(found: &[Found]) -> String {
     #[derive(Default)]
     struct Line {
@@ -369,7 +370,7 @@ mod tests {
         Task { folder: 0, source, architecture: 90 }
     }
 
-    /// A kernel with its real log, where this machine has the compiler.
+    /// A kernel with the compiler's log, if this machine has the compiler.
     fn found(points: u32) -> Option<Found> {
         let nvrtc = Nvrtc::find(None).ok()?;
         compiled(&nvrtc, &task(points), &[]).unwrap().pop()
@@ -398,7 +399,7 @@ mod tests {
         );
         assert!(line.contains(&format!("allows {} registers", registers - 1)), "{line}");
         assert_eq!(line.lines().count(), 1);
-        // It holds all points in registers.
+        // All points are in registers.
         assert!(registers > found(2).unwrap().limits.registers);
     }
 

@@ -1,28 +1,28 @@
-//! What the assembler tells of each kernel that it has compiled.
+//! The assembler's report on each compiled kernel.
 
 use anyhow::{Context, Result};
 
-/// What a kernel takes, from the compiler's log.
+/// The resources of a kernel, from the compiler's log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Usage {
-    /// Its name.
+    /// The kernel's name.
     pub(crate) kernel: String,
     pub(crate) limits: Limits,
 }
 
-/// Registers of a thread, and its local memory.
+/// The registers and the local memory of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Limits {
     /// 32-bit registers.
     pub(crate) registers: u32,
     /// Bytes of local memory for arrays that are not in registers, and for spills.
     pub(crate) stack_bytes: u32,
-    /// Bytes stored and loaded in all because registers did not suffice.
+    /// The total bytes stored and loaded because registers did not suffice.
     pub(crate) spill_bytes: u32,
 }
 
 impl Limits {
-    /// The larger of each.
+    /// The larger value of each field.
     pub(crate) fn max(self, other: Self) -> Self {
         Self {
             registers: self.registers.max(other.registers),
@@ -31,13 +31,13 @@ impl Limits {
         }
     }
 
-    /// Whether each is at most the other's.
+    /// Whether no field exceeds that of the other.
     pub(crate) fn within(self, other: Self) -> bool {
         self.max(other) == other
     }
 }
 
-/// Every kernel of a log of `ptxas --verbose`.
+/// Parses the report on every kernel in a log of `ptxas --verbose`.
 pub(crate) fn parse(log: &str) -> Result<Vec<Usage>> {
     let mut found: Vec<Usage> = vec![];
     for line in log.lines() {
@@ -69,7 +69,7 @@ fn after<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
     line.split_once(mark).map(|(_, rest)| rest)
 }
 
-/// The number that ends where `mark` begins.
+/// The number immediately before `mark`.
 fn before(line: &str, mark: &str) -> Option<u32> {
     line.split_once(mark)?.0.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }

@@ -1,17 +1,17 @@
-//! The lines that are worked on under kills, and what results they must have.
+//! The lines to process under kills, and their expected results.
 
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use warpint_arith::primes;
 
-/// Thirty lines, and those that are added later are among them.
+/// Thirty lines, including those that are added later.
 pub(super) struct List {
     pub(super) at_first: Vec<String>,
     pub(super) by_file: Vec<String>,
     pub(super) by_command: Vec<String>,
     pub(super) malformed: Vec<String>,
-    /// The files that certifications begin with, and their bytes.
+    /// The start files of certifications, and their bytes.
     pub(super) starts: Vec<(String, Vec<u8>)>,
 }
 
@@ -26,7 +26,7 @@ impl List {
         let (twice, factor) = with_factor(|| prime(below));
         let (small, small_factor) = with_factor(|| prime(5_000));
         let mut work = vec![
-            // One number tested in all four ways, and its cofactor, which has a proof of its own.
+            // One number tested in all four ways, and its cofactor, which has its own proof.
             format!("PRP={},1,2,{twice},-1,70,0", ids[0]),
             format!("PRPDC={},1,2,{twice},-1,70,0,3,5", ids[1]),
             format!("Test={},{twice},70,1", ids[2]),
@@ -45,11 +45,11 @@ impl List {
             work.push(match work.len() % 4 {
                 0 => format!("PRP=N/A,1,2,{p},-1,70.5,1.3,3,1"),
                 1 => format!("PRPDC=1,2,{p},-1"),
-                // Without the bits a small factor would end it.
+                // Without the bits, a small factor would end the test.
                 2 => format!("Test={p},70"),
                 _ => format!("DoubleCheck=N/A,{p},70,1"),
             });
-            // Without IDs, equal lines would rightly share one result.
+            // Without IDs, equal lines would correctly share one result.
             let mut exponents: Vec<_> = work.iter().filter_map(|line| expected(line)).collect();
             exponents.sort();
             exponents.dedup();
@@ -91,13 +91,13 @@ impl List {
         [self.at_first.clone(), self.by_file.clone(), self.by_command.clone()].concat()
     }
 
-    /// What must be left in the end.
+    /// The lines that must be left in the end.
     pub(super) fn kept(&self) -> Vec<String> {
         self.at_first.iter().filter(|line| expected(line).is_none()).cloned().collect()
     }
 }
 
-/// A prime from 1,000 on.
+/// A random prime from 1,000 on.
 fn prime(rng: &mut ChaCha8Rng, below: u64) -> u64 {
     loop {
         let p = rng.random_range(1_000..below);
@@ -107,7 +107,7 @@ fn prime(rng: &mut ChaCha8Rng, below: u64) -> u64 {
     }
 }
 
-/// Primes until M_p has a factor 2kp + 1 with a small k.
+/// Draws primes until M_p has a factor 2kp + 1 with a small k.
 fn with_factor(mut prime: impl FnMut() -> u64) -> (u64, u64) {
     loop {
         let p = prime();
@@ -129,8 +129,8 @@ fn residue(rng: &mut ChaCha8Rng, p: u64) -> Vec<u8> {
     bytes
 }
 
-/// What a result of this line begins with: exponent, work type and assignment.
-/// By the forms that [`List`] writes, not by the program's own parser.
+/// The expected beginning of this line's result: exponent, work type and assignment. It follows the
+/// forms that [`List`] writes, not the program's own parser.
 pub(super) fn expected(line: &str) -> Option<String> {
     let line = line.rsplit(';').next()?;
     let (keyword, rest) = line.split_once('=')?;

@@ -1,6 +1,5 @@
-//! SIGKILL of `warpint work` at random moments: every assignment of a list must
-//! end up with one result, and every other line must stay. [`List`] is what is
-//! worked on.
+//! SIGKILL of `warpint work` at random moments: every assignment of a list must have one result in the
+//! end, and every other line must be preserved. [`List`] is the list of lines.
 
 mod list;
 
@@ -20,7 +19,7 @@ use serde_json::Value;
 
 use crate::kills::{CHECKPOINT_SECONDS, Killed, wait};
 
-/// Between two looks at the results file, or at whether the work has ended.
+/// The interval of checks of the results file, and of whether the work has ended.
 const POLL: Duration = Duration::from_micros(100);
 
 /// The options of `work-kills`.
@@ -36,7 +35,7 @@ pub(crate) struct Options {
     killed: Killed,
 }
 
-/// The list done without a kill, then with kills; an error if anything differs.
+/// Processes the list without a kill, then with kills. An error if anything differs.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let program = options.killed.program()?;
     let mut rng = options.killed.moments();
@@ -80,7 +79,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Where the kills fell.
+/// The distribution of the kills.
 #[derive(Default)]
 struct Tally {
     behind_a_result: u32,
@@ -98,7 +97,7 @@ fn kill(
     let mut tally = Tally::default();
     let share = whole.as_secs_f64() * 1.5 / f64::from(kills.max(1));
     for n in 0..kills {
-        // Some lines come while others are being done, by either way.
+        // Adds some lines while others are processed, in either way.
         if n == kills / 4 {
             fs::write(site.dir.join("worktodo.add"), list.by_file.join("\n"))?;
         }
@@ -137,7 +136,7 @@ fn kill(
     Ok(tally)
 }
 
-/// What [`expected`] says of a line, of a result; and what was found.
+/// The facts of a result: the part described by [`expected`], and the outcome.
 fn fact(result: &Value) -> String {
     let text = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or("none").to_owned();
     let p = result.get("exponent").and_then(Value::as_u64).unwrap_or(0);
@@ -146,14 +145,15 @@ fn fact(result: &Value) -> String {
     format!("{p} {} {}: {status} {res64} {hash} {factors}", text("worktype"), text("aid"))
 }
 
-/// A directory that is worked on.
+/// A working directory.
 struct Site<'a> {
     program: &'a Path,
     dir: PathBuf,
 }
 
 impl Site<'_> {
-    /// Line endings of both kinds, and none at the end; and what certifications begin with.
+    /// Writes the list, with line endings of both kinds and none at the end, and the start files of
+    /// certifications.
     fn prepare(&self, list: &List, lines: &[String]) -> anyhow::Result<()> {
         fs::create_dir(&self.dir)?;
         for (name, residue) in &list.starts {
@@ -193,7 +193,7 @@ impl Site<'_> {
         fs::metadata(self.dir.join("results.txt")).map_or(0, |m| m.len())
     }
 
-    /// The whole lines of results.txt, each of which must be JSON.
+    /// Reads the complete lines of results.txt, each of which must be JSON.
     fn results(&self) -> anyhow::Result<Vec<Value>> {
         let path = self.dir.join("results.txt");
         let text = if path.exists() { fs::read_to_string(&path)? } else { String::new() };
@@ -202,8 +202,8 @@ impl Site<'_> {
         whole.lines().map(parse).collect()
     }
 
-    /// One result for each assignment, all other lines there, and the malformed
-    /// ones told of by the last process, by their numbers.
+    /// Checks for one result per assignment, for all other lines, and for reports of the malformed
+    /// lines, by number, from the last process.
     fn check(&self, list: &List) -> anyhow::Result<()> {
         let dir = self.dir.display();
         let mut wanted: Vec<String> = list.all().iter().filter_map(|line| expected(line)).collect();
@@ -228,11 +228,12 @@ impl Site<'_> {
                     .split("worktodo.txt, line ")
                     .nth(1)
                     .and_then(|rest| rest.split(':').next()?.parse::<usize>().ok());
-                // Lines before it may since have been done: its number is no less.
+                // Earlier lines may have been completed since: the reported number is at least the
+                // current one.
                 let at = now.iter().position(|l| l == line).map_or(usize::MAX, |i| i + 1);
                 number.is_some_and(|n| n >= at && n <= list.at_first.len())
             });
-            ensure!(told, "{line} was not told of by its number:\n{said}");
+            ensure!(told, "{line} was not reported with its number:\n{said}");
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The fields as transforms take them: elements are integers from 0 to p − 1.
+//! The fields with the interface for transforms: elements are integers from 0 to p − 1.
 
 use super::F50;
 use crate::field::Field;

@@ -1,39 +1,39 @@
 //! Fields Z/pZ, 2^46 < p < 2^50, on numbers of type `f64`.
 //!
-//! On GPUs with FP64 at full rate a product mod p takes six operations, and a sum one (van der
-//! Hoeven, Lecerf and Quintin 2016, *Modular SIMD arithmetic in Mathemagix*, for products mod p by
-//! fused multiply-adds; the library FLINT has its fast products from such fields). Smaller primes hold
-//! fewer bits, and let sums of more terms wait for their reduction.
+//! On GPUs with FP64 at full rate, a product mod p takes six operations and a sum one (van der Hoeven,
+//! Lecerf and Quintin 2016, *Modular SIMD arithmetic in Mathemagix*, for products mod p by fused
+//! multiply-adds; the fast products of the library FLINT are based on such fields). Smaller primes hold
+//! fewer bits, but allow sums of more terms before a reduction.
 //!
 //! # Representation
 //!
-//! An element is any integer that is congruent to it, as an `f64` of at most 2^53 in size: sums and
-//! differences of such numbers are plain `+` and `-`, exact as long as they stay within 2^53, which
-//! is more than 8p.
+//! An element is represented by any congruent integer, as an `f64` of absolute value at most 2^53. Sums
+//! and differences of such numbers are plain `+` and `-`. They are exact as long as they stay within
+//! 2^53, which is more than 8p.
 //!
 //! # Why every step is exact
 //!
 //! All roundings are to nearest, ties to even; RN(x) is x rounded to an `f64`. Numbers are integers
 //! or quotients of integers below 2^53, so nothing underflows. Let M = 3·2^51.
 //!
-//! *The nearest integer.* For |x| ≤ 2^51 is 2^52 ≤ x + M ≤ 2^53, where an `f64` has steps of one.
-//! So fma(a, u, M) − M is an integer within ½ of a·u, if |a·u| ≤ 2^51.
+//! *The nearest integer.* For |x| ≤ 2^51, 2^52 ≤ x + M ≤ 2^53, where the `f64` numbers are the
+//! integers. So fma(a, u, M) − M is an integer within ½ of a·u, if |a·u| ≤ 2^51.
 //!
-//! *A product with a fixed w* ([`F50::mul_by`]). Let |a| ≤ 2^52, |w| ≤ p/2, u = RN(w/p),
-//! h = RN(a·w) and q = fma(a, u, M) − M. As p is odd |w/p| < ½, hence |u| ≤ ½ and |a·u| ≤ 2^51, and u is
-//! wrong by at most 2^−54·(1 − 1/p) < 2^−54, a·u by less than |a|·2^−54. So r = a·w − q·p has
+//! *A product with a fixed w* ([`F50::mul_by`]). Let |a| ≤ 2^52, |w| ≤ p/2, u = RN(w/p), h = RN(a·w)
+//! and q = fma(a, u, M) − M. As p is odd, |w/p| < ½, hence |u| ≤ ½ and |a·u| ≤ 2^51. The error of u is
+//! at most 2^−54·(1 − 1/p) < 2^−54, that of a·u less than |a|·2^−54. So r = a·w − q·p satisfies
 //! |r| ≤ p/2 + |a|·p·2^−54: for |a| = kp and p < 2^50 at most (½ + k/16)·p, for p < 2^47 at most
-//! (½ + k/128)·p. The error e = a·w − h is an integer, and since |a·w| < 2^101, |e| ≤ 2^47:
-//! fma(a, w, −h) is e. And h − q·p = r − e is an integer below 2^53 in size, because |r| < 3p/4:
-//! fma(−q, p, h) is that. Their sum is r.
+//! (½ + k/128)·p. The error e = a·w − h is an integer, and since |a·w| < 2^101, |e| ≤ 2^47: fma(a, w,
+//! −h) is exactly e. And h − q·p = r − e is an integer of absolute value below 2^53, because
+//! |r| < 3p/4: fma(−q, p, h) is exactly h − q·p. Their sum is r.
 //!
-//! *Any product* ([`F50::mul`]). Let |a·b| ≤ (2^51 − 2)·p, P = RN(1/p), h = RN(a·b) and
-//! q = fma(h, P, M) − M. Here h·P is wrong by at most |a·b/p|·(2^−52 + 2^−106), which is below ½, and
-//! |h·P| ≤ 2^51. So |r| ≤ p/2 + |a·b|·(2^−52 + 2^−106): for |a·b| = kp² and p < 2^50 at most
-//! (½ + k/4)·p, k ≤ 2, for p < 2^47 at most (½ + k/32)·p, k ≤ 15. The rest is as before.
+//! *Any product* ([`F50::mul`]). Let |a·b| ≤ (2^51 − 2)·p, P = RN(1/p), h = RN(a·b) and q = fma(h, P,
+//! M) − M. The error of h·P is at most |a·b/p|·(2^−52 + 2^−106), which is below ½, and |h·P| ≤ 2^51. So
+//! |r| ≤ p/2 + |a·b|·(2^−52 + 2^−106): for |a·b| = kp² and p < 2^50 at most (½ + k/4)·p, k ≤ 2, for
+//! p < 2^47 at most (½ + k/32)·p, k ≤ 15. The rest is as before.
 //!
-//! *A sum* ([`F50::reduce`]). For |x| ≤ 2^53, x·P is wrong by at most |x/p|·2^−53 ≤ 1/p, so
-//! r = x − q·p has |r| ≤ p/2 + 1, and fma(−q, p, x) is r.
+//! *A sum* ([`F50::reduce`]). For |x| ≤ 2^53, the error of x·P is at most |x/p|·2^−53 ≤ 1/p, so
+//! r = x − q·p satisfies |r| ≤ p/2 + 1, and fma(−q, p, x) is r.
 
 mod field;
 #[cfg(test)]
@@ -41,7 +41,7 @@ mod tests;
 
 use crate::primes;
 
-/// 3·2^51: added to a number of at most 2^51 in size and taken away again, it leaves the nearest
+/// 3·2^51: adding it to a number x, |x| ≤ 2^51, and subtracting it again rounds x to the nearest
 /// integer.
 const MAGIC: f64 = 6_755_399_441_055_744.0;
 
@@ -61,7 +61,7 @@ pub const PRIMES: [(u64, u32, u64); 12] = [
     (1_124_903_474_429_953, 35, 5),
 ];
 
-/// The same below 2^47, m ≥ 30: a product by a factor takes any number within 32p.
+/// The same for primes below 2^47, m ≥ 30: a product by a factor accepts any number within 32p.
 pub const NARROW: [(u64, u32, u64); 3] =
     [(140_713_866_035_201, 31, 3), (140_700_981_133_313, 31, 3), (140_674_137_587_713, 30, 13)];
 
@@ -73,23 +73,23 @@ pub struct F50 {
     inverse: f64,
 }
 
-/// A number to multiply by again and again: w with |w| ≤ p/2, and RN(w/p).
+/// A multiplier for repeated use: w with |w| ≤ p/2, and RN(w/p).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Factor {
     w: f64,
     ratio: f64,
 }
 
-/// Why there is no such field.
+/// The number is not a suitable prime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{0} is no prime between 2^46 and 2^50")]
+#[error("{0} is not a prime between 2^46 and 2^50")]
 pub struct NoField(pub u64);
 
 impl F50 {
-    /// Z/pZ.
+    /// The field Z/pZ. Cost: a primality test, some microseconds.
     ///
     /// # Errors
-    /// p must be a prime between 2^46 and 2^50. Cost: a test of that, some microseconds.
+    /// p is not a prime between 2^46 and 2^50.
     pub fn new(p: u64) -> Result<Self, NoField> {
         if !(1 << 46..1 << 50).contains(&p) || !primes::is_prime(p) {
             return Err(NoField(p));
@@ -99,19 +99,19 @@ impl F50 {
         Ok(Self { p, inverse: 1.0 / p })
     }
 
-    /// p.
+    /// The prime p.
     #[must_use]
     pub fn modulus(&self) -> u64 {
         self.p as u64
     }
 
-    /// p, and RN(1/p): what a kernel needs of it.
+    /// p and RN(1/p), the constants of a kernel.
     #[must_use]
     pub fn constants(&self) -> [f64; 2] {
         [self.p, self.inverse]
     }
 
-    /// The element of an integer; |r| ≤ p/2 + 2.
+    /// The element of an integer, as r with |r| ≤ p/2 + 2.
     #[inline]
     #[must_use]
     pub fn from_u64(&self, x: u64) -> f64 {
@@ -119,7 +119,7 @@ impl F50 {
         self.reduce((x % self.modulus()) as f64)
     }
 
-    /// The integer 0 ≤ x < p that an element of at most 2^53 in size stands for.
+    /// The integer 0 ≤ x < p represented by an element of absolute value at most 2^53.
     #[inline]
     #[must_use]
     pub fn to_u64(&self, x: f64) -> u64 {
@@ -128,7 +128,7 @@ impl F50 {
         (if r < 0.0 { r + self.p } else { r }) as u64
     }
 
-    /// r ≡ x, |r| ≤ p/2 + 2, for |x| ≤ 2^53.
+    /// Reduces |x| ≤ 2^53 to r ≡ x, |r| ≤ p/2 + 2.
     #[inline]
     #[must_use]
     pub fn reduce(&self, x: f64) -> f64 {
@@ -136,8 +136,8 @@ impl F50 {
         (-q).mul_add(self.p, x)
     }
 
-    /// a·b, at most p/2 + |a·b|·(2^−52 + 2^−106) in size, for |a·b| ≤ (2^51 − 2)·p: (½ + k/4)·p for
-    /// |a·b| ≤ kp², k ≤ 2.
+    /// a·b for |a·b| ≤ (2^51 − 2)·p. The absolute value is at most p/2 + |a·b|·(2^−52 + 2^−106):
+    /// (½ + k/4)·p for |a·b| ≤ kp², k ≤ 2.
     #[inline]
     #[must_use]
     pub fn mul(&self, a: f64, b: f64) -> f64 {
@@ -146,12 +146,12 @@ impl F50 {
         (-q).mul_add(self.p, h) + a.mul_add(b, -h)
     }
 
-    /// w for [`F50::mul_by`]; |w| ≤ 2^53.
+    /// Prepares w, |w| ≤ 2^53, for [`F50::mul_by`].
     #[inline]
     #[must_use]
     pub fn factor(&self, w: f64) -> Factor {
         let mut w = self.reduce(w);
-        // It may be up to two beyond p/2.
+        // It may exceed p/2 by up to two.
         if w > self.p / 2.0 {
             w -= self.p;
         } else if w < -self.p / 2.0 {
@@ -160,7 +160,8 @@ impl F50 {
         Factor { w, ratio: w / self.p }
     }
 
-    /// a·w, at most p/2 + |a|·p·2^−54 in size, for |a| ≤ 2^52: (½ + k/16)·p for |a| ≤ kp, k ≤ 4.
+    /// a·w for |a| ≤ 2^52. The absolute value is at most p/2 + |a|·p·2^−54: (½ + k/16)·p for |a| ≤ kp,
+    /// k ≤ 4.
     #[inline]
     #[must_use]
     pub fn mul_by(&self, a: f64, factor: Factor) -> f64 {
@@ -169,7 +170,7 @@ impl F50 {
         (-q).mul_add(self.p, h) + a.mul_add(factor.w, -h)
     }
 
-    /// x^e, at most p in size, for |x| ≤ p. Cost: at most 2·log2(e) products.
+    /// x^e for |x| ≤ p, of absolute value at most p. Cost: at most 2·log2(e) products.
     #[must_use]
     pub fn pow(&self, x: f64, mut e: u64) -> f64 {
         let (mut power, mut result) = (x, 1.0);
@@ -183,22 +184,22 @@ impl F50 {
         result
     }
 
-    /// 1/x = x^(p−2), at most p in size, for |x| ≤ p; 0 for a multiple of p.
+    /// 1/x = x^(p−2) for |x| ≤ p, of absolute value at most p; 0 for a multiple of p.
     #[must_use]
     pub fn inverse(&self, x: f64) -> f64 {
         self.pow(x, self.modulus() - 2)
     }
 
-    /// A root of unity of order 2^log2, at most p in size; `None` if there is none, which is where
-    /// 2^log2 does not divide p − 1. Always the same: the power of the smallest number that is no
-    /// square. Cost: some hundred products.
+    /// A root of unity of order 2^log2, of absolute value at most p; `None` if 2^log2 does not divide
+    /// p − 1. The result is deterministic: a power of the smallest non-residue. Cost: some hundred
+    /// products.
     #[must_use]
     pub fn root_of_unity(&self, log2: u32) -> Option<f64> {
         let order = self.modulus() - 1;
         if log2 > order.trailing_zeros() {
             return None;
         }
-        // What is no square has a power of order 2^m exactly, m = trailing_zeros(p − 1).
+        // A non-residue has a power of order exactly 2^m, m = trailing_zeros(p − 1).
         let is_minus_one = |x: &f64| self.to_u64(self.pow(*x, order / 2)) == order;
         let x = (2u32..).map(f64::from).find(is_minus_one)?;
         Some(self.pow(x, order >> log2))
@@ -206,15 +207,15 @@ impl F50 {
 }
 
 impl Factor {
-    /// The factor whose [`constants`](Self::constants) these are: for tables that keep many of
-    /// them, w beside w. Of other numbers the bounds of [`F50::mul_by`] do not hold.
+    /// The factor with these [`constants`](Self::constants): for tables that store many factors
+    /// compactly. The bounds of [`F50::mul_by`] do not hold for other numbers.
     #[inline]
     #[must_use]
     pub fn from_constants([w, ratio]: [f64; 2]) -> Self {
         Self { w, ratio }
     }
 
-    /// w and RN(w/p): what a kernel needs of it.
+    /// w and RN(w/p), the constants of a kernel.
     #[must_use]
     pub fn constants(&self) -> [f64; 2] {
         [self.w, self.ratio]

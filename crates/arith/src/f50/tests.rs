@@ -1,4 +1,4 @@
-//! Against 128-bit integers.
+//! Compares the fields with 128-bit integers.
 
 use super::*;
 use crate::primes::{is_prime, mul_mod, pow_mod};
@@ -6,17 +6,17 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 fn fields() -> impl Iterator<Item = F50> {
-    // Beside the usual primes the smallest and the largest that there are.
+    // The usual primes, and the smallest and the largest allowed.
     let smallest = (1u64 << 46..).find(|&p| is_prime(p)).unwrap();
     let largest = (0..1u64 << 50).rev().find(|&p| is_prime(p)).unwrap();
     let usual = PRIMES.iter().chain(&NARROW).map(|&(p, ..)| p);
     usual.chain([smallest, largest]).map(|p| F50::new(p).unwrap())
 }
 
-/// 2^52, the most that a product by a factor takes.
+/// 2^52, the limit of a product by a factor.
 const FACTOR_LIMIT: f64 = 4_503_599_627_370_496.0;
 
-/// Integers up to a bound, around everything at which something could change.
+/// Integers up to a bound, around every value at which something could change.
 fn corners(p: f64, bound: f64) -> Vec<f64> {
     let mut centres = vec![0.0, bound];
     centres.extend((0..=53).map(|k| (1u64 << k) as f64));
@@ -28,7 +28,7 @@ fn corners(p: f64, bound: f64) -> Vec<f64> {
     all
 }
 
-/// Whether r is an integer of at most this size that is congruent to x.
+/// Whether r is an integer within this bound that is congruent to x.
 fn stands_for(r: f64, x: i128, bound: f64, field: F50) -> bool {
     let p = i128::from(field.modulus());
     r.fract() == 0.0 && r.abs() <= bound && (r as i128 - x).rem_euclid(p) == 0
@@ -47,7 +47,7 @@ fn check_mul(field: F50, a: f64, b: f64) {
     let product = a as i128 * b as i128;
     if product.unsigned_abs() <= ((1 << 51) - 2) * p as u128 {
         let r = field.mul(a, b);
-        // The bound itself is exact; this one is rounded.
+        // The bound itself is exact; this value of it is rounded.
         let bound = p / 2.0 + (a * b).abs() / (1u64 << 52) as f64 + 1.0;
         assert!(stands_for(r, product, bound, field), "{a}·{b} mod {p}: {r}");
     }
@@ -67,7 +67,7 @@ fn primes_are_prime_and_have_the_roots_that_they_are_chosen_for() {
     for (p, m, generator) in PRIMES.into_iter().chain(NARROW) {
         let field = F50::new(p).unwrap();
         assert_eq!((p - 1).trailing_zeros(), m, "{p}");
-        // A generator has no power of a smaller order.
+        // No power of a generator with an exponent below p − 1 is 1.
         let odd = (p - 1) >> m;
         let mut left = odd;
         let mut factors = vec![2];
@@ -117,7 +117,7 @@ fn corners_of_reductions_and_products() {
     }
 }
 
-/// Products at the very edge of what is allowed: quotients half-way between two integers.
+/// Products at the limits: quotients half-way between two integers.
 #[test]
 fn products_half_way_between_multiples_of_the_modulus() {
     let mut random = ChaCha8Rng::seed_from_u64(50);

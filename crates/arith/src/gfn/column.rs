@@ -1,8 +1,8 @@
-//! Sums of products of digits, and their way back to digits.
+//! Sums of products of digits, and their conversion to digits.
 
 use super::{Form, Gfn};
 
-/// A signed number of 192 bits, as a two's complement.
+/// A signed number of 192 bits in two's complement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Column {
     low: u128,
@@ -39,7 +39,7 @@ impl Column {
         self.plus(Self { low: u128::from(a) * u128::from(b), high: 0 })
     }
 
-    /// self + a·b, or self − a·b − 1 if the mask is −1 and not 0.
+    /// self + a·b for mask 0, self − a·b − 1 for mask −1.
     #[inline(always)]
     pub(super) fn plus_masked(self, a: u64, b: u64, mask: u64) -> Self {
         let wide = u128::from(mask) << 64 | u128::from(mask);
@@ -96,14 +96,14 @@ impl Divisor {
     }
 }
 
-/// What leaves 128 bits at the top on a shift by less than 64.
+/// The bits shifted out of the top of 128 bits by a shift of less than 64.
 #[inline(always)]
 fn carried_out(x: u128, shift: u32) -> u64 {
     ((x >> 64) as u64).checked_shr(64 - shift).unwrap_or(0)
 }
 
-/// Numbers b_i with Σ b_i·r^i = 0 and b_i ≥ K·r·(r − 1): c added at r^i as c·r is taken away at r^(i+1).
-/// The first one, and all others.
+/// Numbers b_i with Σ b_i·r^i = 0 and b_i ≥ K·r·(r − 1): c is added at r^i, and c·r subtracted at
+/// r^(i+1). Returns the first number, and the one common to all others.
 pub(super) fn bias(form: Form) -> [Column; 2] {
     let r = form.radix();
     let c = u128::from(r) * (form.digits() as u128 + 1);
@@ -119,8 +119,8 @@ pub(super) fn bias(form: Form) -> [Column; 2] {
 impl<const K: usize> Gfn<K> {
     /// Σ c_i·r^i for |c_i| ≤ K·(r − 1)².
     ///
-    /// With the bias all 0 ≤ c_i < (2K + 2)·r²: three digits each, the third below 2^9, which are found
-    /// apart from each other.
+    /// With the bias, all columns satisfy 0 ≤ c_i < (2K + 2)·r². Each has three digits, the third below
+    /// 2^9, which are computed independently of each other.
     pub(super) fn resolved(&self, columns: &[Column; K]) -> [u64; K] {
         let mut parts = [[0u64; 3]; K];
         for (i, (part, &column)) in parts.iter_mut().zip(columns).enumerate() {
@@ -145,12 +145,12 @@ impl<const K: usize> Gfn<K> {
         x
     }
 
-    /// x as a digit and what is carried. Cost: about |x/r|.
+    /// Splits x into a digit and a carry. Cost: about |x/r|.
     #[inline(always)]
     fn digit(&self, mut x: i128) -> (u64, i128) {
         let r = i128::from(self.r);
         let mut carry = 0;
-        // Mostly 0 ≤ x < 2r, in no order that a processor could guess.
+        // Usually 0 ≤ x < 2r, and the branch is not predictable.
         let above = x >= r;
         x -= if above { r } else { 0 };
         carry += i128::from(above);

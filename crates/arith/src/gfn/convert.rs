@@ -1,10 +1,10 @@
-//! Elements from and to integers, bytes and digits.
+//! Conversions of elements to and from integers, bytes and digits.
 
 use super::Gfn;
 use crate::field::Field;
 use crate::limbs;
 
-/// Why digits are no element.
+/// The reason why digits do not represent an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoElement {
     /// Too few or too many digits.
@@ -12,15 +12,15 @@ pub enum NoElement {
     Length {
         /// K.
         expected: usize,
-        /// How many there are.
+        /// The number of digits given.
         found: usize,
     },
-    /// A digit that is r or more, elsewhere than in r^k.
+    /// A digit is r or more, in a number other than r^k.
     #[error(
-        "digit {at} is {digit}, but digits are below the radix {radix} (the highest is it in r^k alone)"
+        "digit {at} is {digit}, but digits must be below the radix {radix} (only the element r^k has the highest digit {radix})"
     )]
     Digit {
-        /// Which one, from 0 for the lowest.
+        /// The index of the digit, from 0 for the lowest.
         at: usize,
         /// The digit.
         digit: u64,
@@ -30,10 +30,10 @@ pub enum NoElement {
 }
 
 impl<const K: usize> Gfn<K> {
-    /// The element of these digits, the lowest first.
+    /// The element with these digits, the lowest first.
     ///
     /// # Errors
-    /// There must be K digits, all below r, or 0, …, 0, r.
+    /// The number of digits is not K, or a digit is not below r and the digits are not 0, …, 0, r.
     pub fn from_digits(&self, digits: &[u64]) -> Result<[u64; K], NoElement> {
         let length = NoElement::Length { expected: K, found: digits.len() };
         let element: [u64; K] = digits.try_into().map_err(|_| length)?;
@@ -50,7 +50,7 @@ impl<const K: usize> Gfn<K> {
     pub fn from_limbs(&self, x: &[u64]) -> [u64; K] {
         let mut rest = limbs::trimmed(x).to_vec();
         let mut sum = self.zero();
-        // r^k = −1: blocks of K digits with signs that alternate.
+        // r^k = −1: blocks of K digits with alternating signs.
         let mut negative = false;
         while !rest.is_empty() {
             let mut block = [0; K];
@@ -70,7 +70,7 @@ impl<const K: usize> Gfn<K> {
         let words = self.form.bits().div_ceil(64) as usize;
         let mut x = vec![0; words];
         for &digit in a.iter().rev() {
-            // x < p all the time: nothing is carried out.
+            // x < p throughout: no limb is carried out.
             limbs::mul_small_assign(&mut x, self.r);
             limbs::add_assign(&mut x, &[digit]);
         }

@@ -1,4 +1,4 @@
-//! Which numbers r^k + 1 are meant, and those that are known to be prime.
+//! The numbers r^k + 1, and those known to be prime.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,11 +15,11 @@ pub struct Form {
     k: usize,
 }
 
-/// Why there is no such form.
+/// The reason why a form is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoForm {
     /// w > u ≥ 1 and r < 2^64 do not hold.
-    #[error("2^{w} {} 2^{u} is no radix: it takes w > u >= 1 and less than 2^64", if *.sum { '+' } else { '-' })]
+    #[error("2^{w} {} 2^{u} is not a valid radix: it must be less than 2^64, with w > u >= 1", if *.sum { '+' } else { '-' })]
     Radix {
         /// The exponent of the larger power.
         w: u32,
@@ -28,27 +28,27 @@ pub enum NoForm {
         /// Whether the powers are added.
         sum: bool,
     },
-    /// k is no power of two from 2 to 128.
-    #[error("{0} is no number of digits: it takes a power of two from 2 to 128")]
+    /// k is not a power of two from 2 to 128.
+    #[error("{0} is not a valid number of digits: use a power of two from 2 to 128")]
     Digits(usize),
-    /// A text that says something else.
-    #[error("it takes the form (2^w+2^u)^k+1 or (2^w-2^u)^k+1, such as (2^63+2^34)^8+1")]
+    /// The text is not a form.
+    #[error("expected (2^w+2^u)^k+1 or (2^w-2^u)^k+1, such as (2^63+2^34)^8+1")]
     Text,
 }
 
 impl Form {
-    /// (2^w + 2^u)^k + 1.
+    /// The form (2^w + 2^u)^k + 1.
     ///
     /// # Errors
-    /// It takes w > u ≥ 1, 2^w + 2^u < 2^64, and k a power of two from 2 to 128.
+    /// Not w > u ≥ 1, not 2^w + 2^u < 2^64, or k is not a power of two from 2 to 128.
     pub const fn plus(w: u32, u: u32, k: usize) -> Result<Self, NoForm> {
         Self::new(w, u, true, k)
     }
 
-    /// (2^w − 2^u)^k + 1.
+    /// The form (2^w − 2^u)^k + 1.
     ///
     /// # Errors
-    /// It takes 64 ≥ w > u ≥ 1, and k a power of two from 2 to 128.
+    /// Not 64 ≥ w > u ≥ 1, or k is not a power of two from 2 to 128.
     pub const fn minus(w: u32, u: u32, k: usize) -> Result<Self, NoForm> {
         Self::new(w, u, false, k)
     }
@@ -63,20 +63,20 @@ impl Form {
         Ok(Self { w, u, sum, k })
     }
 
-    /// r.
+    /// The radix r.
     #[must_use]
     pub const fn radix(&self) -> u64 {
         let (high, low) = (1u128 << self.w, 1u128 << self.u);
         (if self.sum { high + low } else { high - low }) as u64
     }
 
-    /// w.
+    /// The exponent w.
     #[must_use]
     pub const fn w(&self) -> u32 {
         self.w
     }
 
-    /// u.
+    /// The exponent u.
     #[must_use]
     pub const fn u(&self) -> u32 {
         self.u
@@ -88,7 +88,7 @@ impl Form {
         self.sum
     }
 
-    /// k, the number of digits.
+    /// The number of digits k.
     #[must_use]
     pub const fn digits(&self) -> usize {
         self.k
@@ -109,7 +109,7 @@ impl Form {
         power
     }
 
-    /// How many bits p has.
+    /// The number of bits of p.
     #[must_use]
     pub fn bits(&self) -> u32 {
         {
@@ -124,14 +124,15 @@ impl Form {
         self.u * self.k as u32
     }
 
-    /// Whether it is one of [`PRIMES`].
+    /// Whether the form is one of [`PRIMES`].
     #[must_use]
     pub fn is_known(&self) -> bool {
         PRIMES.contains(self)
     }
 }
 
-/// Reads what [`Form`] writes: `(2^63+2^34)^8+1`. Spaces may stand anywhere, and − (U+2212) for -.
+/// Parses the output of `Display`: `(2^63+2^34)^8+1`. Spaces are ignored, and − (U+2212) is accepted
+/// for -.
 impl FromStr for Form {
     type Err = NoForm;
 
@@ -154,12 +155,12 @@ impl FromStr for Form {
     }
 }
 
-/// A number of decimal digits alone: no sign.
+/// Parses a decimal number without a sign.
 fn number(text: &str) -> Option<u32> {
     text.bytes().all(|c| c.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
-/// `(2^63+2^34)^8+1`.
+/// Formats as `(2^63+2^34)^8+1`.
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.sum { '+' } else { '-' };

@@ -1,17 +1,17 @@
-//! Products by Karatsuba's way, on the polynomials whose coefficients are the digits.
+//! Products by Karatsuba's method, on the polynomials whose coefficients are the digits.
 
 use super::Gfn;
 use super::column::Column;
 
-/// Shorter polynomials are multiplied by the definition.
+/// Shorter polynomials are multiplied by definition.
 const SHORT: usize = 16;
 
 impl<const K: usize> Gfn<K> {
-    /// a·b: with a = a_0 + a_1·T^h and b likewise, a_0·b_1 + a_1·b_0 is
+    /// a·b: with a = a_0 + a_1·T^h and b = b_0 + b_1·T^h, a_0·b_1 + a_1·b_0 is
     /// a_0·b_0 + a_1·b_1 + (a_0 − a_1)·(b_1 − b_0) (Karatsuba and Ofman 1962).
     ///
-    /// Sums of digits may have 65 bits. Differences have 64 and a sign, each coefficient its own, and
-    /// their products are taken by the definition: only the other two halve again.
+    /// Sums of digits may have 65 bits. Differences have 64 bits and a sign for each coefficient, and
+    /// their products are computed by definition: only the other two products are split again.
     #[must_use]
     pub fn mul_by_karatsuba(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
         if let Some(product) = self.by_minus_one(a, b) {
@@ -28,7 +28,7 @@ impl<const K: usize> Gfn<K> {
     }
 }
 
-/// The 2n − 1 coefficients of a·b, and 0.
+/// Computes the 2n − 1 coefficients of a·b, followed by 0.
 fn multiply(a: &[u64], b: &[u64], product: &mut [Column]) {
     let n = a.len();
     if n <= SHORT {
@@ -53,7 +53,7 @@ fn multiply(a: &[u64], b: &[u64], product: &mut [Column]) {
     }
 }
 
-/// Numbers as sizes and masks: −1 where negative, else 0.
+/// Numbers as absolute values and masks: −1 for negative numbers, else 0.
 type Signed = [(u64, u64); 64];
 
 fn differences(a: &[u64], b: &[u64]) -> Signed {
@@ -64,7 +64,7 @@ fn differences(a: &[u64], b: &[u64]) -> Signed {
     all
 }
 
-/// The 2n − 1 coefficients of a·b, and 0, of the first n.
+/// Computes the 2n − 1 coefficients of a·b, followed by 0, from the first n numbers.
 fn multiply_signed(a: &Signed, b: &Signed, n: usize, product: &mut [Column]) {
     for (i, column) in product.iter_mut().enumerate() {
         let (from, to) = (i.saturating_sub(n - 1), n.min(i + 1));

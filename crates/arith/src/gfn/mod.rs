@@ -3,17 +3,17 @@
 //!
 //! r is a root of unity of order 2k, and a product by a power of r is a rotation of digits.
 //!
-//! | file | what it has |
+//! | file | subject |
 //! |---|---|
-//! | `form` | which p are meant, and the known primes |
+//! | `form` | the numbers p, and the known primes |
 //! | `known` | a type for the field of each known prime |
 //! | `primality` | proofs that p is prime |
 //! | `root` | roots of unity |
 //! | `sum` | sums, and products by powers of r and of ½ |
-//! | `column` | sums of products of digits, and digits of them |
-//! | `product`, `karatsuba`, `transforms` | three ways to multiply |
+//! | `column` | sums of products of digits, and their conversion to digits |
+//! | `product`, `karatsuba`, `transforms` | three multiplication methods |
 //! | `convert` | integers, bytes, digits |
-//! | `dispatch` | the field of a form that is known at run time only |
+//! | `dispatch` | the field of a form known at run time only |
 
 mod column;
 mod convert;
@@ -42,18 +42,18 @@ use column::{Column, Divisor};
 /// The field of a [`Form`] of K digits.
 ///
 /// An element is K digits x_i in radix r, the lowest first: either all digits are below r, or the value
-/// is r^k, with x_(K−1) = r and zeros below.
+/// is r^k, with x_(K−1) = r and the other digits 0.
 #[derive(Debug, Clone)]
 pub struct Gfn<const K: usize> {
     form: Form,
     r: u64,
     divisor: Divisor,
     bias: [Column; 2],
-    /// ω(0), ω(1), …, once somebody asked.
+    /// ω(0), ω(1), …, computed at the first use.
     roots: OnceLock<Vec<[u64; K]>>,
 }
 
-/// Why there is no such field.
+/// The reason why the field does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoField {
     /// The elements of the form have another number of digits.
@@ -61,20 +61,19 @@ pub enum NoField {
     Digits {
         /// The form.
         form: Form,
-        /// K of the type.
+        /// The parameter K of the type.
         digits: usize,
     },
-    /// p is no prime.
-    #[error("{0} is no prime: there is no field of so many elements")]
+    /// p is not a prime.
+    #[error("{0} is not a prime, so there is no field of this order")]
     Composite(Form),
 }
 
 impl<const K: usize> Gfn<K> {
-    /// Z/pZ.
+    /// The field Z/pZ. Cost: nothing for the [`PRIMES`], otherwise a proof as in [`Form::is_prime`].
     ///
     /// # Errors
-    /// The form must have K digits, and p must be prime. Cost: nothing for the [`PRIMES`], else a proof
-    /// as in [`Form::is_prime`].
+    /// The form does not have K digits, or p is not prime.
     pub fn new(form: Form) -> Result<Self, NoField> {
         if form.digits() != K {
             return Err(NoField::Digits { form, digits: K });
@@ -85,7 +84,7 @@ impl<const K: usize> Gfn<K> {
         Ok(Self::ring(form))
     }
 
-    /// Z/pZ, whether p is prime or not.
+    /// The ring Z/pZ, whether p is prime or not.
     fn ring(form: Form) -> Self {
         debug_assert_eq!(form.digits(), K, "{form}");
         let r = form.radix();
@@ -126,7 +125,7 @@ impl<const K: usize> Field for Gfn<K> {
     fn square(&self, a: &[u64; K]) -> [u64; K] {
         self.squared(a)
     }
-    /// As in [`Field::inverse`]. Cost: about log2(p) squarings.
+    /// See [`Field::inverse`]. Cost: about log2(p) squarings.
     fn inverse(&self, a: &[u64; K]) -> Option<[u64; K]> {
         // a^(p − 2), p − 2 = (r − 1)·(r^(k−1) + … + 1).
         if *a == self.zero() {
@@ -135,8 +134,8 @@ impl<const K: usize> Field for Gfn<K> {
         let base = self.pow(a, &[self.r - 1]);
         Some((1..K).fold(base, |power, _| self.mul(&self.pow_radix(&power), &base)))
     }
-    /// As in [`Field::root_of_unity`]; `None` beyond order 2^40 too. ω(log2 2k) = r, and beyond it ω(m + 1)
-    /// is the smaller one of the square roots of ω(m). Cost: the first time about log2(p) squarings.
+    /// See [`Field::root_of_unity`]; `None` also beyond order 2^40. ω(log2 2k) = r, and for larger m,
+    /// ω(m + 1) is the smaller square root of ω(m). Cost: about log2(p) squarings at the first call.
     fn root_of_unity(&self, log2: u32) -> Option<[u64; K]> {
         self.roots.get_or_init(|| self.all_roots()).get(log2 as usize).copied()
     }
@@ -148,7 +147,7 @@ impl<const K: usize> Field for Gfn<K> {
     }
 }
 
-/// Fields of the same form are the same.
+/// Fields of the same form are equal.
 impl<const K: usize> PartialEq for Gfn<K> {
     fn eq(&self, other: &Self) -> bool {
         self.form == other.form

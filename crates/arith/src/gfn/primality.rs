@@ -9,11 +9,11 @@ impl Form {
     ///
     /// The prime factors q of p − 1 are those of r. p is prime if for each of them there is an a with
     /// a^(p−1) = 1 and a^((p−1)/q) ≠ 1 mod p (Brillhart, Lehmer and Selfridge 1975, *New primality
-    /// criteria and factorizations of 2^m ± 1*, theorem 1). An a that is no square mod p shows by
-    /// a^((p−1)/2) ≠ −1 that p is composite, which some small a does for every composite number
+    /// criteria and factorizations of 2^m ± 1*, theorem 1). If a is a non-residue mod p by its Jacobi
+    /// symbol and a^((p−1)/2) ≠ −1, then p is composite; every composite number has such a small a
     /// (Solovay and Strassen 1977).
     ///
-    /// Cost: some powers, each of log2(p) squarings; for composite numbers mostly one.
+    /// Cost: several powers, each of log2(p) squarings; usually one for composite numbers.
     #[must_use]
     pub fn is_prime(&self) -> bool {
         if let [p] = self.modulus()[..] {
@@ -35,10 +35,11 @@ impl Form {
         (primes::pow_mod(self.radix(), self.digits() as u64, q) + 1) % q
     }
 
-    /// Small primes q that are no squares modulo a prime p, ascending.
+    /// Small primes q that would be non-residues if p is prime, ascending.
     pub(super) fn non_squares(self) -> impl Iterator<Item = u64> {
         primes::primes_between(2, u64::MAX).filter(move |&q| match q {
-            // A square modulo 8n ± 1 (p is 1 or 5 mod 8), the others by reciprocity: p is 1 mod 4.
+            // 2 is a square modulo 8n ± 1 (p is 1 or 5 mod 8); the others by reciprocity, as p is 1 mod
+            // 4.
             2 => self.modulo(8) == 5,
             _ => {
                 let residue = self.modulo(q);
@@ -58,7 +59,7 @@ impl<const K: usize> Gfn<K> {
         let mut open = primes::prime_factors(self.r);
         let (one, minus_one) = (self.one(), self.neg(&self.one()));
         for a in self.form.non_squares() {
-            // a^((p−1)/q) = b^(r/q) of b = a^(r^(k−1)).
+            // a^((p−1)/q) = b^(r/q) for b = a^(r^(k−1)).
             let b = (1..K).fold(self.from_u64(a), |power, _| self.pow_radix(&power));
             if self.pow(&b, &[self.r / 2]) != minus_one {
                 return false;
@@ -76,14 +77,14 @@ impl<const K: usize> Gfn<K> {
         (0..self.form.u()).fold(self.pow_odd(a), |power, _| self.square(&power))
     }
 
-    /// a^s, s = 2^(w−u) ± 1 the odd part of r. Cost: w − u squarings, few other products.
+    /// a^s, where s = 2^(w−u) ± 1 is the odd part of r. Cost: w − u squarings and a few other products.
     pub(super) fn pow_odd(&self, a: &[u64; K]) -> [u64; K] {
         let n = self.form.w() - self.form.u();
         let squared = |x: [u64; K], times: u32| (0..times).fold(x, |x, _| self.square(&x));
         if self.form.is_sum() {
             return self.mul(&squared(*a, n), a);
         }
-        // a^(2^m − 1) for the leading bits m of n.
+        // a^(2^m − 1), where m runs through the leading bits of n.
         let (mut power, mut m) = (*a, 1);
         for bit in (0..n.ilog2()).rev() {
             power = self.mul(&squared(power, m), &power);

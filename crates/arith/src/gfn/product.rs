@@ -1,11 +1,11 @@
-//! Products by the columns of the definition, and which way is taken for which K.
+//! Products by the columns of the definition, and the choice of the method for each K.
 
 use super::Gfn;
 use super::column::Column;
 
 impl<const K: usize> Gfn<K> {
-    /// a·b the fastest way for K, by measurement (with AVX2; Karatsuba's way is behind one of the two for
-    /// all K).
+    /// a·b by the fastest method for K, by measurement (with AVX2; Karatsuba's method is slower than
+    /// one of the two others for all K).
     pub(super) fn product(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
         match K {
             ..128 => self.mul_by_columns(a, b),
@@ -13,7 +13,7 @@ impl<const K: usize> Gfn<K> {
         }
     }
 
-    /// a² the fastest way for K.
+    /// a² by the fastest method for K.
     pub(super) fn squared(&self, a: &[u64; K]) -> [u64; K] {
         match K {
             ..128 => self.square_by_columns(a),
@@ -21,8 +21,8 @@ impl<const K: usize> Gfn<K> {
         }
     }
 
-    /// a·b by the K² products of digits, added up in columns of 192 bits: c_i = Σ_(j ≤ i) a_j·b_(i−j) −
-    /// Σ_(j > i) a_j·b_(K+i−j).
+    /// a·b by K² products of digits, summed in columns of 192 bits: c_i = Σ_(j ≤ i)
+    /// a_j·b_(i−j) − Σ_(j > i) a_j·b_(K+i−j).
     #[must_use]
     pub fn mul_by_columns(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
         if let Some(product) = self.by_minus_one(a, b) {
@@ -60,7 +60,7 @@ impl<const K: usize> Gfn<K> {
         self.resolved(&columns)
     }
 
-    /// a·b if one of them is −1.
+    /// a·b if one of the factors is −1.
     pub(super) fn by_minus_one(&self, a: &[u64; K], b: &[u64; K]) -> Option<[u64; K]> {
         let other = match (self.is_minus_one(a), self.is_minus_one(b)) {
             (true, _) => b,
@@ -76,7 +76,7 @@ impl<const K: usize> Gfn<K> {
         one
     }
 
-    /// a·b by the definition, digit by digit, divided by the machine's own division: the oracle.
+    /// a·b by definition, digit by digit, with the machine's division: the oracle.
     #[must_use]
     pub fn mul_schoolbook(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
         let mut sums = [0i128; K];

@@ -1,18 +1,18 @@
-//! Roots of unity that have r among their powers.
+//! Roots of unity whose powers include r.
 
 use super::Gfn;
 use crate::field::Field;
 
-/// Roots are kept to this order, 2^40: longer vectors fit no memory.
+/// Roots are stored up to this order, 2^40: longer vectors do not fit in memory.
 const LOG2_LONGEST: u32 = 40;
 
 impl<const K: usize> Gfn<K> {
-    /// ω(0), ω(1), … to the 2-adicity of p, or to 2^40.
+    /// ω(0), ω(1), …, up to the 2-adicity of p, at most 2^40.
     ///
-    /// Let g(m) be roots of any kind, g(m)² = g(m − 1): powers of an a that is no square. Then ω(m) = g(m)^e
-    /// for an odd e, and the square roots of ω(m) are g(m + 1)^e and its negative, which is the power
-    /// e + 2^m. So e is found bit by bit, where Algorithm 1 of Chen et al. 2018 (appendix) looks for e among
-    /// all numbers below 2k.
+    /// Let g(m) be arbitrary roots with g(m)² = g(m − 1): powers of a non-residue a. Then ω(m) = g(m)^e
+    /// for an odd e, and the square roots of ω(m) are g(m + 1)^e and its negative, which is
+    /// g(m + 1)^(e + 2^m). So e is computed bit by bit, whereas Algorithm 1 of Chen et al. 2018
+    /// (appendix) searches e among all numbers below 2k.
     ///
     /// Cost: log2(p) squarings for g, and about 400 products.
     pub(super) fn all_roots(&self) -> Vec<[u64; K]> {
@@ -40,7 +40,7 @@ impl<const K: usize> Gfn<K> {
             let root = bits.iter().fold(one, |x, bit| self.mul(&x, &generators[m - bit]));
             let other = self.neg(&root);
             let keep = match of_radix >> m {
-                // By digits from the highest one: the order of the integers.
+                // Compares digits from the highest on: the order of the integers.
                 0 => root.iter().rev().lt(other.iter().rev()),
                 step => root == self.mul_by_radix_power(&one, step),
             };

@@ -26,7 +26,7 @@ impl<const K: usize> Gfn<K> {
 
     /// a − b.
     pub(super) fn difference(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
-        // A highest digit r is as good as any other here.
+        // A highest digit r needs no special treatment here.
         let (mut difference, mut borrow) = ([0; K], false);
         for (difference, (&a, &b)) in difference.iter_mut().zip(a.iter().zip(b)) {
             let (digit, below) = a.overflowing_sub(b);
@@ -79,7 +79,7 @@ impl<const K: usize> Gfn<K> {
         a[K - 1] == self.r
     }
 
-    /// a·r^i by a rotation, for any i: r^2k = 1. Cost: that of a difference.
+    /// a·r^i by a rotation, for any i, as r^2k = 1. Cost: that of a difference.
     #[must_use]
     pub fn mul_by_radix_power(&self, a: &[u64; K], i: u64) -> [u64; K] {
         let i = (i % (2 * K as u64)) as usize;
@@ -96,10 +96,10 @@ impl<const K: usize> Gfn<K> {
         self.difference(&plus, &minus)
     }
 
-    /// a/2^l, for any l. Cost: that of a sum for each u of l; u as in [`Form::u`](super::Form::u).
+    /// a/2^l, for any l. Cost: that of a sum for each u bits of l; u as in [`Form::u`](super::Form::u).
     ///
-    /// If 2^l divides r, a digit h·2^l + m at r^j gives h there and m·r/2^l at r^(j−1), which is −r^(k−1)
-    /// for j = 0.
+    /// If 2^l divides r, a digit h·2^l + m at r^j contributes h there and m·r/2^l at r^(j−1), which is
+    /// −r^(k−1) for j = 0.
     #[must_use]
     pub fn div_by_power_of_two(&self, a: &[u64; K], l: u32) -> [u64; K] {
         let (mut x, mut left) = (*a, l);

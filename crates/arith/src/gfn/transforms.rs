@@ -1,4 +1,4 @@
-//! Products by number-theoretic transforms mod T^K + 1, over three primes at once.
+//! Products by number-theoretic transforms mod T^K + 1, modulo three primes at once.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use super::Gfn;
 use super::column::Column;
 use crate::f50::{F50, PRIMES};
 
-/// One number for each prime. There are four for the width of the vectors; three matter.
+/// One number per prime. There are four, the width of vectors; three are used.
 type Lanes = [f64; 4];
 
 /// Fixed factors w with RN(w/p), as in [`F50::mul_by`].
@@ -24,7 +24,7 @@ struct Tables {
     inverse: Lanes,
     /// 2^32.
     shift: Factors,
-    /// Entry 2^s + j has w of the node x^2n − w² = (x^n − w)·(x^n + w), the j-th of its layer; node 1 is
+    /// Entry 2^s + j is the w of node x^2n − w² = (x^n − w)·(x^n + w), the j-th of its layer; node 1 is
     /// x^K + 1. The nodes below it do not depend on K.
     nodes: Vec<Factors>,
     inverses: Vec<Factors>,
@@ -54,7 +54,7 @@ impl Tables {
             all
         };
         let roots = fields.map(|field| field.root_of_unity(LOG2_LONGEST + 1));
-        // w as a power of a root of order 2K: halved from node to node.
+        // w as a power of a root of order 2K, with the exponent halved from node to node.
         let mut exponents = vec![0u64, 1 << (LOG2_LONGEST - 1)];
         for node in 1..1 << (LOG2_LONGEST - 1) {
             let half = exponents[node] / 2;
@@ -117,10 +117,11 @@ impl Tables {
         })
     }
 
-    /// From digits to values at the roots of x^K + 1, at most p/2 + 2 in size.
+    /// Transforms digits to values at the roots of x^K + 1, of absolute value at most p/2 + 2.
     ///
-    /// A digit comes as at most 0.57p. A layer makes x·17/16 + p/2 of x: four layers 2.93p, after which
-    /// all are reduced; three more layers 2.3p. Products by factors take up to 4p.
+    /// A digit is at most 0.57p initially. A layer maps the bound x to x·17/16 + p/2: after four layers
+    /// it is 2.93p and all values are reduced; after three more layers it is 2.3p. Products by factors
+    /// accept up to 4p.
     #[inline(always)]
     fn forward<const K: usize>(&self, digits: &[u64; K]) -> [Lanes; K] {
         let mut x = [[0.0; 4]; K];
@@ -148,7 +149,8 @@ impl Tables {
         x
     }
 
-    /// The way back, from 0.57p to 0.55p. Two layers make 2.3p at most of 0.57p, then all are reduced.
+    /// The inverse transform, from 0.57p to 0.55p. Two layers map 0.57p to at most 2.3p; then all
+    /// values are reduced.
     #[inline(always)]
     fn backward<const K: usize>(&self, x: &mut [Lanes; K]) {
         for s in (0..K.ilog2()).rev() {
@@ -173,8 +175,9 @@ impl Tables {
         }
     }
 
-    /// The number x_0 + q_0·(x_1 + q_1·x_2) below 2^135 in size with these residues, |x_i| ≤ q_i/2 + 2 (Garner
-    /// 1959): the sum is at most q_0·q_1·q_2/2 and a little in size, and there is no other one.
+    /// The number x_0 + q_0·(x_1 + q_1·x_2) of absolute value below 2^135 with these residues,
+    /// |x_i| ≤ q_i/2 + 2 (Garner 1959). The absolute value is at most slightly above q_0·q_1·q_2/2, so
+    /// the number is unique.
     #[inline(always)]
     fn recombined(&self, residues: Lanes) -> Column {
         let x_0 = residues[0];
@@ -219,21 +222,21 @@ fn convolve_with_itself<const K: usize>(tables: &Tables, a: &[u64; K], out: &mut
 }
 
 impl<const K: usize> Gfn<K> {
-    /// a·b by the convolution of the digits mod T^K + 1: transforms modulo three primes near 2^50, whose
-    /// product is far above the sums of K products of digits.
+    /// a·b by the convolution of the digits mod T^K + 1: transforms modulo three primes near 2^50,
+    /// whose product is much larger than the sums of K products of digits.
     #[must_use]
     pub fn mul_by_transforms(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
         if let Some(product) = self.by_minus_one(a, b) {
             return product;
         }
-        // The tables are there: the primes are.
+        // The tables exist, because the primes do.
         let Some(tables) = &*TABLES else { return self.mul_by_columns(a, b) };
         let mut columns = [Column::default(); K];
         convolve(tables, a, b, &mut columns);
         self.resolved(&columns)
     }
 
-    /// a² in the same way, with two transforms instead of three.
+    /// a² by the same method, with two transforms instead of three.
     #[must_use]
     pub fn square_by_transforms(&self, a: &[u64; K]) -> [u64; K] {
         if self.is_minus_one(a) {

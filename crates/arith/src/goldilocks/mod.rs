@@ -1,16 +1,15 @@
 //! The field Z/qZ, q = 2^64 − 2^32 + 1 = 2^32·3·5·17·257·65537 + 1 (prime).
 //!
-//! Two facts make it fast: 2^64 ≡ 2^32 − 1 and 2^96 ≡ −1, so that a 128-bit
-//! product reduces by shifts and adds (Solinas 1999, *Generalized Mersenne
-//! Numbers*), and multiplication by any root of unity whose order divides 192
-//! is a shift.
+//! Two facts make it fast: 2^64 ≡ 2^32 − 1 and 2^96 ≡ −1. A 128-bit product is reduced by shifts and
+//! additions (Solinas 1999, *Generalized Mersenne Numbers*), and multiplication by any root of unity
+//! whose order divides 192 is a shift.
 //!
 //! # Representations
 //!
-//! *Canonical*: a `u64` x with 0 ≤ x < q. *Lazy*: any `u64`, standing for
-//! x mod q; the 2^32 − 1 values from q up are second names of 0 … 2^32 − 2.
-//! Every function here takes canonical operands and returns canonical results
-//! unless its doc says otherwise; [`canonical`] leads from lazy to canonical.
+//! *Canonical*: a `u64` x with 0 ≤ x < q. *Lazy*: any `u64`, representing x mod q; the 2^32 − 1 values
+//! from q on represent 0 … 2^32 − 2 a second time. Every function here expects canonical operands and
+//! returns canonical results unless its doc states otherwise; [`canonical`] converts from lazy to
+//! canonical.
 
 mod field;
 mod roots;
@@ -24,8 +23,8 @@ pub const Q: u64 = 0xffff_ffff_0000_0001;
 /// ε = 2^64 mod q = 2^32 − 1.
 pub const EPSILON: u64 = 0xffff_ffff;
 
-/// Values at which arithmetic mod q carries, borrows or wraps: 0 and 1, both sides of 2^31, 2^32, 2^33 and 2^63, of q/2, and
-/// below q. For tests.
+/// Values at which arithmetic mod q carries, borrows or wraps, for tests: 0 and 1, values on both sides
+/// of 2^31, 2^32, 2^33, 2^63 and q/2, and values below q.
 pub const CORNERS: [u64; 22] = [
     0,
     1,
@@ -72,7 +71,7 @@ pub const fn add(a: u64, b: u64) -> u64 {
 #[must_use]
 pub const fn sub(a: u64, b: u64) -> u64 {
     let (d, borrow) = a.overflowing_sub(b);
-    // With a borrow d stands for a − b + 2^64, and q = 2^64 − ε.
+    // After a borrow, d represents a − b + 2^64, and q = 2^64 − ε.
     d.wrapping_sub(EPSILON * borrow as u64)
 }
 
@@ -94,18 +93,18 @@ pub const fn double(a: u64) -> u64 {
 #[inline(always)]
 #[must_use]
 pub const fn halve(a: u64) -> u64 {
-    // An odd a is made even by q: (a + q)/2 = (a − 1)/2 + (q + 1)/2 < q.
+    // An odd a is made even by adding q: (a + q)/2 = (a − 1)/2 + (q + 1)/2 < q.
     (a >> 1) + (a & 1) * Q.div_ceil(2)
 }
 
-/// a·b. Lazy operands are welcome; the result is canonical.
+/// a·b. Operands may be lazy; the result is canonical.
 #[inline(always)]
 #[must_use]
 pub const fn mul(a: u64, b: u64) -> u64 {
     reduce(a as u128 * b as u128)
 }
 
-/// a². A lazy operand is welcome; the result is canonical.
+/// a². The operand may be lazy; the result is canonical.
 #[inline(always)]
 #[must_use]
 pub const fn square(a: u64) -> u64 {
@@ -114,7 +113,7 @@ pub const fn square(a: u64) -> u64 {
 
 /// x mod q for any 128-bit x.
 ///
-/// With x = l + 2^64·m + 2^96·h (m, h < 2^32) it is l + ε·m − h.
+/// For x = l + 2^64·m + 2^96·h (m, h < 2^32), x ≡ l + ε·m − h.
 #[inline(always)]
 #[must_use]
 pub const fn reduce(x: u128) -> u64 {
@@ -181,7 +180,7 @@ pub const fn from_i64(v: i64) -> u64 {
 #[inline(always)]
 #[must_use]
 pub const fn to_i64(a: u64) -> i64 {
-    // Read as two's complement, a − q is a + ε.
+    // In two's complement, a − q is a + ε.
     if a > Q / 2 { a.wrapping_add(EPSILON) as i64 } else { a as i64 }
 }
 

@@ -2,8 +2,8 @@
 
 use super::{Q, pow};
 
-/// 554 generates the multiplicative group, and its 64-th root of unity is the
-/// number 8 (Hérault 2025, §2): transforms up to length 64 need shifts only.
+/// 554 generates the multiplicative group, and its power of order 64 is the number 8 (Hérault 2025,
+/// §2): transforms of up to 64 points need shifts only.
 pub const GENERATOR: u64 = 554;
 
 /// q − 1 = 2^32·3·5·17·257·65537.
@@ -15,17 +15,16 @@ const ORDER_OF_TWO: u64 = 192;
 /// ω_n = 554^((q−1)/n), an element of order exactly n; `None` unless n divides
 /// q − 1.
 ///
-/// All are powers of one another: ω_n = ω_mn^m. In particular ω_64 = 8,
-/// ω_8 = 2^24 and ω_4 = 2^48.
+/// The roots are compatible: ω_n = ω_mn^m. In particular ω_64 = 8, ω_8 = 2^24 and ω_4 = 2^48.
 #[must_use]
 pub const fn root_of_unity(n: u64) -> Option<u64> {
     if n == 0 || !GROUP.is_multiple_of(n) { None } else { Some(pow(GENERATOR, GROUP / n)) }
 }
 
-/// Why there is no n-th root of 2.
+/// The reason why 2 has no n-th root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoRoot {
-    /// There is no 0-th root.
+    /// n is 0.
     #[error("there is no 0-th root of 2")]
     Zero,
     /// 2 is not an n-th power.
@@ -43,14 +42,12 @@ pub enum NoRoot {
 
 /// An r with r^n = 2.
 ///
-/// It exists exactly when g = gcd(n, q − 1) divides
-/// (q − 1)/192 = 2^26·5·17·257·65537: the group is cyclic, so the n-th powers
-/// are the g-th powers, which are the elements whose order divides (q − 1)/g;
-/// and 2 has order 192. Among transform lengths (divisors of q − 1) these are
-/// 2^k and 5·2^k for k ≤ 26, while no multiple of 3 or of 2^27 has one.
+/// It exists if and only if g = gcd(n, q − 1) divides (q − 1)/192 = 2^26·5·17·257·65537. The group is
+/// cyclic, so the n-th powers are the g-th powers, which are the elements whose order divides
+/// (q − 1)/g; and 2 has order 192. Among transform lengths (divisors of q − 1), 2^k and 5·2^k have such
+/// a root for k ≤ 26, while no multiple of 3 or of 2^27 has one.
 ///
-/// For n dividing (q − 1)/192 the root is ω_(192n)^t, with the one t for
-/// which 2 = ω_192^t.
+/// For n dividing (q − 1)/192 the root is ω_(192n)^t, with the unique t for which 2 = ω_192^t.
 pub const fn nth_root_of_two(n: u64) -> Result<u64, NoRoot> {
     if n == 0 {
         return Err(NoRoot::Zero);
@@ -59,10 +56,9 @@ pub const fn nth_root_of_two(n: u64) -> Result<u64, NoRoot> {
     if !(GROUP / ORDER_OF_TWO).is_multiple_of(g) {
         return Err(NoRoot::NotAPower { n, gcd: g });
     }
-    // 2 = GENERATOR^e. Wanted: y with n·y ≡ e mod q − 1, that is
-    // (n/g)·y ≡ e/g mod (q − 1)/g. There n/g is a unit: 2 divides n at most 26
-    // times, 3 does not divide it, and any other prime of q − 1 is gone from
-    // (q − 1)/g as soon as it divides n.
+    // 2 = GENERATOR^e. Find y with n·y ≡ e mod q − 1, that is, (n/g)·y ≡ e/g mod (q − 1)/g. There n/g
+    // is a unit: 2 divides n at most 26 times, 3 does not divide it, and if any other prime of q − 1
+    // divides n, it does not divide (q − 1)/g.
     let e = GROUP / ORDER_OF_TWO * log_of_two();
     let modulus = GROUP / g;
     let y = mul_mod(e / g % modulus, inverse_mod(n / g % modulus, modulus), modulus);
@@ -92,7 +88,7 @@ const fn mul_mod(a: u64, b: u64, m: u64) -> u64 {
 
 /// 1/a mod m for coprime a and m (0 when m = 1), by Euclid's algorithm.
 const fn inverse_mod(a: u64, m: u64) -> u64 {
-    // Each remainder is ≡ (its coefficient)·a mod m, |coefficient| ≤ m.
+    // Each remainder is ≡ (its coefficient)·a mod m, with |coefficient| ≤ m.
     let (mut r0, mut r1) = (m as i128, a as i128);
     let (mut c0, mut c1) = (0i128, 1i128);
     while r1 != 0 {
@@ -151,7 +147,7 @@ mod tests {
                 assert_eq!(mul(r, inverse(r).unwrap()), 1);
             }
         }
-        // Exponents with no factor in common with q − 1, or with other factors beside.
+        // Exponents without a common factor with q − 1, or with additional factors.
         for n in [7u64, 11, 49, 7 * 32, 25, 34 * 17, u64::MAX / 3 / 257] {
             match nth_root_of_two(n) {
                 Ok(r) => assert_eq!(pow(r, n), 2, "n = {n}"),

@@ -1,9 +1,9 @@
-//! The field against `u128 % q`, on corners and at random.
+//! Compares the field with `u128 % q`, at corners and at random.
 
 use super::*;
 use proptest::prelude::*;
 
-/// Where carries, borrows and the two representations meet.
+/// Values at carries, borrows and the limits of the two representations.
 fn corners() -> Vec<u64> {
     let mut values = vec![0, 1, 2, 3, 7, Q / 2, Q / 2 + 1, Q / 2 + 2, u64::MAX, u64::MAX - 1];
     for centre in [1u64 << 31, 1 << 32, 1 << 33, 1 << 63, Q, 0u64.wrapping_sub(1 << 33)] {

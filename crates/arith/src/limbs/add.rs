@@ -1,8 +1,8 @@
-//! Addition, subtraction and comparison of equally long numbers, and leading zeros.
+//! Addition, subtraction and comparison of numbers, and removal of leading zeros.
 
 use core::cmp::Ordering;
 
-/// a ← a + b mod 2^(64·n), n = `a.len()`; returns the carry out.
+/// Computes a ← a + b mod 2^(64·n), n = `a.len()`; returns the carry out.
 ///
 /// `b` may be shorter than `a`; missing limbs are zero. Cost O(n).
 ///
@@ -24,7 +24,7 @@ pub fn add_assign(a: &mut [u64], b: &[u64]) -> bool {
     carry
 }
 
-/// a ← a − b mod 2^(64·n), n = `a.len()`; returns the borrow out.
+/// Computes a ← a − b mod 2^(64·n), n = `a.len()`; returns the borrow out.
 ///
 /// `b` may be shorter than `a`; missing limbs are zero. Cost O(n).
 ///
@@ -46,7 +46,7 @@ pub fn sub_assign(a: &mut [u64], b: &[u64]) -> bool {
     borrow
 }
 
-/// Compares two numbers of any lengths; leading zero limbs do not matter.
+/// Compares two numbers of any lengths; leading zero limbs are ignored.
 #[must_use]
 pub fn compare(a: &[u64], b: &[u64]) -> Ordering {
     let longest = a.len().max(b.len());
@@ -64,7 +64,7 @@ pub fn trimmed(a: &[u64]) -> &[u64] {
     &a[..a.iter().rposition(|&x| x != 0).map_or(0, |top| top + 1)]
 }
 
-/// Drops leading zero limbs.
+/// Removes leading zero limbs.
 pub fn trim(a: &mut Vec<u64>) {
     a.truncate(trimmed(a).len());
 }

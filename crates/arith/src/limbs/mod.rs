@@ -1,8 +1,8 @@
-//! Natural numbers as little-endian slices of `u64` limbs, x = Σ x_i·2^(64·i): the operations that
-//! take one pass over the limbs.
+//! Natural numbers as little-endian slices of `u64` limbs, x = Σ x_i·2^(64·i): operations in one pass
+//! over the limbs.
 //!
-//! Fields with long moduli convert by them; products, division and all that is built on these are in
-//! the crate `warpint-natural`.
+//! Fields with long moduli use them for conversions. Products, division and the algorithms built on
+//! them are in the crate `warpint-natural`.
 
 mod add;
 #[cfg(test)]

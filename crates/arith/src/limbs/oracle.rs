@@ -2,7 +2,7 @@
 
 use super::{add_assign, compare, mul_small_assign, sub_assign};
 
-/// a·b, of `a.len() + b.len()` limbs: the sum of a's multiples by the limbs of b.
+/// a·b, of `a.len() + b.len()` limbs: the sum of the products of a by the limbs of b.
 pub(crate) fn mul(a: &[u64], b: &[u64]) -> Vec<u64> {
     let mut product = vec![0; a.len() + b.len()];
     for (i, &limb) in b.iter().enumerate() {
@@ -14,7 +14,7 @@ pub(crate) fn mul(a: &[u64], b: &[u64]) -> Vec<u64> {
     product
 }
 
-/// a mod m of `m.len()` limbs: bit by bit from the highest on, each doubles the remainder.
+/// a mod m of `m.len()` limbs, bit by bit from the highest on; each step doubles the remainder.
 ///
 /// # Panics
 /// If m is zero.

@@ -1,6 +1,6 @@
 //! Operations with one machine word.
 
-/// a ← a·m mod 2^(64·n); returns the limb carried out. Cost O(n).
+/// Computes a ← a·m mod 2^(64·n); returns the limb carried out. Cost O(n).
 pub fn mul_small_assign(a: &mut [u64], m: u64) -> u64 {
     let mut carry = 0u64;
     for x in a {
@@ -11,7 +11,7 @@ pub fn mul_small_assign(a: &mut [u64], m: u64) -> u64 {
     carry
 }
 
-/// a ← ⌊a/d⌋; returns a mod d. Cost O(n).
+/// Computes a ← ⌊a/d⌋; returns a mod d. Cost O(n).
 ///
 /// # Panics
 /// If `d` is zero.

@@ -1,13 +1,13 @@
-//! Prime fields that others use, with their usual non-residues.
+//! Well-known prime fields, with their usual non-residues.
 
 use super::{NoField, PrimeField};
 
-/// A modulus, and the non-residue whose powers the published roots of unity are.
+/// A modulus, and the non-residue whose powers are the published roots of unity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Known<const L: usize> {
-    /// What it is called.
+    /// The name of the field.
     pub name: &'static str,
-    /// p, little-endian.
+    /// The prime p, little-endian.
     pub modulus: [u64; L],
     /// A quadratic non-residue.
     pub non_residue: u64,
@@ -17,7 +17,7 @@ impl<const L: usize> Known<L> {
     /// The field.
     ///
     /// # Errors
-    /// As of [`PrimeField::with_non_residue`]: none for the constants here.
+    /// As for [`PrimeField::with_non_residue`]; the constants here cause none.
     pub fn field(&self) -> Result<PrimeField<L>, NoField> {
         PrimeField::with_non_residue(self.modulus, self.non_residue)
     }
@@ -64,8 +64,9 @@ pub const BLS12_377_BASE: Known<6> = Known {
     non_residue: 5,
 };
 
-/// The primes 2^(64·L) − c·2^20 + 1 with the smallest c: all bits above the lowest word are set, so that carries
-/// run far; roots of unity have orders up to 2^20. `None` for an L that has none here.
+/// The primes 2^(64·L) − c·2^20 + 1 with the smallest c. All bits above the lowest word are set, so
+/// that carries are long. Roots of unity have orders up to 2^20. `None` if this table has no prime for
+/// L.
 #[must_use]
 pub const fn full<const L: usize>() -> Option<[u64; L]> {
     let c: u64 = match L {

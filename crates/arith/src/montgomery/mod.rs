@@ -1,9 +1,10 @@
 //! Fields Z/pZ of any odd prime p < 2^(64·L), by Montgomery multiplication (Montgomery 1985, *Modular
 //! multiplication without trial division*).
 //!
-//! With R = 2^(64·L), x is kept as x·R mod p, and a product is a·b/R mod p: the multiple of p that makes
-//! a·b divisible by R is found word by word, from the lowest up (Koç, Acar and Kaliski 1996, *Analyzing and
-//! comparing Montgomery multiplication algorithms*, method CIOS). A product takes 2L² + L products of words.
+//! With R = 2^(64·L), x is represented by x·R mod p, and a product is a·b/R mod p. The multiple of p
+//! that makes a·b divisible by R is computed word by word, from the lowest up (Koç, Acar and Kaliski
+//! 1996, *Analyzing and comparing Montgomery multiplication algorithms*, method CIOS). A product takes
+//! 2L² + L products of words.
 
 pub mod known;
 mod prime;
@@ -13,7 +14,7 @@ mod words;
 
 use crate::field::Field;
 
-/// The most words of a modulus.
+/// The largest number of words of a modulus.
 pub const MAX_WORDS: usize = 64;
 
 /// Z/pZ for a prime p of at most 64·L bits.
@@ -25,48 +26,50 @@ pub struct PrimeField<const L: usize> {
     /// R mod p and R² mod p.
     one: [u64; L],
     square: [u64; L],
-    /// s with p − 1 = odd·2^s.
+    /// The s with p − 1 = odd·2^s.
     two_adicity: u32,
     /// A root of unity of order 2^s.
     root: Residue<L>,
 }
 
-/// An element of a [`PrimeField`]: x·R mod p for x.
+/// An element x of a [`PrimeField`], stored as x·R mod p.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Residue<const L: usize>([u64; L]);
 
-/// Why there is no such field.
+/// The reason why the field does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoField {
     /// The modulus has no words or too many.
-    #[error("a modulus of {0} words: it takes 1 to {MAX_WORDS}")]
+    #[error("the modulus has {0} words: use 1 to {MAX_WORDS}")]
     Words(usize),
-    /// The modulus is no odd prime.
-    #[error("the modulus is no odd prime: give one that is")]
+    /// The modulus is not an odd prime.
+    #[error("the modulus is not an odd prime")]
     NotPrime,
     /// The number given as a non-residue is a square.
-    #[error("{0} is a square modulo the prime: give a quadratic non-residue, as a generator is")]
+    #[error("{0} is a square modulo the prime: give a quadratic non-residue, such as a generator")]
     Square(u64),
 }
 
 impl<const L: usize> PrimeField<L> {
-    /// Z/pZ, p in little-endian limbs. Roots of unity are powers of the smallest number that is no square.
+    /// The field Z/pZ, with p in little-endian limbs. Roots of unity are powers of the smallest
+    /// non-residue.
     ///
-    /// That p is prime is not proven: it must be a strong probable prime to the bases 2, 3, 5, …, 37 (the
-    /// first twelve primes). Composite numbers that pass are extremely rare, but can be made on purpose.
-    /// Cost: some 14·log2(p) products.
+    /// The primality of p is not proven: p must be a strong probable prime to the bases 2, 3, 5, …, 37
+    /// (the first twelve primes). Composite numbers that pass are extremely rare, but can be
+    /// constructed. Cost: about 14·log2(p) products.
     ///
     /// # Errors
-    /// p must be an odd prime, of 1 to 64 words.
+    /// p is not an odd prime of 1 to 64 words.
     pub fn new(modulus: [u64; L]) -> Result<Self, NoField> {
         Self::create(modulus, None)
     }
 
-    /// The same with roots of unity that are powers of a given non-residue, for example a generator: ω(s) is
-    /// non_residue^((p − 1)/2^s), 2^s the largest power of two that divides p − 1.
+    /// Like [`PrimeField::new`], with roots of unity that are powers of a given non-residue, for
+    /// example a generator: ω(s) is non_residue^((p − 1)/2^s), where 2^s is the largest power of two
+    /// that divides p − 1.
     ///
     /// # Errors
-    /// As of [`PrimeField::new`], and the number must be no square modulo p.
+    /// As for [`PrimeField::new`], and `non_residue` is a square modulo p.
     pub fn with_non_residue(modulus: [u64; L], non_residue: u64) -> Result<Self, NoField> {
         Self::create(modulus, Some(non_residue))
     }
@@ -80,7 +83,7 @@ impl<const L: usize> PrimeField<L> {
             return Err(NoField::NotPrime);
         }
         let less_one = words::less(&modulus, 1);
-        // R and R² by doubling: 1 < p.
+        // R and R² by doubling, which requires 1 < p.
         let mut one = [0; L];
         one[0] = 1;
         let double = |x: [u64; L]| words::add(&x, &x, &modulus);
@@ -102,7 +105,7 @@ impl<const L: usize> PrimeField<L> {
         let is_no_square = |x: &u64| field.pow(&field.from_u64(*x), &half) == minus_one;
         let non_residue = match non_residue {
             Some(x) => Some(x).filter(is_no_square).ok_or(NoField::Square(x))?,
-            // The smallest is a prime, and below some hundreds.
+            // The smallest non-residue is a prime, and below some hundreds.
             None => (2..1 << 20).find(is_no_square).ok_or(NoField::NotPrime)?,
         };
         let odd = words::shifted_right(&less_one, field.two_adicity);
@@ -110,7 +113,7 @@ impl<const L: usize> PrimeField<L> {
         Ok(field)
     }
 
-    /// p.
+    /// The prime p.
     #[must_use]
     pub fn modulus(&self) -> &[u64; L] {
         &self.modulus
@@ -122,19 +125,19 @@ impl<const L: usize> PrimeField<L> {
         64 * L as u32 - words::leading_zeros(&self.modulus)
     }
 
-    /// s for p − 1 = odd·2^s: there are roots of unity of the orders 1 to 2^s.
+    /// The s with p − 1 = odd·2^s: roots of unity have the orders 1 to 2^s.
     #[must_use]
     pub fn two_adicity(&self) -> u32 {
         self.two_adicity
     }
 
-    /// −1/p mod 2^64, by which products are reduced word by word.
+    /// −1/p mod 2^64, with which products are reduced word by word.
     #[must_use]
     pub fn negated_inverse(&self) -> u64 {
         self.negated_inverse
     }
 
-    /// The element of an integer x < p in little-endian limbs; `None` for others.
+    /// The element of an integer x < p in little-endian limbs; `None` if x ≥ p.
     #[must_use]
     pub fn element(&self, x: &[u64; L]) -> Option<Residue<L>> {
         words::is_less(x, &self.modulus).then(|| Residue(self.product(x, &self.square)))
@@ -155,7 +158,7 @@ impl<const L: usize> PrimeField<L> {
 }
 
 impl<const L: usize> Residue<L> {
-    /// x·R mod p, R = 2^(64·L), in little-endian limbs, for an element x.
+    /// The stored form of the element x: x·R mod p, R = 2^(64·L), in little-endian limbs.
     #[must_use]
     pub fn montgomery_form(&self) -> &[u64; L] {
         &self.0
@@ -172,7 +175,7 @@ impl<const L: usize> Field for PrimeField<L> {
         Residue(self.one)
     }
     fn from_u64(&self, x: u64) -> Residue<L> {
-        // x·R²/R mod p < p even for x ≥ p, as x < R.
+        // x·R²/R mod p < p also for x ≥ p, because x < R.
         let mut words = [0; L];
         words[0] = x;
         Residue(self.product(&words, &self.square))

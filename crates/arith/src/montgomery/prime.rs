@@ -6,10 +6,10 @@ use crate::field::Field;
 /// The first twelve primes.
 const BASES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
 
-/// Whether the modulus p ≥ 3 is one of the bases, or a strong probable prime to all of them: with
-/// p − 1 = d·2^s, d odd, is b^d = 1 or b^(d·2^i) = −1 for an i < s (Miller 1976, Rabin 1980).
+/// Whether the modulus p ≥ 3 is one of the bases, or a strong probable prime to all of them: for
+/// p − 1 = d·2^s, d odd, b^d = 1 or b^(d·2^i) = −1 for some i < s (Miller 1976, Rabin 1980).
 ///
-/// Nothing here takes p to be prime but what it asks: Z/pZ with sums and products is a ring for any odd p.
+/// Primality of p is not assumed: for any odd p, Z/pZ with its sums and products is a ring.
 pub(super) fn is_probable_prime<const L: usize>(ring: &PrimeField<L>) -> bool {
     let p = ring.modulus();
     let odd = words::shifted_right(&words::less(p, 1), ring.two_adicity());

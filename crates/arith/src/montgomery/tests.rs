@@ -1,4 +1,4 @@
-//! Against 128-bit integers and division bit by bit, and published roots of unity.
+//! Compares the fields with 128-bit integers, division bit by bit, and published roots of unity.
 
 use proptest::prelude::*;
 
@@ -12,7 +12,7 @@ fn reduced<const L: usize>(x: &[u64], field: &PrimeField<L>) -> [u64; L] {
     std::array::from_fn(|i| rest.get(i).copied().unwrap_or(0))
 }
 
-/// 0, 1, p − 1, and what is near R and its multiples.
+/// 0, 1, p − 1, and values near R and its multiples.
 fn corners<const L: usize>(field: &PrimeField<L>) -> Vec<[u64; L]> {
     let p = field.modulus();
     let mut all = vec![[0; L], words::less(p, 1), words::less(p, 2), words::shifted_right(p, 1)];
@@ -66,7 +66,7 @@ fn check_field<const L: usize>(field: &PrimeField<L>, two_adicity: u32) {
     }
 }
 
-/// A number in decimal.
+/// Parses a decimal number.
 fn decimal<const L: usize>(digits: &str) -> [u64; L] {
     let mut x = [0; L];
     for digit in digits.bytes() {

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// (a·b + c + d) as (low, high): at most 2^128 − 1.
+/// Computes (a·b + c + d) as (low, high): at most 2^128 − 1.
 fn multiply_add(a: u64, b: u64, c: u64, d: u64) -> (u64, u64) {
     let sum = u128::from(a) * u128::from(b) + u128::from(c) + u128::from(d);
     (sum as u64, (sum >> 64) as u64)
@@ -15,7 +15,7 @@ pub(super) fn product<const L: usize>(
     p: &[u64; L],
     negated_inverse: u64,
 ) -> [u64; L] {
-    // t, of which `top` is word L, is below a + p after each step.
+    // After each step, t with its word L, `top`, is below a + p.
     let (mut t, mut top) = ([0; L], 0);
     for &b in b {
         let mut carry = 0;
@@ -115,8 +115,8 @@ pub(super) fn leading_zeros<const L: usize>(a: &[u64; L]) -> u32 {
     64 * zeros as u32 + a.iter().rev().nth(zeros).map_or(0, |word| word.leading_zeros())
 }
 
-/// −1/p mod 2^64 for an odd p, by Newton's iteration: p is its own inverse mod 8, and each step doubles the
-/// number of bits.
+/// −1/p mod 2^64 for an odd p by Newton's iteration: p is its own inverse mod 8, and each step doubles
+/// the number of correct bits.
 pub(super) fn negated_inverse(p: u64) -> u64 {
     let inverse = (0..5)
         .fold(p, |inverse, _| inverse.wrapping_mul(2u64.wrapping_sub(p.wrapping_mul(inverse))));

@@ -148,7 +148,7 @@ fn a_file_where_a_folder_for_the_proof_must_be_is_told_of_before_the_test() {
         fs::write(&file, "mine").unwrap();
         let ran = warpint(dir.path(), "prp 4423 --proof=3 --dir w --json --no-tf");
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{ran:?}");
-        let says = format!("{name} is no folder, and a proof needs one there: move it away");
+        let says = format!("{name} is not a folder, but a proof needs one there: move it away");
         assert!(ran.error().contains(&says), "{ran:?}");
         // Nothing but it is said, and an assignment stays.
         let line = "PRP=N/A,1,2,4423,-1,70,0\n";

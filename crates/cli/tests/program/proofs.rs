@@ -90,7 +90,7 @@ fn what_is_no_proof_ends_with_2() {
         assert!(ran.error().starts_with("some.proof is not a proof file: "), "{ran:?}");
         assert!(ran.error().contains(says), "{ran:?}");
     };
-    refused("there is no such file");
+    refused("the file does not exist");
     fs::create_dir(dir.path().join("some.proof")).unwrap();
     refused("it is a directory");
     fs::remove_dir(dir.path().join("some.proof")).unwrap();

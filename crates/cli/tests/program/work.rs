@@ -55,7 +55,7 @@ fn a_list_is_worked_through_and_the_rest_stays() {
     assert_eq!(found[1]["aid"], Value::Null);
     assert!(found.iter().all(|r| r["user"] == "somebody" && r["computer"] == "box"));
     for said in [
-        "work/worktodo.txt, line 3: nonsense is no assignment",
+        "work/worktodo.txt, line 3: nonsense is not an assignment",
         "work/worktodo.txt, line 5: Pminus1 is work for another program",
         "work/worktodo.txt, line 7: k,b,n,c = 3,2,1277,-1",
         "no work left in work/worktodo.txt: 4 assignments done, 1 malformed, 2 for other programs",
@@ -175,7 +175,7 @@ fn a_double_check_is_no_copy_of_an_earlier_result() {
 fn lines_are_added_after_a_look_at_them() {
     let dir = tempfile::tempdir().unwrap();
     for (line, says) in [
-        ("hello", "--add: hello is no assignment"),
+        ("hello", "--add: hello is not an assignment"),
         ("PRP=1,2,1278,-1", "--add: 1278 is not prime"),
         ("Pminus1=1,2,1277,-1,9,9", "--add: Pminus1 is work for another program"),
         ("#", "--add: it is no assignment"),

@@ -1,11 +1,11 @@
-// How many operations of the field a multiprocessor does in a clock: one block
-// on each, everything in registers, its clocks counted by thread 0.
+// Measures field operations per clock of a multiprocessor: one block on each, all data in registers,
+// clocks counted by thread 0.
 #include "dft.cuh"
 
-// Words of q that make all outputs of a transform positive.
+// A multiple of q, in units of q, that makes all outputs of a transform positive.
 constexpr u32 BIAS = 4096;
 
-// What every thread computes, between two readings of the clock.
+// Runs the work of every thread between two readings of the clock.
 template <class F>
 DEVICE void timed(u64* cycles, F work) {
     __syncthreads();
@@ -17,7 +17,7 @@ DEVICE void timed(u64* cycles, F work) {
 
 #if defined(CHAINS)
 
-// out[i] = (i + 1)·factor^(TURN·turns): chains of products, each of which needs the one before it.
+// out[i] = (i + 1)·factor^(TURN·turns): chains of products, each of which depends on the one before it.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
 products(u64* out, u64* cycles, u64 factor, u32 turns) {
     const u32 first = (blockIdx.x * THREADS + threadIdx.x) * CHAINS;
@@ -36,8 +36,8 @@ products(u64* out, u64* cycles, u64 factor, u32 turns) {
 
 #else
 
-// out[RADIX·thread ..] = the transform of RADIX points, `turns` times over, of the numbers
-// from RADIX·thread + 1.
+// out[RADIX·thread ..] = the transform of RADIX points, applied `turns` times, of the numbers from
+// RADIX·thread + 1 on.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
 transforms(u64* out, u64* cycles, u32 turns) {
     const u32 first = (blockIdx.x * THREADS + threadIdx.x) * RADIX;

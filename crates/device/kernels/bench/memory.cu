@@ -1,8 +1,8 @@
-// What memory and launches cost.
+// Measures memory and launches.
 #include "simt.cuh"
 
-// to[i] = from[i] + 1 for i < n, where `to` may be `from`: 16 bytes at a time,
-// so many in flight in each thread.
+// to[i] = from[i] + 1 for i < n; `to` may equal `from`. Each thread has several accesses of 16 bytes in
+// flight.
 extern "C" __global__ void increment(const ulonglong2* from, ulonglong2* to, u32 n) {
     u32 first = blockIdx.x * THREADS * IN_FLIGHT + threadIdx.x;
     ulonglong2 v[IN_FLIGHT];
@@ -18,7 +18,7 @@ extern "C" __global__ void increment(const ulonglong2* from, ulonglong2* to, u32
     }
 }
 
-// The least that a kernel can do: counts its launches.
+// The smallest useful kernel: counts its launches.
 extern "C" __global__ void count(u64* launches) {
     if (blockIdx.x == 0 && threadIdx.x == 0) launches[0] += 1;
 }

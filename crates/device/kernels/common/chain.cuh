@@ -1,13 +1,13 @@
-// Carry chains: instructions that hand a carry (or a borrow) on to the next one. A chain is
-// begun by a function without `carried`; what stands between its links must leave the carry
-// alone, which all code of the language does.
+// Carry chains: instructions that pass a carry (or a borrow) on to the next one. A function without
+// `carried` in its name begins a chain. Code between the links of a chain must not change the carry
+// flag; code in plain C++ does not.
 #pragma once
 #include "ptx.cuh"
 
 #ifdef WARPINT_SIM
 
-// Threads change places at barriers only, never within a chain. Atomic for ThreadSanitizer, which
-// takes fibers for threads that run side by side.
+// Threads are switched at barriers only, never within a chain. Atomic for ThreadSanitizer, which treats
+// fibers as threads that run concurrently.
 static u32 CHAIN_CARRY;
 
 DEVICE u32 chain_carry() { return __atomic_load_n(&CHAIN_CARRY, __ATOMIC_RELAXED); }
@@ -35,7 +35,7 @@ DEVICE void multiply_add_carried(u32& lo, u32& hi, u32 a, u32 b) {
 
 #else
 
-// a + b; a + b + carry; the same without handing a carry on. Likewise a − b with borrows.
+// a + b; a + b + carry; the same without passing a carry on. Likewise a − b with borrows.
 DEVICE u32 add_first(u32 a, u32 b) {
     u32 r;
     asm volatile("add.cc.u32 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
@@ -67,8 +67,7 @@ DEVICE u32 sub_last(u32 a, u32 b) {
     return r;
 }
 
-// {lo, hi} += a·b, and the same plus the carry: one instruction where lo and hi are a pair of
-// registers.
+// {lo, hi} += a·b, and the same plus the carry: one instruction if lo and hi are a register pair.
 DEVICE void multiply_add_first(u32& lo, u32& hi, u32 a, u32 b) {
     asm volatile("mad.lo.cc.u32 %0, %2, %3, %0;\n\t"
                  "madc.hi.cc.u32 %1, %2, %3, %1;"

@@ -1,14 +1,14 @@
 // Discrete Fourier transforms of 2 to 32 points in registers, over the field of
 // goldilocks.cuh: X_k = Σ_j x_j·ω^(jk), ω = 2^(192/n), so that every twiddle is a shift.
 //
-// Inputs are within ±2^65 (exclusive), outputs within ±2^72. x_0 enters every output with
-// the factor 1 and is itself never shifted: biased by 2^12·q, it makes all
-// outputs positive. The inverse (without 1/n) is X_(−k): callers renumber.
+// Inputs are within ±2^65 (exclusive), outputs within ±2^72. x_0 enters every output with the factor 1
+// and is never shifted, so a bias of 2^12·q on x_0 makes all outputs positive. The inverse (without
+// 1/n) is X_(−k): callers renumber.
 #pragma once
 #include "goldilocks.cuh"
 #include "index.cuh"
 
-// v·ω_n^e for 0 ≤ v < 2^70: the sign of 2^96 ≡ −1 apart, a shift.
+// v·ω_n^e for 0 ≤ v < 2^70: a shift, up to the sign of 2^96 ≡ −1.
 template <int n, int e>
 DEVICE Wide times_root(Wide v) {
     constexpr int s = 192 / n * (e % n);
@@ -46,9 +46,9 @@ DEVICE void dft_8(Wide x[8]) {
     x[7] = sub(t, v);
 }
 
-// X_k for the x_j that load(Index<j>{}) gives, each to store(Index<k>{}, X_k). For n ≥ 4 the
-// order of calls is j = 4a + b and k = ka + n/4·kb with a and kb inside: what is done to points
-// before and after runs between the transform's own steps, on another pipe.
+// Computes X_k from x_j = load(Index<j>{}) and passes each to store(Index<k>{}, X_k). For n ≥ 4 the
+// calls are ordered by j = 4a + b and k = ka + n/4·kb, with a and kb in the inner loops. Work in `load`
+// and `store` thus runs between the steps of the transform, on another pipe.
 template <int n, class Load, class Store>
 DEVICE void dft(Load load, Store store) {
     if constexpr (n == 1) {
@@ -70,7 +70,7 @@ DEVICE void dft(Load load, Store store) {
                 x[VALUE(b)] = t[0];
                 x[4 + VALUE(b)] = t[1];
             } else {
-                // P terms of at most 2^65: what is shifted next is positive.
+                // P terms of at most 2^65: the values that are shifted next are positive.
                 if constexpr (VALUE(b) > 0) t[0] = biased<4 * P>(t[0]);
                 if constexpr (P == 4) {
                     dft_4(t);

@@ -1,10 +1,10 @@
 // Discrete Fourier transforms of R complex points in registers, R = 2^a·3^b·5^c·7^d:
 // X_k = Σ_j x_j·w^j·e(±jk/R), e(t) = e^(2πit), with a factor w^j for every point.
 //
-// The sum is the value of the polynomial Σ x_j·z^j at z = w·e(±k/R). It is found by a tree:
-// modulo z^R − w^R first, then modulo its p factors z^(R/p) − (w·e(±k/R))^(R/p), k < p, and
-// so on. All factors of a node are alike for its points and are applied before the sums, where
-// a·b ± c is one instruction: 3 a point and level of radix 2, the factors w^j included.
+// The sum is the value of the polynomial Σ x_j·z^j at z = w·e(±k/R). It is computed by a tree: modulo
+// z^R − w^R first, then modulo its p factors z^(R/p) − (w·e(±k/R))^(R/p), k < p, and so on. The factors
+// of a node are the same for all its points and are applied before the sums, where a·b ± c is one
+// instruction. This takes 3 instructions per point and level of radix 2, including the factors w^j.
 //
 // Roots of unity come from `constants.cuh`, which the host writes:
 // ROOT_RE<k, n>() and ROOT_IM<k, n>() of e(k/n).
@@ -20,27 +20,27 @@ constexpr int greatest_divisor(int a, int b) { return b == 0 ? a : greatest_divi
 // The radix of the first level of a node of n points.
 constexpr int first_radix(int n) { return n % 7 == 0 ? 7 : n % 5 == 0 ? 5 : n % 3 == 0 ? 3 : 2; }
 
-// The k of X_k at a place of the result: its digits, in the radices of the levels, in reverse.
+// The k of X_k at a place of the result: its digits in the radices of the levels, reversed.
 constexpr int frequency_at(int n, int place) {
     if (n == 1) return 0;
     int p = first_radix(n), m = n / p;
     return place / m + p * frequency_at(m, place % m);
 }
-// The place of X_k.
+// The place of X_k in the result.
 constexpr int place_of(int n, int k) {
     if (n == 1) return 0;
     int p = first_radix(n), m = n / p;
     return k % p * m + place_of(m, k / p);
 }
 
-// The k that the node `index` of `nodes` adds to all its points' frequencies; the nodes are those
-// of a transform of n points after levels of product `nodes`.
+// The term that the node `index` of `nodes` adds to the frequencies of all its points. The nodes are
+// those of a transform of n points after levels whose radices have the product `nodes`.
 constexpr int frequency_of_node(int n, int nodes, int index) { return frequency_at(n, index * (n / nodes)); }
 
 // w·e(k/n).
 template <int k, int n>
 DEVICE Complex times_root(Complex w) {
-    // e(k/n) = i^quarters·e(rest/n): factors that are alike but for a power of i come from one product.
+    // e(k/n) = i^quarters·e(rest/n): factors that differ by a power of i only share one product.
     constexpr int step = n % 4 == 0 ? n / 4 : n % 2 == 0 ? n / 2 : n;
     constexpr int turned = (k % n + n) % n, quarters = turned / step * (4 * step / n), rest = turned % step;
     if constexpr (rest == 0) {
@@ -57,7 +57,7 @@ DEVICE Complex times_root(Complex w) {
     }
 }
 
-// e(k/n), of which k/n in lowest terms is to be in `constants.cuh`, or a multiple of 1/4.
+// e(k/n). In lowest terms, k/n must be in `constants.cuh` or a multiple of 1/4.
 template <int k, int n>
 DEVICE Complex root() {
     constexpr int turned = (k % n + n) % n;
@@ -173,8 +173,8 @@ DEVICE void transform(Complex (&x)[R]) {
     levels<R, SIGN, true, 1>(x, 0);
 }
 
-// The exponents e of the powers w^e that a transform asks for, in order: for every level of
-// radix p with m points after it, m, 2m, …, (p − 1)·m. `slot_of` is the place of e among them.
+// The exponents e of the powers w^e that a transform requires, in order: m, 2m, …, (p − 1)·m for every
+// level of radix p with m points after it. `slot_of` is the index of e among them.
 constexpr int powers_of(int n) { return n == 1 ? 0 : first_radix(n) - 1 + powers_of(n / first_radix(n)); }
 constexpr int slot_of(int n, int e) {
     int p = first_radix(n), m = n / p;

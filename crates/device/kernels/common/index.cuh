@@ -1,4 +1,4 @@
-// Loops that the compiler unrolls, with indices known to it.
+// Loops that the compiler unrolls, with indices as compile-time constants.
 #pragma once
 #include "simt.cuh"
 

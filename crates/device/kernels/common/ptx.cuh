@@ -1,5 +1,5 @@
-// Carry chains and ordered accesses: inline PTX, and beside each its portable
-// twin, which the simulator runs.
+// Carry chains and ordered accesses: inline PTX, each with a portable equivalent, which the simulator
+// runs.
 #pragma once
 #include "simt.cuh"
 
@@ -7,8 +7,8 @@ DEVICE u32 low(u64 x) { return (u32)x; }
 DEVICE u32 high(u64 x) { return (u32)(x >> 32); }
 DEVICE u64 join(u32 lo, u32 hi) { return (u64)hi << 32 | lo; }
 
-// The largest value of a warp, which the compiler knows to be the same in all lanes where there is an
-// instruction for it.
+// The largest value in a warp. If the hardware has an instruction for it, the compiler knows that the
+// result is the same in all lanes.
 DEVICE u32 warp_largest(u32 value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #pragma unroll
@@ -50,7 +50,7 @@ DEVICE __int128 value_of(Wide a) {
 DEVICE Wide add(Wide a, Wide b) { return wide_of(value_of(a) + value_of(b)); }
 DEVICE Wide sub(Wide a, Wide b) { return wide_of(value_of(a) - value_of(b)); }
 
-// a·b + c, exact for c < 2^64: at most 2^65.
+// a·b + c, exact for c < 2^64; at most 2^65.
 DEVICE Wide multiply_add(u32 a, u32 b, u32 c0, u32 c1) {
     return wide_of((__int128)((u64)a * b) + join(c0, c1));
 }
@@ -98,8 +98,8 @@ DEVICE Wide sub(Wide a, Wide b) {
     return r;
 }
 
-// a·b + c, exact for c < 2^64: at most 2^65. The carry is fetched by 0·0 + 0, on the
-// multiplier's pipe: kernels wait for the adder.
+// a·b + c, exact for c < 2^64; at most 2^65. The carry is read by 0·0 + 0, on the multiplier's pipe,
+// because the adder is the bottleneck of the kernels.
 DEVICE Wide multiply_add(u32 a, u32 b, u32 c0, u32 c1) {
     Wide r;
     asm("mad.lo.cc.u32 %0, %3, %4, %5;\n\t"
@@ -110,8 +110,8 @@ DEVICE Wide multiply_add(u32 a, u32 b, u32 c0, u32 c1) {
     return r;
 }
 
-// The 128-bit product of a and b, low word first. Seven instructions: a·b of the language
-// and __umul64hi share no product of words, in PTX they do, and chains of mad need moves.
+// The 128-bit product of a and b, low word first, in seven instructions. In C++, a·b and __umul64hi do
+// not share products of words; in PTX they do. Chains of mad would need moves.
 DEVICE void multiply(u64 a, u64 b, u32 x[4]) {
     asm("{\n\t"
         ".reg .u32 s0, s1, c, p1, m0, m1;\n\t"
@@ -131,8 +131,8 @@ DEVICE void multiply(u64 a, u64 b, u32 x[4]) {
         : "r"(low(a)), "r"(high(a)), "r"(low(b)), "r"(high(b)));
 }
 
-// a·b + c − s mod 2^96 for c < 2^64. In this order the borrow and the carry meet in one
-// instruction, and the product adds to a pair that is one already.
+// a·b + c − s mod 2^96 for c < 2^64. In this order one instruction consumes both the borrow and the
+// carry, and the product is added to an existing register pair.
 DEVICE Wide multiply_add_sub(u32 a, u32 b, u32 c0, u32 c1, Wide s) {
     Wide r;
     asm("{\n\t"
@@ -176,7 +176,7 @@ DEVICE u64 sub_add_high(u32 lo, u32 hi, u32 b, u32 up) {
     return join(r0, r1 + up);
 }
 
-// A word that other blocks write, or read, while this one runs (simt.h has these too).
+// Accesses to a word that other blocks write or read while this one runs (simt.h has these too).
 DEVICE u64 load_relaxed(const u64* p) {
     u64 v;
     asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
@@ -186,7 +186,7 @@ DEVICE void store_relaxed(u64* p, u64 v) {
     asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
 }
 
-// What a thread did before a release is done for those who acquire it.
+// Everything that a thread did before a release is visible to threads that acquire it.
 DEVICE u64 load_acquire(const u64* p) {
     u64 v;
     asm volatile("ld.acquire.gpu.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
@@ -198,10 +198,12 @@ DEVICE void store_release(u64* p, u64 v) {
 
 #endif
 
-// sums += a·b for matrices of bytes without sign: a of 16 rows by 32, b of 32 rows by 8. With (g, t) =
-// (lane / 4, lane % 4), a lane has of a the rows g, g + 8, g, g + 8 from column 4t on, the latter two from
-// 16 + 4t on; of b the column g from rows 4t and 16 + 4t on; of the sums the columns 2t and 2t + 1 in row g,
-// then in row g + 8. All lanes of a warp come to it.
+// sums += a·b for matrices of unsigned bytes: a has 16 rows of 32, b 32 rows of 8. Let g = lane / 4 and
+// t = lane % 4. A lane holds:
+// - of a: rows g and g + 8 from column 4t on, then rows g and g + 8 from column 16 + 4t on;
+// - of b: column g from rows 4t and 16 + 4t on;
+// - of the sums: columns 2t and 2t + 1 in row g, then in row g + 8.
+// All lanes of the warp must call it.
 DEVICE void multiply_add_bytes(i32 (&sums)[4], const u32 (&a)[4], const u32 (&b)[2]) {
 #ifdef WARPINT_SIM
     u32 lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
@@ -234,15 +236,15 @@ DEVICE void multiply_add_bytes(i32 (&sums)[4], const u32 (&a)[4], const u32 (&b)
 #endif
 }
 
-// Asks for the line of global memory that holds an address to be in the L2 cache soon.
+// Requests the line of global memory that holds an address to be loaded into the L2 cache.
 DEVICE void prefetch(const void* address) {
 #ifndef WARPINT_SIM
     asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
 #endif
 }
 
-// 4, 8 or 16 bytes from global to shared memory, at multiples of that, which are there for the
-// thread itself after `wait_for_copies`, and for its block after a barrier.
+// Copies 4, 8 or 16 bytes, with that alignment, from global to shared memory. The bytes are visible to
+// the thread itself after `wait_for_copies`, and to its block after a barrier.
 template <u32 BYTES>
 DEVICE void copy_async(void* to, const void* from) {
 #if defined(WARPINT_SIM) || __CUDA_ARCH__ < 800

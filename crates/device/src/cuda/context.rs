@@ -1,4 +1,4 @@
-//! A device's context and its one stream, and what its errors mean.
+//! The context of a device, its one stream, and the meaning of its errors.
 
 use std::ptr;
 use std::time::{Duration, Instant};
@@ -10,21 +10,21 @@ use cudarc::driver::sys::{
 use super::driver::{check, describe};
 use crate::DeviceError;
 
-/// How long the host waits awake: about as long as it takes to fall asleep and to be woken.
+/// How long the host polls before it sleeps: about as long as falling asleep and waking up take.
 const AWAKE: Duration = Duration::from_micros(50);
 
-/// The primary context of a device, and a stream on it: all work of a
-/// [`Backend`](crate::Backend) is in its order.
+/// The primary context of a device and a stream on it, in which all work of a
+/// [`Backend`](crate::Backend) is ordered.
 #[derive(Debug)]
 pub(super) struct Context {
     device: CUdevice,
     context: CUcontext,
     pub(super) stream: CUstream,
-    /// The end of all work so far, for which a thread waits asleep.
+    /// Marks the end of all work so far; waiting for it lets the thread sleep.
     end: CUevent,
 }
 
-// SAFETY: the handles are the driver's, whose calls may come from any thread.
+// SAFETY: the handles are the driver's, which may be called from any thread.
 unsafe impl Send for Context {}
 // SAFETY: as above.
 unsafe impl Sync for Context {}
@@ -35,7 +35,7 @@ impl Context {
         // SAFETY: the device is valid; the call writes one handle.
         let code = unsafe { sys::cuDevicePrimaryCtxRetain(&raw mut context, device) };
         check("cuDevicePrimaryCtxRetain", code)?;
-        // From here on, dropping it gives the context back.
+        // From here on, dropping `this` releases the context.
         let mut this = Self { device, context, stream: ptr::null_mut(), end: ptr::null_mut() };
         check("cuCtxSetCurrent", this.bind())?;
         let kind = CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
@@ -48,16 +48,17 @@ impl Context {
         Ok(this)
     }
 
-    /// Makes it the calling thread's, which every other call needs.
+    /// Makes the context current on the calling thread, which every other call requires.
     pub(super) fn bind(&self) -> CUresult {
         // SAFETY: the context is retained.
         unsafe { sys::cuCtxSetCurrent(self.context) }
     }
 
-    /// Waits for all work, after [`AWAKE`] asleep: to wait for a stream keeps a core of the host busy.
+    /// Waits for all work: polls for [`AWAKE`], then sleeps. Waiting for the stream instead would keep
+    /// a core of the host busy.
     ///
-    /// Threads may share the event: whoever records it again, on the one stream, lets others wait
-    /// for more than they asked for, never for less.
+    /// Threads may share the event. If another thread records it again on the same stream, this thread
+    /// waits for more work than requested, never for less.
     pub(super) fn wait(&self) -> CUresult {
         // SAFETY: event and stream are valid.
         let code = unsafe { sys::cuEventRecord(self.end, self.stream) };
@@ -94,12 +95,12 @@ impl Drop for Context {
     }
 }
 
-/// A point in a stream that the device's clock is read at.
+/// A point in a stream at which the device's clock is read.
 #[derive(Debug)]
 pub(super) struct Event(CUevent);
 
 impl Event {
-    /// At the end of what is in the stream now. Needs the device's context.
+    /// Records an event after the work now in the stream. The device's context must be current.
     pub(super) fn record(stream: CUstream) -> Result<Self, DeviceError> {
         let mut event = ptr::null_mut();
         // SAFETY: the call writes one handle.
@@ -110,7 +111,7 @@ impl Event {
         Ok(event)
     }
 
-    /// The time from an earlier event to this, once both have passed.
+    /// The time from an earlier event to this one, once both have completed.
     pub(super) fn since(&self, earlier: &Self) -> Result<Duration, DeviceError> {
         let mut milliseconds = 0.0;
         // SAFETY: both are valid; the call writes one float.
@@ -123,12 +124,12 @@ impl Event {
 
 impl Drop for Event {
     fn drop(&mut self) {
-        // SAFETY: it is valid, and not used again; the driver keeps it as long as it needs it.
+        // SAFETY: the event is valid and not used again; the driver keeps it as long as it needs it.
         let _ = unsafe { sys::cuEventDestroy_v2(self.0) };
     }
 }
 
-/// Whether a kernel that ran caused it, so that any later call may report it.
+/// Whether the code is caused by a kernel, so that any later call may report it.
 pub(super) fn is_fault(code: CUresult) -> bool {
     use CUresult as E;
     matches!(
@@ -145,7 +146,7 @@ pub(super) fn is_fault(code: CUresult) -> bool {
     )
 }
 
-/// The error of a call; `running` are the kernels that may have caused it.
+/// The error of a call; `running` lists the kernels that may have caused it.
 pub(super) fn error(call: &str, code: CUresult, running: &[&str]) -> DeviceError {
     let message = describe(code);
     if !is_fault(code) || running.is_empty() {
@@ -155,5 +156,5 @@ pub(super) fn error(call: &str, code: CUresult, running: &[&str]) -> DeviceError
         [kernel] => format!("kernel {kernel}"),
         kernels => format!("one of the kernels {}", kernels.join(", ")),
     };
-    DeviceError::Failed { what, message: format!("{message} (told by {call})") }
+    DeviceError::Failed { what, message: format!("{message} (reported by {call})") }
 }

@@ -1,4 +1,4 @@
-//! The driver: whether it is there, its version, and what its error codes mean.
+//! The CUDA driver: whether it is installed, its version, and its error codes.
 
 use std::ffi::CStr;
 use std::ffi::c_char;
@@ -19,8 +19,8 @@ const LIBRARY: &str = "nvcuda.dll";
 #[cfg(not(windows))]
 const LIBRARY: &str = "libcuda.so.1";
 
-/// Functions called by this crate. The bindings panic on one that is missing,
-/// so that all are looked up before the first is called.
+/// The functions called by this crate. The bindings panic if one is missing, so all of them are looked
+/// up before the first call.
 const FUNCTIONS: [&str; 38] = [
     "cuCtxSetCurrent",
     "cuDeviceGet",
@@ -62,25 +62,25 @@ const FUNCTIONS: [&str; 38] = [
     "cuModuleUnload",
 ];
 
-/// Those of streams.
+/// Functions for streams.
 const STREAM_FUNCTIONS: [&str; 2] = ["cuStreamCreate", "cuStreamDestroy_v2"];
 
 /// A driver that has been started.
 #[derive(Debug)]
 pub(crate) struct Driver {
-    /// The CUDA version that it is for.
+    /// The CUDA version that the driver supports.
     pub(crate) cuda: (u32, u32),
-    /// Its own version and that of CUDA: `580.159.04 (CUDA 13.0)`.
+    /// The versions of the driver and of CUDA: `580.159.04 (CUDA 13.0)`.
     pub(crate) version: String,
-    /// Whether it tells the sizes of a kernel's parameters (from CUDA 12.4 on).
+    /// Whether the driver reports the sizes of a kernel's parameters (CUDA 12.4 and later).
     pub(crate) tells_parameters: bool,
-    /// Whether a launch in a graph may begin before the one before it has ended
-    /// (from CUDA 12.3 on).
+    /// Whether a launch in a graph may begin before the preceding launch has ended (CUDA 12.3 and
+    /// later).
     pub(crate) overlaps_launches: bool,
 }
 
 impl Driver {
-    /// Starts the driver, once in the life of the process.
+    /// Starts the driver once per process.
     pub(crate) fn start() -> Result<&'static Self, DeviceError> {
         static STARTED: OnceLock<Result<Driver, DeviceError>> = OnceLock::new();
         STARTED.get_or_init(start).as_ref().map_err(Clone::clone)
@@ -119,12 +119,12 @@ fn start() -> Result<Driver, DeviceError> {
     })
 }
 
-/// The library that the bindings will call, or why there is none.
+/// The library that the bindings call, or the reason why it cannot be loaded.
 fn library() -> Result<&'static Library, DeviceError> {
     // SAFETY: loading the driver runs its initialisers, which any CUDA program relies on.
     let probe = unsafe { Library::new(LIBRARY) };
     match probe {
-        // Never unloaded: the bindings' handle is to the same library.
+        // Never unloaded: the bindings hold a handle to the same library.
         Ok(library) => std::mem::forget(library),
         Err(e) => return Err(no_driver(&one_line(&e))),
     }
@@ -138,23 +138,21 @@ fn no_driver(reason: &str) -> DeviceError {
     DeviceError::NoDevice(if absent || cfg!(windows) {
         format!("no CUDA driver: {LIBRARY} was not found (install the NVIDIA driver of your GPU)")
     } else {
-        format!(
-            "no CUDA driver: {LIBRARY} does not load: {reason} (install the NVIDIA driver anew)"
-        )
+        format!("no CUDA driver: {LIBRARY} does not load: {reason} (reinstall the NVIDIA driver)")
     })
 }
 
 fn too_old((major, minor): (u32, u32)) -> DeviceError {
     let (oldest, _) = OLDEST;
     DeviceError::NoDevice(format!(
-        "the NVIDIA driver is too old: it is for CUDA {major}.{minor}, and at least {oldest}.0 is \
+        "the NVIDIA driver is too old: it supports CUDA {major}.{minor}, but at least {oldest}.0 is \
          needed (install driver 525 or newer)"
     ))
 }
 
 pub(super) fn no_gpu() -> DeviceError {
     DeviceError::NoDevice(
-        "no CUDA device: the driver finds no GPU (nvidia-smi shows what it sees; \
+        "no CUDA device: the driver finds no GPU (nvidia-smi lists the GPUs; \
          CUDA_VISIBLE_DEVICES may hide some)"
             .into(),
     )
@@ -167,20 +165,20 @@ fn cuda_version() -> Result<(u32, u32), DeviceError> {
     Ok(version_pair(version))
 }
 
-/// 1000 · major + 10 · minor, as the driver writes it.
+/// Decodes 1000 · major + 10 · minor, the driver's form of a version.
 fn version_pair(version: i32) -> (u32, u32) {
     let version = u32::try_from(version).unwrap_or(0);
     (version / 1000, version % 1000 / 10)
 }
 
-/// `580.159.04`, which only the kernel module tells.
+/// The driver's version, such as `580.159.04`, which only the kernel module reports.
 fn product_version() -> Option<String> {
     ["/sys/module/nvidia/version", "/proc/driver/nvidia/version"]
         .iter()
         .find_map(|path| version_in(&fs::read_to_string(path).ok()?))
 }
 
-/// The first word made of numbers with dots between.
+/// The first word that consists of numbers separated by dots.
 fn version_in(text: &str) -> Option<String> {
     let is_version = |word: &&str| {
         word.contains('.')
@@ -189,7 +187,7 @@ fn version_in(text: &str) -> Option<String> {
     text.split_whitespace().find(is_version).map(str::to_owned)
 }
 
-/// `Ok` for success, else an error that names the call.
+/// `Ok` for success, otherwise an error that names the call.
 pub(super) fn check(call: &str, code: CUresult) -> Result<(), DeviceError> {
     match code {
         CUresult::CUDA_SUCCESS => Ok(()),
@@ -197,7 +195,7 @@ pub(super) fn check(call: &str, code: CUresult) -> Result<(), DeviceError> {
     }
 }
 
-/// `CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered`.
+/// Formats a code as `CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered`.
 pub(super) fn describe(code: CUresult) -> String {
     let text = |read: unsafe fn(CUresult, *mut *const c_char) -> CUresult| {
         let mut text = std::ptr::null();
@@ -234,7 +232,7 @@ mod tests {
         for (error, says) in [
             (no_driver("libcuda.so.1: … No such file or directory"), "install the NVIDIA driver"),
             (no_driver("wrong ELF class"), "does not load: wrong ELF class"),
-            (too_old((11, 8)), "it is for CUDA 11.8, and at least 12.0 is needed"),
+            (too_old((11, 8)), "it supports CUDA 11.8, but at least 12.0 is needed"),
             (no_gpu(), "the driver finds no GPU"),
         ] {
             let text = error.to_string();

@@ -1,4 +1,4 @@
-//! Chains of launches, instantiated once.
+//! Chains of launches that are instantiated once.
 
 use std::ptr;
 
@@ -20,8 +20,9 @@ pub(super) struct Executable {
 }
 
 impl Executable {
-    /// A chain: each launch after the one before it, or beginning before its end where
-    /// it may and the device `overlaps`. Needs the device's context.
+    /// Builds a chain in which each launch follows the one before it. A launch marked as early begins
+    /// before the end of the preceding one if the device `overlaps` launches. The device's context must
+    /// be current.
     pub(super) fn new(
         nodes: &[GraphNode],
         kernels: &Kernels,
@@ -38,14 +39,14 @@ impl Executable {
         Ok(Self { exec, kernels: used })
     }
 
-    /// Gives it back. Needs the device's context, and that it does not run.
+    /// Frees the graph, which must not be running. The device's context must be current.
     pub(super) fn destroy(self) {
         // SAFETY: it is valid, and not used again.
         let _ = unsafe { sys::cuGraphExecDestroy(self.exec) };
     }
 }
 
-/// The description of a graph, needed only until it is instantiated.
+/// The description of a graph, needed only until the graph is instantiated.
 struct Chain {
     graph: CUgraph,
 }
@@ -84,7 +85,7 @@ impl Chain {
             sharedMemBytes: shape.shared_bytes,
             kernelParams: pointers.as_mut_ptr(),
             extra: ptr::null_mut(),
-            // The function is given, which tells the kernel and the context.
+            // The function determines the kernel and the context.
             kern: ptr::null_mut(),
             ctx: ptr::null_mut(),
         };
@@ -103,8 +104,8 @@ impl Chain {
         Ok(added)
     }
 
-    /// Puts a launch after another one: after its end, or, where it begins early, after
-    /// all its blocks have let the next launch begin.
+    /// Orders a launch after another one: after its end or, for an early launch, after all blocks of
+    /// the other one have let the next launch begin.
     fn order(
         &self,
         before: CUgraphNode,
@@ -119,7 +120,7 @@ impl Chain {
                 type_: CUgraphDependencyType::CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC as u8,
                 reserved: [0; 5],
             };
-            // SAFETY: both nodes are of this graph; the driver was found to have the call.
+            // SAFETY: both nodes are of this graph, and the driver is known to have the call.
             unsafe { sys::cuGraphAddDependencies_v2(self.graph, from, to, &raw const edge, 1) }
         } else {
             // SAFETY: both nodes are of this graph.

@@ -1,4 +1,4 @@
-//! Kernels in modules, what a launch of one needs, and which may be running.
+//! Kernels in modules, the resources for a launch, and the kernels that may be running.
 
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
@@ -14,9 +14,9 @@ use crate::{Arg, DeviceError, DeviceInfo, Launch};
 pub(super) struct LoadedKernel {
     pub(super) name: String,
     pub(super) function: CUfunction,
-    /// Dynamic shared memory that it may be given.
+    /// The dynamic shared memory that a launch may use.
     shared_bytes: u32,
-    /// Bytes of each parameter, where the driver tells them.
+    /// The bytes of each parameter, if the driver reports them.
     parameters: Option<Vec<usize>>,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Kernels {
 }
 
 impl Kernels {
-    /// Loads machine code; needs the device's context.
+    /// Loads machine code. The device's context must be current.
     pub(super) fn add_module(&mut self, cubin: &[u8], title: &str) -> Result<u64, DeviceError> {
         let mut module = ptr::null_mut();
         // SAFETY: the image is a whole CUBIN, which the driver reads by its own headers.
@@ -39,7 +39,8 @@ impl Kernels {
         Ok(self.modules.len() as u64 - 1)
     }
 
-    /// A kernel by name, allowed so much shared memory; needs the device's context.
+    /// Finds a kernel by name and allows it `shared_bytes` of dynamic shared memory. The device's
+    /// context must be current.
     pub(super) fn find(
         &mut self,
         program: u64,
@@ -92,12 +93,12 @@ impl Kernels {
         found.ok_or_else(|| no_such("kernel", kernel))
     }
 
-    /// Their names, each once.
+    /// The names of `kernels`, each once.
     pub(super) fn names(&self, kernels: &[u64]) -> Vec<&str> {
         kernels.iter().filter_map(|&id| Some(self.get(id).ok()?.name.as_str())).collect()
     }
 
-    /// Unloads all modules; needs the device's context and no work on it.
+    /// Unloads all modules. The device's context must be current and no work may be running.
     pub(super) fn unload(&mut self) {
         self.kernels.clear();
         for (module, _) in self.modules.drain(..) {
@@ -107,7 +108,7 @@ impl Kernels {
     }
 }
 
-/// The sizes of a kernel's parameters, up to the one that there is not.
+/// The sizes of a kernel's parameters, in order.
 fn parameters(function: CUfunction) -> Vec<usize> {
     let size = |index| {
         let (mut offset, mut size) = (0, 0);
@@ -120,7 +121,7 @@ fn parameters(function: CUfunction) -> Vec<usize> {
 }
 
 impl LoadedKernel {
-    /// Raises the dynamic shared memory that it may be given.
+    /// Raises the limit of the kernel's dynamic shared memory.
     fn allow(&mut self, bytes: u32, info: &DeviceInfo) -> Result<(), DeviceError> {
         if bytes <= self.shared_bytes {
             return Ok(());
@@ -150,7 +151,7 @@ impl LoadedKernel {
         Ok(())
     }
 
-    /// Whether such a launch can be asked of the driver at all.
+    /// Checks a launch before it is passed to the driver.
     pub(super) fn check(&self, shape: Launch, args: &[Arg]) -> Result<(), DeviceError> {
         let wrong = |message| Err(DeviceError::Failed { what: self.launch_title(shape), message });
         if shape.shared_bytes > self.shared_bytes {
@@ -159,8 +160,8 @@ impl LoadedKernel {
                 self.shared_bytes
             ));
         }
-        // The driver reads as many arguments as the kernel has parameters, and
-        // would read beyond ours.
+        // The driver reads one argument per parameter of the kernel, and would read beyond our list if
+        // it were shorter.
         if let Some(parameters) = &self.parameters {
             let given: Vec<usize> = args.iter().map(|&arg| Word::new(arg).bytes).collect();
             if given != *parameters {
@@ -172,7 +173,7 @@ impl LoadedKernel {
         Ok(())
     }
 
-    /// For messages.
+    /// Describes a launch for messages.
     pub(super) fn launch_title(&self, shape: Launch) -> String {
         let Launch { grid: [gx, gy, gz], block: [bx, by, bz], shared_bytes } = shape;
         format!(
@@ -206,7 +207,7 @@ fn no_such(what: &str, id: u64) -> DeviceError {
     DeviceError::Failed { what: format!("{what} {id}"), message: "it is not of this device".into() }
 }
 
-/// An argument as the driver reads it: the first bytes of a word.
+/// An argument in the form that the driver reads: the first bytes of a word.
 struct Word {
     bits: u64,
     bytes: usize,
@@ -214,7 +215,7 @@ struct Word {
 
 impl Word {
     fn new(arg: Arg) -> Self {
-        // CUDA's hosts are little-endian: a 32-bit value is the first half.
+        // CUDA's hosts are little-endian: a 32-bit value is the first half of the word.
         let (bits, bytes) = match arg {
             Arg::Pointer(pointer) => (pointer.address(), 8),
             Arg::U64(value) => (value, 8),
@@ -227,7 +228,7 @@ impl Word {
     }
 }
 
-/// Arguments in the form that the driver takes: pointers to values.
+/// Arguments in the form that the driver expects: pointers to values.
 pub(super) struct Arguments {
     values: Vec<u64>,
 }
@@ -237,7 +238,7 @@ impl Arguments {
         Self { values: args.iter().map(|&arg| Word::new(arg).bits.to_le()).collect() }
     }
 
-    /// One pointer for each, valid as long as `self` is neither moved nor dropped.
+    /// One pointer for each argument, valid until `self` is moved or dropped.
     pub(super) fn pointers(&mut self) -> Vec<*mut c_void> {
         self.values.iter_mut().map(|value| (&raw mut *value).cast()).collect()
     }
@@ -270,7 +271,7 @@ mod tests {
         let mut arguments = Arguments::new(&args);
         let pointers = arguments.pointers();
         assert_eq!(pointers.len(), 6);
-        // SAFETY: each points to eight bytes that live on, and are aligned to eight.
+        // SAFETY: each points to eight bytes that are alive and aligned to eight.
         unsafe {
             assert_eq!(*pointers[0].cast::<u64>(), 0x1234_5678_9ABC);
             assert_eq!(*pointers[1].cast::<u32>(), 7);

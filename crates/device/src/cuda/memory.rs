@@ -2,7 +2,7 @@
 
 use cudarc::driver::sys::{self, CUresult, CUstream};
 
-/// What the driver says, and (free, total) bytes.
+/// The driver's result code, and (free, total) bytes.
 pub(super) fn state() -> (CUresult, u64, u64) {
     let (mut free, mut total) = (0_usize, 0_usize);
     // SAFETY: the call writes two sizes.
@@ -10,7 +10,7 @@ pub(super) fn state() -> (CUresult, u64, u64) {
     (code, free as u64, total as u64)
 }
 
-/// An address aligned to 256 bytes; 0 for no bytes, which the driver refuses to give.
+/// Returns an address aligned to 256 bytes, or 0 if `bytes` is 0, which the driver would refuse.
 pub(super) fn alloc(bytes: usize) -> Result<u64, CUresult> {
     if bytes == 0 {
         return Ok(0);
@@ -23,7 +23,7 @@ pub(super) fn alloc(bytes: usize) -> Result<u64, CUresult> {
     }
 }
 
-/// Gives back what no work uses any more.
+/// Frees memory that no work uses any more.
 pub(super) fn free(address: u64) {
     if address != 0 {
         // SAFETY: it came from `alloc`, and its buffer is being dropped.
@@ -31,19 +31,19 @@ pub(super) fn free(address: u64) {
     }
 }
 
-/// Starts a copy from the host, which must keep `from` until the stream is idle.
+/// Starts a copy from the host. `from` must stay valid until the stream is idle.
 pub(super) fn upload(to: u64, from: &[u8], stream: CUstream) -> CUresult {
-    // SAFETY: both have that many bytes, as a buffer's own methods see to.
+    // SAFETY: both have that many bytes, as the methods of `Buffer` ensure.
     unsafe { sys::cuMemcpyHtoDAsync_v2(to, from.as_ptr().cast(), from.len(), stream) }
 }
 
-/// Starts a copy to the host, which must keep `to` until the stream is idle.
+/// Starts a copy to the host. `to` must stay valid until the stream is idle.
 pub(super) fn download(from: u64, to: &mut [u8], stream: CUstream) -> CUresult {
     // SAFETY: as above.
     unsafe { sys::cuMemcpyDtoHAsync_v2(to.as_mut_ptr().cast(), from, to.len(), stream) }
 }
 
-/// Starts a copy on the device.
+/// Starts a copy within the device.
 pub(super) fn copy(to: u64, from: u64, bytes: usize, stream: CUstream) -> CUresult {
     if bytes == 0 {
         return CUresult::CUDA_SUCCESS;
@@ -52,7 +52,7 @@ pub(super) fn copy(to: u64, from: u64, bytes: usize, stream: CUstream) -> CUresu
     unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, bytes, stream) }
 }
 
-/// Starts to write zeros.
+/// Starts to fill memory with zeros.
 pub(super) fn clear(address: u64, bytes: usize, stream: CUstream) -> CUresult {
     if bytes == 0 {
         return CUresult::CUDA_SUCCESS;

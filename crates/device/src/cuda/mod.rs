@@ -1,4 +1,4 @@
-//! Devices driven by NVIDIA's driver.
+//! Devices driven by NVIDIA's CUDA driver.
 
 mod context;
 mod driver;
@@ -36,18 +36,18 @@ struct Cuda {
     overlaps_launches: bool,
     context: Context,
     cache: CubinCache,
-    /// Found when the first source is loaded.
+    /// Located when the first source is loaded.
     compiler: Mutex<Option<Arc<Nvrtc>>>,
-    /// Each source's program, once it is loaded. Its lock is held meanwhile:
-    /// others who want the same source wait, those who want another do not.
+    /// The program of each source, once loaded. Its lock is held during loading: threads that need the
+    /// same source wait, threads that need another one do not.
     programs: Mutex<HashMap<Source, Arc<Mutex<Option<u64>>>>>,
     loaded: Mutex<Loaded>,
-    /// What short copies go through; nothing if the driver had no memory for it.
+    /// Staging memory for short copies; `None` if the driver could not allocate it.
     uploads: Mutex<Option<Uploads>>,
     downloads: Mutex<Option<Downloads>>,
 }
 
-/// What has handles of the driver. Its lock is held while work is submitted.
+/// The tables of the driver's handles. Their lock is held while work is submitted.
 #[derive(Debug, Default)]
 struct Loaded {
     kernels: Kernels,
@@ -57,20 +57,20 @@ struct Loaded {
     running: Vec<u64>,
 }
 
-// SAFETY: the handles are the driver's, whose calls may come from any thread.
+// SAFETY: the handles are the driver's, which may be called from any thread.
 unsafe impl Send for Loaded {}
 
-/// The version of CUDA (major, minor) that the driver knows; `None` without a driver.
+/// The version of CUDA (major, minor) that the driver supports; `None` without a driver.
 pub(crate) fn driver_version() -> Option<(u32, u32)> {
     Some(Driver::start().ok()?.cuda)
 }
 
-/// The GPU of that number.
+/// Opens the GPU with this index.
 pub(crate) fn open(index: u32) -> Result<Device, DeviceError> {
     Ok(Device::new(Arc::new(Cuda::open(index)?)))
 }
 
-/// What is known of each GPU.
+/// Describes each GPU.
 pub(crate) fn list() -> Result<Vec<DeviceInfo>, DeviceError> {
     (0..properties::count()?).map(|index| Ok(properties::read(index)?.1)).collect()
 }
@@ -79,7 +79,7 @@ impl Cuda {
     fn open(index: u32) -> Result<Self, DeviceError> {
         let driver = Driver::start()?;
         let (device, info) = properties::read(index)?;
-        // It stays bound, as staging memory needs it.
+        // The context stays current, as staging memory requires.
         let context = Context::new(device)?;
         Ok(Self {
             tells_parameters: driver.tells_parameters,
@@ -116,8 +116,7 @@ impl Cuda {
         self.cache.get_or_build(&key, || Ok(compiler.compile(source, architecture)?.cubin))
     }
 
-    /// `Ok` for success, else an error that names the call, or the kernels
-    /// that it comes from.
+    /// `Ok` for success, otherwise an error that names the call or the kernels that caused it.
     fn check(&self, call: &str, code: CUresult) -> Result<(), DeviceError> {
         match code {
             CUresult::CUDA_SUCCESS => Ok(()),
@@ -141,7 +140,7 @@ impl Cuda {
 
     /// Waits for all work.
     fn wait(&self, call: &str) -> Result<(), DeviceError> {
-        // What others launch while this waits is still running after it.
+        // Kernels that other threads launch during this wait are still running after it.
         let waited_for = std::mem::take(&mut lock(&self.loaded).running);
         let code = self.context.wait();
         if code != CUresult::CUDA_SUCCESS {
@@ -179,7 +178,7 @@ impl Backend for Cuda {
 
     fn alloc(&self, bytes: usize) -> Result<u64, DeviceError> {
         self.bind()?;
-        // More than there can ever be is an error of its own for the driver.
+        // A request for more than the device's memory is a different error for the driver.
         if bytes as u64 > self.info.memory {
             return Err(self.no_room(bytes));
         }
@@ -190,7 +189,7 @@ impl Backend for Cuda {
     }
 
     unsafe fn free(&self, address: u64) {
-        // A failure of the work is told by the next call; nothing is to be done here.
+        // A failure of the work is reported by the next call; nothing can be done here.
         if self.bind().is_ok() {
             let _ = self.context.wait();
             memory::free(address);
@@ -226,17 +225,17 @@ impl Backend for Cuda {
         {
             let part = downloads.part(to.len());
             let code = memory::download(from, part, self.context.stream);
-            // Also if that failed: whoever is next uses the same memory.
+            // Even if this failed: the next download uses the same memory.
             let waited = self.wait("cuMemcpyDtoH");
             self.check("cuMemcpyDtoH", code)?;
             waited?;
             to.copy_from_slice(part);
             return Ok(());
         }
-        // The copy itself would wait awake.
+        // The copy itself would wait without sleeping.
         self.wait("cuEventSynchronize")?;
         let code = memory::download(from, to, self.context.stream);
-        // Also if that failed: the driver may write `to` until it is done.
+        // Even if this failed: the driver may write `to` until the copy is done.
         let waited = self.wait("cuMemcpyDtoH");
         self.check("cuMemcpyDtoH", code)?;
         waited
@@ -334,7 +333,7 @@ impl Backend for Cuda {
     fn free_graph(&self, graph: u64) {
         let freed = lock(&self.loaded).graphs.remove(&graph);
         if let Some(graph) = freed.filter(|_| self.bind().is_ok()) {
-            // It may still run; a failure is told by the next call.
+            // The graph may still be running; a failure is reported by the next call.
             let _ = self.context.wait();
             graph.destroy();
         }
@@ -383,7 +382,7 @@ impl Drop for Cuda {
     }
 }
 
-/// A panic elsewhere leaves the tables whole: each is changed in one step.
+/// A panic in another thread leaves the tables whole: each is changed in one step.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! What the driver tells of a GPU.
+//! Properties of a GPU as the driver reports them.
 
 use std::ffi::{CStr, c_char};
 
@@ -7,7 +7,7 @@ use cudarc::driver::sys::{self, CUdevice, CUdevice_attribute};
 use super::driver::{Driver, check, no_gpu};
 use crate::{DeviceError, DeviceInfo};
 
-/// The number of GPUs that the driver shows.
+/// The number of GPUs that the driver reports.
 pub(super) fn count() -> Result<u32, DeviceError> {
     Driver::start()?;
     let mut count = 0;
@@ -16,7 +16,7 @@ pub(super) fn count() -> Result<u32, DeviceError> {
     Ok(u32::try_from(count).unwrap_or(0))
 }
 
-/// The GPU of that number, and what is known of it.
+/// The handle and the description of the GPU with this index.
 pub(super) fn read(index: u32) -> Result<(CUdevice, DeviceInfo), DeviceError> {
     let driver = Driver::start()?;
     let device = handle(index, count()?)?;
@@ -43,14 +43,14 @@ pub(super) fn read(index: u32) -> Result<(CUdevice, DeviceInfo), DeviceError> {
         shared_memory_per_multiprocessor: of(
             A::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
         )?,
-        // Virtual GPUs do not tell it.
+        // Virtual GPUs do not report it.
         clock_khz: of(A::CU_DEVICE_ATTRIBUTE_CLOCK_RATE).unwrap_or(0),
         driver: driver.version.clone(),
     };
     Ok((device, info))
 }
 
-/// Where the GPU of that number is: `0000:3B:00.0`. Opens nothing.
+/// The PCI address of the GPU with this index, such as `0000:3B:00.0`. Does not open the GPU.
 pub(crate) fn pci_bus_id(index: u32) -> Result<String, DeviceError> {
     let device = handle(index, count()?)?;
     let mut id: [c_char; 32] = [0; 32];
@@ -78,10 +78,10 @@ fn no_such(index: u32, count: u32) -> DeviceError {
     match count {
         0 => no_gpu(),
         1 => DeviceError::NoDevice(format!(
-            "there is no device cuda:{index}: the driver shows one GPU, cuda:0"
+            "device cuda:{index} does not exist: the driver reports one GPU, cuda:0"
         )),
         n => DeviceError::NoDevice(format!(
-            "there is no device cuda:{index}: the driver shows {n} GPUs, cuda:0 to cuda:{}",
+            "device cuda:{index} does not exist: the driver reports {n} GPUs, cuda:0 to cuda:{}",
             n - 1
         )),
     }
@@ -103,7 +103,7 @@ mod tests {
     fn a_number_too_high_is_told_what_there_is() {
         assert_eq!(
             no_such(2, 2).to_string(),
-            "there is no device cuda:2: the driver shows 2 GPUs, cuda:0 to cuda:1"
+            "device cuda:2 does not exist: the driver reports 2 GPUs, cuda:0 to cuda:1"
         );
         assert!(no_such(1, 1).to_string().ends_with("one GPU, cuda:0"));
         assert_eq!(no_such(0, 0), no_gpu());

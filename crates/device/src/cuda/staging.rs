@@ -1,20 +1,21 @@
-//! Memory of the host that the driver never moves, through which short copies go.
+//! Pinned host memory for short copies.
 //!
-//! A copy from or to any other memory keeps the host waiting, for the stream and once more for the copy. From this memory a copy
-//! is work of the stream like a launch: an upload is not waited for at all, a download once.
+//! A copy from or to pageable memory blocks the host, first for the stream and then for the copy
+//! itself. A copy from or to pinned memory is work of the stream like a launch: the host does not wait
+//! for an upload, and waits once for a download.
 
 use std::ptr::{self, NonNull};
 
 use cudarc::driver::sys::{self, CUresult, CUstream};
 
-/// Longer copies go the other way: the wait is short beside them.
+/// The longest copy through staging memory; for longer ones the wait is negligible.
 pub(super) const LONGEST: usize = 64 << 10;
-/// Bytes of uploads between two waits.
+/// The bytes of uploads between two waits.
 const ROOM: usize = 16 * LONGEST;
-/// Copies begin at a multiple of so many bytes.
+/// The alignment of copies in staging memory, in bytes.
 const ALIGNMENT: usize = 64;
 
-/// Memory that the driver never moves.
+/// Page-locked (pinned) memory.
 #[derive(Debug)]
 struct Pinned(NonNull<u8>);
 
@@ -22,7 +23,7 @@ struct Pinned(NonNull<u8>);
 unsafe impl Send for Pinned {}
 
 impl Pinned {
-    /// Nothing if the driver has none to give. The device's context must be bound.
+    /// Allocates memory; `None` if the driver has none. The device's context must be current.
     fn new(bytes: usize) -> Option<Self> {
         let mut begin = ptr::null_mut();
         // SAFETY: the call writes one address.
@@ -32,11 +33,11 @@ impl Pinned {
     }
 }
 
-/// What uploads go through.
+/// Staging memory for uploads.
 #[derive(Debug)]
 pub(super) struct Uploads {
     memory: Pinned,
-    /// Bytes that copies not known to be done may still read.
+    /// Bytes that copies not known to be complete may still read.
     used: usize,
 }
 
@@ -45,22 +46,22 @@ impl Uploads {
         Pinned::new(ROOM).map(|memory| Self { memory, used: 0 })
     }
 
-    /// Whether there is no room for so many bytes, at most [`LONGEST`], before the stream is idle.
+    /// Whether `bytes` bytes, at most [`LONGEST`], do not fit until the stream is idle.
     pub(super) fn is_full(&self, bytes: usize) -> bool {
         self.used + bytes > ROOM
     }
 
-    /// No copy is under way any more: the stream has been idle since the last one.
+    /// Marks all copies as complete: the stream has been idle since the last one.
     pub(super) fn idle(&mut self) {
         self.used = 0;
     }
 
-    /// Starts a copy.
+    /// Starts a copy to the device.
     ///
     /// # Panics
-    /// If there is no room.
+    /// If the copy does not fit.
     pub(super) fn start(&mut self, to: u64, from: &[u8], stream: CUstream) -> CUresult {
-        assert!(!self.is_full(from.len()), "more uploads than there is room for");
+        assert!(!self.is_full(from.len()), "the staging memory for uploads is full");
         // SAFETY: these bytes are within the memory, and no copy reads them.
         let part = unsafe {
             std::slice::from_raw_parts_mut(self.memory.0.as_ptr().add(self.used), from.len())
@@ -70,13 +71,13 @@ impl Uploads {
         super::memory::upload(to, part, stream)
     }
 
-    /// Gives the memory back. The context must be bound, and the stream idle.
+    /// Frees the memory. The context must be current and the stream idle.
     pub(super) fn free(self) {
         free(self.memory);
     }
 }
 
-/// What downloads go through, one at a time.
+/// Staging memory for downloads, one at a time.
 #[derive(Debug)]
 pub(super) struct Downloads(Pinned);
 
@@ -85,14 +86,15 @@ impl Downloads {
         Pinned::new(LONGEST).map(Self)
     }
 
-    /// Memory for a copy; at most [`LONGEST`] bytes.
+    /// The memory for a copy of `bytes` bytes, at most [`LONGEST`].
     pub(super) fn part(&mut self, bytes: usize) -> &mut [u8] {
-        assert!(bytes <= LONGEST, "a longer copy than there is room for");
-        // SAFETY: it has so many bytes, which the driver has cleared or written; nobody else has them.
+        assert!(bytes <= LONGEST, "the download is longer than its staging memory");
+        // SAFETY: it has this many bytes, which the driver has cleared or written, and no other
+        // reference to them exists.
         unsafe { std::slice::from_raw_parts_mut(self.0.0.as_ptr(), bytes) }
     }
 
-    /// Gives the memory back. The context must be bound, and the stream idle.
+    /// Frees the memory. The context must be current and the stream idle.
     pub(super) fn free(self) {
         free(self.0);
     }

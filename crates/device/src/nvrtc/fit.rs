@@ -1,24 +1,24 @@
-//! Which compiler suits a driver and a device, and how to get one that does.
+//! Selects a compiler that suits a driver and a device, and explains how to install one.
 
 use std::path::Path;
 
 use crate::DeviceError;
 
-/// From CUDA 13 on, the compiler leaves out everything before this.
+/// The oldest compute capability that compilers of CUDA 13 and later support.
 const OLDEST_OF_13: (u32, u32) = (7, 5);
 
-/// What a compiler must suit; `None` where there is nothing to suit.
+/// The requirements on a compiler; `None` where there is no requirement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Fit {
     /// The CUDA version of the driver.
     pub(super) driver: Option<(u32, u32)>,
-    /// That of the device.
+    /// The compute capability of the device.
     pub(super) compute_capability: Option<(u32, u32)>,
 }
 
 impl Fit {
-    /// Why a compiler of this version does not fit, as the end of a sentence
-    /// that begins with its path.
+    /// The reason why a compiler of this version is not suitable, as the end of a sentence that begins
+    /// with its path.
     pub(super) fn refusal(&self, version: (u32, u32), architectures: &[u32]) -> Option<String> {
         let (major, minor) = version;
         if let Some(driver) = self.driver.filter(|driver| major > driver.0) {
@@ -36,21 +36,21 @@ impl Fit {
         })
     }
 
-    /// The error for no compiler at all, or none that fits: one line.
+    /// The error that no compiler was found, or none that is suitable, in one line.
     pub(super) fn missing(&self, chosen: Option<&Path>, unfit: Option<&str>) -> DeviceError {
         let wheel = self.wheel();
         DeviceError::NoCompiler(match (chosen, unfit) {
             (Some(_), Some(unfit)) => format!(
-                "WARPINT_NVRTC names no usable run-time compiler (NVRTC): {unfit} \
-                 (unset it, and: pip install '{wheel}')"
+                "WARPINT_NVRTC does not name a usable run-time compiler (NVRTC): {unfit} \
+                 (unset it and run: pip install '{wheel}')"
             ),
             (Some(chosen), None) => format!(
-                "WARPINT_NVRTC={} is neither libnvrtc.so nor a folder that holds it \
-                 (unset it, and: pip install '{wheel}')",
+                "WARPINT_NVRTC={} is neither libnvrtc.so nor a folder that contains it \
+                 (unset it and run: pip install '{wheel}')",
                 chosen.display()
             ),
             (None, Some(unfit)) => format!(
-                "no run-time compiler (NVRTC) that fits: {unfit} \
+                "no suitable run-time compiler (NVRTC) was found: {unfit} \
                  (pip install '{wheel}', or set WARPINT_NVRTC to libnvrtc.so)"
             ),
             (None, None) => format!(
@@ -60,7 +60,7 @@ impl Fit {
         })
     }
 
-    /// The Python wheel that holds a compiler that fits.
+    /// The Python wheel that contains a suitable compiler.
     fn wheel(&self) -> &'static str {
         let old_driver = self.driver.is_some_and(|(major, _)| major < 13);
         let old_device = self.compute_capability.is_some_and(|device| device < OLDEST_OF_13);
@@ -68,8 +68,8 @@ impl Fit {
     }
 }
 
-/// Machine code runs on devices of the same major compute capability and the
-/// same or a later minor one.
+/// The architecture to compile for. Machine code runs on devices of the same major compute capability
+/// and the same or a later minor one.
 pub(super) fn architecture_for(architectures: &[u32], device: (u32, u32)) -> Option<u32> {
     let (major, minor) = device;
     let runs_on_it = |&a: &u32| a / 10 == major && a % 10 <= minor;
@@ -91,7 +91,7 @@ mod tests {
     fn a_compiler_is_at_most_as_new_as_the_driver() {
         let h200 = Some((9, 0));
         assert_eq!(fit(Some((13, 0)), h200).refusal((13, 0), &OF_13_0), None);
-        // A later minor version of the same major one is taken by the driver.
+        // The driver accepts a later minor version of the same major version.
         assert_eq!(fit(Some((12, 0)), h200).refusal((12, 8), &OF_12_8), None);
         assert_eq!(fit(Some((13, 0)), h200).refusal((12, 8), &OF_12_8), None);
         let reason = fit(Some((12, 4)), h200).refusal((13, 0), &OF_13_0);

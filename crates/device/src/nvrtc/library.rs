@@ -20,9 +20,9 @@ const BUILTIN_OPERATION_FAILURE: Code = 7;
 pub(super) struct Library {
     /// (major, minor).
     pub(super) version: (u32, u32),
-    /// What it can compile for, ascending.
+    /// The architectures that it supports, ascending.
     pub(super) architectures: Vec<u32>,
-    /// Its file, or its name where the file cannot be told.
+    /// The library's file, or its name if the file cannot be determined.
     pub(super) path: PathBuf,
     calls: Calls,
 }
@@ -47,11 +47,11 @@ struct Calls {
 }
 
 impl Library {
-    /// Loads it from a file, or by a bare name from where the loader looks.
-    /// An error is the end of a sentence that begins with the path.
+    /// Loads the library from a file or, given a bare name, from where the loader searches. An error is
+    /// the end of a sentence that begins with the path.
     pub(super) fn load(path: &Path) -> Result<Self, String> {
-        // SAFETY: NVRTC's initialisers have no preconditions; that the file is
-        // NVRTC is what its name and the person who installed it say.
+        // SAFETY: NVRTC's initialisers have no preconditions; that the file is NVRTC is vouched for by
+        // its name and by the person who installed it.
         let loaded = unsafe { libloading::Library::new(path) }
             .map_err(|e| format!("does not load: {}", one_line(&e)))?;
         // SAFETY: the types are those of nvrtc.h, unchanged since CUDA 11.2.
@@ -88,8 +88,8 @@ impl Library {
             if let Some(builtins) = load_builtins(&path, version) {
                 std::mem::forget(builtins);
             }
-            // For the life of the process, as the functions must; loading it
-            // again and again would take longer.
+            // Kept for the life of the process, as the functions require; loading it repeatedly would
+            // take longer.
             std::mem::forget(loaded);
             Ok(Self { version, architectures, path, calls })
         }
@@ -118,9 +118,9 @@ fn file_of(path: &Path) -> PathBuf {
     files.find(of_name).unwrap_or(path).to_owned()
 }
 
-/// Loads the part of NVRTC that stands beside it in a file of its own, and
-/// that it asks the loader for by name when it first compiles. The loader knows
-/// it by then; on its own it would not look into a wheel.
+/// Loads the part of NVRTC that is in a separate file beside it. NVRTC requests that file from the
+/// loader by name at its first compilation; the loader does not search Python wheels, so the file must
+/// be loaded by then.
 fn load_builtins(path: &Path, (major, minor): (u32, u32)) -> Option<libloading::Library> {
     let name = if cfg!(windows) {
         format!("nvrtc-builtins64_{major}{minor}.dll")
@@ -129,7 +129,7 @@ fn load_builtins(path: &Path, (major, minor): (u32, u32)) -> Option<libloading::
     };
     let real = fs::canonicalize(path).ok();
     let beside = [Some(path), real.as_deref()].into_iter().flatten().filter_map(Path::parent);
-    // SAFETY: a file of data, with no initialisers of consequence.
+    // SAFETY: the file contains data only, and its initialisers have no relevant effects.
     beside
         .map(|folder| folder.join(&name))
         .filter(|file| file.is_file())
@@ -149,10 +149,10 @@ unsafe fn symbol<T: Copy>(library: &libloading::Library, name: &str) -> Result<T
     // SAFETY: as the caller promises.
     unsafe { library.get::<T>(name.as_bytes()) }
         .map(|symbol| *symbol)
-        .map_err(|_| format!("has no function {name}: it is too old, or no NVRTC"))
+        .map_err(|_| format!("has no function {name}: it is too old, or is not NVRTC"))
 }
 
-/// A translation unit in the hands of the compiler.
+/// A translation unit held by the compiler.
 struct Unit<'a> {
     calls: &'a Calls,
     handle: Program,
@@ -211,7 +211,7 @@ impl<'a> Unit<'a> {
         Ok(Compiled { cubin, log: log? })
     }
 
-    /// What one of the pairs of size and content gives.
+    /// Reads one of the results that come as a pair of functions for size and content.
     fn bytes(
         &self,
         what: &str,

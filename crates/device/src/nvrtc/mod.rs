@@ -1,5 +1,4 @@
-//! The run-time compiler NVRTC: found where it is installed, loaded when it is
-//! first needed, never linked.
+//! The run-time compiler NVRTC. It is located and loaded when it is first needed, never linked.
 
 mod fit;
 mod library;
@@ -20,52 +19,51 @@ pub struct Nvrtc {
     library: Library,
 }
 
-/// What a source was compiled to.
+/// The result of a compilation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compiled {
-    /// Machine code for one architecture, as the driver loads it.
+    /// Machine code for one architecture, in the driver's format.
     pub cubin: Vec<u8>,
-    /// Warnings, and the assembler's account of each kernel: registers, stack
-    /// frame, spilled bytes, shared memory (in the words of `ptxas --verbose`).
+    /// Warnings, and the assembler's report for each kernel: registers, stack frame, spilled bytes,
+    /// shared memory (in the format of `ptxas --verbose`).
     pub log: String,
 }
 
 impl Nvrtc {
-    /// A compiler that this machine's driver, if there is one, takes code
-    /// from, and that can compile for `compute_capability` (major, minor) if
-    /// that is given.
+    /// Finds a compiler whose code this machine's driver, if any, accepts, and which can compile for
+    /// `compute_capability` (major, minor) if given.
     ///
-    /// Looked for in this order: `WARPINT_NVRTC` (a file or its folder; nothing
-    /// else is then tried), `CUDA_PATH` and `CUDA_HOME`, where the loader looks,
-    /// `/usr/local/cuda*` and `/opt/cuda`, and the wheels of the Python in use.
+    /// The search order is: `WARPINT_NVRTC` (a file or its folder; if it is set, nothing else is
+    /// tried), `CUDA_PATH` and `CUDA_HOME`, the loader's search path, `/usr/local/cuda*` and
+    /// `/opt/cuda`, and the wheels of the Python in use.
     ///
     /// # Errors
-    /// [`DeviceError::NoCompiler`], one line that says how to get it.
+    /// [`DeviceError::NoCompiler`], one line that says how to install one.
     pub fn find(compute_capability: Option<(u32, u32)>) -> Result<Self, DeviceError> {
         let driver = cuda::driver_version();
         find_in(&Places::of_this_process(), &Fit { driver, compute_capability })
     }
 
-    /// The library's file, or its bare name where its file cannot be told.
+    /// The library's file, or its bare name if the file cannot be determined.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.library.path
     }
 
-    /// (major, minor).
+    /// The compiler's version (major, minor).
     #[must_use]
     pub fn version(&self) -> (u32, u32) {
         self.library.version
     }
 
-    /// What it can compile for, ascending: 75 is compute capability 7.5.
+    /// The architectures that it supports, ascending: 75 is compute capability 7.5.
     #[must_use]
     pub fn architectures(&self) -> &[u32] {
         &self.library.architectures
     }
 
-    /// The architecture to compile for, so that the code runs on a device of
-    /// that compute capability: its own, or the nearest before it in its family.
+    /// The architecture to compile for, so that the code runs on a device of the given compute
+    /// capability: its own, or the nearest earlier one of the same family.
     #[must_use]
     pub fn architecture_for(&self, compute_capability: (u32, u32)) -> Option<u32> {
         fit::architecture_for(self.architectures(), compute_capability)
@@ -82,8 +80,8 @@ impl Nvrtc {
 
 /// The compiler's options, in order.
 ///
-/// `--fmad=false`: a kernel writes `fma` where it means it, so that the
-/// simulator and the CPU engines round alike.
+/// `--fmad=false`: kernels write `fma` explicitly where they want it, so that the simulator and the CPU
+/// engines round identically.
 pub(crate) fn options(source: &Source, architecture: u32) -> Vec<String> {
     let mut options = vec![
         format!("--gpu-architecture=sm_{architecture}"),
@@ -99,7 +97,7 @@ pub(crate) fn options(source: &Source, architecture: u32) -> Vec<String> {
     options
 }
 
-/// The first compiler of these places that fits.
+/// The first suitable compiler among these places.
 fn find_in(places: &Places, fit: &Fit) -> Result<Nvrtc, DeviceError> {
     let mut unfit = None;
     let newest = fit.driver.map(|(major, _)| major);
@@ -109,7 +107,7 @@ fn find_in(places: &Places, fit: &Fit) -> Result<Nvrtc, DeviceError> {
                 None => return Ok(Nvrtc { library }),
                 Some(reason) => unfit = unfit.or(Some(format!("{} {reason}", path.display()))),
             },
-            // A name that the loader does not know is no news.
+            // A name that the loader does not find is not worth reporting.
             Err(_) if path.is_relative() => {}
             Err(reason) => unfit = unfit.or(Some(format!("{} {reason}", path.display()))),
         }
@@ -129,7 +127,7 @@ mod tests {
         Source::new("triple.cu", TRIPLE, &["triple"]).define("FACTOR", 3)
     }
 
-    /// Code made by the compiler of this machine, where there is one.
+    /// Checks code made by this machine's compiler, if there is one.
     fn each_compiled(source: &Source, check: impl Fn(u32, Result<Compiled, DeviceError>)) {
         let Ok(nvrtc) = find_in(&Places::of_this_process(), &Fit::default()) else {
             return;
@@ -164,7 +162,7 @@ mod tests {
     #[test]
     fn what_was_loaded_by_name_is_known_by_its_file() {
         let Ok(nvrtc) = find_in(&Places::of_this_process(), &Fit::default()) else { return };
-        // Loaded already, so that the loader knows the name.
+        // Already loaded, so that the loader knows the name.
         let (major, _) = nvrtc.version();
         let by_name = Library::load(format!("libnvrtc.so.{major}").as_ref()).unwrap();
         let file = |path: &Path| path.canonicalize().unwrap();

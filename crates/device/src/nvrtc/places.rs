@@ -1,27 +1,27 @@
-//! Where NVRTC may be installed.
+//! The places in which NVRTC may be installed.
 
 use std::collections::HashSet;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The newest major version looked for by name where there is no driver.
+/// The newest major version searched for by name if there is no driver.
 const NEWEST: u32 = 13;
-/// The oldest major version looked for by name.
+/// The oldest major version searched for by name.
 const OLDEST: u32 = 12;
 
-/// The surroundings that a search starts from. The default is none at all.
+/// The environment of a search. The default is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Places {
-    /// `WARPINT_NVRTC`: a file or folder, instead of all others.
+    /// `WARPINT_NVRTC`: a file or folder that replaces all other places.
     pub(super) chosen: Option<PathBuf>,
     /// `CUDA_PATH`, `CUDA_HOME`.
     pub(super) toolkits: Vec<PathBuf>,
-    /// Whether to ask the loader by name.
+    /// Whether to try names in the loader's search path.
     pub(super) by_name: bool,
-    /// The root of the file system, where toolkits usually are.
+    /// The root of the file system, under which toolkits are usually installed.
     pub(super) root: Option<PathBuf>,
-    /// Roots of Python installations, environments first.
+    /// Roots of Python installations, virtual environments first.
     pub(super) pythons: Vec<PathBuf>,
 }
 
@@ -33,7 +33,7 @@ impl Places {
         for folder in env::split_paths(&env::var_os("PATH").unwrap_or_default()) {
             pythons.extend(pythons_of(&folder));
         }
-        // `pip install --user`, and what Debian's own pip does.
+        // For `pip install --user`, and for Debian's pip.
         pythons.extend(folder("HOME").map(|home| home.join(".local")));
         pythons.extend(["/usr/local", "/usr"].map(PathBuf::from));
         Self {
@@ -49,11 +49,11 @@ impl Places {
         self.chosen.as_deref()
     }
 
-    /// What to try, in order: files that exist, each once, and bare names for
-    /// the loader. `newest`: the driver's major version.
+    /// The candidates in order: files that exist, each once, and bare names for the loader. `newest` is
+    /// the driver's major version.
     pub(super) fn candidates(&self, newest: Option<u32>) -> Vec<PathBuf> {
         if let Some(chosen) = &self.chosen {
-            // With its folder, or the loader would look for a bare name elsewhere.
+            // An absolute path, because the loader would search for a bare name elsewhere.
             let absolute = std::path::absolute(chosen).unwrap_or_else(|_| chosen.clone());
             return if absolute.is_file() {
                 vec![absolute]
@@ -80,21 +80,20 @@ impl Places {
     }
 }
 
-/// The roots of the Python installation that has its program in this folder,
-/// found without running it.
+/// The roots of the Python installation whose program is in this folder, found without running it.
 fn pythons_of(folder: &Path) -> Vec<PathBuf> {
     let program = folder.join(if cfg!(windows) { "python.exe" } else { "python3" });
     if !program.is_file() {
         return vec![];
     }
     let above = |path: &Path| path.parent().map(Path::to_owned);
-    // An environment's program links to that of the installation behind it.
+    // The program of a virtual environment links to that of the underlying installation.
     let behind = fs::canonicalize(&program).ok().and_then(|p| above(above(&p)?.as_path()));
     let mut roots: Vec<_> = above(folder).into_iter().chain(behind).collect();
     if cfg!(windows) {
         roots.insert(0, folder.to_owned());
     }
-    // pyenv's program is a script that picks one of its versions.
+    // pyenv's program is a script that selects one of its versions.
     if folder.ends_with("shims") {
         roots.extend(above(folder).iter().flat_map(|root| children(&root.join("versions"), "")));
     }
@@ -112,7 +111,7 @@ fn of_python(root: &Path) -> Vec<PathBuf> {
     let mut found = vec![];
     for nvidia in packages.iter().map(|p| p.join("nvidia")) {
         let mut wheels = children(&nvidia, "cu");
-        // Its own folder up to CUDA 12, one for all of CUDA from 13 on.
+        // A folder of its own up to CUDA 12, a common one from CUDA 13 on.
         wheels.retain(|w| w.ends_with("cuda_nvrtc") || is_numbered(w, "cu"));
         for wheel in wheels {
             found.extend(
@@ -141,10 +140,10 @@ fn libraries(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Names that the loader may know.
+/// Names for the loader to search for.
 fn names(newest: u32) -> Vec<PathBuf> {
     if cfg!(windows) {
-        // Named after the first minor version of each major one.
+        // The name contains the first minor version of each major one.
         return (OLDEST..=newest).rev().map(|n| format!("nvrtc64_{n}0_0.dll").into()).collect();
     }
     let numbered = (OLDEST..=newest).rev().map(|n| format!("libnvrtc.so.{n}").into());
@@ -157,7 +156,7 @@ fn is_numbered(path: &Path, before: &str) -> bool {
         .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// What a folder holds under names that begin so, higher numbers first.
+/// The entries of a folder whose names have this prefix, higher numbers first.
 fn children(folder: &Path, beginning: &str) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else {
         return vec![];
@@ -170,7 +169,7 @@ fn children(folder: &Path, beginning: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The numbers in a file's name: 12, 10 in `cuda-12.10`, which is after `cuda-12.9`.
+/// The numbers in a file's name: 12, 10 for `cuda-12.10`, which sorts after `cuda-12.9`.
 fn numbers(path: &Path) -> Vec<u64> {
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     name.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse().ok()).collect()
@@ -181,7 +180,7 @@ fn numbers(path: &Path) -> Vec<u64> {
 mod tests {
     use super::*;
 
-    /// A file tree that holds these, and what is found in it, as paths within it.
+    /// Makes a file tree with these files, and returns the paths found in it, relative to its root.
     fn found(files: &[&str], places: impl Fn(&Path) -> Places) -> Vec<String> {
         let tree = tempfile::tempdir().unwrap();
         for file in files {

@@ -1,4 +1,4 @@
-//! Products and transforms in registers.
+//! The rates of products and transforms in registers.
 
 use std::time::Duration;
 
@@ -7,19 +7,19 @@ use warpint_arith::goldilocks::{Q, canonical, mul, pow};
 use super::{Effort, wrong};
 use crate::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source, common};
 
-/// Operations of the field, with nothing but registers.
+/// The rate of field operations that use registers only.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct InRegisters {
-    /// Operations in a clock on one multiprocessor: the median over all of them.
+    /// Operations per clock on one multiprocessor: the median over all of them.
     pub per_clock: f64,
-    /// Operations a second on the whole device.
+    /// Operations per second on the whole device.
     pub per_second: f64,
-    /// The clock that the multiprocessors kept meanwhile.
+    /// The clock of the multiprocessors during the measurement.
     pub clock_hz: f64,
 }
 
-/// Transforms of one size; an operation is a point on one of its levels, so
-/// that n points have n·log2(n).
+/// The rate of transforms of one size. One operation is one point on one level: a transform of n points
+/// has n·log2(n).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeasuredTransforms {
     /// Points of a transform.
@@ -28,16 +28,16 @@ pub struct MeasuredTransforms {
     pub rate: InRegisters,
 }
 
-/// Chains of products in a thread, products of a chain in a turn.
+/// Chains of products per thread, and products of a chain per turn.
 const CHAINS: u32 = 4;
 const TURN: u32 = 16;
-/// Threads of a block of products: eight warps for each scheduler.
+/// Threads of a block of products: eight warps per scheduler.
 const THREADS: u32 = 1024;
 
-/// Some lazy factor of full size that is not its own residue.
+/// A lazy factor of full size that is not its own residue.
 const FACTOR: u64 = Q + 0x1234_5678;
 
-/// A measurement this long is not spoiled by the time that a launch takes.
+/// A measurement of this length is not distorted by the time of a launch.
 const LONG_ENOUGH: Duration = Duration::from_millis(20);
 const MOST_TURNS: u32 = 1 << 24;
 
@@ -54,12 +54,12 @@ fn source(kernel: &'static str) -> Source {
         .headers(common::HEADERS)
 }
 
-/// As many as have their points in registers.
+/// The number of threads whose points fit in registers.
 fn transform_threads(radix: u32) -> u32 {
     8192 / radix
 }
 
-/// Products a·b mod 2^64 − 2^32 + 1.
+/// Measures products a·b mod 2^64 − 2^32 + 1.
 pub(super) fn products(device: &Device, effort: Effort) -> Result<InRegisters, DeviceError> {
     let kernel = device.program(&products_source())?.kernel("products", 0)?;
     let mut bench = Bench::new(device, THREADS, CHAINS)?;
@@ -70,7 +70,7 @@ pub(super) fn products(device: &Device, effort: Effort) -> Result<InRegisters, D
     Ok(rate)
 }
 
-/// Transforms of 16 or 32 points.
+/// Measures transforms of 16 or 32 points.
 pub(super) fn transforms(
     device: &Device,
     radix: u32,
@@ -80,19 +80,19 @@ pub(super) fn transforms(
     let mut bench = Bench::new(device, transform_threads(radix), radix)?;
     let levels = f64::from(radix.ilog2());
     let (turns, rate) = bench.run(&kernel, &[], effort, levels)?;
-    // Two transforms multiply by n and turn the points round, four by n² and nothing else.
+    // Two transforms multiply by n and reverse the points; four multiply by n² and change nothing else.
     let factor = pow(radix.into(), u64::from(turns / 2));
     let what = format!("a transform of {radix} points");
     bench.check(&what, |i| mul(i + 1, factor))?;
     Ok(MeasuredTransforms { radix, rate })
 }
 
-/// A block on each multiprocessor, and what it writes.
+/// A block on each multiprocessor, and its output.
 struct Bench<'a> {
     device: &'a Device,
     blocks: u32,
     threads: u32,
-    /// Elements of a thread.
+    /// Elements per thread.
     each: u32,
     out: Buffer<u64>,
     cycles: Buffer<u64>,
@@ -106,7 +106,7 @@ impl<'a> Bench<'a> {
         Ok(Self { device, blocks, threads, each, out, cycles })
     }
 
-    /// Its turns, a multiple of 4, and the rate of `operations` for an element in a turn.
+    /// Runs `turns` turns, a multiple of 4, and returns the rate for `operations` per element and turn.
     fn run(
         &mut self,
         kernel: &Kernel,
@@ -119,12 +119,13 @@ impl<'a> Bench<'a> {
             args.extend_from_slice(arguments);
             args.push(Arg::U32(turns));
             let shape = Launch::linear(self.blocks, self.threads);
-            // SAFETY: both kernels take these parameters, of which `products` has the factor between; a
-            // thread writes the elements that `out` was made for, a block one count of cycles.
+            // SAFETY: both kernels have these parameters, and `products` additionally the factor in
+            // between. A thread writes the elements that `out` was allocated for, a block one count of
+            // cycles.
             self.device.time(|| unsafe { kernel.launch(shape, &args) })
         };
         let mut turns = 4;
-        // The first launch loads the code and wakes the clocks.
+        // The first launch loads the code and raises the clocks.
         let mut taken = time(turns)?;
         while effort == Effort::Whole && taken < LONG_ENOUGH && turns < MOST_TURNS {
             turns *= 4;
@@ -143,7 +144,7 @@ impl<'a> Bench<'a> {
         Ok((turns, rate))
     }
 
-    /// Compares every element with what it should be.
+    /// Compares every element with its expected value.
     fn check(&self, what: &str, expected: impl Fn(u64) -> u64) -> Result<(), DeviceError> {
         for (i, found) in (0..).zip(self.out.download()?) {
             if canonical(found) != expected(i) {

@@ -1,16 +1,16 @@
-//! Memory and launches.
+//! The rates of memory and launches.
 
 use std::time::Duration;
 
 use super::{Effort, wrong};
 use crate::{Arg, Buffer, Device, DeviceError, Launch, Source, common};
 
-/// The speed of reading, adding 1 and writing, for one size.
+/// The rate of reading, adding 1 and writing, for one size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CopyRate {
     /// Bytes of a buffer.
     pub bytes: u64,
-    /// Bytes read and written a second, where the result replaces what was read.
+    /// Bytes read and written per second if the result replaces the input.
     pub in_place: f64,
     /// The same from one buffer to another and back.
     pub between: f64,
@@ -19,7 +19,7 @@ pub struct CopyRate {
 const THREADS: u32 = 256;
 /// Loads of 16 bytes that a thread has in flight.
 const IN_FLIGHT: u32 = 4;
-/// A measurement this long is not spoiled by what surrounds it.
+/// A measurement of this length is not distorted by its overheads.
 const LONG_ENOUGH: Duration = Duration::from_millis(10);
 
 pub(super) fn source() -> Source {
@@ -30,11 +30,10 @@ pub(super) fn source() -> Source {
         .define("IN_FLIGHT", IN_FLIGHT)
 }
 
-/// Measures copies only, at sizes that the second-level cache of large GPUs holds, and does not
-/// hold.
+/// Measures copies only, at sizes that fit and that do not fit the second-level cache of large GPUs.
 ///
 /// # Errors
-/// No compiler, anything that fails on the device, and a wrong result.
+/// No compiler was found, the device fails, or a result is wrong.
 pub fn copies(device: &Device, effort: Effort) -> Result<Vec<CopyRate>, DeviceError> {
     match effort {
         Effort::Whole => {
@@ -44,7 +43,7 @@ pub fn copies(device: &Device, effort: Effort) -> Result<Vec<CopyRate>, DeviceEr
     }
 }
 
-/// Of so many bytes, a multiple of 16.
+/// Measures a copy of `bytes` bytes, a multiple of 16.
 fn copy(device: &Device, bytes: u32, effort: Effort) -> Result<CopyRate, DeviceError> {
     let kernel = device.program(&source())?.kernel("increment", 0)?;
     let n = bytes / 16;
@@ -54,12 +53,12 @@ fn copy(device: &Device, bytes: u32, effort: Effort) -> Result<CopyRate, DeviceE
     let mut rate = |between: bool| {
         a.clear()?;
         b.clear()?;
-        // There and back: both ways end in `a`.
+        // Forth and back: both directions end in `a`.
         let (here, there) = (a.cells(..), b.cells(..));
         let other = if between { there } else { here };
         let graph = device.capture(|capture| {
-            // SAFETY: `increment` reads and writes n times 16 bytes, element by element, which both buffers
-            // have; they outlive the graph.
+            // SAFETY: `increment` reads and writes n times 16 bytes, element by element, and both
+            // buffers have that many; they outlive the graph.
             unsafe {
                 capture.launch(&kernel, shape, &[here.into(), other.into(), Arg::U32(n)]);
                 capture.launch(&kernel, shape, &[other.into(), here.into(), Arg::U32(n)]);
@@ -76,7 +75,7 @@ fn copy(device: &Device, bytes: u32, effort: Effort) -> Result<CopyRate, DeviceE
     Ok(CopyRate { bytes: bytes.into(), in_place: rate(false)?, between: rate(true)? })
 }
 
-/// From one kernel to the next in a graph.
+/// The time from one kernel to the next in a graph.
 pub(super) fn kernel_period(device: &Device, effort: Effort) -> Result<Duration, DeviceError> {
     let kernel = device.program(&source())?.kernel("count", 0)?;
     let kernels: u32 = if effort == Effort::Whole { 1000 } else { 10 };
@@ -99,7 +98,8 @@ pub(super) fn kernel_period(device: &Device, effort: Effort) -> Result<Duration,
     }
 }
 
-/// The repetitions that took long enough, all that were made, and the time of the former.
+/// The repetitions of the measurement that took long enough, all repetitions made, and the time of the
+/// former.
 fn long_enough(
     effort: Effort,
     time: impl Fn(u64) -> Result<Duration, DeviceError>,

@@ -1,5 +1,5 @@
-//! What a device reaches: products and transforms of the field 2^64 − 2^32 + 1
-//! in registers, memory, launches, FP64. All results are compared with the CPU's.
+//! Measured rates of a device: products and transforms of the field 2^64 − 2^32 + 1 in registers,
+//! memory, launches, FP64. All results are compared with the CPU's.
 
 mod field;
 mod memory;
@@ -11,24 +11,24 @@ use crate::{Device, DeviceError, Fp64Rate, Source, fp64_rate};
 pub use field::{InRegisters, MeasuredTransforms};
 pub use memory::{CopyRate, copies};
 
-/// What a device reaches.
+/// The measured rates of a device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rates {
     /// Products a·b mod 2^64 − 2^32 + 1, corrected to 64 bits.
     pub products: InRegisters,
-    /// Transforms of 16 and of 32 points, with their biases and reductions to 64 bits.
+    /// Transforms of 16 and of 32 points, including their biases and reductions to 64 bits.
     pub transforms: Vec<MeasuredTransforms>,
     /// Reading, adding 1 and writing, at several sizes.
     pub copies: Vec<CopyRate>,
-    /// From one kernel to the next in a graph, when they do nothing.
+    /// The time from one kernel to the next in a graph of empty kernels.
     pub kernel_period: Duration,
     /// Fused multiply-adds.
     pub fp64: Fp64Rate,
 }
 
 impl Rates {
-    /// The copy whose size is nearest to `bytes`, by ratio: memory that fits a cache is faster.
-    /// `None` where no copy was measured.
+    /// The copy whose size is nearest to `bytes` by ratio: memory that fits a cache is faster. `None`
+    /// if no copy was measured.
     #[must_use]
     pub fn copy_near(&self, bytes: u64) -> Option<&CopyRate> {
         let apart = |copy: &CopyRate| (copy.bytes as f64 / bytes.max(1) as f64).ln().abs();
@@ -39,17 +39,16 @@ impl Rates {
 /// How long to measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effort {
-    /// A few seconds, on a GPU.
+    /// A few seconds on a GPU.
     Whole,
-    /// A few operations of each kind, which shows that results are right and
-    /// nothing else: for the simulator.
+    /// A few operations of each kind, which only verifies results: for the simulator.
     Few,
 }
 
 /// Measures everything.
 ///
 /// # Errors
-/// No compiler, anything that fails on the device, and a wrong result.
+/// No compiler was found, the device fails, or a result is wrong.
 pub fn rates(device: &Device, effort: Effort) -> Result<Rates, DeviceError> {
     let radices = [16, 32];
     let transforms: Result<_, _> =
@@ -66,7 +65,7 @@ pub fn rates(device: &Device, effort: Effort) -> Result<Rates, DeviceError> {
     })
 }
 
-/// The sources of this crate's own kernels, for those who compile without a device.
+/// The sources of this crate's own kernels, for compiling without a device.
 #[must_use]
 pub fn own_sources() -> Vec<Source> {
     let bench = [field::products_source(), field::transforms_source(16)];

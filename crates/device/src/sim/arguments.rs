@@ -1,10 +1,10 @@
-//! What a kernel is passed, checked against its parameters.
+//! Checks the arguments of a kernel against its parameters.
 
 use std::ffi::c_void;
 
 use crate::Arg;
 
-/// A value where the run time reads it.
+/// A value in the form that the run time reads.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Argument(u64);
 
@@ -13,7 +13,7 @@ impl Argument {
         (&raw mut self.0).cast()
     }
 
-    /// The value's bytes, first in memory whatever its size.
+    /// The bytes of the value, first in memory whatever its size.
     pub(super) fn new(arg: Arg) -> Self {
         let mut bytes = [0; 8];
         match arg {
@@ -28,7 +28,7 @@ impl Argument {
     }
 }
 
-/// The letter of an argument's type, as `sim/interface.h` has it.
+/// The letter of an argument's type, as defined in `sim/interface.h`.
 pub(super) fn letter(arg: Arg) -> u8 {
     match arg {
         Arg::Pointer(_) => b'p',
@@ -40,10 +40,10 @@ pub(super) fn letter(arg: Arg) -> u8 {
     }
 }
 
-/// What is wrong with the arguments for these parameters.
+/// Describes the first mismatch between the arguments and the parameters.
 pub(super) fn mismatch(parameters: &[u8], args: &[Arg]) -> Option<String> {
     if parameters.len() != args.len() {
-        return Some(format!("it takes {} arguments, not {}", parameters.len(), args.len()));
+        return Some(format!("it needs {} arguments, not {}", parameters.len(), args.len()));
     }
     let at = (0..args.len()).find(|&i| parameters[i] != letter(args[i]))?;
     let (wanted, given) = (kind(parameters[at]), kind(letter(args[at])));
@@ -70,6 +70,6 @@ mod tests {
         assert_eq!(mismatch(b"pU", &[Arg::NULL, Arg::U64(1)]), None);
         let wrong = mismatch(b"pU", &[Arg::NULL, Arg::U32(1)]).unwrap();
         assert_eq!(wrong, "its parameter 1 is unsigned long long, the argument is unsigned");
-        assert_eq!(mismatch(b"p", &[]).unwrap(), "it takes 1 arguments, not 0");
+        assert_eq!(mismatch(b"p", &[]).unwrap(), "it needs 1 arguments, not 0");
     }
 }

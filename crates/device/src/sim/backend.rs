@@ -1,4 +1,4 @@
-//! The simulator as a kind of device. Work is done within the call.
+//! The simulator as a kind of device. Work is executed within the call.
 
 use std::collections::HashMap;
 use std::ptr;
@@ -85,7 +85,7 @@ impl Simulator {
             .kernels
             .get(kernel as usize)
             .cloned()
-            .ok_or_else(|| failed("a launch", "there is no such kernel"))?;
+            .ok_or_else(|| failed("a launch", "the kernel does not exist"))?;
         if let Some(wrong) = state.wrong_launch(&kernel, shape, args) {
             return Err(failed(&format!("launching kernel {}", kernel.name), &wrong));
         }
@@ -94,9 +94,9 @@ impl Simulator {
             trace.launch(memory, kernel.program, &kernel.name, shape, args)?;
         }
         let mut values: Vec<_> = args.iter().copied().map(Argument::new).collect();
-        // SAFETY: number and types of the arguments were checked, and pointers
-        // are to memory of this device. That the kernel stays within it is the
-        // promise of whoever launches it, which the sanitizers check.
+        // SAFETY: number and types of the arguments were checked, and pointers refer to memory of this
+        // device. That the kernel stays within it is the promise of its caller, which the sanitizers
+        // check.
         unsafe {
             kernel.module.run(kernel.index, shape, (self.seed, self.resident_blocks), &mut values)
         }
@@ -132,7 +132,7 @@ impl State {
             _ => false,
         };
         let at = args.iter().position(outside)?;
-        Some(format!("argument {at} points to no memory of this device"))
+        Some(format!("argument {at} does not point to memory of this device"))
     }
 
     /// Checks that the bytes lie within one allocation.
@@ -214,7 +214,7 @@ impl Backend for Simulator {
         if let Some(&id) = self.state().loaded.get(&unit) {
             return Ok(id);
         }
-        // Without the lock: other threads compile other sources meanwhile.
+        // Without the lock: other threads may compile other sources meanwhile.
         let module = Module::load(&self.compiler.module(&unit, None)?)?;
         let mut state = self.state();
         if let Some(&id) = state.loaded.get(&unit) {
@@ -242,7 +242,7 @@ impl Backend for Simulator {
             .programs
             .get(program as usize)
             .cloned()
-            .ok_or_else(|| failed(&what, "there is no such program"))?;
+            .ok_or_else(|| failed(&what, "the program does not exist"))?;
         let index =
             module.kernel(name).ok_or_else(|| failed(&what, "its program has no such kernel"))?;
         state.kernels.push(Kernel { program, module, index, name: name.to_owned(), shared_bytes });

@@ -1,4 +1,4 @@
-//! The machine's C++ compiler, and a folder that keeps what it made.
+//! The machine's C++ compiler, and a folder that caches its output.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -34,8 +34,8 @@ const RUNTIME: &[(&str, &str)] = &[
     ("warp.h", include_str!("../../sim/warp.h")),
 ];
 
-/// Flags of the kernels and of the run time. No contraction: the kernel says
-/// where a product and a sum are fused.
+/// Flags of the kernels and of the run time. No contraction: the kernel states where a product and a
+/// sum are fused.
 const COMMON: &[&str] = &[
     "-std=c++17",
     "-g",
@@ -47,17 +47,17 @@ const COMMON: &[&str] = &[
     "-w",
 ];
 
-/// A C++ compiler and a folder.
+/// A C++ compiler and a cache folder.
 #[derive(Debug, Clone)]
 pub(super) struct Compiler {
     program: PathBuf,
-    /// What it says of itself; part of what names a compiled file.
+    /// The compiler's version text; part of the name of a compiled file.
     version: String,
     folder: PathBuf,
 }
 
 impl Compiler {
-    /// The compiler that the environment names, else the first of the usual ones.
+    /// The compiler named by the environment, else the first of the usual ones.
     pub(super) fn find() -> Result<Self, DeviceError> {
         let named = ["WARPINT_CXX", "CXX"].into_iter().find_map(|variable| {
             Some((variable, env::var_os(variable).filter(|value| !value.is_empty())?))
@@ -85,7 +85,7 @@ impl Compiler {
             .map(|(program, version)| Self { program, version, folder: folder() })
             .ok_or_else(|| {
                 DeviceError::NoCompiler(
-                    "the simulator compiles kernels with a C++ compiler, and there is none: \
+                    "no C++ compiler was found, which the simulator needs: \
                      install g++ or clang++, or set WARPINT_CXX to one"
                         .to_owned(),
                 )
@@ -121,7 +121,7 @@ impl Compiler {
         })
     }
 
-    /// The program that runs a record again, under a sanitizer.
+    /// The program that replays a record under a sanitizer.
     pub(super) fn replayer(&self, sanitizer: Sanitizer) -> Result<PathBuf, DeviceError> {
         let mut flags = self.flags(Some(sanitizer));
         flags.extend(sanitizer.flags(self.is_clang()));
@@ -135,11 +135,11 @@ impl Compiler {
         })
     }
 
-    /// The run time as an object file, beside its headers. It is not
-    /// instrumented: it tells the sanitizers what they need to know.
+    /// The run time as an object file, beside its headers. It is not instrumented, but informs the
+    /// sanitizers of fiber switches and ordering.
     fn runtime(&self, sanitizer: Option<Sanitizer>) -> Result<PathBuf, DeviceError> {
         let mut flags = self.flags(sanitizer);
-        // The run time is part of every barrier, and is not itself under test.
+        // The run time takes part in every barrier, and is not itself under test.
         flags.retain(|flag| flag != "-O1");
         flags.extend(["-O2", "-c"].map(str::to_owned));
         let key = self.key(&[&RUNTIME], &flags, &[]);
@@ -160,7 +160,7 @@ impl Compiler {
         match sanitizer {
             None => flags.push("-O2".to_owned()),
             Some(sanitizer) => {
-                // Line numbers are enough for their reports.
+                // Line numbers suffice for their reports.
                 flags.extend(["-O1", "-g1"].map(str::to_owned));
                 flags.push(format!("-DSIMT_{}", sanitizer.short()));
             }
@@ -193,9 +193,8 @@ impl Compiler {
         hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// The file `name` in the folder of that key. If there is none it is made
-    /// in a folder of its own, which is renamed when it is whole: programs that
-    /// run at the same time see all of it or nothing.
+    /// The file `name` in the folder of this key. If it does not exist, it is made in a temporary
+    /// folder, which is renamed when it is complete: concurrent programs see all of it or nothing.
     fn kept(
         &self,
         key: &str,
@@ -217,7 +216,7 @@ impl Compiler {
         };
         fs::create_dir_all(&work).map_err(failed)?;
         let mut command = make(&work, OsStr::new(name)).map_err(failed)?;
-        // Reports name the folder where the sources will be.
+        // Reports name the folder in which the sources will be.
         command.arg(format!("-fdebug-prefix-map={}={}", work.display(), home.display()));
         let output = command.output().map_err(failed)?;
         if !output.status.success() {
@@ -239,7 +238,7 @@ impl Compiler {
     }
 }
 
-/// What tells one thing that is compiled from another.
+/// A text that distinguishes one compilation from another.
 trait Describe {
     fn describe(&self) -> String;
 }
@@ -292,7 +291,7 @@ mod tests {
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         assert!(made.iter().all(|path| *path == made[0] && path.is_file()));
-        // The run time and the module; no half-made folder is left.
+        // The run time and the module; no incomplete folder remains.
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 }

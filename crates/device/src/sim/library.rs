@@ -1,4 +1,4 @@
-//! A compiled program in this process.
+//! A compiled program loaded into this process.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -11,7 +11,7 @@ use libloading::Library;
 use super::arguments::Argument;
 use crate::{DeviceError, Launch};
 
-// The twins of the structures in sim/interface.h.
+// The structures of sim/interface.h.
 
 #[repr(C)]
 struct RawKernel {
@@ -44,28 +44,28 @@ struct RawModule {
 /// A loaded program. It is never unloaded.
 pub(super) struct Module {
     raw: *const RawModule,
-    /// Each kernel's name, and the letters of its parameters.
+    /// The name of each kernel, and the letters of its parameters.
     kernels: Vec<(String, Vec<u8>)>,
-    /// The program's run time, static shared memory among it, exists once.
+    /// The program's run time exists once, with its static shared memory.
     running: Mutex<()>,
     _library: Library,
 }
 
-// SAFETY: what `raw` points to is constant, and `run` is called under `running`.
+// SAFETY: `raw` points to a constant, and `run` is called under `running`.
 unsafe impl Send for Module {}
 // SAFETY: as above.
 unsafe impl Sync for Module {}
 
-/// Stacks and the like, which the run time makes and any program may use next.
+/// Stacks and similar resources, which the run time makes and any program may use next.
 struct Stage(*mut c_void);
 
 // SAFETY: used by one thread at a time.
 unsafe impl Send for Stage {}
 
-/// The stages that no launch uses now.
+/// The stages that no launch uses at present.
 static STAGES: Mutex<Vec<Stage>> = Mutex::new(vec![]);
 
-/// Every program of this process: a file is loaded once, by whichever device.
+/// Every program of this process: a file is loaded once for all devices.
 static LOADED: Mutex<Option<HashMap<PathBuf, Arc<Module>>>> = Mutex::new(None);
 
 impl Module {
@@ -82,11 +82,11 @@ impl Module {
         };
         // SAFETY: the file's only initialisers are those of its constants.
         let library = unsafe { Library::new(path) }.map_err(failed)?;
-        // SAFETY: SIMT_MODULE defines the symbol with this type.
+        // SAFETY: `SIMT_MODULE` defines the symbol with this type.
         let raw = unsafe { library.get::<*const RawModule>(b"simt_module\0") };
         let raw = *raw.map_err(failed)?;
-        // SAFETY: the symbol's address is that of a constant of this type, which
-        // lives as long as the library, with `kernel_count` kernels and strings.
+        // SAFETY: the symbol's address is that of a constant of this type, which lives as long as the
+        // library, with `kernel_count` kernels and strings.
         let kernels = unsafe {
             let module = &*raw;
             slice::from_raw_parts(module.kernels, module.kernel_count as usize)
@@ -102,7 +102,7 @@ impl Module {
         Ok(module)
     }
 
-    /// The number of a kernel.
+    /// The index of a kernel.
     pub(super) fn kernel(&self, name: &str) -> Option<usize> {
         self.kernels.iter().position(|(kernel, _)| kernel == name)
     }
@@ -115,8 +115,8 @@ impl Module {
     /// Runs a launch to its end; `Err` is the report of a fault.
     ///
     /// # Safety
-    /// The arguments are of the kernel's types, and pointers among them to the
-    /// memory that the kernel expects.
+    /// The arguments have the kernel's types, and pointers among them refer to the memory that the
+    /// kernel expects.
     pub(super) unsafe fn run(
         &self,
         kernel: usize,

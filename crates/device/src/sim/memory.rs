@@ -1,13 +1,13 @@
-//! Device memory in host memory: exactly as long as asked for, filled with
-//! poison, between guard zones that no kernel may write.
+//! Device memory in host memory: exactly as long as requested, filled with poison, between guard zones
+//! that no kernel may write.
 
 use std::alloc::{self, Layout};
 use std::collections::BTreeMap;
 use std::ptr;
 
-/// What fresh memory holds.
+/// The contents of fresh memory.
 const POISON: u8 = 0xa5;
-/// What guard zones hold.
+/// The contents of guard zones.
 const GUARD: u8 = 0x5a;
 const GUARD_BYTES: usize = 256;
 const ALIGNMENT: usize = 256;
@@ -28,7 +28,7 @@ pub(super) struct Memory {
     used: u64,
 }
 
-// SAFETY: the allocations belong to this value alone.
+// SAFETY: the allocations are owned by this value alone.
 unsafe impl Send for Memory {}
 
 impl Memory {
@@ -37,7 +37,7 @@ impl Memory {
         self.used
     }
 
-    /// Memory for `bytes` bytes; `None` if there is none.
+    /// Allocates `bytes` bytes; `None` if no memory is available.
     pub(super) fn alloc(&mut self, bytes: usize) -> Option<u64> {
         let layout = layout(bytes)?;
         // SAFETY: the layout's size is not 0.
@@ -57,7 +57,7 @@ impl Memory {
         Some(address)
     }
 
-    /// Gives memory back.
+    /// Frees memory.
     pub(super) fn free(&mut self, address: u64) {
         if let Some(allocation) = self.allocations.remove(&address) {
             self.used -= allocation.bytes as u64;
@@ -65,8 +65,8 @@ impl Memory {
         }
     }
 
-    /// The number of the allocation, counted from 1, that holds the `bytes`
-    /// bytes from `address` on, and their place in it.
+    /// The number of the allocation, counted from 1, that holds the `bytes` bytes from `address` on,
+    /// and their offset in it.
     pub(super) fn place(&self, address: u64, bytes: usize) -> Option<(u64, u64)> {
         let (start, allocation) = self.allocations.range(..=address).next_back()?;
         let offset = address - start;
@@ -79,7 +79,7 @@ impl Memory {
         Some(self.allocations.get(&address)?.number)
     }
 
-    /// What was written outside an allocation, if anything was.
+    /// Describes a write outside an allocation, if there was one.
     pub(super) fn overrun(&mut self) -> Option<String> {
         self.allocations.values_mut().find_map(Allocation::overrun)
     }
@@ -92,11 +92,11 @@ impl Drop for Memory {
 }
 
 impl Allocation {
-    /// Guards are renewed, so that each overrun is told once.
+    /// Restores the guards, so that each overrun is reported once.
     fn overrun(&mut self) -> Option<String> {
         for (side, offset) in [("before", 0), ("past the end of", GUARD_BYTES + self.bytes)] {
-            // SAFETY: guard zones are within the allocation, and only a fault
-            // of a kernel, which has ended, writes them.
+            // SAFETY: guard zones are within the allocation, and only a faulty kernel, which has ended,
+            // writes them.
             let guard =
                 unsafe { std::slice::from_raw_parts_mut(self.start.add(offset), GUARD_BYTES) };
             if guard.iter().any(|&byte| byte != GUARD) {
@@ -112,7 +112,7 @@ impl Allocation {
 
     fn release(&self) {
         if let Some(layout) = layout(self.bytes) {
-            // SAFETY: allocated with this layout, and released once.
+            // SAFETY: allocated with this layout, and freed once.
             unsafe { alloc::dealloc(self.start, layout) };
         }
     }

@@ -1,9 +1,8 @@
 //! The simulator: a kernel's own text, compiled as host C++ and run thread by
 //! thread on the CPU.
 //!
-//! It needs a C++ compiler when it is used: `WARPINT_CXX`, `CXX`, or the first
-//! of c++, g++, clang++ in the path. What it shows, and what it cannot show,
-//! stands in `sim/README.md` of this crate.
+//! It requires a C++ compiler at run time: `WARPINT_CXX`, `CXX`, or the first of c++, g++, clang++ in
+//! the path. `sim/README.md` of this crate states which errors it finds and which it cannot find.
 
 mod arguments;
 mod backend;
@@ -23,21 +22,19 @@ use crate::{Device, DeviceError};
 use backend::Simulator;
 pub use replay::{Sanitizer, replay};
 
-/// How a simulator runs.
+/// The options of a simulator.
 #[derive(Debug, Clone)]
 pub struct SimOptions {
-    /// The order of blocks and threads: 0 for that of their numbers, otherwise
-    /// one drawn from this seed.
+    /// The order of blocks and threads: by index for 0, otherwise drawn from this seed.
     pub seed: u64,
-    /// Blocks that are alive at a time, at least 1; a new one starts when one ends.
+    /// The number of resident blocks, at least 1. When a block ends, the next one starts.
     pub resident_blocks: u32,
-    /// A folder, made if it is missing, for a record of all that is done, which
-    /// [`replay`] can do again.
+    /// A folder, created if missing, for a record of all operations, which [`replay`] can repeat.
     pub record: Option<PathBuf>,
 }
 
 impl Default for SimOptions {
-    /// The seed that `WARPINT_SIM_SEED` holds, or 0; 8 blocks; no record.
+    /// The seed of `WARPINT_SIM_SEED`, or 0; 8 resident blocks; no record.
     fn default() -> Self {
         Self { seed: seed_of_environment().unwrap_or(0), resident_blocks: 8, record: None }
     }
@@ -47,11 +44,11 @@ fn seed_of_environment() -> Option<u64> {
     std::env::var("WARPINT_SIM_SEED").ok()?.trim().parse().ok()
 }
 
-/// The seeds at which a suite runs: 0, and the one that `WARPINT_SIM_SEED` holds, or else one that
-/// is drawn once in each process, from 1 to 2^32.
+/// The seeds at which a suite runs: 0, and the one in `WARPINT_SIM_SEED`, or else one from 1 to 2^32
+/// that is drawn once per process.
 ///
-/// An error that depends on the order of threads may show at no more than some seeds, and never at
-/// 0: a missing barrier whose threads come in the right order, for example.
+/// An error that depends on the order of threads may appear at some seeds only, and never at 0: for
+/// example a missing barrier whose threads arrive in the right order.
 #[must_use]
 pub fn suite_seeds() -> [u64; 2] {
     static DRAWN: LazyLock<u64> =
@@ -60,24 +57,25 @@ pub fn suite_seeds() -> [u64; 2] {
 }
 
 impl Device {
-    /// A simulator with the default [`SimOptions`].
+    /// Opens a simulator with the default [`SimOptions`].
     ///
     /// # Errors
-    /// If there is no C++ compiler, or no folder to keep what it compiles.
+    /// There is no C++ compiler, or no folder for the compiled code.
     pub fn simulator() -> Result<Self, DeviceError> {
         Self::simulator_with(&SimOptions::default())
     }
 
-    /// A simulator at each of [`suite_seeds`], for a test to run on all of them. Each is announced on
-    /// standard error when it is made, which shows the seed of a test that fails.
+    /// Opens a simulator at each of [`suite_seeds`], for tests that run at all of them. Each is
+    /// announced on standard error when it is opened, so that the output of a failing test shows the
+    /// seed.
     ///
-    /// Items are errors where [`Device::simulator`] is.
+    /// An item is an error if [`Device::simulator`] would fail.
     pub fn simulators() -> impl Iterator<Item = Result<Self, DeviceError>> {
         suite_seeds().into_iter().map(announced)
     }
 
-    /// A simulator at the second of [`suite_seeds`] alone, for long tests of kernels that other tests
-    /// run at seed 0; announced like [`Device::simulators`].
+    /// Opens a simulator at the second of [`suite_seeds`] alone, for long tests of kernels that other
+    /// tests run at seed 0; announced like [`Device::simulators`].
     ///
     /// # Errors
     /// As [`Device::simulator`].
@@ -86,10 +84,10 @@ impl Device {
         announced(seed)
     }
 
-    /// A simulator with these options.
+    /// Opens a simulator with these options.
     ///
     /// # Errors
-    /// As [`Device::simulator`], and if the record cannot be written.
+    /// As [`Device::simulator`]; also if the record cannot be written.
     pub fn simulator_with(options: &SimOptions) -> Result<Self, DeviceError> {
         Ok(Self::new(Arc::new(Simulator::new(options)?)))
     }

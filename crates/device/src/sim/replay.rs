@@ -1,4 +1,4 @@
-//! A record done again, with no Rust in the process, under a sanitizer.
+//! Replays a record under a sanitizer, in a process without Rust code.
 
 use std::io;
 use std::path::Path;
@@ -8,12 +8,12 @@ use super::compiler::Compiler;
 use super::unit::Unit;
 use crate::DeviceError;
 
-/// What watches a replay.
+/// A sanitizer for a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sanitizer {
-    /// Accesses outside of memory, and undefined behaviour (ASan, UBSan).
+    /// Detects accesses outside of memory, and undefined behaviour (ASan, UBSan).
     Address,
-    /// Races (TSan).
+    /// Detects data races (TSan).
     Thread,
 }
 
@@ -31,8 +31,8 @@ impl Sanitizer {
         let flags: &[_] = match (self, clang) {
             (Self::Address, _) => &[
                 "-fsanitize=address,undefined",
-                // Not what address and bounds find anyway: each doubles the time
-                // that unrolled kernels take to compile.
+                // Excludes checks that the address and bounds checks cover: each doubles the
+                // compilation time of unrolled kernels.
                 "-fno-sanitize=null,object-size,pointer-overflow",
                 "-fno-sanitize-recover=all",
                 "-fno-omit-frame-pointer",
@@ -46,14 +46,13 @@ impl Sanitizer {
     }
 }
 
-/// Does what a simulator recorded in `folder` ([`super::SimOptions::record`])
-/// again under a sanitizer: every download must give the recorded bytes, no
-/// launch may fault, and the sanitizer must stay silent. `seed` chooses the
-/// order of blocks and threads, as [`super::SimOptions::seed`].
+/// Replays the operations that a simulator recorded in `folder` ([`super::SimOptions::record`]) under a
+/// sanitizer. Every download must give the recorded bytes, no launch may fault, and the sanitizer must
+/// report nothing. `seed` chooses the order of blocks and threads, as [`super::SimOptions::seed`].
 ///
 /// # Errors
-/// [`DeviceError::Fault`] with all that the replay wrote if it did not pass;
-/// others if it could not be built or started.
+/// [`DeviceError::Fault`] with the replay's output if it did not pass; other errors if it could not be
+/// built or started.
 pub fn replay(folder: &Path, sanitizer: Sanitizer, seed: u64) -> Result<(), DeviceError> {
     let compiler = Compiler::find()?;
     let replayer = compiler.replayer(sanitizer)?;
@@ -79,8 +78,8 @@ pub fn replay(folder: &Path, sanitizer: Sanitizer, seed: u64) -> Result<(), Devi
     };
     let mut output = run(Command::new(&replayer))?;
     if said(&output).contains("unexpected memory mapping") {
-        // The thread sanitizer needs addresses where a kernel with much
-        // randomisation does not put them.
+        // The thread sanitizer does not work with the address layout of systems with strong
+        // randomisation.
         let mut fixed = Command::new("setarch");
         fixed.arg("-R").arg(&replayer);
         output = run(fixed).map_err(|_| DeviceError::Failed {

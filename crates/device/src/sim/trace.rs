@@ -1,8 +1,8 @@
-//! A record of all that was done on a simulator, which sim/replay.cpp does again.
+//! A record of all operations on a simulator, which sim/replay.cpp repeats.
 //!
-//! `trace.bin`: after the eight bytes `WPSIM001`, records of little-endian
-//! 64-bit words. The first word of each is its kind; bytes follow their number.
-//! A place in memory is the number of an allocation and an offset.
+//! `trace.bin`: the eight bytes `WPSIM001`, then records of little-endian 64-bit words. The first word
+//! of a record is its kind. A sequence of bytes is preceded by its length. A place in memory is the
+//! number of an allocation and an offset.
 //!
 //! | kind | words |
 //! |---|---|

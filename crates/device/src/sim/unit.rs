@@ -1,4 +1,4 @@
-//! A source as the files that a compiler reads.
+//! A source as files for a compiler.
 
 use std::fmt::Write;
 use std::fs;
@@ -9,17 +9,17 @@ use crate::{DeviceError, Source};
 
 /// The file that includes the kernels and lists them.
 pub(super) const MAIN: &str = "simt_module.cpp";
-/// In a recorded unit: its constants, one `NAME=VALUE` a line.
+/// In a recorded unit: its constants, one `NAME=VALUE` per line.
 const DEFINES: &str = "defines.txt";
 
-/// Files of a translation unit, and its constants.
+/// The files of a translation unit, and its constants.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Unit {
-    /// Relative path and text of each.
+    /// The relative path and the text of each file.
     pub(super) files: Vec<(String, String)>,
     /// `NAME=VALUE`.
     pub(super) defines: Vec<String>,
-    /// File and constants, for messages.
+    /// The source's file and constants, for messages.
     pub(super) title: String,
 }
 
@@ -35,7 +35,7 @@ impl Unit {
                 });
             }
         }
-        // Unnamed, so that all the kernels' names are the unit's own, and static
+        // An unnamed namespace, so that the names of all kernels are local to the unit, and static
         // variables of inline functions and templates may share a section.
         let mut main = format!(
             "namespace {{\n#include \"{}\"\n}}\n#include \"kernel_table.h\"\n",
@@ -68,7 +68,7 @@ impl Unit {
         fs::write(folder.join(DEFINES), self.defines.join("\n"))
     }
 
-    /// What [`Unit::record`] wrote.
+    /// Reads a unit that [`Unit::record`] wrote.
     pub(super) fn read(folder: &Path) -> io::Result<Self> {
         let mut files = vec![];
         read_folder(folder, "", &mut files)?;

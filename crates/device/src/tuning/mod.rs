@@ -1,7 +1,7 @@
-//! What was found to be fastest on a device, kept between runs.
+//! Stores the fastest known settings of a device between runs.
 //!
-//! One JSON file, written anew under a lock and then renamed. What this
-//! version does not know in it stays as it is.
+//! The store is one JSON file, which is rewritten under a lock and then renamed. Contents that this
+//! version does not know are preserved.
 
 use std::collections::HashMap;
 use std::io;
@@ -18,12 +18,13 @@ const FILE: &str = "tuning.json";
 const LOCK: &str = "tuning.lock";
 const SET_ASIDE: &str = "tuning.json.bad";
 const ENTRIES: &str = "entries";
-/// An entry has less than 1 KiB; a larger file has no timings, and is not read.
+/// The largest file that is read. An entry has less than 1 KiB.
 const MOST_BYTES: u64 = 16 << 20;
-/// Others hold the lock for as long as it takes to read and write a small file.
+/// How long to wait for the lock. Other processes hold it for the time of reading and writing a small
+/// file.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What a timing holds for.
+/// The conditions under which a timing is valid.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TuningKey {
     /// The product's name.
@@ -32,12 +33,12 @@ pub struct TuningKey {
     pub driver: String,
     /// The version of the program that measured.
     pub program: String,
-    /// What was tuned, in the caller's words: `goldilocks p=82589933`.
+    /// The subject of the tuning, in the caller's words: `goldilocks p=82589933`.
     pub subject: String,
 }
 
 impl TuningKey {
-    /// A subject on a device, by this version of the program.
+    /// The key of a subject on a device, for this version of the program.
     #[must_use]
     pub fn new(info: &DeviceInfo, subject: impl Into<String>) -> Self {
         Self {
@@ -49,31 +50,32 @@ impl TuningKey {
     }
 }
 
-/// The fastest way, and how fast it is.
+/// The fastest setting, and its time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tuning {
-    /// In the caller's words: `2048x1024 radix 64`.
+    /// The setting, in the caller's words: `2048x1024 radix 64`.
     pub choice: String,
-    /// Microseconds of one operation.
+    /// The time of one operation in microseconds.
     pub microseconds: f64,
 }
 
-/// An answer, and a line for the user where something was wrong and was put right.
+/// A result, with a warning for the user if a problem was found and repaired.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Warned<T> {
-    /// The answer.
+    /// The result.
     pub value: T,
-    /// One line: what was found and what became of it.
+    /// One line that states the problem and how it was repaired.
     pub warning: Option<String>,
 }
 
-/// The store cannot be used. Tuned values are a matter of speed only: a caller
-/// may go on without.
+/// The store cannot be used. Tuned values affect speed only, so a caller may continue without them.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TuningError {
-    /// There is no folder for it.
-    #[error("there is no folder for timings: this user has no home (set WARPINT_CONFIG_DIR)")]
+    /// No folder for the store is known.
+    #[error(
+        "no folder for timings is known: this user has no home directory; set WARPINT_CONFIG_DIR"
+    )]
     NoFolder,
     /// A file cannot be read or written.
     #[error("cannot {action} the timings in {path}: {source} (WARPINT_CONFIG_DIR sets the folder)")]
@@ -82,13 +84,13 @@ pub enum TuningError {
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
 }
 
 impl TuningError {
-    /// What kind of error it is.
+    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -104,7 +106,7 @@ pub struct TuningStore {
     folder: Folder,
 }
 
-/// One entry; what else stands in it is kept.
+/// One entry; fields that this version does not know are preserved.
 #[derive(Debug, Serialize, Deserialize)]
 struct Entry {
     #[serde(flatten)]
@@ -115,48 +117,48 @@ struct Entry {
     unknown: Map<String, Value>,
 }
 
-/// What the file holds.
+/// The contents of the file.
 enum Content {
     Sound(Map<String, Value>),
-    /// Why it holds no timings.
+    /// The reason why it holds no timings.
     Unusable(String),
 }
 
 impl TuningStore {
-    /// In `WARPINT_CONFIG_DIR`, else in `~/.config/warpint` or what this system
-    /// has for it.
+    /// Opens the store in `WARPINT_CONFIG_DIR`, else in `~/.config/warpint` or the equivalent of this
+    /// system.
     ///
     /// # Errors
-    /// [`TuningError::NoFolder`] for a user without a home.
+    /// [`TuningError::NoFolder`] for a user without a home directory.
     pub fn open() -> Result<Self, TuningError> {
         folders::config().map(Self::at).ok_or(TuningError::NoFolder)
     }
 
-    /// In a folder, which is made when the first timing is stored.
+    /// Opens the store in a folder, which is created when the first timing is stored.
     #[must_use]
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self { folder: Folder::at(folder) }
     }
 
-    /// The file.
+    /// The path of the file.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.folder.file(FILE)
     }
 
-    /// What was stored under a key. A file that is corrupt, larger than 16 MiB, or something other
-    /// than a regular file is set aside, with a warning.
+    /// The timing stored under a key. A file that is corrupt, larger than 16 MiB, or not a regular file
+    /// is set aside, with a warning.
     ///
     /// # Errors
-    /// The file cannot be read. That there is none is no error.
+    /// The file cannot be read. A missing file is not an error.
     pub fn get(&self, key: &TuningKey) -> Result<Warned<Option<Tuning>>, TuningError> {
         let Warned { value, warning } = self.content()?;
         let value = entries(&value).iter().find_map(|entry| stored(entry, key));
         Ok(Warned { value, warning })
     }
 
-    /// What was stored of a device by this version of the program, by subject: as [`Self::get`]
-    /// finds it.
+    /// All timings of a device stored by this version of the program, by subject, as [`Self::get`]
+    /// finds them.
     ///
     /// # Errors
     /// As [`Self::get`].
@@ -166,13 +168,13 @@ impl TuningStore {
             let subject = TuningKey::deserialize(entry).ok()?.subject;
             Some((subject.clone(), stored(entry, &TuningKey::new(info, subject))?))
         };
-        // Of two with one subject the first is found.
+        // Of two entries with one subject, the first is used.
         let value = entries(&value).iter().rev().filter_map(of_device).collect();
         Ok(Warned { value, warning })
     }
 
-    /// Tries whether timings can be stored: makes the folder if it is not there, and a file there,
-    /// which is removed again.
+    /// Tests whether timings can be stored: creates the folder if it is missing, and creates and
+    /// removes a file in it.
     ///
     /// # Errors
     /// The file cannot be read or written.
@@ -182,8 +184,8 @@ impl TuningStore {
         self.read().map(drop)
     }
 
-    /// Stores a timing, in place of the one that the key had. Entries of other
-    /// keys stay. A corrupt file is set aside, with a warning.
+    /// Stores a timing and replaces any earlier timing with the same key. Entries with other keys are
+    /// kept. A corrupt file is set aside, with a warning.
     ///
     /// # Errors
     /// The file cannot be read or written.
@@ -201,11 +203,11 @@ impl TuningStore {
         Ok(Warned { value: (), warning })
     }
 
-    /// What the file holds; one that is corrupt is set aside.
+    /// The contents of the file; a corrupt file is set aside.
     fn content(&self) -> Result<Warned<Map<String, Value>>, TuningError> {
         let (value, warning) = match self.read()? {
             Content::Sound(content) => (content, None),
-            // It may have been replaced since; and two must not set it aside.
+            // The file may have been replaced since, and only one process may set it aside.
             Content::Unusable(why) => match self.lock() {
                 Ok(_lock) => self.read_or_set_aside()?,
                 Err(_) => (Map::new(), Some(self.unusable(&why, "it is not used"))),
@@ -219,7 +221,7 @@ impl TuningStore {
             Ok(bytes) => bytes,
             Err(e) if e.is_missing() => return Ok(Content::Sound(Map::new())),
             Err(e @ (FileError::NotAFile { .. } | FileError::TooLarge { .. }))
-                // A directory may hold anything, and stays where it is.
+                // A directory may contain anything, so it is not moved.
                 if !self.path().is_dir() =>
             {
                 return Ok(Content::Unusable(format!("cannot be used: {}", io::Error::from(e))));
@@ -234,7 +236,7 @@ impl TuningStore {
         })
     }
 
-    /// Needs the lock.
+    /// The caller must hold the lock.
     fn read_or_set_aside(&self) -> Result<(Map<String, Value>, Option<String>), TuningError> {
         match self.read()? {
             Content::Sound(content) => Ok((content, None)),
@@ -254,8 +256,8 @@ impl TuningStore {
         format!("the timings in {} {why}; {what}; tune again", self.path().display())
     }
 
-    /// Held until it is dropped, at the latest when the process ends. On a file system without locks
-    /// the last of two writers wins.
+    /// Acquires the lock, which is released when it is dropped or when the process ends. On a file
+    /// system without locks, the last of two concurrent writers wins.
     fn lock(&self) -> Result<Lock, FileError> {
         self.folder.lock(LOCK, PATIENCE, &|| false)
     }
@@ -278,13 +280,13 @@ fn entries(content: &Map<String, Value>) -> &[Value] {
     content.get(ENTRIES).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// The timing of an entry of that key, if it makes sense.
+/// The timing of an entry with this key, if it is valid.
 fn stored(entry: &Value, key: &TuningKey) -> Option<Tuning> {
     let entry = Entry::deserialize(entry).ok().filter(|entry| entry.key == *key)?;
     Some(entry.tuning).filter(|t| t.microseconds.is_finite() && t.microseconds > 0.0)
 }
 
-/// What else stands in an entry of that key; `None` for one of another key.
+/// The unknown fields of an entry with this key; `None` if the entry has another key.
 fn unknown_of(entry: &Value, key: &TuningKey) -> Option<Map<String, Value>> {
     let of_key = TuningKey::deserialize(entry).ok()? == *key;
     let unknown = || Entry::deserialize(entry).map(|entry| entry.unknown).unwrap_or_default();

@@ -15,7 +15,7 @@ fn tuning(choice: &str, microseconds: f64) -> Tuning {
     Tuning { choice: choice.into(), microseconds }
 }
 
-/// What is stored, where nothing is wrong.
+/// The stored timing, without warnings.
 fn get(store: &TuningStore, key: &TuningKey) -> Option<Tuning> {
     let Warned { value, warning } = store.get(key).unwrap();
     assert_eq!(warning, None);
@@ -69,7 +69,7 @@ fn all_timings_of_a_device_are_found_at_once() {
     let expected = [("a", tuning("x", 1.0)), ("b", tuning("y", 2.0))];
     assert_eq!(all(), expected.map(|(subject, tuning)| (subject.to_owned(), tuning)).into());
 
-    // What makes no sense is left out, and of two the same is found as by `get`.
+    // Invalid entries are left out, and of two entries the same one is found as by `get`.
     let mut content: Value = serde_json::from_slice(&fs::read(store.path()).unwrap()).unwrap();
     let entries = content[ENTRIES].as_array_mut().unwrap();
     let mut twice = entries[0].clone();
@@ -177,7 +177,7 @@ fn a_folder_that_cannot_be_used_is_named() {
     assert!(error.contains("file/config/tuning.json"), "{error}");
 }
 
-/// Puts something into the place of the timings; asks; says what the warning is.
+/// Puts something in the place of the timings, reads them, and returns the warning.
 fn warned_of(put_there: impl Fn(&std::path::Path)) -> String {
     let (_dir, store) = store();
     put(&store, &key("a"), &tuning("x", 1.0));
@@ -190,7 +190,7 @@ fn warned_of(put_there: impl Fn(&std::path::Path)) -> String {
         } else {
             let Warned { value, warning } = store.get(&key("a")).unwrap();
             assert_eq!(value, None);
-            // Nothing is there any more.
+            // The file is gone.
             assert_eq!(get(&store, &key("a")), None);
             put(&store, &key("a"), &tuning("x", 1.0));
             warning
@@ -203,7 +203,7 @@ fn warned_of(put_there: impl Fn(&std::path::Path)) -> String {
 
 #[test]
 fn a_file_of_gigabytes_is_refused_at_once_and_set_aside() {
-    // With a hole: nothing of it is on the disk, and all of it would be in memory.
+    // A sparse file: nothing of it is on the disk, but all of it would be in memory.
     let warning = warned_of(|at| fs::File::create(at).unwrap().set_len(3 << 30).unwrap());
     assert_eq!(
         warning,

@@ -1,6 +1,6 @@
-// digits (64 a block, base 2^32) += 1, the carry going from block to block: a
-// block takes its number by a ticket, and waits for the carry of the block
-// before it. state: the ticket, then for each block whether carries[block] is known.
+// digits (64 per block, base 2^32) += 1, with a carry from block to block. A block draws its number
+// from a ticket, then waits for the carry of the preceding block. state: the ticket, then for each
+// block whether carries[block] is known.
 //
 // A macro PLANT_… plants an error that the simulator must find.
 

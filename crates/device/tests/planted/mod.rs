@@ -1,12 +1,12 @@
-//! Small kernels that use what the simulator simulates, each also with an
-//! error planted in it that must be found.
+//! Small kernels that use the features that the simulator simulates. Each also exists with a planted
+//! error that must be found.
 
 use warpint_device::{Arg, Device, DeviceError, Launch, Source};
 
-/// Runs a kernel and checks its result; with `plant`, its text has that error.
+/// Runs a kernel and checks its result; with `plant`, its text contains that error.
 pub(crate) type Suite = fn(&Device, Option<&'static str>) -> Result<(), DeviceError>;
 
-/// Who finds a planted error.
+/// The tool that finds a planted error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Finder {
     /// The simulator, in every build.
@@ -24,9 +24,9 @@ pub(crate) struct Plant {
     pub(crate) name: &'static str,
     /// The kernel's suite.
     pub(crate) suite: Suite,
-    /// Who finds it.
+    /// The tool that finds it.
     pub(crate) finder: Finder,
-    /// What the report must hold: file and line, and what is wrong.
+    /// Texts that the report must contain: file and line, and the error.
     pub(crate) report: &'static [&'static str],
 }
 

@@ -1,4 +1,4 @@
-//! What a host does wrong is told in one line.
+//! Errors of the host code are reported in one line.
 
 use super::kernel;
 use warpint_device::{Arg, Device, DeviceError, Launch, Source};
@@ -13,11 +13,11 @@ fn arguments_are_checked_against_parameters() {
     let kernel = kernel(&device, "doubles", 0);
     let out = device.alloc::<f64>(8).unwrap();
     let shape = Launch::linear(1, 1);
-    // SAFETY: what breaks the contract is found before anything runs: that is what is tested.
+    // SAFETY: a violation of the contract is found before anything runs: this is under test.
     let launch = |args: &[Arg]| unsafe { kernel.launch(shape, args) }.unwrap_err().to_string();
     assert_eq!(
         launch(&[Arg::from(&out)]),
-        "launching kernel doubles failed: it takes 4 arguments, not 1"
+        "launching kernel doubles failed: it needs 4 arguments, not 1"
     );
     assert_eq!(
         launch(&[Arg::from(&out), 1.0.into(), 1u32.into(), 1.0.into()]),
@@ -26,7 +26,7 @@ fn arguments_are_checked_against_parameters() {
     let dropped = Arg::from(&device.alloc::<f64>(8).unwrap());
     assert_eq!(
         launch(&[dropped, 1.0.into(), 1.0.into(), 1.0.into()]),
-        "launching kernel doubles failed: argument 0 points to no memory of this device"
+        "launching kernel doubles failed: argument 0 does not point to memory of this device"
     );
     let other = Device::simulator().unwrap().alloc::<f64>(8).unwrap();
     assert_eq!(
@@ -148,17 +148,23 @@ fn a_part_beyond_a_buffer_panics() {
         let made = std::panic::catch_unwind(std::panic::AssertUnwindSafe(make));
         made.unwrap_err().downcast_ref::<String>().cloned().unwrap()
     };
-    assert_eq!(panics(&mut || _ = x.view(..4)), "elements 0 to 4 of 3 in a device's memory");
+    assert_eq!(
+        panics(&mut || _ = x.view(..4)),
+        "the range 0..4 does not fit 3 elements of device memory"
+    );
     assert_eq!(
         panics(&mut || _ = x.cells(1..).part(1..3)),
-        "elements 1 to 3 of 2 in a device's memory"
+        "the range 1..3 does not fit 2 elements of device memory"
     );
     let turned = (std::ops::Bound::Included(2), std::ops::Bound::Excluded(1));
-    assert_eq!(panics(&mut || _ = x.view(turned)), "elements 2 to 1 of 3 in a device's memory");
+    assert_eq!(
+        panics(&mut || _ = x.view(turned)),
+        "the range 2..1 does not fit 3 elements of device memory"
+    );
 }
 
 #[test]
-#[should_panic(expected = "a graph of a device has a launch of another one: kernel scale")]
+#[should_panic(expected = "the kernel scale or one of its pointers belongs to another device")]
 fn a_graph_is_of_one_device() {
     let [device, other] = [(); 2].map(|()| Device::simulator().unwrap());
     let program = device.program(&Source::new("scale.cu", SCALE, &["scale"])).unwrap();

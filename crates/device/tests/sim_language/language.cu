@@ -1,5 +1,4 @@
-// Each kernel writes what its functions give for its arguments; main.rs has the
-// formulas.
+// Each kernel writes the results of the functions for its arguments; main.rs has the formulas.
 
 typedef unsigned long long u64;
 
@@ -30,7 +29,7 @@ extern "C" __global__ void integers(u64* out, u64 a, u64 b, unsigned s) {
 
 extern "C" __global__ void doubles(double* out, double a, double b, double c) {
     out[0] = __fma_rn(a, b, c);
-    // Never fused: that is for the kernel to say.
+    // Never fused: a kernel must ask for that.
     out[1] = a * b + c;
     out[2] = rint(a);
     out[3] = __longlong_as_double(__double_as_longlong(b) ^ 1);
@@ -40,7 +39,7 @@ extern "C" __global__ void doubles(double* out, double a, double b, double c) {
     out[7] = __dsqrt_rn(c);
 }
 
-// 12 results a thread, for two warps and a half.
+// 12 results per thread, for two and a half warps.
 extern "C" __global__ void collectives(u64* out) {
     unsigned t = threadIdx.x, lane = t % 32;
     unsigned present = t < 64 ? 0xffffffffu : 0xffffu;
@@ -55,14 +54,14 @@ extern "C" __global__ void collectives(u64* out) {
     out[7] = __match_any_sync(present, t % 5);
     out[8] = __reduce_add_sync(present, t);
     out[9] = (unsigned)__reduce_min_sync(present, 10 - (int)t);
-    // Halves of a warp by themselves.
+    // Each half of a warp separately.
     unsigned half = lane < 16 ? 0xffffu : 0xffff0000u;
     out[10] = lane < 16 ? __reduce_xor_sync(half, t) : __reduce_max_sync(half, t * t);
     __syncwarp(half);
     out[11] = __syncthreads_count(t % 2) + 1000 * __syncthreads_or(t == 9);
 }
 
-// Each block in its own shared memory, which nobody has written before.
+// Each block in its own shared memory, which no other block has written.
 template <unsigned n>
 __device__ __forceinline__ unsigned* scratch() {
     __shared__ unsigned words[n];
@@ -75,7 +74,7 @@ extern "C" __global__ void memory(u64* out, unsigned* counters) {
     u64 poison = ((u64)tile[t] << 32) | words[t];
     words[t] = blockIdx.x;
     tile[t] = gridDim.x;
-    // Another block comes in between.
+    // Another block runs in between.
     atomicAdd(&counters[0], 1);
     while (__syncthreads_or(load_relaxed(&counters[0]) < 64 * gridDim.x)) spin_pause();
     atomicMax(&counters[1], 64 * blockIdx.x + t);

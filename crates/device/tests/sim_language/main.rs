@@ -1,5 +1,5 @@
-//! The simulator speaks CUDA's dialect: each function gives what CUDA's
-//! documentation says, and the calls of a host are checked.
+//! The simulator implements CUDA's dialect: each function returns the values in CUDA's documentation,
+//! and the host's calls are checked.
 #![cfg(test)]
 
 mod host;

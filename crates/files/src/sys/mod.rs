@@ -1,4 +1,4 @@
-//! What the operating system does, relative to a directory.
+//! Operations of the operating system, relative to a directory.
 
 #[cfg(not(unix))]
 mod other;
@@ -12,26 +12,26 @@ pub(crate) use other::{Handle, look_at_given, open_given};
 #[cfg(unix)]
 pub(crate) use unix::{Handle, look_at_given, open_given};
 
-/// How a file is opened.
+/// How to open a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// To read a file that is there.
+    /// Read an existing file.
     Read,
-    /// To read and write a file that is there.
+    /// Read and write an existing file.
     Update,
-    /// To read and write a file, which is made empty if it is not there.
+    /// Read and write a file, which is created empty if missing.
     Make,
-    /// To read and write a file that must not be there yet.
+    /// Read and write a file that must not exist yet.
     New,
-    /// To write at the end of a file, which is made empty if it is not there.
+    /// Write at the end of a file, which is created empty if missing.
     Append,
 }
 
-/// Why something was not opened.
+/// The reason why a file was not opened.
 #[derive(Debug)]
 pub(crate) enum Trouble {
     Io(io::Error),
-    /// It is this.
+    /// It is an object of this kind.
     Special(&'static str),
 }
 
@@ -41,7 +41,7 @@ impl From<io::Error> for Trouble {
     }
 }
 
-/// What a regular file is called where it is in the way.
+/// The name for a regular file that is in the way.
 pub(crate) const FILE: &str = "a file";
-/// `/dev/null` and the like.
+/// The name for `/dev/null` and similar devices.
 pub(crate) const CHARACTER_DEVICE: &str = "a character device";

@@ -1,4 +1,5 @@
-//! Other systems: the standard library, by paths. Each check comes before its use.
+//! Systems other than Unix: the standard library, by paths. Each check precedes the use that it
+//! protects.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, FileType, OpenOptions};
@@ -8,13 +9,13 @@ use std::path::{Path, PathBuf};
 use super::{Access, FILE, Trouble};
 use crate::Entry;
 
-/// A directory that was there.
+/// The path of a directory that was found.
 #[derive(Debug)]
 pub(crate) struct Handle(PathBuf);
 
 impl Handle {
-    /// Sees to it that the directory at `base` is there, links followed, and those inside, no link
-    /// followed. An error comes with the path that it is about.
+    /// Checks that the directory at `base` exists, following links, and that the inner directories
+    /// exist and are not links. An error comes with the path that it is about.
     pub(crate) fn open(base: &Path, inner: &[OsString]) -> Result<Self, (PathBuf, Trouble)> {
         let mut path = if base.as_os_str().is_empty() { ".".into() } else { base.to_owned() };
         check(fs::metadata(&path)).map_err(|trouble| (path.clone(), trouble))?;
@@ -25,7 +26,7 @@ impl Handle {
         Ok(Self(path))
     }
 
-    /// Makes a directory inside; whether it was not there.
+    /// Creates an inner directory. Returns whether it was missing.
     pub(crate) fn make_folder(&self, name: &OsStr) -> io::Result<bool> {
         match fs::create_dir(self.0.join(name)) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(false),
@@ -45,7 +46,7 @@ impl Handle {
         open(&path, access)
     }
 
-    /// The size of a regular file; `None` if nothing has the name.
+    /// The size of a regular file; `None` if the name is free.
     pub(crate) fn size(&self, name: &OsStr) -> Result<Option<u64>, Trouble> {
         match fs::symlink_metadata(self.0.join(name)) {
             Ok(found) => match special(found.file_type()) {
@@ -57,12 +58,12 @@ impl Handle {
         }
     }
 
-    /// Whether anything has a name.
+    /// Whether the name is taken.
     pub(crate) fn has(&self, name: &OsStr) -> bool {
         fs::symlink_metadata(self.0.join(name)).is_ok()
     }
 
-    /// What is inside.
+    /// The entries of the directory.
     pub(crate) fn list(&self) -> io::Result<Vec<Entry>> {
         fs::read_dir(&self.0)?
             .map(|entry| {
@@ -74,7 +75,7 @@ impl Handle {
             .collect()
     }
 
-    /// Replaces what has the name `to`.
+    /// Replaces the object named `to`.
     pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         fs::rename(self.0.join(from), self.0.join(to))
     }
@@ -89,23 +90,23 @@ impl Handle {
         fs::remove_file(self.0.join(name))
     }
 
-    /// Directories cannot be brought to disk here; the file system orders its own changes.
+    /// Directories cannot be flushed here; the file system orders its own changes.
     pub(crate) fn sync(&self) -> io::Result<()> {
         Ok(())
     }
 
-    /// Whether a file with that name is there: which one cannot be told.
+    /// Whether a file of that name exists: its identity cannot be checked here.
     pub(crate) fn is_at(&self, _file: &File, name: &OsStr) -> bool {
         self.has(name)
     }
 }
 
-/// What a path leads to, links followed.
+/// The kind of object that a path leads to, following links.
 pub(crate) fn look_at_given(path: &Path) -> io::Result<&'static str> {
     Ok(special(fs::metadata(path)?.file_type()).unwrap_or(FILE))
 }
 
-/// Opens the regular file at a path, links followed.
+/// Opens the regular file at a path, following links.
 pub(crate) fn open_given(path: &Path, access: Access) -> Result<File, Trouble> {
     if let Ok(found) = fs::metadata(path)
         && let Some(what) = special(found.file_type())
@@ -139,7 +140,7 @@ fn check(found: io::Result<fs::Metadata>) -> Result<(), Trouble> {
     Err(Trouble::Special(special(found.file_type()).unwrap_or(FILE)))
 }
 
-/// What something is that is no regular file; `None` for a regular file.
+/// The kind of an object other than a regular file; `None` for a regular file.
 fn special(kind: FileType) -> Option<&'static str> {
     match kind {
         kind if kind.is_file() => None,

@@ -1,4 +1,4 @@
-//! Unix: everything is relative to the handle of a directory.
+//! Unix: all operations are relative to the handle of a directory.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -18,8 +18,8 @@ use crate::Entry;
 pub(crate) struct Handle(OwnedFd);
 
 impl Handle {
-    /// Opens the directory at `base`, links followed, and from there those inside, no link followed.
-    /// An error comes with the path that it is about.
+    /// Opens the directory at `base`, following links, and then the inner directories, not following
+    /// links. An error comes with the path that it is about.
     pub(crate) fn open(base: &Path, inner: &[OsString]) -> Result<Self, (PathBuf, Trouble)> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let mut path = base.to_owned();
@@ -27,7 +27,7 @@ impl Handle {
         let mut folder = match opened {
             Ok(fd) => Self(fd),
             Err(Errno::NOTDIR) => {
-                // If something on the way there is no directory, the error is the system's.
+                // If a component of the path is not a directory, the system's error is returned.
                 let found = sys::stat(base).map(|found| what(&found));
                 return Err((path, found.map_or_else(|e| Trouble::Io(e.into()), Trouble::Special)));
             }
@@ -47,7 +47,7 @@ impl Handle {
         Ok(folder)
     }
 
-    /// Makes a directory inside; whether it was not there.
+    /// Creates an inner directory. Returns whether it was missing.
     pub(crate) fn make_folder(&self, name: &OsStr) -> io::Result<bool> {
         match sys::mkdirat(&self.0, name, Mode::from_bits_truncate(0o777)) {
             Ok(()) => Ok(true),
@@ -58,7 +58,7 @@ impl Handle {
 
     /// Opens a regular file.
     pub(crate) fn file(&self, name: &OsStr, access: Access) -> Result<File, Trouble> {
-        // To open a device may act on it: look first. What comes in between is found below.
+        // Opening a device may act on it, so check first. Changes in between are detected below.
         if access != Access::New
             && let Some(what) = self.what(name).filter(|what| *what != FILE)
         {
@@ -82,7 +82,7 @@ impl Handle {
         }
     }
 
-    /// Whether a name is that of a regular file, and its size; `None` if nothing has the name.
+    /// The size of a regular file; `None` if the name is free. An error for any other object.
     pub(crate) fn size(&self, name: &OsStr) -> Result<Option<u64>, Trouble> {
         match sys::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(found) => match what(&found) {
@@ -94,7 +94,7 @@ impl Handle {
         }
     }
 
-    /// Whether anything has a name.
+    /// Whether the name is taken.
     pub(crate) fn has(&self, name: &OsStr) -> bool {
         self.what(name).is_some()
     }
@@ -103,7 +103,7 @@ impl Handle {
         sys::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW).ok().map(|found| what(&found))
     }
 
-    /// What is inside.
+    /// The entries of the directory.
     pub(crate) fn list(&self) -> io::Result<Vec<Entry>> {
         let mut entries = vec![];
         for entry in sys::Dir::read_from(&self.0)? {
@@ -122,7 +122,7 @@ impl Handle {
         Ok(entries)
     }
 
-    /// A link that has the name `to` is replaced, not followed.
+    /// Renames; a link named `to` is replaced, not followed.
     pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         Ok(sys::renameat(&self.0, from, &self.0, to)?)
     }
@@ -132,12 +132,12 @@ impl Handle {
         Ok(sys::linkat(&self.0, from, &self.0, to, AtFlags::empty())?)
     }
 
-    /// Of a link the link goes.
+    /// Removes a file or a link, not the target of a link.
     pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
         Ok(sys::unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
-    /// Brings the names inside to disk, where the file system can.
+    /// Flushes the names in the directory to disk, if the file system can.
     pub(crate) fn sync(&self) -> io::Result<()> {
         match sys::fsync(&self.0) {
             Err(Errno::INVAL | Errno::NOTSUP | Errno::ROFS) => Ok(()),
@@ -145,7 +145,7 @@ impl Handle {
         }
     }
 
-    /// Whether an open file is the one that has a name.
+    /// Whether the name belongs to this open file.
     pub(crate) fn is_at(&self, file: &File, name: &OsStr) -> bool {
         let there = sys::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW);
         let (Ok(there), Ok(here)) = (there, sys::fstat(file)) else { return false };
@@ -153,12 +153,12 @@ impl Handle {
     }
 }
 
-/// What a path leads to, links followed.
+/// The kind of object that a path leads to, following links.
 pub(crate) fn look_at_given(path: &Path) -> io::Result<&'static str> {
     Ok(what(&sys::stat(path)?))
 }
 
-/// Opens the file at a path, links followed: a regular one, or to append to a character device.
+/// Opens the file at a path, following links: a regular file or, for appending, a character device.
 pub(crate) fn open_given(path: &Path, access: Access) -> Result<File, Trouble> {
     let is_taken = |found| found == FILE || access == Access::Append && found == CHARACTER_DEVICE;
     if let Ok(found) = look_at_given(path)
@@ -175,10 +175,10 @@ pub(crate) fn open_given(path: &Path, access: Access) -> Result<File, Trouble> {
 }
 
 const FOLDER: &str = "a directory";
-/// Opening waits for nobody, and makes no terminal this process's own.
+/// Opening never blocks, and never makes a terminal the controlling one.
 const CAREFUL: OFlags = OFlags::NONBLOCK.union(OFlags::CLOEXEC).union(OFlags::NOCTTY);
 
-/// What was opened, if it is what is wanted. From here on, reading and writing wait.
+/// Returns the opened file if its kind is wanted. Later reads and writes block as usual.
 fn opened(fd: OwnedFd, is_wanted: impl Fn(&'static str) -> bool) -> Result<File, Trouble> {
     let found = what(&sys::fstat(&fd).map_err(io::Error::from)?);
     if !is_wanted(found) {

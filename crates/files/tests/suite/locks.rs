@@ -1,4 +1,4 @@
-//! One at a time, and nobody waits longer than it wants to.
+//! Locks are exclusive, and waits end when requested.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 use std::cell::Cell;
@@ -18,7 +18,7 @@ fn one_has_it_until_it_goes() {
     assert!(folder.try_lock("lock").unwrap().is_none());
     assert!(folder.is_locked("lock"));
     drop(first);
-    // The file stays; a left-over locks nobody out.
+    // The file is kept; a left-over lock file locks nobody out.
     assert!(folder.has("lock") && !folder.is_locked("lock"));
     drop(folder.try_lock("lock").unwrap().unwrap().with_its_file());
     assert_eq!(folder.has("lock"), !cfg!(unix));
@@ -34,14 +34,14 @@ fn who_waits_is_asked_to_stop_and_loses_patience() {
         asked.set(asked.get() + 1);
         asked.get() == 3
     };
-    // Without the question this would wait for ever.
+    // Without `stop` this would wait for ever.
     let stopped = folder.lock("lock", Duration::MAX, &stop).unwrap_err();
     assert!(matches!(stopped, FileError::Stopped { .. }) && asked.get() == 3);
     assert!(stopped.to_string().starts_with("stopped while waiting for the lock "));
     let locked = folder.lock("lock", Duration::ZERO, &|| false).unwrap_err();
     assert!(matches!(locked, FileError::Locked { .. }));
     assert!(locked.to_string().ends_with("lock is locked by another process"));
-    // It is had although the stop has been asked for: nobody waited.
+    // The lock is obtained although a stop was requested: there was no wait.
     drop(held);
     folder.lock("lock", Duration::ZERO, &|| true).unwrap();
 }
@@ -57,7 +57,7 @@ fn a_lock_whose_file_has_gone_is_no_longer_in_place() {
     assert!(second.is_in_place());
     if cfg!(unix) {
         assert!(!first.is_in_place());
-        // Not its own any more.
+        // The lock no longer belongs to the file.
         drop(first.with_its_file());
         assert!(second.is_in_place());
     }
@@ -84,7 +84,7 @@ fn never_two_at_once() {
                     let Some(lock) = folder.try_lock("lock").unwrap() else { continue };
                     assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
                     had.fetch_add(1, Ordering::SeqCst);
-                    // Others come here, if they can.
+                    // Others get here if they can.
                     std::thread::yield_now();
                     inside.fetch_sub(1, Ordering::SeqCst);
                     drop(lock.with_its_file());

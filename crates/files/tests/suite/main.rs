@@ -1,4 +1,4 @@
-//! Files on a real disk: locks, replacements, what is not a regular file.
+//! Files on a real disk: locks, replacements, objects other than regular files.
 #![cfg(test)]
 
 mod locks;

@@ -1,4 +1,4 @@
-//! Files are replaced whole, in an order that a power cut cannot break.
+//! Files are replaced as a whole, in an order that is safe against power failures.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 use std::fs;
@@ -81,7 +81,7 @@ fn a_directory_that_has_vanished_is_made_again() {
     }
 }
 
-/// Fails at one step, given by the word that it begins with.
+/// Fails at the step that begins with the given word.
 #[derive(Debug)]
 struct FailsAt(&'static str);
 
@@ -145,7 +145,7 @@ fn a_name_that_must_be_free_is_never_taken_from_another() {
     let folder = Folder::at(root.path());
     begun(&folder).finish_new().unwrap();
     assert_eq!(begun(&folder).finish_new().unwrap_err().io_kind(), ErrorKind::AlreadyExists);
-    // Without hard links.
+    // A file system without hard links.
     let linkless = folder.clone().with_disk(Arc::new(FailsAt("link")));
     assert_eq!(begun(&linkless).finish_new().unwrap_err().io_kind(), ErrorKind::AlreadyExists);
     folder.remove("a").unwrap();
@@ -169,7 +169,7 @@ fn begun_named(folder: &Folder, name: &str) -> warpint_files::Unfinished {
 fn what_a_killed_process_left_is_removed_and_what_is_being_written_is_not() {
     let root = tempfile::tempdir().unwrap();
     let folder = Folder::at(root.path());
-    // Ours, of a dead writer; one that nobody's name has; others' files.
+    // Our file, left by a dead writer; one whose final name is not ours; files of others.
     for name in ["a.0123aZ.tmp", "z.0123aZ.tmp", "notes.tmp", "a.tmp", "a.12345.tmp"] {
         fs::write(root.path().join(name), "half").unwrap();
     }
@@ -215,7 +215,7 @@ fn more_than_the_limit_is_refused_before_it_is_read() {
     let root = tempfile::tempdir().unwrap();
     let folder = Folder::at(root.path());
     let path = root.path().join("a");
-    // A hole of 3 TB: reading it would take for ever, or all the memory.
+    // A hole of 3 TB: reading it would take for ever, or all memory.
     fs::File::create(&path).unwrap().set_len(3 << 40).unwrap();
     let says = format!("{} has {} bytes; at most 5 are read", path.display(), 3_u64 << 40);
     let refused = |error: FileError| assert_eq!(error.to_string(), says);

@@ -1,4 +1,4 @@
-//! What is no regular file is refused at once: never followed, never waited for.
+//! Objects other than regular files are refused at once: never followed, never waited for.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 use std::fs;
@@ -18,7 +18,7 @@ const KINDS: [(&str, &str); 6] = [
     ("socket", "a socket"),
 ];
 
-/// A directory with one of each, and a file that a link leads to.
+/// A directory with one of each kind, and a file that a link leads to.
 fn zoo(root: &Path) -> Folder {
     let at = |name: &str| root.join("d").join(name);
     fs::create_dir(root.join("d")).unwrap();

@@ -1,4 +1,4 @@
-//! `FILE.lck`: the lock by which programs around GIMPS take turns at a file.
+//! `FILE.lck`: the lock file by which programs around GIMPS exclude each other from a file.
 
 #[cfg(test)]
 mod tests;
@@ -12,28 +12,28 @@ use std::time::{Duration, Instant};
 
 use warpint_files::{ErrorKind, FileError, Folder};
 
-/// Between two looks at a lock that somebody holds.
+/// The interval at which a lock held by another program is tried again.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// What the lock of this program begins with; others leave theirs empty.
+/// The beginning of this program's lock files; those of other programs are empty.
 const OWN: &str = "warpint ";
-/// Private files that somebody has locked or removed before their maker could lock them.
+/// The number of attempts if other processes lock or remove a private file before its maker has locked
+/// it.
 const TRIES: usize = 10;
 
-/// Held as long as it lives.
+/// A lock, held until it is dropped.
 ///
-/// That the file is there is the lock; others make it with O_CREAT|O_EXCL, and
-/// it is removed in the end. Beside that its maker holds the operating system's
-/// own lock on it, which goes when the process dies, and leaves its process id
-/// there: so that a file that a killed `warpint` left behind is known for what it
-/// is, and taken over. That lock comes before the id, so whoever finds an id
-/// without it knows that the holder is gone. What another program left behind is
-/// not touched.
+/// The lock is the existence of `FILE.lck`. Other programs create it with O_CREAT|O_EXCL; the holder
+/// removes it in the end. `warpint` additionally holds the operating system's lock on the file, which
+/// is released when the process dies, and writes its process id into it. Therefore a file left by a
+/// killed `warpint` can be recognised and taken over. The system's lock is acquired before the id is
+/// written, so an id without a system's lock means that the holder is gone. Files left by other
+/// programs are not touched.
 ///
-/// The file is made as `FILE.lck.<process>-<n>`, locked, given its id, and only
-/// then linked to `FILE.lck`, which fails if that is there, in one step as
-/// O_EXCL does: no instant has a lock without an id. The first name is removed at
-/// once; one that a killed process left is removed by the next who has the lock.
-/// A file system without hard links gets the lock by O_EXCL, and its id after.
+/// The file is created as `FILE.lck.<process>-<n>`, locked, given its id, and only then linked to
+/// `FILE.lck`. The link fails if `FILE.lck` exists, in one atomic step like O_EXCL, so the lock never
+/// exists without an id. The first name is removed at once; if a killed process left it, the next
+/// holder of the lock removes it. On a file system without hard links, the lock is created with O_EXCL
+/// and the id is written afterwards.
 #[derive(Debug)]
 pub struct LockFile {
     place: Place,
@@ -41,41 +41,41 @@ pub struct LockFile {
     taken_over: Option<u32>,
 }
 
-/// Why a lock could not be had.
+/// The reason why a lock could not be acquired.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LockError {
-    /// Somebody else holds it.
+    /// Another program holds it.
     #[error(
         "{} is locked by {holder}, {} s old: if no program is at work there, remove the lock",
         path.display(), age.as_secs()
     )]
     Held {
-        /// The lock.
+        /// The lock file.
         path: PathBuf,
-        /// Whose it is, in words.
+        /// A description of the holder.
         holder: String,
-        /// Since it was made.
+        /// The time since the lock file was created.
         age: Duration,
     },
-    /// It can neither be made nor looked at.
+    /// The lock file can be neither created nor examined.
     #[error("cannot make the lock {}: {source}", path.display())]
     Make {
-        /// The lock.
+        /// The lock file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// A stop was requested while somebody else held it.
+    /// A stop was requested while another program held the lock.
     #[error("stopped while waiting for the lock {}", path.display())]
     Stopped {
-        /// The lock.
+        /// The lock file.
         path: PathBuf,
     },
 }
 
 impl LockError {
-    /// What kind of error it is.
+    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -86,7 +86,7 @@ impl LockError {
     }
 }
 
-/// The lock's directory, its name there, and its path.
+/// The lock file's directory, its name there, and its path.
 #[derive(Debug)]
 struct Place {
     folder: Folder,
@@ -95,7 +95,7 @@ struct Place {
 }
 
 impl Place {
-    /// That of the lock of a file.
+    /// The place of the lock of `file`.
     fn of(file: &Path) -> Result<Self, FileError> {
         let (folder, name) = Folder::of(file)?;
         let mut name = name.to_owned();
@@ -105,11 +105,11 @@ impl Place {
 }
 
 impl LockFile {
-    /// Takes the lock of `file`, waiting at most `patience` for it. `stop` is asked every 20 ms: once
-    /// it says so, the wait ends.
+    /// Acquires the lock of `file`, waiting for at most `patience`. `stop` is called every 20 ms; the
+    /// wait ends when it returns true.
     ///
-    /// Whatever has the lock's name is a lock, as for all programs that make it with O_EXCL; what is
-    /// no regular file is not opened.
+    /// Any object with the lock's name is a lock, as for all programs that create it with O_EXCL.
+    /// Objects other than regular files are not opened.
     pub fn take(
         file: &Path,
         patience: Duration,
@@ -144,7 +144,7 @@ impl LockFile {
         }
     }
 
-    /// The dead process that this lock was taken over from.
+    /// The dead process whose lock was taken over.
     #[must_use]
     pub fn taken_over(&self) -> Option<u32> {
         self.taken_over
@@ -160,25 +160,24 @@ impl LockFile {
 impl Drop for LockFile {
     fn drop(&mut self) {
         let Place { folder, name, .. } = &self.place;
-        // Not if a person has removed it and it is now another's.
+        // Not if a user has removed it and another program has created it again.
         if folder.is_at(&self.file, name) {
             let _ = folder.remove(name);
         }
     }
 }
 
-/// Makes the lock with its id in it, under a private name first; `None` where that
-/// cannot be done.
+/// Creates the lock with its id, under a private name first; `None` if that is not possible.
 fn make_linked(Place { folder, name, .. }: &Place) -> Option<Result<File, FileError>> {
     for _ in 0..TRIES {
         let private = private_name(name);
         let mut file = match folder.create_new(&private) {
             Ok(file) => file,
-            // Left by a killed process that had our id.
+            // Left by a killed process that had our process id.
             Err(e) if e.io_kind() == io::ErrorKind::AlreadyExists => continue,
             Err(_) => return None,
         };
-        // Whoever clears away holds it for an instant and removes it.
+        // A process that clears away holds it for an instant and removes it.
         let locked = !matches!(file.try_lock(), Err(TryLockError::WouldBlock));
         let linked = locked.then(|| {
             let _ = write_own_id(&mut file);
@@ -196,17 +195,17 @@ fn make_linked(Place { folder, name, .. }: &Place) -> Option<Result<File, FileEr
     None
 }
 
-/// Makes the lock by O_EXCL, and its id after.
+/// Creates the lock with O_EXCL, and writes its id afterwards.
 fn make_at_once(Place { folder, name, .. }: &Place) -> Result<File, FileError> {
     let mut file = folder.create_new(name)?;
-    // Where the system has no such locks, nobody can take this one over; and one
-    // without an id locks as well.
+    // On systems without such locks nobody can take this lock over. A lock without an id is a lock,
+    // too.
     let _ = file.try_lock();
     let _ = write_own_id(&mut file);
     Ok(file)
 }
 
-/// `FILE.lck.<process>-<n>`, another one each time.
+/// Returns `FILE.lck.<process>-<n>`, different at each call.
 fn private_name(lock: &OsStr) -> OsString {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let n = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -225,15 +224,15 @@ fn is_private_name(name: &OsStr, lock: &OsStr) -> bool {
     numbers().is_some_and(|(process, n)| number(process) && number(n))
 }
 
-/// Removes the private names that killed processes have left of a lock, by who holds it.
+/// Removes the private names left by killed processes; called by the holder of the lock.
 fn clear_away(Place { folder, name, .. }: &Place, lock: &File) {
     for entry in folder.list().unwrap_or_default() {
         let private = &entry.name;
         if !entry.is_file || !is_private_name(private, name) {
             continue;
         }
-        // A second name of the lock that was taken over, or a file whose maker is gone. One that
-        // is alive and loses its name so makes another.
+        // A second name of the lock that was taken over, or a file whose maker is gone. If its maker is
+        // alive, it makes another one.
         let left_behind = cfg!(unix) && folder.is_at(lock, private)
             || folder
                 .open_to_change(private)
@@ -244,26 +243,27 @@ fn clear_away(Place { folder, name, .. }: &Place, lock: &File) {
     }
 }
 
-/// Always as many bytes: written over another id it leaves nothing of that, and
-/// there is no moment without one.
+/// Always writes the same number of bytes: this overwrites an earlier id completely, and the file is
+/// never without one.
 fn write_own_id(file: &mut File) -> io::Result<()> {
     file.seek(SeekFrom::Start(0))?;
     file.write_all(format!("{OWN}{:>10}\n", std::process::id()).as_bytes())
 }
 
-/// The process id in a lock of this program.
+/// Reads the process id from a lock of this program.
 fn own_id(file: &File) -> Option<u32> {
     let mut text = String::new();
     file.take(64).read_to_string(&mut text).ok()?;
     text.strip_prefix(OWN)?.trim().parse().ok()
 }
 
-/// The lock that a killed process of this program has left behind.
+/// Takes over the lock left by a killed process of this program.
 fn take_over(Place { folder, name, .. }: &Place) -> Option<(File, u32)> {
     let mut file = folder.open_to_change(name).ok()?;
     let holder = own_id(&file)?;
     file.try_lock().ok()?;
-    // Meanwhile its holder, or who took it over, may have removed it; only Unix can tell.
+    // The holder, or another process that took it over, may have removed it meanwhile; only Unix can
+    // tell.
     if !cfg!(unix) || !folder.is_at(&file, name) {
         return None;
     }

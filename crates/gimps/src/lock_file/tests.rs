@@ -1,4 +1,4 @@
-//! Locks that are held, left behind, and those of others.
+//! Locks that are held, locks left behind, and locks of other programs.
 
 use super::*;
 
@@ -48,7 +48,7 @@ fn the_lock_of_another_program_stays() {
     assert!(error.contains("locked by another program"), "{error}");
     assert!(error.contains("remove the lock"), "{error}");
     assert!(lock.exists());
-    // It is waited for.
+    // The call waits for it.
     let other = std::thread::spawn(move || {
         std::thread::sleep(SOON);
         fs::remove_file(lock).unwrap();
@@ -111,7 +111,7 @@ fn private_names_of_killed_processes_are_removed_and_no_others() {
     fs::write(at("worktodo.txt.lck.999999998-7"), format!("{OWN}{:>10}\n", 999_999_998)).unwrap();
     fs::write(at("worktodo.txt.lck"), format!("{OWN}{:>10}\n", 999_999_997)).unwrap();
     fs::hard_link(at("worktodo.txt.lck"), at("worktodo.txt.lck.999999997-3")).unwrap();
-    // Somebody alive is about to link his.
+    // A live process is about to link its file.
     let alive = fs::File::create(at("worktodo.txt.lck.999999996-0")).unwrap();
     alive.try_lock().unwrap();
     let others = [
@@ -130,7 +130,7 @@ fn private_names_of_killed_processes_are_removed_and_no_others() {
     expected.sort_unstable();
     assert_eq!(names(dir.path()), expected);
     drop((taken, alive));
-    // A lock that was free clears away too.
+    // Acquiring a free lock clears away too.
     let taken = take(&file, SOON).unwrap();
     assert_eq!(taken.taken_over(), None);
     expected.retain(|name| !name.ends_with("-0"));
@@ -163,7 +163,7 @@ fn what_is_no_file_is_a_lock_too_and_is_not_opened() {
                     std::process::Command::new("mkfifo").arg(&lock).status().unwrap().success()
                 );
             }
-            // Followed, it would be the lock of a dead process.
+            // If the link were followed, it would be the lock of a dead process.
             "link" => std::os::unix::fs::symlink("outside", &lock).unwrap(),
             _ => std::os::unix::fs::symlink("/dev/zero", &lock).unwrap(),
         }
@@ -183,7 +183,7 @@ fn a_request_to_stop_ends_the_wait() {
         asked.set(asked.get() + 1);
         asked.get() == 2
     };
-    // For ever, if nobody asked.
+    // Without `stop` this would wait for ever.
     let error = LockFile::take(&dir.path().join("worktodo.txt"), Duration::MAX, &stop).unwrap_err();
     assert!(matches!(error, LockError::Stopped { .. }) && asked.get() == 2);
     assert!(error.to_string().ends_with("worktodo.txt.lck"), "{error}");

@@ -1,26 +1,26 @@
-//! The lines of text that a proof file begins with, and what can be wrong in them.
+//! The header of a proof file, and its errors.
 
 use warpint_files::ErrorKind;
 
-/// A longer header is not ours to read; known factors are some dozen digits each.
+/// Longer headers are refused; known factors have some dozen digits each.
 pub(super) const MOST_HEADER: u64 = 4096;
-/// Prime95 takes no larger power.
+/// The largest power that Prime95 supports.
 pub(super) const MOST_POWER: usize = 15;
 /// Exponents are below this.
 pub(super) const LIMIT: u32 = 1 << 31;
 
-/// Why bytes are not a proof file of version 2.
+/// The reason why bytes are not a proof file of version 2.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProofFormatError {
-    /// A line of the header is another one than it must be.
+    /// A line of the header differs from the required one.
     #[error("line {line} must be {wanted}, not '{found}'")]
     Line {
-        /// Its number, from 1.
+        /// The number of the line, from 1.
         line: usize,
-        /// What it must be.
+        /// The required line.
         wanted: &'static str,
-        /// What it is, shortened.
+        /// The line found, shortened.
         found: String,
     },
     /// The header does not end.
@@ -28,38 +28,38 @@ pub enum ProofFormatError {
         "line {line}, which must be {wanted}, does not end: no newline in the first {MOST_HEADER} bytes"
     )]
     Unended {
-        /// Its number, from 1.
+        /// The number of the line, from 1.
         line: usize,
-        /// What it must be.
+        /// The required line.
         wanted: &'static str,
     },
-    /// A proof of another kind.
+    /// The proof is of a kind that is not supported.
     #[error("line {line}, '{found}', is of {what}, which this program does not read")]
     Other {
-        /// Its number, from 1.
+        /// The number of the line, from 1.
         line: usize,
-        /// What it is, shortened.
+        /// The line found, shortened.
         found: String,
-        /// What it stands for.
+        /// The meaning of the line.
         what: &'static str,
     },
-    /// The file is shorter or longer than its header says.
+    /// The size of the file does not match its header.
     #[error(
         "it has {found} bytes instead of {expected}: truncated or extended, or POWER or NUMBER are wrong"
     )]
     Size {
-        /// By the header.
+        /// The size according to the header.
         expected: u64,
-        /// Those that are there.
+        /// The actual size.
         found: u64,
     },
-    /// What was put together is no proof.
+    /// The parts do not form a proof.
     #[error("{0}")]
     Parts(&'static str),
 }
 
 impl ProofFormatError {
-    /// What kind of error it is: always bad input.
+    /// The kind of the error: always bad input.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         ErrorKind::BadInput
@@ -71,7 +71,7 @@ pub(super) struct Header {
     pub(super) exponent: u32,
     pub(super) factors: Vec<String>,
     pub(super) power: usize,
-    /// With the last newline.
+    /// The length of the header with the last newline.
     pub(super) bytes: usize,
 }
 
@@ -118,14 +118,14 @@ fn number(line: &str, name: &str) -> Option<(u32, String)> {
     Some((value.parse().ok()?, line.to_owned()))
 }
 
-/// Lines, each ended by a newline.
+/// Lines that are terminated by newlines.
 struct Lines<'a> {
     rest: &'a [u8],
     line: usize,
 }
 
 impl Lines<'_> {
-    /// What `read` makes of the next line.
+    /// Parses the next line by `read`.
     fn take<T>(
         &mut self,
         wanted: &'static str,
@@ -135,7 +135,7 @@ impl Lines<'_> {
         let end = self.rest.iter().position(|&b| b == b'\n');
         let (line, rest) = match end {
             Some(end) => (&self.rest[..end], &self.rest[end + 1..]),
-            // A first line that begins otherwise is not ours, however long it is.
+            // If the first line begins differently, the file is not a proof, however long the line is.
             None if self.line == 1 => (self.rest, &[][..]),
             None => return Err(ProofFormatError::Unended { line: self.line, wanted }),
         };
@@ -156,7 +156,7 @@ impl Lines<'_> {
     }
 }
 
-/// The first characters, with what cannot be printed escaped.
+/// The first characters, with unprintable ones escaped.
 fn shortened(text: &str) -> String {
     const MOST: usize = 40;
     let shown: String = text.chars().take(MOST).flat_map(char::escape_default).collect();

@@ -1,6 +1,6 @@
 //! PRP proofs, version 2: a header of text lines and the residues.
 //!
-//! Source: GpuOwl's wiki, *PRP Proof File Spec*, and what GpuOwl and Prime95 read and write.
+//! Sources: GpuOwl's wiki, *PRP Proof File Spec*, and the files that GpuOwl and Prime95 read and write.
 
 mod header;
 
@@ -14,11 +14,11 @@ use warpint_files::{ErrorKind, FileError, Folder, given};
 pub use header::ProofFormatError;
 use header::{Header, LIMIT, MOST_HEADER, MOST_POWER, is_number};
 
-/// A proof file: `PRP PROOF`, `VERSION=2`, `HASHSIZE=64`, `POWER=n` and `NUMBER=M<p>`, followed by
-/// `/f` for each known factor f, each line ended by a newline; then n + 1 residues of ⌈p/8⌉
-/// little-endian bytes: the last one of the test, and the n middles.
+/// A proof file. The header consists of `PRP PROOF`, `VERSION=2`, `HASHSIZE=64`, `POWER=n` and
+/// `NUMBER=M<p>`, followed by `/f` for each known factor f; each line ends in a newline. Then follow
+/// n + 1 residues of ⌈p/8⌉ little-endian bytes: the final residue of the test, and the n middles.
 ///
-/// Only the form is checked: what the residues are worth, and the factors, is for others to say.
+/// Only the form is checked, not the values of the residues and factors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProofFile {
     exponent: u32,
@@ -26,50 +26,50 @@ pub struct ProofFile {
     residues: Vec<Vec<u8>>,
 }
 
-/// Why a proof file cannot be read or written.
+/// The reason why a proof file cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProofFileError {
-    /// There is none at this path, or something else.
+    /// The path does not lead to a proof file.
     #[error("{} is not a proof file: {what}", path.display())]
     NotAFile {
         /// The path.
         path: PathBuf,
-        /// What is there.
+        /// The kind of object found.
         what: &'static str,
     },
-    /// Its content is something else.
+    /// The content is not a proof.
     #[error("{} is not a proof file: {source}", path.display())]
     Format {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: ProofFormatError,
     },
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read the proof file {}: {source}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// It cannot be made, written or brought to disk.
+    /// The file cannot be created, written or flushed to disk.
     #[error("cannot write the proof file {}: {source}", path.display())]
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// Something else is where a folder must be, and is left as it is.
-    #[error("{} is no folder, and a proof needs one there: move it away, then run the same command again", path.display())]
+    /// Another object is in the place of a folder. It is not changed.
+    #[error("{} is not a folder, but a proof needs one there: move it away, then run the same command again", path.display())]
     NotAFolder {
         /// The path.
         path: PathBuf,
     },
-    /// There is another file of the same name, which is left as it is.
-    #[error("there is a different file {} already: move it away, then run the same command again", path.display())]
+    /// A different file of the same name exists. It is not changed.
+    #[error("a different file {} already exists: move it away, then run the same command again", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
@@ -77,7 +77,7 @@ pub enum ProofFileError {
 }
 
 impl ProofFileError {
-    /// What kind of error it is.
+    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -93,19 +93,19 @@ impl ProofFileError {
 /// A proof file that is on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SavedProof {
-    /// Where.
+    /// The path of the file.
     pub path: PathBuf,
     /// The MD5 of the file, 32 lower-case hexadecimal digits.
     pub md5: String,
 }
 
 impl ProofFile {
-    /// A proof of M_p: known factors in decimal digits, if there are any; then the last residue and
-    /// the middles, ⌈p/8⌉ little-endian bytes each.
+    /// A proof of M_p from the known factors in decimal digits, if any; the final residue; and the
+    /// middles, ⌈p/8⌉ little-endian bytes each.
     ///
     /// # Errors
-    /// [`ProofFormatError::Parts`]: 2 ≤ p < 2^31, 1 to 15 middles, factors without leading zeros,
-    /// a header of at most 4,096 bytes.
+    /// [`ProofFormatError::Parts`] unless 2 ≤ p < 2^31, there are 1 to 15 middles, factors have no
+    /// leading zeros, and the header has at most 4,096 bytes.
     pub fn new(
         exponent: u32,
         factors: Vec<String>,
@@ -131,13 +131,13 @@ impl ProofFile {
         Ok(file)
     }
 
-    /// Reads a file whole, links followed; it must be in memory, (n + 1)·⌈p/8⌉ bytes. Nothing is allocated by what
-    /// the header says before the size of the file has been found to agree with it.
+    /// Reads a whole file, following links; it must fit in memory, (n + 1)·⌈p/8⌉ bytes. Memory is
+    /// allocated only after the size of the file was found to agree with the header.
     pub fn read(path: &Path) -> Result<(Self, SavedProof), ProofFileError> {
         Self::read_opened(path, given::open(path))
     }
 
-    /// Reads a file of a folder, in which no link is followed.
+    /// Reads a file in a folder without following links.
     fn read_own(folder: &Folder, name: &str) -> Result<(Self, SavedProof), ProofFileError> {
         Self::read_opened(&folder.file(name), folder.open(name))
     }
@@ -151,11 +151,11 @@ impl ProofFile {
         let read_error = |source| ProofFileError::Read { path: path_buf(), source };
         let file = match opened {
             Ok(file) => file,
-            Err(e) if e.is_missing() => return not_a_file("there is no such file"),
+            Err(e) if e.is_missing() => return not_a_file("the file does not exist"),
             Err(FileError::NotAFile { what: "a directory", .. }) => {
                 return not_a_file("it is a directory");
             }
-            Err(FileError::NotAFile { .. }) => return not_a_file("it is no regular file"),
+            Err(FileError::NotAFile { .. }) => return not_a_file("it is not a regular file"),
             Err(e) => return Err(read_error(e.in_message_of(path))),
         };
         let length = file.metadata().map_err(read_error)?.len();
@@ -168,7 +168,7 @@ impl ProofFile {
         }
     }
 
-    /// The proof file that these bytes are.
+    /// Parses the bytes of a proof file.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ProofFormatError> {
         let length = bytes.len() as u64;
         match Self::read_from(Cursor::new(bytes), length) {
@@ -205,7 +205,7 @@ impl ProofFile {
         Ok((Self::new(exponent, factors, residues)?, hex(hasher)))
     }
 
-    /// p.
+    /// The exponent p.
     #[must_use]
     pub fn exponent(&self) -> u32 {
         self.exponent
@@ -224,26 +224,26 @@ impl ProofFile {
         &self.factors
     }
 
-    /// The last residue, then the middles; ⌈p/8⌉ little-endian bytes each.
+    /// The final residue, then the middles; ⌈p/8⌉ little-endian bytes each.
     #[must_use]
     pub fn residues(&self) -> &[Vec<u8>] {
         &self.residues
     }
 
-    /// [`ProofFile::residues`], to keep.
+    /// Returns [`ProofFile::residues`] by value.
     #[must_use]
     pub fn into_residues(self) -> Vec<Vec<u8>> {
         self.residues
     }
 
-    /// `M<p>-<power>.proof` for M_p; for its cofactor `M<p>-f<k>-<power>.proof`, with k the number
-    /// of known factors: proofs of both may be in one folder.
+    /// `M<p>-<power>.proof` for M_p; `M<p>-f<k>-<power>.proof` for its cofactor, where k is the number
+    /// of known factors. Proofs of both may therefore be in one folder.
     #[must_use]
     pub fn file_name(&self) -> String {
         Self::name_of(self.exponent, &self.factors, self.power())
     }
 
-    /// The [`ProofFile::file_name`] of the proof of this exponent, these known factors and this power.
+    /// The [`ProofFile::file_name`] for the given exponent, known factors and power.
     #[must_use]
     pub fn name_of(exponent: u32, factors: &[String], power: u32) -> String {
         match factors.len() {
@@ -252,9 +252,9 @@ impl ProofFile {
         }
     }
 
-    /// The file in a folder that has the name of the proof of M_p or of this cofactor of it, of
-    /// this power, and is no such proof: [`ProofFile::save`] will refuse to replace it. A proof of
-    /// just this is no hindrance, being the same unless one of the two is wrong.
+    /// The file in a folder that has the name of the proof of M_p, or of this cofactor, with this
+    /// power, but is not such a proof: [`ProofFile::save`] will refuse to replace it. A proof of the
+    /// same number is not an obstacle: it is identical unless one of the two is wrong.
     #[must_use]
     pub fn in_the_way(
         folder: &Path,
@@ -286,13 +286,13 @@ impl ProofFile {
         [self.header().as_bytes(), &self.residues.concat()].concat()
     }
 
-    /// Writes [`ProofFile::file_name`] into a folder, which is made if it is not there: to a
-    /// temporary file, synced, then renamed, so that a program that looks for proofs never sees
-    /// half a one.
+    /// Writes [`ProofFile::file_name`] into a folder, which is created if missing. The file is written
+    /// under a temporary name, synced and renamed, so that programs that look for proofs never see an
+    /// incomplete file.
     ///
     /// # Errors
-    /// [`ProofFileError::NotAFolder`] as [`check_proof_folder`] says; [`ProofFileError::Exists`] if
-    /// there is a different file of that name. The same proof may be there already.
+    /// [`ProofFileError::NotAFolder`] as for [`check_proof_folder`]; [`ProofFileError::Exists`] if a
+    /// different file of that name exists. An identical proof may exist.
     pub fn save(&self, folder: &Path) -> Result<SavedProof, ProofFileError> {
         check_proof_folder(folder)?;
         let (folder, name) = (Folder::not_linked(folder), self.file_name());
@@ -322,11 +322,10 @@ impl ProofFile {
     }
 }
 
-/// Whether what a proof needs could go into a folder: it is one, or nothing is there. Touches
-/// nothing.
+/// Checks that a folder for proofs exists or can be created. Does not access files in it.
 ///
 /// # Errors
-/// [`ProofFileError::NotAFolder`], for a link to a folder too.
+/// [`ProofFileError::NotAFolder`], also for a link to a folder.
 pub fn check_proof_folder(folder: &Path) -> Result<(), ProofFileError> {
     match fs::symlink_metadata(folder) {
         Ok(found) if !found.is_dir() => Err(ProofFileError::NotAFolder { path: folder.to_owned() }),
@@ -342,7 +341,7 @@ fn hex(hasher: Md5) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What can go wrong with a stream.
+/// Errors of reading a stream.
 enum Trouble {
     Io(io::Error),
     Format(ProofFormatError),

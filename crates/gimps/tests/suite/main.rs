@@ -1,4 +1,4 @@
-//! The files of GIMPS: parsed and written.
+//! Parsing and writing of the files of GIMPS.
 #![cfg(test)]
 
 mod proof_file;

@@ -1,4 +1,4 @@
-//! Proof files: what is written, what is read, and what is refused.
+//! Proof files: written, read, and refused.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use warpint_gimps::{ProofFile, ProofFileError, ProofFormatError, check_proof_fol
 
 use files::{refusal, small, with};
 
-/// M13, 2 bytes a residue, power 2.
+/// M13, 2 bytes per residue, power 2.
 const SMALL: &[u8] = b"PRP PROOF\nVERSION=2\nHASHSIZE=64\nPOWER=2\nNUMBER=M13\nabcdef";
 
 mod files {
@@ -95,7 +95,7 @@ fn a_file_is_written_once_and_whole() {
     assert_eq!(small().save(&folder).unwrap(), saved);
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
 
-    // Another file of that name stays as it is.
+    // Another file of that name is not changed.
     fs::write(&saved.path, "mine").unwrap();
     assert!(matches!(small().save(&folder), Err(ProofFileError::Exists { .. })));
     assert_eq!(fs::read(&saved.path).unwrap(), b"mine");
@@ -103,10 +103,10 @@ fn a_file_is_written_once_and_whole() {
     fs::create_dir(&saved.path).unwrap();
     assert!(matches!(small().save(&folder), Err(ProofFileError::Exists { .. })));
 
-    // A file where the folder should be.
+    // A file in the place of the folder.
     fs::write(root.path().join("file"), "").unwrap();
     let error = small().save(&root.path().join("file")).unwrap_err().to_string();
-    assert!(error.contains("file is no folder") && error.contains("move it away"), "{error}");
+    assert!(error.contains("file is not a folder") && error.contains("move it away"), "{error}");
     assert!(check_proof_folder(&root.path().join("file")).is_err());
     assert!(check_proof_folder(&root.path().join("none")).is_ok());
     assert!(!root.path().join("none").exists());
@@ -122,7 +122,7 @@ fn a_link_is_neither_a_folder_nor_a_proof_of_the_program() {
     let error = small().save(&link).unwrap_err();
     assert!(matches!(error, ProofFileError::NotAFolder { .. }), "{error}");
     assert!(check_proof_folder(&link).is_err());
-    // The folder that this one is in may be reached by a link.
+    // The parent of the folder may be reached by a link.
     let folder = link.join("M13");
     let saved = small().save(&folder).unwrap().path;
     assert_eq!(saved, folder.join("M13-2.proof"));
@@ -130,7 +130,7 @@ fn a_link_is_neither_a_folder_nor_a_proof_of_the_program() {
     let by_link = root.path().join("given");
     std::os::unix::fs::symlink(&saved, &by_link).unwrap();
     assert_eq!(ProofFile::read(&by_link).unwrap().0, small());
-    // In place of a proof it is in the way, whatever it leads to.
+    // In place of a proof a link is an obstacle, whatever its target.
     fs::rename(&saved, root.path().join("outside")).unwrap();
     std::os::unix::fs::symlink("../../outside", &saved).unwrap();
     assert!(matches!(small().save(&folder), Err(ProofFileError::Exists { .. })));
@@ -140,7 +140,7 @@ fn a_link_is_neither_a_folder_nor_a_proof_of_the_program() {
 #[test]
 fn proofs_of_a_number_and_of_its_cofactors_are_in_one_folder() {
     let folder = tempfile::tempdir().unwrap();
-    // Factors are digits here, whatever they divide.
+    // Factors are only digits here; divisibility is not checked.
     for (factors, name) in [
         (vec![], "M13-2.proof"),
         (vec!["3"], "M13-f1-2.proof"),
@@ -180,15 +180,15 @@ fn what_has_the_name_of_a_proof_and_is_another_is_in_its_way() {
 fn what_is_no_regular_file_is_not_opened() {
     let root = tempfile::tempdir().unwrap();
     let says = |name: &str| ProofFile::read(&root.path().join(name)).unwrap_err().to_string();
-    assert!(says("none").ends_with("none is not a proof file: there is no such file"));
+    assert!(says("none").ends_with("none is not a proof file: the file does not exist"));
     assert!(says("").contains("it is a directory"));
     #[cfg(unix)]
     {
         let fifo = root.path().join("fifo");
         assert!(std::process::Command::new("mkfifo").arg(fifo).status().unwrap().success());
-        assert!(says("fifo").contains("no regular file"));
+        assert!(says("fifo").contains("not a regular file"));
     }
-    // The size that the header asks for is compared before it is allocated.
+    // The size stated by the header is compared before memory is allocated.
     let header = with("M13\nabcdef", "M2147483647\n");
     fs::write(root.path().join("huge"), header).unwrap();
     assert!(says("huge").contains("59 bytes instead of 805306427"), "{}", says("huge"));

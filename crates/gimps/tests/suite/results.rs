@@ -1,4 +1,4 @@
-//! The results file keeps what it has and takes each result once.
+//! The results file keeps its contents and receives each result once.
 
 use std::fs;
 
@@ -125,7 +125,7 @@ fn fields_are_those_of_gimps() {
     let expected = expected.replace(r#""fft-length""#, both);
     assert_eq!(serde_json::to_string(&line).unwrap(), expected);
 
-    // A factor is all that its line claims: no range, and no residue.
+    // The line claims only a factor: no range, and no residue.
     let mut line = ResultLine::factor(29, "233".into());
     line.timestamp = "2026-01-02 03:04:05".into();
     let expected = r#"{"status":"F","exponent":29,"worktype":"TF","factors":["233"],"program":{"name":"warpint","version":"VERSION"},"timestamp":"2026-01-02 03:04:05"}"#
@@ -223,21 +223,21 @@ fn lines_too_long_are_passed_over() {
     let line = ResultLine::ll(67, Status::Composite, "7".into(), 4);
     let text = serde_json::to_string(&line).unwrap();
     let blanks = " ".repeat(1 << 16);
-    // In one too long: at its start, in its middle, at its end.
+    // In a line that is too long: at its start, in its middle, at its end.
     for long in [format!("{text}{blanks}"), format!("{blanks}{text}{blanks}")] {
         fs::write(&path, format!("{long}\n")).unwrap();
         assert_eq!(append_result(&path, &line).unwrap(), Appended::Written);
         assert_eq!(append_result(&path, &line).unwrap(), Appended::AlreadyThere);
         assert_eq!(fs::read_to_string(&path).unwrap(), format!("{long}\n{text}\n"));
     }
-    // A torn one is ended first.
+    // An incomplete line is ended first.
     for length in [(1 << 16) - 1, 1 << 16, (1 << 16) + 1, 1 << 18] {
         let torn = "x".repeat(length);
         fs::write(&path, &torn).unwrap();
         assert_eq!(append_result(&path, &line).unwrap(), Appended::Written);
         assert_eq!(fs::read_to_string(&path).unwrap(), format!("{torn}\n{text}\n"));
     }
-    // The longest that is read.
+    // The longest line that is compared.
     fs::write(&path, format!("{text:<0$}\n", (1 << 16) - 1)).unwrap();
     assert_eq!(append_result(&path, &line).unwrap(), Appended::AlreadyThere);
 }
@@ -246,7 +246,7 @@ fn lines_too_long_are_passed_over() {
 mod special_files {
     use super::*;
 
-    /// A call that must not wait, in a thread of its own.
+    /// Runs a call that must not block, in a thread of its own.
     fn at_once<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
         let (sender, receiver) = std::sync::mpsc::channel();
         std::thread::spawn(move || sender.send(call()));
@@ -293,7 +293,7 @@ mod special_files {
         assert_eq!(append_result(&link, &line).unwrap(), Appended::Written);
         assert_eq!(append_result(&link, &line).unwrap(), Appended::AlreadyThere);
         assert_eq!(fs::read_to_string(&target).unwrap().lines().count(), 2);
-        // A directory that has vanished is made again for its own results.
+        // A directory of the program that has vanished is created again.
         let own = dir.path().join("gone/results.txt");
         assert!(append_result(&own, &line).is_err());
         assert_eq!(append_result(ResultsFile::Own(&own), &line).unwrap(), Appended::Written);

@@ -1,4 +1,4 @@
-//! `worktodo.txt` is changed in one place at a time, and every other byte stays.
+//! `worktodo.txt` is changed in one place at a time, and every other byte is preserved.
 
 use std::fs;
 use std::path::Path;
@@ -114,7 +114,7 @@ fn additions_move_over() {
 #[test]
 fn a_merge_that_was_killed_is_ended_and_adds_nothing_twice() {
     for (old, new) in [
-        // Before the additions were in, and after.
+        // Before the additions were appended, and after.
         ("a\n", "a\nx\ny\n"),
         ("a\nx\ny\n", "a\nx\ny\n"),
     ] {
@@ -126,7 +126,7 @@ fn a_merge_that_was_killed_is_ended_and_adds_nothing_twice() {
         assert_eq!(fs::read_to_string(file.path()).unwrap(), new);
         assert!(!dir.path().join("worktodo.add.taken").exists());
     }
-    // New additions since then come behind it.
+    // Later additions follow.
     let dir = tempfile::tempdir().unwrap();
     let mut file = written(dir.path(), "a\n");
     fs::write(dir.path().join("worktodo.add.taken"), "x\n").unwrap();
@@ -206,7 +206,7 @@ fn a_link_is_refused_and_permissions_stay() {
     assert!(at(dir.path()).remove_line(b"a").unwrap());
     assert_eq!(fs::read_to_string(&list).unwrap(), "b\n");
     assert_eq!(fs::metadata(&list).unwrap().permissions().mode() & 0o777, 0o640);
-    // Additions by a link, or by a FIFO, are left as they are.
+    // Additions by a link or by a FIFO are not changed.
     let added = dir.path().join("worktodo.add");
     symlink("worktodo.txt", &added).unwrap();
     let error = at(dir.path()).merge_added().unwrap_err().to_string();

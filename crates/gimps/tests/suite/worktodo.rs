@@ -1,4 +1,4 @@
-//! Lines of `worktodo.txt`: what they mean, and that no line does harm.
+//! Parses lines of `worktodo.txt`; no line causes harm.
 
 use proptest::prelude::*;
 use warpint_gimps::{Assignment, Foreign, LONGEST_LINE, Line, Malformed, Work};
@@ -126,7 +126,7 @@ fn work_of_other_programs_is_foreign() {
         );
     }
     for (line, says) in [
-        ("PRP=3,2,1277,-1", "k,b,n,c = 3,2,1277,-1 is no Mersenne number"),
+        ("PRP=3,2,1277,-1", "k,b,n,c = 3,2,1277,-1 is not a Mersenne number"),
         ("PRP=1,10,1277,-1", "1,10,1277,-1"),
         ("PRP=1,2,1277,+1", "1,2,1277,+1"),
         ("PRP=1.5,2,1277,-1", "1.5,2"),
@@ -146,9 +146,9 @@ fn work_of_other_programs_is_foreign() {
 fn a_malformed_line_is_told_what_is_wrong() {
     let long_factor = format!("PRP=1,2,1277,-1,\"{}\"", "7".repeat(2_001));
     for (line, says) in [
-        ("hello", "hello is no assignment: it has no keyword and '='"),
-        ("=1277", "'' is no kind of work"),
-        ("PPR=1,2,1277,-1", "'PPR' is no kind of work: PRP, PRPDC"),
+        ("hello", "hello is not an assignment: it has no keyword and '='"),
+        ("=1277", "'' is not a known kind of work"),
+        ("PPR=1,2,1277,-1", "'PPR' is not a known kind of work: use PRP, PRPDC"),
         ("Test=", "p is missing: the form is Test="),
         ("Test=N/A", "p is missing"),
         ("Test=N/A,x", "p is 'x', not a whole number"),
@@ -156,8 +156,8 @@ fn a_malformed_line_is_told_what_is_wrong() {
         ("Test=1", "p is '1', not an exponent from 2 to 2147483647"),
         ("Test=N/A,2147483648", "'2147483648', not an exponent"),
         ("Test=18446744073709551616", "not a whole number"),
-        ("Test=7,8,9,10", "'10' is a field too many: the form is Test="),
-        ("Test=7,8,9,", "'' is a field too many"),
+        ("Test=7,8,9,10", "unexpected field '10': the form is Test="),
+        ("Test=7,8,9,", "unexpected field ''"),
         ("Test=7,1e5", "tf_bits is '1e5', not a number"),
         ("Test=7,.", "tf_bits is '.', not a number"),
         ("Test=7,70,yes", "pm1_done is 'yes'"),
@@ -174,7 +174,7 @@ fn a_malformed_line_is_told_what_is_wrong() {
         ("PRP=1,2,4294967297,-1", "n is '4294967297', not an exponent"),
         ("PRP=1,2,1277,-1,70", "tests_saved is missing"),
         ("PRP=1,2,1277,-1,70,0,3", "residue_type is missing"),
-        ("PRP=1,2,1277,-1,70,0,3,1,9", "'9' is a field too many"),
+        ("PRP=1,2,1277,-1,70,0,3,1,9", "unexpected field '9'"),
         ("PRP=1,2,1277,-1,\"31", "the quotation marks do not enclose"),
         ("PRP=1,2,1277,-1\"31\"", "the quotation marks do not enclose"),
         ("PRP=1,2,1277,-1,\"31\",70,0", "the quotation marks do not enclose"),
@@ -186,7 +186,7 @@ fn a_malformed_line_is_told_what_is_wrong() {
         (&long_factor, "a known factor is '777777"),
         ("Cert=N/A,1,2,1277,-1", "squarings is missing"),
         ("Cert=N/A,1,2,1277,-1,0", "squarings is '0', not at least 1"),
-        ("B1=3;B2=4;Test=7", "'B2' is no kind of work"),
+        ("B1=3;B2=4;Test=7", "'B2' is not a known kind of work"),
         ("B2=3,B1=4;Test=7", "'B2=3,B1=4' before the ';'"),
         ("B1=x;Test=7", "'B1=x' before the ';'"),
         ("B1=7", "'B1=7' before the ';'"),
@@ -220,7 +220,7 @@ prop_compose! {
         residue_type in proptest::option::of(prop_oneof![Just(1u8), Just(5u8)]),
         known_factors in proptest::collection::vec("[2-9][0-9]{0,60}", 0..6),
     ) -> Work {
-        // Type 1 is for M_p itself, and a type stands behind the history.
+        // Type 1 applies to M_p itself, and the type follows the history.
         let residue_type = residue_type.filter(|&t| t == 5 || known_factors.is_empty());
         let history = history
             .map(|(bits, saved)| (f64::from(bits) / 16.0, f64::from(saved) / 10.0))
@@ -260,8 +260,8 @@ fn many() -> ProptestConfig {
     ProptestConfig::with_cases(asked.unwrap_or(10_000))
 }
 
-/// What holds for any line: it is read without a panic, and work that is found
-/// in it is written as a line that means the same.
+/// Properties of any line: it is read without a panic, and work found in it is written as a line with
+/// the same meaning.
 fn sound(bytes: &[u8]) -> Result<(), TestCaseError> {
     match Line::parse(bytes) {
         Line::Work(found) => {

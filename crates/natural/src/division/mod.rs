@@ -1,12 +1,12 @@
-//! Division, by the method that the size wants.
+//! Division. The method depends on the size:
 //!
-//! * By one limb: a product with the reciprocal for each limb (`reciprocal`).
-//! * Schoolbook: algorithm D (Knuth 1997, *The Art of Computer Programming* 2, §4.3.1). A digit is
-//!   guessed from the two top limbs of the divisor by their reciprocal, which is too large by one
-//!   at most, and seldom.
-//! * Burnikel and Ziegler 1998, *Fast Recursive Division*: the digits of a half at a time, guessed
-//!   from as many limbs of the divisor, and what was left out made good by one product. The guess
-//!   is too large by 2 at most. Everything stays where the dividend is.
+//! * Divisors of one limb: one product with the reciprocal per limb (`reciprocal`).
+//! * Schoolbook: algorithm D (Knuth 1997, *The Art of Computer Programming* 2, §4.3.1). Each digit is
+//!   estimated from the two top limbs of the divisor by their reciprocal. The estimate is rarely too
+//!   large, and by at most 1.
+//! * Recursive division (Burnikel and Ziegler 1998, *Fast Recursive Division*): half of the quotient's
+//!   digits at a time are estimated from as many top limbs of the divisor, and corrected by one product
+//!   with the other limbs. The estimate is too large by at most 2. The division is in place.
 
 mod reciprocal;
 
@@ -20,21 +20,21 @@ use crate::product::{Multiplier, Products};
 pub use reciprocal::OneLimb;
 use reciprocal::TwoLimbs;
 
-/// Limbs of 64 bits of a divisor, and twice those of a quotient, from which a guess and a product
-/// are faster than the schoolbook: by `cargo test --release -p warpint-natural
+/// The size from which recursive division is faster than the schoolbook method, in limbs of 64 bits of
+/// the divisor; quotients must have half as many. Measured by `cargo test --release -p warpint-natural
 /// division_crossover -- --ignored --nocapture` on an AMD EPYC with AVX2.
 const RECURSIVE_FROM: usize = 48;
 
-/// A divisor, with the reciprocal of its top.
+/// A divisor, with the reciprocal of its top limbs.
 #[derive(Debug, Default)]
 struct Divisor {
-    /// d·2^shift, without leading zeros and with its top bit set; none for 0.
+    /// d·2^shift, without leading zeros and with its top bit set; empty for 0.
     limbs: Vec<u64>,
     shift: u32,
     top: Top,
 }
 
-/// The reciprocal of the limbs that a digit is guessed from.
+/// The reciprocal of the limbs from which a digit is estimated.
 #[derive(Debug, Default, Clone, Copy)]
 enum Top {
     #[default]
@@ -59,7 +59,7 @@ impl Divisor {
     }
 }
 
-/// Divisions by one divisor after the other, and the memory that they need.
+/// Divides by a stored divisor, and keeps the working memory for later divisions.
 #[derive(Debug, Default)]
 pub struct Divider {
     divisor: Divisor,
@@ -68,7 +68,7 @@ pub struct Divider {
 }
 
 impl Divider {
-    /// Divides by d from now on.
+    /// Sets the divisor d of the following divisions.
     #[inline]
     pub fn set(&mut self, d: &[u64]) {
         self.divisor.set(d);
@@ -81,11 +81,11 @@ impl Divider {
         self.divisor.limbs.is_empty()
     }
 
-    /// q ← ⌊a/d⌋, r ← a mod d; both 0 for d = 0. q is as long as a, or long enough; r is as long
-    /// as d.
+    /// Computes q ← ⌊a/d⌋ and r ← a mod d; both are 0 for d = 0. q is as long as a, or long enough for
+    /// the quotient; r is as long as d.
     ///
-    /// Cost O(l·m) limb products for l limbs of quotient and m of d, or O(M(k)·log k) for each k
-    /// limbs of quotient, k ≤ m, M(k) being a product of k limbs.
+    /// Cost O(l·m) limb products for a quotient of l limbs and d of m limbs, or O(M(k)·log k) for each
+    /// k limbs of quotient, k ≤ m, where M(k) is the cost of a product of k limbs.
     #[inline]
     pub fn div_rem(&mut self, q: &mut [u64], r: &mut [u64], a: &[u64]) {
         let Self { divisor, dividend, blocks } = self;
@@ -93,7 +93,7 @@ impl Divider {
     }
 }
 
-/// [`Divider::div_rem`].
+/// Implements [`Divider::div_rem`].
 #[inline(always)]
 fn divide(
     divisor: &Divisor,
@@ -121,8 +121,8 @@ fn divide(
             let d = &divisor.limbs[..];
             let u = at_least(dividend, a.len() + 1);
             shift_left_to(u, a, shift);
-            // The top limb of u is below 2^shift, and below that of d. So it can be left out
-            // if it is zero and the next one is less than that of d too.
+            // The top limb of u is below 2^shift, and below that of d. It can be omitted if it is zero
+            // and the next one is also less than that of d.
             let mut limbs = u.len();
             if u[limbs - 1] == 0 && u[limbs - 2] < d[d.len() - 1] {
                 limbs -= 1;
@@ -138,9 +138,9 @@ fn divide(
     }
 }
 
-/// ⌊a/b⌋ and a mod b, both without leading zero limbs, with products by a multiplier.
+/// Computes ⌊a/b⌋ and a mod b, both without leading zero limbs, with products by `multiplier`.
 ///
-/// Cost as of [`Divider::div_rem`].
+/// The cost is that of [`Divider::div_rem`].
 ///
 /// # Panics
 /// If b is zero.
@@ -157,7 +157,7 @@ pub fn div_rem_by(multiplier: &dyn Multiplier, a: &[u64], b: &[u64]) -> (Vec<u64
     (q, r)
 }
 
-/// q ← ⌊a/d⌋, as long as a; returns a mod d. d·2^shift is what the reciprocal is of.
+/// Computes q ← ⌊a/d⌋, as long as a, and returns a mod d. The reciprocal is that of d·2^shift.
 #[inline]
 fn by_one_limb(q: &mut [u64], a: &[u64], shift: u32, d: OneLimb) -> u64 {
     let Some(&top) = a.last() else { return 0 };
@@ -169,9 +169,9 @@ fn by_one_limb(q: &mut [u64], a: &[u64], shift: u32, d: OneLimb) -> u64 {
     rest >> shift
 }
 
-/// What multiplies quotients and parts of divisors.
+/// Multiplies quotients by parts of divisors.
 trait ProductsTo {
-    /// out ← a·b, of exactly `a.len() + b.len()` limbs.
+    /// Computes out ← a·b, of exactly `a.len() + b.len()` limbs.
     fn mul_to(&mut self, out: &mut [u64], a: &[u64], b: &[u64]);
 }
 
@@ -187,7 +187,7 @@ impl ProductsTo for &dyn Multiplier {
     }
 }
 
-/// Quotients in place, and the memory of their products.
+/// Division in place, and the memory of its products.
 #[derive(Debug, Default)]
 struct Blocks<P> {
     product: Vec<u64>,
@@ -195,10 +195,10 @@ struct Blocks<P> {
 }
 
 impl<P: ProductsTo> Blocks<P> {
-    /// q ← ⌊u/d⌋ for k limbs of q, m ≥ 2 of d and k + m of u; returns whether it is 2^(64·k)
-    /// more. The lowest m limbs of u become u mod d, the others anything.
+    /// Computes q ← ⌊u/d⌋ for k limbs of q, m ≥ 2 of d and k + m of u. Returns true if the quotient is
+    /// q + 2^(64·k). The lowest m limbs of u become u mod d, the others are undefined.
     ///
-    /// The top bit of d is set, and u < 2^(64·k + 1)·d.
+    /// Requires that the top bit of d is set, and u < 2^(64·k + 1)·d.
     fn divide(&mut self, q: &mut [u64], u: &mut [u64], d: &[u64], top: TwoLimbs) -> bool {
         let (k, m) = (q.len(), d.len());
         if 2 * k < RECURSIVE_FROM || m < RECURSIVE_FROM {
@@ -211,7 +211,7 @@ impl<P: ProductsTo> Blocks<P> {
         }
     }
 
-    /// [`Self::divide`], at most `piece` limbs of quotient at a time from the highest on.
+    /// [`Self::divide`] with at most `piece` limbs of quotient at a time, from the highest on.
     fn pieces(
         &mut self,
         q: &mut [u64],
@@ -232,8 +232,8 @@ impl<P: ProductsTo> Blocks<P> {
         beyond
     }
 
-    /// [`Self::divide`] for k < m: the guess of the k top limbs of d, less the product with the
-    /// others.
+    /// [`Self::divide`] for k < m: estimates the quotient from the k top limbs of d, and subtracts its
+    /// product with the other limbs.
     fn by_top(&mut self, q: &mut [u64], u: &mut [u64], d: &[u64], top: TwoLimbs) -> bool {
         let (k, m) = (q.len(), d.len());
         let (low, high) = d.split_at(m - k);
@@ -253,7 +253,7 @@ impl<P: ProductsTo> Blocks<P> {
     }
 }
 
-/// [`Blocks::divide`], digit by digit.
+/// [`Blocks::divide`] by the schoolbook method, one digit at a time.
 fn schoolbook(q: &mut [u64], u: &mut [u64], d: &[u64], top: TwoLimbs) -> bool {
     let (k, m) = (q.len(), d.len());
     let beyond = compare(&u[k..], d) != Ordering::Less;
@@ -291,7 +291,7 @@ mod tests {
     use crate::limbs;
     use crate::sample::Sample;
 
-    /// q and r of a by d, each as long as [`Divider::div_rem`] wants.
+    /// Returns q and r of a by d, with the lengths that [`Divider::div_rem`] requires.
     fn div_rem(divider: &mut Divider, a: &[u64], d: &[u64]) -> (Vec<u64>, Vec<u64>) {
         let (mut q, mut r) = (vec![3; a.len()], vec![3; d.len()]);
         divider.set(d);
@@ -308,7 +308,7 @@ mod tests {
         assert!((q, r) == want, "{a:x?} by {d:x?}");
     }
 
-    /// Multiples of the divisor, and their neighbours: quotients just below an integer.
+    /// Multiples of the divisor and numbers next to them: quotients just below an integer.
     #[test]
     fn multiples_and_their_neighbours() {
         let mut divider = Divider::default();
@@ -333,7 +333,7 @@ mod tests {
         }
     }
 
-    /// Digits that are guessed one too large, for the limbs not looked at are ones.
+    /// Digits whose estimates are one too large, because the limbs ignored are all ones.
     #[test]
     fn guesses_that_are_too_large() {
         let mut divider = Divider::default();
@@ -343,7 +343,7 @@ mod tests {
                     let mut d = vec![u64::MAX; ones];
                     d.extend([second, top]);
                     for q in [1, 2, 3, 1 << 32, 1 << 63, u64::MAX - 1, u64::MAX] {
-                        // q·(d + 1) − 1, and a little more or less: the guess is q.
+                        // q·(d + 1) − 1, and numbers next to it: the estimate is q.
                         let mut a = limbs::mul(&d, &[q]);
                         limbs::add_assign(&mut a, &[q]);
                         for less in 1..4 {
@@ -357,7 +357,7 @@ mod tests {
         }
     }
 
-    /// The recursion, with and without remainders of pieces, against the schoolbook.
+    /// Recursive division, with and without incomplete pieces, against the schoolbook method.
     #[test]
     fn long_divisions() {
         let mut divider = Divider::default();
@@ -370,7 +370,7 @@ mod tests {
                     continue;
                 }
                 check(&mut divider, &sample.number(k + m), &d);
-                // Ones in both: guesses of all pieces are too large.
+                // All bits are ones: the estimates of all pieces are too large.
                 let mut ones = vec![u64::MAX; m];
                 check(&mut divider, &vec![u64::MAX; k + m], &ones);
                 ones[m - 1] = 1 << 63;
@@ -396,7 +396,7 @@ mod tests {
         assert_eq!(div_rem(&mut divider, &[9, 0], &[9, 0]), (vec![1, 0], vec![0, 0]));
     }
 
-    /// Prints what 2n limbs by n take, digit by digit and with halves at the top.
+    /// Prints the times of 2n limbs by n limbs, by the schoolbook and by recursive division.
     #[test]
     #[ignore = "a measurement"]
     fn division_crossover() {

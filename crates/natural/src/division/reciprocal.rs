@@ -1,4 +1,4 @@
-//! Quotients of one limb by a product with a reciprocal (Möller and Granlund 2011, *Improved
+//! Quotients of one limb by multiplication with a reciprocal (Möller and Granlund 2011, *Improved
 //! division by invariant integers*, IEEE Trans. Computers 60). B = 2^64.
 
 /// A divisor d of one limb with its top bit set, and v = ⌊(B² − 1)/d⌋ − B.
@@ -9,22 +9,22 @@ pub struct OneLimb {
 }
 
 impl OneLimb {
-    /// For d ≥ B/2.
+    /// Precomputes v for d ≥ B/2.
     #[must_use]
     #[inline]
     pub const fn new(d: u64) -> Self {
         debug_assert!(d >> 63 == 1, "a divisor whose top bit is not set");
-        // (B² − 1) − B·d over d: its upper limb is B − 1 − d < d.
+        // The upper limb of (B² − 1) − B·d is B − 1 − d < d.
         let v = ((!d as u128) << 64 | u64::MAX as u128) / d as u128;
         Self { d, v: v as u64 }
     }
 
-    /// Quotient and remainder of u1·B + u0 by d, u1 < d (algorithm 4).
+    /// Computes quotient and remainder of u1·B + u0 by d, for u1 < d (algorithm 4).
     #[inline]
     #[must_use]
     pub fn div_rem(self, u1: u64, u0: u64) -> (u64, u64) {
         let Self { d, v } = self;
-        // Below B², for v·u1 + u1·B + u0 ≤ u1·(B² − 1)/d + u0.
+        // Below B², because v·u1 + u1·B + u0 ≤ u1·(B² − 1)/d + u0.
         let guess = u128::from(v) * u128::from(u1) + (u128::from(u1) << 64 | u128::from(u0));
         let mut q = ((guess >> 64) as u64).wrapping_add(1);
         let mut r = u0.wrapping_sub(q.wrapping_mul(d));
@@ -48,7 +48,7 @@ pub(super) struct TwoLimbs {
 }
 
 impl TwoLimbs {
-    /// For d1 ≥ B/2 (algorithm 6).
+    /// Precomputes v for d1 ≥ B/2 (algorithm 6).
     pub(super) fn new(d1: u64, d0: u64) -> Self {
         let mut v = OneLimb::new(d1).v;
         let mut p = d1.wrapping_mul(v).wrapping_add(d0);
@@ -79,12 +79,12 @@ impl TwoLimbs {
         self.d
     }
 
-    /// Quotient and remainder of u·B + u0 by d, u < d (algorithm 5).
+    /// Computes quotient and remainder of u·B + u0 by d, for u < d (algorithm 5).
     #[inline]
     pub(super) fn div_rem(self, u: u128, u0: u64) -> (u64, u128) {
         let Self { d, v } = self;
         let (d1, d0, u2, u1) = ((d >> 64) as u64, d as u64, (u >> 64) as u64, u as u64);
-        // Below B², for (v + B)·u2 + u1 ≤ (v + B)·d/B.
+        // Below B², because (v + B)·u2 + u1 ≤ (v + B)·d/B.
         let guess = u128::from(v) * u128::from(u2) + u;
         let q = (guess >> 64) as u64;
         let r1 = u1.wrapping_sub(q.wrapping_mul(d1));
@@ -109,7 +109,7 @@ mod tests {
     use crate::limbs;
     use crate::sample::Sample;
 
-    /// Words at the ends of their ranges, and some at random.
+    /// Words at the ends of their range, and random ones.
     fn words() -> Vec<u64> {
         let mut sample = Sample::new(5);
         let top = 1 << 63;

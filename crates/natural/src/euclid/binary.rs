@@ -1,12 +1,12 @@
-//! The slow, obvious Jacobi symbol.
+//! The Jacobi symbol by the binary algorithm: slow and obvious.
 
 use crate::limbs::{compare, shift_right_assign, sub_assign, trim};
 
-/// (a | b) for odd b, by the laws of the symbol: factors 2 above the bar, the
-/// law of reciprocity, and (a | b) = (a − b | b).
+/// The Jacobi symbol (a | b) for odd b, by its laws: removal of factors 2 above the bar, reciprocity,
+/// and (a | b) = (a − b | b).
 ///
-/// Cohen 1993, *A Course in Computational Algebraic Number Theory*, algorithm
-/// 1.4.12, with subtraction for division. Cost O(n²) for n bits.
+/// Cohen 1993, *A Course in Computational Algebraic Number Theory*, algorithm 1.4.12, with subtraction
+/// instead of division. Cost O(n²) for n bits.
 ///
 /// # Panics
 /// If b is even.
@@ -36,7 +36,7 @@ pub fn jacobi_binary(a: &[u64], b: &[u64]) -> i8 {
     }
 }
 
-/// Divides a ≠ 0 by the highest power 2^k in it; returns k.
+/// Divides a ≠ 0 by the highest power 2^k that divides it; returns k.
 fn strip_zeros(a: &mut Vec<u64>) -> u64 {
     let limbs = a.iter().take_while(|&&x| x == 0).count();
     a.drain(..limbs);

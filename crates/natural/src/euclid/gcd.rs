@@ -1,13 +1,13 @@
-//! The greatest common divisor of one pair of numbers, with a cofactor if it is asked for.
+//! The greatest common divisor of two numbers, optionally with a cofactor.
 //!
-//! Every step is (a; b) = M·(a'; b'), M of natural entries and determinant 1. With T the product
-//! of all M, (A; B) = T·(a; b) for the numbers A, B it began with, so
-//! a = t11·A − t01·B and b = t00·B − t10·A: the second row of T has the factors of A, which are at
-//! most B, for B = t10·a + t11·b. The other cofactor is had by a division at the end.
+//! Every step is (a; b) = M·(a'; b') with a matrix M of non-negative integers and determinant 1. Let T
+//! be the product of all M, so that (A; B) = T·(a; b) for the initial numbers A, B. Then
+//! a = t11·A − t01·B and b = t00·B − t10·A: the second row of T contains the cofactors of A, which are
+//! at most B because B = t10·a + t11·b. The other cofactor follows by a division at the end.
 //!
-//! Most steps come from leading parts of 128 bits (`lehmer`); for long numbers from half-gcds of
-//! the upper parts (`half_gcd`); where the numbers differ too much, or so little,
-//! that there is no such step, a division is one.
+//! Most steps are derived from leading parts of 128 bits (`lehmer`), and for long numbers from
+//! half-gcds of the upper parts (`half_gcd`). If the numbers differ too much or too little for such a
+//! step, the step is a division.
 
 use std::cmp::Ordering;
 
@@ -17,17 +17,17 @@ use crate::division::Divider;
 use crate::limbs::{add_assign, at_least, compare, trim, trimmed};
 use crate::product::{FastProducts, Multiplier, Products};
 
-/// Limbs of 64 bits of the longer number from which half-gcds are faster than steps by leading
-/// parts, without and with a cofactor: by `cargo test --release -p warpint-natural gcd_crossover
-/// -- --ignored --nocapture` on an AMD EPYC with AVX2.
+/// Limbs of 64 bits of the longer number from which half-gcds are faster than steps by leading parts,
+/// without and with a cofactor. Measured by `cargo test --release -p warpint-natural gcd_crossover --
+/// --ignored --nocapture` on an AMD EPYC with AVX2.
 const HALF_GCD_FROM: [usize; 2] = [1600, 900];
 
-/// Half-gcds on the caller's thread, to their end.
+/// Half-gcds on the caller's thread, without cancellation.
 const HERE: Context = Context { multiplier: &FastProducts, cancel: &|| false };
 
-/// gcd(a, b) without leading zero limbs, with half-gcds by a multiplier; gcd(a, 0) = a. `None` if
-/// `cancel` said true, which is asked first and then many times a second. Cost O(M(n)·log n) for n limbs, M(n) being a
-/// product by `multiplier`.
+/// Computes gcd(a, b) without leading zero limbs, with half-gcds by `multiplier`; gcd(a, 0) = a.
+/// Returns `None` if `cancel` returns true; it is called first and then many times per second. Cost
+/// O(M(n)·log n) for n limbs, where M(n) is the cost of a product by `multiplier`.
 #[must_use]
 pub fn gcd(
     a: &[u64],
@@ -43,7 +43,7 @@ pub fn gcd(
     Some(euclid.a)
 }
 
-/// Euclid's algorithm on one pair after the other, and the memory that it needs.
+/// Euclid's algorithm, with working memory kept from one pair to the next.
 #[derive(Debug)]
 pub struct Euclid {
     half_gcd_from: [usize; 2],
@@ -55,15 +55,15 @@ pub struct Euclid {
     divider: Divider,
 }
 
-/// What a step is.
+/// One step of the algorithm.
 enum Step {
-    /// By leading parts.
+    /// A step from leading parts.
     Small(Small),
-    /// By a half-gcd, after which the numbers are already as they should be.
+    /// A step by a half-gcd, which has already been applied to the numbers.
     Half([[Vec<u64>; 2]; 2]),
     /// A division of the larger number by the smaller.
     Division,
-    /// None: one number is 0, or they are equal.
+    /// No step is possible: one number is 0, or they are equal.
     Done,
 }
 
@@ -74,7 +74,7 @@ impl Default for Euclid {
 }
 
 impl Euclid {
-    /// With half-gcds from so many limbs on, without and with a cofactor.
+    /// `half_gcd_from`: limbs from which half-gcds are used, without and with a cofactor.
     fn new(half_gcd_from: [usize; 2]) -> Self {
         Self {
             half_gcd_from,
@@ -87,14 +87,14 @@ impl Euclid {
         }
     }
 
-    /// gcd(a, b), without leading zeros; gcd(a, 0) = a.
+    /// Computes gcd(a, b), without leading zeros; gcd(a, 0) = a.
     pub fn gcd(&mut self, a: &[u64], b: &[u64]) -> &[u64] {
-        // Nobody cancels.
+        // Cannot be cancelled.
         let _ = self.divide_out(a, b, &HERE);
         &self.a
     }
 
-    /// `self.a` ← gcd(a, b).
+    /// Computes `self.a` ← gcd(a, b).
     fn divide_out(&mut self, a: &[u64], b: &[u64], context: &Context) -> Result<(), Cancelled> {
         self.start(a, b);
         while self.longest() > 2 && self.advance(None, context)? {}
@@ -110,21 +110,21 @@ impl Euclid {
         Ok(())
     }
 
-    /// g = gcd(a, b); and the least x in size with x·a ≡ g mod b, the positive one of two: its
-    /// size, and whether it is negative. For b = 0 it is 1, or 0 if a = 0 too. Both are without
-    /// leading zeros.
+    /// Computes g = gcd(a, b), and the x of least absolute value with x·a ≡ g mod b; if two qualify,
+    /// the positive one. Returns g, |x|, and whether x is negative. For b = 0, x is 1, or 0 if a = 0
+    /// too. Both numbers are without leading zeros.
     pub fn gcd_with_cofactor(&mut self, a: &[u64], b: &[u64]) -> (&[u64], &[u64], bool) {
         self.start(a, b);
         let mut t = std::mem::take(&mut self.cofactors);
         t.start();
-        // Nobody cancels.
+        // Cannot be cancelled.
         while matches!(self.advance(Some(&mut t), &HERE), Ok(true)) {}
         self.cofactors = t;
         let Self { a, b, cofactors: Cofactors { t10, t11, .. }, .. } = self;
         trim(t10);
         trim(t11);
-        // With B = β·g: a last division by q ≥ 2 had β = t10 + q·t11, or β = q·t10 + t11.
-        // For equal numbers β = t10 + t11.
+        // Let B = β·g. If the last step was a division by q ≥ 2, then β = t10 + q·t11 or
+        // β = q·t10 + t11. For equal numbers, β = t10 + t11.
         match (a.is_empty(), b.is_empty()) {
             (true, true) => (a, b, false),
             (false, true) => (a, t11, false),
@@ -144,7 +144,7 @@ impl Euclid {
         self.a.len().max(self.b.len())
     }
 
-    /// One step; whether there was one.
+    /// Executes one step; returns false if none is possible.
     fn advance(
         &mut self,
         cofactors: Option<&mut Cofactors>,
@@ -183,7 +183,7 @@ impl Euclid {
             if (context.cancel)() {
                 return Err(Cancelled);
             }
-            // Without a matrix to keep, less at a time is cheaper to apply.
+            // Without a matrix to keep, smaller pieces are cheaper to apply.
             let p = if with_cofactors { n / 2 } else { 2 * n / 3 };
             if let Some(m) = reduce_top(a, b, p, context)? {
                 return Ok(Step::Half(m));
@@ -203,7 +203,7 @@ impl Euclid {
         })
     }
 
-    /// The larger number modulo the smaller one, which is not 0.
+    /// Reduces the larger number modulo the smaller one, which is not 0.
     fn divide(&mut self, cofactors: Option<&mut Cofactors>) {
         let Self { a, b, quotient, remainder, divider, .. } = self;
         let of_a = compare(a, b) == Ordering::Greater;
@@ -211,7 +211,7 @@ impl Euclid {
         divider.set(small);
         divider.div_rem(at_least(quotient, large.len()), at_least(remainder, small.len()), large);
         let (q, rest) = (trimmed(&quotient[..large.len()]), trimmed(&remainder[..small.len()]));
-        // With a rest of 0 the other factor is the one that counts.
+        // If the remainder is 0, the other cofactor is the relevant one.
         if let Some(t) = cofactors.filter(|_| !rest.is_empty()) {
             t.times_quotient(q, of_a);
         }
@@ -220,7 +220,7 @@ impl Euclid {
     }
 }
 
-/// The second row of T, equally long.
+/// The second row of T; both entries have the same length.
 #[derive(Debug, Default)]
 struct Cofactors {
     t10: Vec<u64>,
@@ -237,7 +237,7 @@ impl Cofactors {
         self.t11.push(1);
     }
 
-    /// T ← T·M.
+    /// Computes T ← T·M.
     fn times_small(&mut self, m: &Small) {
         let carries = lehmer::apply_right(m, &mut self.t10, &mut self.t11);
         if carries != [0, 0] {
@@ -246,7 +246,7 @@ impl Cofactors {
         }
     }
 
-    /// T ← T·M.
+    /// Computes T ← T·M.
     fn times(&mut self, m: &[[Vec<u64>; 2]; 2]) {
         let Self { t10, t11, products, .. } = self;
         let mut column = |x: &[u64], y: &[u64]| {
@@ -269,7 +269,7 @@ impl Cofactors {
         self.level();
     }
 
-    /// T ← T·(1 q; 0 1), for a ← a − q·b, or T·(1 0; q 1), for b ← b − q·a; q is not 0.
+    /// Computes T ← T·(1 q; 0 1), for a ← a − q·b, or T·(1 0; q 1), for b ← b − q·a; q is not 0.
     fn times_quotient(&mut self, q: &[u64], of_a: bool) {
         let Self { t10, t11, product, products } = self;
         let (from, to) = if of_a { (t10, t11) } else { (t11, t10) };
@@ -280,7 +280,7 @@ impl Cofactors {
         self.level();
     }
 
-    /// Both as long as the longer needs.
+    /// Extends both entries to the length of the longer one.
     fn level(&mut self) {
         let limbs = trimmed(&self.t10).len().max(trimmed(&self.t11).len());
         self.t10.resize(limbs, 0);
@@ -288,7 +288,7 @@ impl Cofactors {
     }
 }
 
-/// Bits 64·n − shift − 1 down to 64·n − shift − 128 of x, n ≥ 2, shift < 64.
+/// Bits 64·n − shift − 1 to 64·n − shift − 128 of x, n ≥ 2, shift < 64.
 fn leading(x: &[u64], n: usize, shift: u32) -> u128 {
     let limb = |i: usize| u128::from(x.get(i).copied().unwrap_or(0));
     let below = if n > 2 { limb(n - 3) } else { 0 };
@@ -307,8 +307,8 @@ mod tests {
         Sample::new(seed).number(len)
     }
 
-    /// With and without half-gcds, of numbers with a common factor: the slow one's gcd, and
-    /// x·a ≡ g.
+    /// Compares the results with and without half-gcds, for numbers with a common factor, with the slow
+    /// gcd, and checks x·a ≡ g.
     #[test]
     fn all_ways_agree() {
         for round in 0..300 {
@@ -342,7 +342,7 @@ mod tests {
         }
     }
 
-    /// Prints what each way takes.
+    /// Prints the time of each method.
     #[test]
     #[ignore = "a measurement"]
     fn gcd_crossover() {

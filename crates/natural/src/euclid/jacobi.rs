@@ -10,12 +10,12 @@ use crate::product::Multiplier;
 /// Limbs below which no half-gcd is used.
 const HALF_GCD_FROM: usize = 600;
 
-/// The Jacobi symbol (a | b) for odd b: 1, −1, or 0 where a and b have a common
-/// factor. `None` if `cancel` said true, which is asked many times a second.
+/// The Jacobi symbol (a | b) for odd b: 1, −1, or 0 if a and b have a common factor. Returns `None` if
+/// `cancel` returns true; it is called many times per second.
 ///
-/// Euclid's algorithm by half-gcds (see the source of `half_gcd`), with the sign
-/// kept up through its quotients. Cost O(M(n)·log n) for n limbs, M(n) being a
-/// product by `multiplier`; memory of some 10·n limbs beside the multiplier's.
+/// Euclid's algorithm by half-gcds (see the source of `half_gcd`), which updates the sign by each
+/// quotient. Cost O(M(n)·log n) for n limbs, where M(n) is the cost of a product by `multiplier`;
+/// memory of about 10·n limbs besides the multiplier's.
 ///
 /// # Panics
 /// If b is even.
@@ -36,8 +36,7 @@ pub fn jacobi(
     Some(if gcd == [1] { symbol.of_units() } else { 0 })
 }
 
-/// gcd(a, b) for positive a and b: subtractions of the smaller from the larger
-/// down to a = b.
+/// gcd(a, b) for positive a and b, by subtractions of the smaller from the larger number until a = b.
 fn euclid(
     a: &[u64],
     b: &[u64],
@@ -50,8 +49,8 @@ fn euclid(
             return Err(Cancelled);
         }
         let n = pair.longest();
-        // The top third gives a sixth of the limbs. No matrix is kept, so a
-        // part that is cheap to apply is better than a half.
+        // The top third removes a sixth of the limbs. No matrix is kept, so a part that is cheap to
+        // apply is better than a half.
         if n >= HALF_GCD_FROM && reduce_by_top(&mut pair, 2 * n / 3, symbol, context)?.is_some() {
             continue;
         }
@@ -65,10 +64,10 @@ fn euclid(
     Ok([gcd as u64, (gcd >> 64) as u64][..if gcd >> 64 == 0 { 1 } else { 2 }].to_vec())
 }
 
-/// gcd(a, b) for positive a and b: subtraction down to a = b.
+/// gcd(a, b) for positive a and b, by subtractions until a = b.
 fn gcd_128(mut a: u128, mut b: u128, symbol: &mut Symbol) -> u128 {
     loop {
-        // A quotient by b < 2^64 may be longer than a word: its low bits count.
+        // A quotient by b < 2^64 may be longer than a word: only its low bits matter.
         let (q, rest) = if a >= b { last_but_one(a, b) } else { last_but_one(b, a) };
         if q == 0 {
             return a;
@@ -83,7 +82,7 @@ fn gcd_128(mut a: u128, mut b: u128, symbol: &mut Symbol) -> u128 {
     }
 }
 
-/// The largest q with x − q·y ≥ 1, and x − q·y, for x ≥ y ≥ 1.
+/// The largest q with x − q·y ≥ 1, and that difference, for x ≥ y ≥ 1.
 fn last_but_one(x: u128, y: u128) -> (u128, u128) {
     let (q, rest) = (x / y, x % y);
     if rest == 0 { (q - 1, y) } else { (q, rest) }

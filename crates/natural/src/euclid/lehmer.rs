@@ -1,25 +1,25 @@
-//! Many steps of Euclid's algorithm on leading parts of 128 bits (Lehmer 1938), gathered into a
-//! matrix of single limbs.
+//! Combines many steps of Euclid's algorithm on leading parts of 128 bits (Lehmer 1938) into a matrix
+//! of single limbs.
 //!
-//! A step takes the smaller number from the larger, some times. When a later one is still right
-//! for the whole numbers is told by a bound below which neither may fall (Möller 2008, *On
-//! Schönhage's algorithm and subquadratic integer gcd computation*, Math. Comp. 77, §3), which
-//! is simpler than the conditions of Collins 1980 and Jebelean 1995 on cofactors of both signs,
-//! and after which nothing is taken back.
+//! A step subtracts a multiple of the smaller number from the larger one. Steps are valid for the whole
+//! numbers as long as neither leading part falls below a bound (Möller 2008, *On Schönhage's algorithm
+//! and subquadratic integer gcd computation*, Math. Comp. 77, §3). This criterion is simpler than the
+//! conditions of Collins 1980 and Jebelean 1995 on cofactors of both signs, and no step has to be
+//! undone.
 
-/// M, by rows: natural entries below 2^63, determinant 1, (a; b) = M·(a'; b').
+/// M by rows: non-negative entries below 2^63, determinant 1, (a; b) = M·(a'; b').
 pub(super) type Small = [[u64; 2]; 2];
 
-/// What follows the quotients of the steps.
+/// Receives the quotients of the steps.
 pub(super) trait Quotients {
-    /// a ← a − q·b.
+    /// Called for a ← a − q·b.
     fn reduce_a(&mut self, q: u64);
 
-    /// b ← b − q·a.
+    /// Called for b ← b − q·a.
     fn reduce_b(&mut self, q: u64);
 }
 
-/// Nothing does.
+/// Ignores the quotients.
 impl Quotients for () {
     #[inline(always)]
     fn reduce_a(&mut self, _: u64) {}
@@ -28,13 +28,14 @@ impl Quotients for () {
     fn reduce_b(&mut self, _: u64) {}
 }
 
-/// Steps on 128 bits A, B of two numbers, from the same place of both, and above it none but these:
-/// leading parts, or the numbers themselves if they are `whole`. `None` if there is not one.
+/// Executes steps on 128 bits A, B of two numbers, taken at the same position of both, with only zero
+/// bits above. They are leading parts, or the numbers themselves if `whole`. Returns `None` if no step
+/// is possible.
 ///
-/// Both stay at or above a floor: 2^65 for leading parts; for whole numbers the least that is
-/// more than max(A, B)/2^63. An entry m of M has m·floor ≤ max(A, B), so it is below 2^63. For
-/// leading parts, a = 2^k·A + a0 and b alike, M^(−1)·(a; b) differs from 2^k·(A'; B') by less than
-/// 2^k·m, and A', B' ≥ 2^65: both numbers stay positive.
+/// Both stay at or above a floor: 2^65 for leading parts; for whole numbers the least integer above
+/// max(A, B)/2^63. An entry m of M satisfies m·floor ≤ max(A, B), so m < 2^63. For leading parts,
+/// a = 2^k·A + a0 and b = 2^k·B + b0, M^(−1)·(a; b) differs from 2^k·(A'; B') by less than 2^k·m, and
+/// A', B' ≥ 2^65: both numbers stay positive.
 pub(super) fn steps(
     mut a: u128,
     mut b: u128,
@@ -66,8 +67,8 @@ pub(super) fn steps(
     moved.then_some(m)
 }
 
-/// q ≥ 1 with x − q·y ≥ `floor`, as large as it comes cheaply, and x − q·y; `None` if there is
-/// none. For x ≥ y ≥ `floor`.
+/// Finds q ≥ 1 with x − q·y ≥ `floor`, as large as is cheaply possible, and that difference; `None` if
+/// no q exists. Requires x ≥ y ≥ `floor`.
 #[inline(always)]
 fn step(x: u128, y: u128, floor: u128) -> Option<(u64, u128)> {
     let difference = x - y;
@@ -82,7 +83,7 @@ fn step(x: u128, y: u128, floor: u128) -> Option<(u64, u128)> {
         return Some(if twice < floor { (1, difference) } else { (2, twice) });
     }
     let (high, below) = ((twice >> 64) as u64, (y >> 64) as u64);
-    // At most twice/y < 2^63, and not 0: the rest is positive, and may yet be larger than y.
+    // At most twice/y < 2^63, and not 0: the remainder is positive, and may still be larger than y.
     let more = match below.checked_add(1) {
         Some(above) if below != 0 => high / above,
         _ => (twice / y) as u64,
@@ -91,8 +92,8 @@ fn step(x: u128, y: u128, floor: u128) -> Option<(u64, u128)> {
     Some(if rest < floor { (more + 1, rest + y) } else { (more + 2, rest) })
 }
 
-/// (a; b) ← M^(−1)·(a; b) for equally long a and b, where that is known to be natural, and no
-/// longer.
+/// Computes (a; b) ← M^(−1)·(a; b) for a and b of equal length, if the result is known to be
+/// non-negative and no longer than they are.
 pub(super) fn apply_inverse(m: &Small, a: &mut [u64], b: &mut [u64]) {
     let [[m00, m01], [m10, m11]] = *m;
     // Below 2^127.
@@ -100,7 +101,7 @@ pub(super) fn apply_inverse(m: &Small, a: &mut [u64], b: &mut [u64]) {
     let (mut carry_a, mut carry_b) = (0i128, 0i128);
     for (a, b) in a.iter_mut().zip(b) {
         let (x, y) = (*a, *b);
-        // Products are at most (2^63 − 1)(2^64 − 1), and a carry at most 2^63 in size.
+        // Products are at most (2^63 − 1)(2^64 − 1), and the absolute value of a carry is at most 2^63.
         let s = product(m11, x) - product(m01, y) + carry_a;
         let t = product(m00, y) - product(m10, x) + carry_b;
         (*a, *b) = (s as u64, t as u64);
@@ -109,7 +110,7 @@ pub(super) fn apply_inverse(m: &Small, a: &mut [u64], b: &mut [u64]) {
     debug_assert!(carry_a == 0 && carry_b == 0, "a step went below zero");
 }
 
-/// (x, y) ← (x, y)·M for equally long x and y; returns the limbs carried out.
+/// Computes (x, y) ← (x, y)·M for x and y of equal length; returns the limbs carried out.
 pub(super) fn apply_right(m: &Small, x: &mut [u64], y: &mut [u64]) -> [u64; 2] {
     let [[m00, m01], [m10, m11]] = *m;
     let product = |x: u64, y: u64| u128::from(x) * u128::from(y);
@@ -125,7 +126,7 @@ pub(super) fn apply_right(m: &Small, x: &mut [u64], y: &mut [u64]) -> [u64; 2] {
     [carry_x as u64, carry_y as u64]
 }
 
-/// gcd(a, b) of positive numbers, by shifts and subtractions (Stein 1967).
+/// gcd(a, b) of positive numbers by shifts and subtractions (Stein 1967).
 pub(super) fn gcd_128(a: u128, b: u128) -> u128 {
     let shift = (a | b).trailing_zeros();
     let (mut a, mut b) = (a >> a.trailing_zeros(), b >> b.trailing_zeros());

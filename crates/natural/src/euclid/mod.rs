@@ -6,9 +6,9 @@
 //! | `matrix`, `pair` | the matrices and the numbers of the algorithm |
 //! | `half_gcd` | half of the algorithm, recursively |
 //! | `gcd` | divisors and cofactors |
-//! | `symbol` | the sign of a Jacobi symbol through the algorithm |
+//! | `symbol` | the sign of a Jacobi symbol during the algorithm |
 //! | `jacobi` | the Jacobi symbol |
-//! | `binary` | the slow, obvious symbol |
+//! | `binary` | the slow, obvious Jacobi symbol |
 
 mod binary;
 mod gcd;

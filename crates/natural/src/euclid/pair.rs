@@ -14,23 +14,23 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    /// Limbs of the longer.
+    /// The number of limbs of the longer one.
     pub(super) fn longest(&self) -> usize {
         self.a.len().max(self.b.len())
     }
 
-    /// Limbs of the shorter.
+    /// The number of limbs of the shorter one.
     pub(super) fn shortest(&self) -> usize {
         self.a.len().min(self.b.len())
     }
 
-    /// ⌊a/2^(64p)⌋ and ⌊b/2^(64p)⌋, for p below the limbs of both.
+    /// Returns ⌊a/2^(64p)⌋ and ⌊b/2^(64p)⌋, for p less than the number of limbs of both.
     pub(super) fn high(&self, p: usize) -> Self {
         Self { a: self.a[p..].to_vec(), b: self.b[p..].to_vec() }
     }
 
-    /// (a; b) ← M^(−1)·(a; b), given `high` = M^(−1)·[`Pair::high`]\(p\), where
-    /// the result is known to be positive: only the low parts are multiplied.
+    /// Computes (a; b) ← M^(−1)·(a; b), given `high` = M^(−1)·[`Pair::high`]\(p\) and a result known to
+    /// be positive. Only the low parts are multiplied.
     pub(super) fn lift(&mut self, p: usize, high: &Self, m: &Matrix, multiplier: &dyn Multiplier) {
         let low = multiplier.mul_adjugate(m.rows(), [&self.a[..p], &self.b[..p]]);
         let [low_a, low_b] = low;
@@ -38,9 +38,9 @@ impl Pair {
         self.b = joined(&high.b, p, &low_b);
     }
 
-    /// A piece of Euclid's algorithm in which both numbers stay at or above
-    /// 2^(64s): subtractions of the smaller from the larger, many at a time.
-    /// False, and nothing is changed, if there is no such subtraction.
+    /// Executes a part of Euclid's algorithm in which both numbers stay at or above 2^(64s):
+    /// subtractions of the smaller from the larger, many at a time. Returns false, without changes, if
+    /// no such subtraction is possible.
     ///
     /// `m` is multiplied by the matrix of the step.
     pub(super) fn step(
@@ -71,12 +71,11 @@ impl Pair {
         true
     }
 
-    /// The top 128 bits of the longer number, and the bits of the other at the
-    /// same places.
+    /// The top 128 bits of the longer number, and the bits of the other at the same positions.
     ///
-    /// With both numbers cut at bit k, what [`steps`] finds leaves them
-    /// above 2^(k+64), which is 2^(64s) or more: k = 64(n−2) for n = s + 1 limbs,
-    /// and at least 64(n−3) + 1 for more. `None` for n = 1.
+    /// With both numbers cut at bit k, the steps found by [`steps`] keep them above 2^(k+64), which is
+    /// at least 2^(64s): k = 64(n−2) for n = s + 1 limbs, and at least 64(n−3) + 1 for more. `None` for
+    /// n = 1.
     fn top(&self, s: usize) -> Option<(u128, u128)> {
         let n = self.longest();
         let bottom = n.checked_sub(2)?;
@@ -94,8 +93,8 @@ impl Pair {
         Some((bits(&self.a), bits(&self.b)))
     }
 
-    /// One division: the largest q ≥ 1 with a − q·b, or b − q·a, at or above
-    /// 2^(64s). False if there is none.
+    /// Executes one division: the largest q ≥ 1 with a − q·b, or b − q·a, at or above 2^(64s). Returns
+    /// false if no q exists.
     fn divide(
         &mut self,
         s: usize,
@@ -106,7 +105,7 @@ impl Pair {
         let of_a = compare(&self.a, &self.b).is_ge();
         let (x, y) = if of_a { (&mut self.a, &self.b) } else { (&mut self.b, &self.a) };
         let (mut q, mut rest) = div_rem_by(multiplier, x, y);
-        // With s = 0 the least number allowed is 1.
+        // For s = 0 the least number allowed is 1.
         if rest.len() <= s {
             sub_assign(&mut q, &[1]);
             trim(&mut q);
@@ -130,7 +129,7 @@ impl Pair {
     }
 }
 
-/// 2^(64p)·high + low for `low` in two's complement, a sum known to be positive.
+/// Computes 2^(64p)·high + low for `low` in two's complement; the sum must be positive.
 fn joined(high: &[u64], p: usize, low: &[u64]) -> Vec<u64> {
     let n = low.len().max(p + high.len() + 1);
     let negative = low.last().is_some_and(|top| top >> 63 == 1);

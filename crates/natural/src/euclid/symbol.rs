@@ -1,30 +1,29 @@
-//! The sign of a Jacobi symbol through Euclid's algorithm.
+//! The sign of a Jacobi symbol during Euclid's algorithm.
 //!
-//! Only a mod 4, b mod 4 and the partial quotients mod 4 matter (Möller 2019,
-//! *Efficient computation of the Jacobi symbol*, arXiv:1907.07795). For natural
-//! a, b, of which the one below the bar is odd, a − q·b and b − q·a positive:
+//! Only a mod 4, b mod 4 and the partial quotients mod 4 are needed (Möller 2019, *Efficient
+//! computation of the Jacobi symbol*, arXiv:1907.07795). For natural numbers a, b with an odd number
+//! below the bar, and a − q·b and b − q·a positive:
 //!
 //! 1. (a − q·b | b) = (a | b).
-//! 2. (b | a) = (a | b)·(−1)^((a−1)/2·(b−1)/2) when both are odd: the sign turns
-//!    where a ≡ b ≡ 3 mod 4. So a, where it stands below and is to be reduced,
-//!    goes above, and case 1 applies.
-//! 3. (b | a − q·b) = (b | a) when b ≡ 0 mod 4: with b = 2^k·b', b' odd, both
-//!    (2 | a)^k and (b' | a) depend on a mod b alone, the latter by 2.
-//! 4. (b | a − q·b) = (b | a)·(−1)^t when b ≡ 2 mod 4, where t of the numbers
-//!    a, a − b, …, a − (q−1)·b are 3 mod 4. For q = 1 and b = 2b', b' odd, the
-//!    factor (2 | a)(2 | a − b) and the factor (b' | a)(b' | a − b) =
-//!    (−1)^((b'−1)/2) together turn the sign just where a ≡ 3 mod 4. As b ≡ 2,
-//!    the numbers are 3 and 1 mod 4 in turns: t = ⌈q/2⌉ if a ≡ 3 and ⌊q/2⌋ if a ≡ 1.
+//! 2. (b | a) = (a | b)·(−1)^((a−1)/2·(b−1)/2) if both are odd: the sign changes if a ≡ b ≡ 3 mod 4. If
+//!    a is below the bar and is to be reduced, it is moved above the bar in this way, and case 1
+//!    applies.
+//! 3. (b | a − q·b) = (b | a) if b ≡ 0 mod 4: with b = 2^k·b', b' odd, both (2 | a)^k and (b' | a)
+//!    depend on a mod b alone, the latter by case 2.
+//! 4. (b | a − q·b) = (b | a)·(−1)^t if b ≡ 2 mod 4, where t is the number of terms of
+//!    a, a − b, …, a − (q−1)·b that are 3 mod 4. For q = 1 and b = 2b', b' odd, the factors
+//!    (2 | a)(2 | a − b) and (b' | a)(b' | a − b) = (−1)^((b'−1)/2) together change the sign if and
+//!    only if a ≡ 3 mod 4. As b ≡ 2, the terms alternate between 3 and 1 mod 4: t = ⌈q/2⌉ if a ≡ 3
+//!    and ⌊q/2⌋ if a ≡ 1.
 //!
-//! Not coprime a and b do no harm: both symbols are then 0.
+//! If a and b are not coprime, both symbols are 0.
 
 use super::lehmer::Quotients;
 
-/// The symbol that was asked for, as ± (a | b) or ± (b | a) for the current a
-/// and b, of which the residues mod 4 are known.
+/// The requested symbol, expressed as ± (a | b) or ± (b | a) for the current a and b, whose residues
+/// mod 4 are known.
 ///
-/// Bits 0–1: a mod 4; bits 2–3: b mod 4; bit 4: a is below the bar; bit 5: the
-/// sign is −.
+/// Bits 0–1: a mod 4; bits 2–3: b mod 4; bit 4: a is below the bar; bit 5: the sign is −.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Symbol(u8);
 
@@ -32,17 +31,17 @@ const A_BELOW: u8 = 1 << 4;
 const NEGATIVE: u8 = 1 << 5;
 const STATES: usize = 1 << 6;
 
-/// The next state at (state·2 + side)·4 + q mod 4; side 0 reduces a, 1 reduces b.
+/// The next state is at index (state·2 + side)·4 + q mod 4; side 0 reduces a, 1 reduces b.
 static NEXT: [u8; STATES * 8] = table();
 
 impl Symbol {
-    /// (a | b), b odd.
+    /// The state for (a | b), b odd.
     pub(super) fn new(a: &[u64], b: &[u64]) -> Self {
         let low = |x: &[u64]| (x.first().copied().unwrap_or(0) & 3) as u8;
         Self(low(a) | low(b) << 2)
     }
 
-    /// The symbol, for a = b = 1.
+    /// The value of the symbol for a = b = 1.
     pub(super) fn of_units(self) -> i8 {
         if self.0 & NEGATIVE == 0 { 1 } else { -1 }
     }
@@ -70,7 +69,7 @@ const fn table() -> [u8; STATES * 8] {
     table
 }
 
-/// x ← x − q·y, where x is b if `side` and y the other.
+/// The state after x ← x − q·y, where x is b if `side` is true, else a, and y the other number.
 const fn next(state: u8, side: bool, q: u8) -> u8 {
     let (a, b) = (state & 3, state >> 2 & 3);
     let (x, y) = if side { (b, a) } else { (a, b) };

@@ -1,4 +1,4 @@
-//! The fast symbol against the slow one, and the divisors and half-gcds beside it.
+//! Compares the fast symbol with the slow one, and tests divisors and half-gcds.
 
 use super::half_gcd::{Context, reduce_top};
 use super::*;
@@ -20,8 +20,8 @@ fn every_small_pair() {
     }
 }
 
-/// Euler: (a | p) ≡ a^((p−1)/2) mod p for a prime p, which shares nothing with
-/// any law of reciprocity.
+/// Euler's criterion: (a | p) ≡ a^((p−1)/2) mod p for a prime p, which is independent of the law of
+/// reciprocity.
 #[test]
 fn the_slow_symbol_is_eulers() {
     for p in warpint_arith::primes::primes_between(3, 300) {
@@ -38,7 +38,7 @@ fn no_result_once_cancelled() {
     let (a, b) = (vec![u64::MAX - 4; 300], vec![u64::MAX; 301]);
     assert_eq!(jacobi(&a, &b, &FastProducts, &|| true), None);
     assert_eq!(gcd(&a, &b, &FastProducts, &|| true), None);
-    // Late as well as early.
+    // Cancels late as well as early.
     let left = std::cell::Cell::new(3u32);
     let later = || {
         left.set(left.get().saturating_sub(1));
@@ -63,7 +63,7 @@ fn neighbours_of_fibonacci_have_quotients_of_one() {
     }
 }
 
-/// Limbs that carry far among drawn ones.
+/// Limbs with long carries among random ones.
 fn number(most: usize) -> impl Strategy<Value = Vec<u64>> {
     let limb = prop_oneof![4 => any::<u64>(), 1 => Just(0), 1 => Just(u64::MAX), 1 => Just(1)];
     proptest::collection::vec(limb, 1..=most)
@@ -91,7 +91,7 @@ proptest! {
         prop_assert_eq!(gcd(&ac, &bc, &FastProducts, &|| false), Some(expected));
     }
 
-    /// (a; b) = M·(a'; b') with determinant 1, and nothing changed where there is no M.
+    /// (a; b) = M·(a'; b') with determinant 1, and no change if there is no M.
     #[test]
     fn a_reduced_pair_comes_back(a in number(120), b in number(120), p in 0usize..100) {
         prop_assume!([&a, &b].iter().all(|x| x.iter().any(|&x| x != 0)));

@@ -4,7 +4,7 @@ use core::cmp::Ordering;
 
 use super::{add_assign, compare, shift_left_to, shift_right_assign, trim, trimmed};
 
-/// ⌊a/b⌋ and a mod b, both without leading zero limbs.
+/// Computes ⌊a/b⌋ and a mod b, both without leading zero limbs.
 ///
 /// Algorithm D (Knuth 1997, *The Art of Computer Programming* 2, §4.3.1).
 /// Cost (l − m)·m limb products for l and m limbs.
@@ -18,8 +18,7 @@ pub fn div_rem(a: &[u64], b: &[u64]) -> (Vec<u64>, Vec<u64>) {
     if compare(a, b) == Ordering::Less {
         return (vec![], a.to_vec());
     }
-    // The top bit of the divisor is set: a quotient of the top limbs is then at
-    // most 2 too large.
+    // The top bit of the divisor is set, so a quotient of the top limbs is at most 2 too large.
     let shift = b[b.len() - 1].leading_zeros();
     let shifted = |x: &[u64]| {
         let mut shifted = vec![0; x.len() + 1];
@@ -39,7 +38,7 @@ pub fn div_rem(a: &[u64], b: &[u64]) -> (Vec<u64>, Vec<u64>) {
     (quotient, rem)
 }
 
-/// One quotient limb: rem ← rem mod b, for rem < 2^64·b of one limb more.
+/// Computes one quotient limb: rem ← rem mod b, for rem < 2^64·b with one limb more than b.
 fn next_digit(rem: &mut [u64], b: &[u64]) -> u64 {
     let m = b.len();
     let (top, second) = (b[m - 1], if m > 1 { b[m - 2] } else { 0 });
@@ -56,21 +55,21 @@ fn next_digit(rem: &mut [u64], b: &[u64]) -> u64 {
     }
     let digit = digit as u64;
     if sub_mul(rem, b, digit) {
-        // Still one too large, which is rare.
+        // Still one too large; this is rare.
         add_assign(rem, b);
         return digit - 1;
     }
     digit
 }
 
-/// a ← a − b·m mod 2^(64·n), n = `a.len()` > `b.len()`; returns the borrow.
+/// Computes a ← a − b·m mod 2^(64·n), n = `a.len()` > `b.len()`; returns the borrow.
 fn sub_mul(a: &mut [u64], b: &[u64], m: u64) -> bool {
     let mut carry = 0u64;
     for (x, &y) in a.iter_mut().zip(b) {
         let t = u128::from(y) * u128::from(m) + u128::from(carry);
         let (d, borrow) = x.overflowing_sub(t as u64);
         *x = d;
-        // t ≤ 2^64·(2^64 − 1): a high limb of 2^64 − 1 has a low one of 0, which borrows nothing.
+        // t ≤ 2^64·(2^64 − 1): if the high limb is 2^64 − 1, the low limb is 0 and causes no borrow.
         carry = (t >> 64) as u64 + u64::from(borrow);
     }
     let mut borrow = carry;

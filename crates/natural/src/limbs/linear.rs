@@ -1,18 +1,18 @@
 //! Shifts, copies and rows of products: one pass over the limbs.
 
-/// to ← from·2^bits, 0 ≤ bits < 64, of one limb more.
+/// Computes to ← from·2^bits, 0 ≤ bits < 64; `to` has one limb more than `from`.
 pub(crate) fn shift_left_to(to: &mut [u64], from: &[u64], bits: u32) {
     let mut below = 0;
     let (top, low) = (from.len(), &mut to[..from.len()]);
     for (to, &limb) in low.iter_mut().zip(from) {
-        // Twice, for a shift by 64 is none.
+        // Two shifts, because a shift by 64 is not defined.
         *to = limb << bits | below >> 1 >> (63 - bits);
         below = limb;
     }
     to[top] = below >> 1 >> (63 - bits);
 }
 
-/// a ← ⌊a/2^bits⌋, 0 ≤ bits < 64.
+/// Computes a ← ⌊a/2^bits⌋, 0 ≤ bits < 64.
 pub(crate) fn shift_right_assign(a: &mut [u64], bits: u32) {
     let mut above = 0;
     for limb in a.iter_mut().rev() {
@@ -20,13 +20,13 @@ pub(crate) fn shift_right_assign(a: &mut [u64], bits: u32) {
     }
 }
 
-/// x ← x − a·y mod 2^(64·n) for n limbs of each; returns what is to be borrowed above.
+/// Computes x ← x − a·y mod 2^(64·n) for n limbs of each; returns the limb to borrow from above.
 #[inline]
 pub(crate) fn sub_row(x: &mut [u64], a: &[u64], y: u64) -> u64 {
     let mut carry = 0u64;
     for (x, &a) in x.iter_mut().zip(a) {
-        // At most (2^64 − 1)² + 2^64 − 1 = 2^64·(2^64 − 1): an upper half of 2^64 − 1 has a lower
-        // one of 0, which borrows nothing.
+        // At most (2^64 − 1)² + 2^64 − 1 = 2^64·(2^64 − 1): if the upper half is 2^64 − 1, the lower
+        // half is 0 and causes no borrow.
         let t = u128::from(a) * u128::from(y) + u128::from(carry);
         let (difference, borrow) = x.overflowing_sub(t as u64);
         *x = difference;
@@ -35,7 +35,7 @@ pub(crate) fn sub_row(x: &mut [u64], a: &[u64], y: u64) -> u64 {
     carry
 }
 
-/// to ← from, with zeros on top.
+/// Copies `from` to `to`, with zeros on top.
 ///
 /// # Panics
 /// If `from` is longer than `to`.
@@ -45,7 +45,7 @@ pub fn copy_to(to: &mut [u64], from: &[u64]) {
     top.fill(0);
 }
 
-/// The first `len` limbs, whatever is in them.
+/// Returns the first `len` limbs with unspecified contents; extends the vector if necessary.
 pub(crate) fn at_least(limbs: &mut Vec<u64>, len: usize) -> &mut [u64] {
     if limbs.len() < len {
         limbs.resize(len, 0);

@@ -21,7 +21,7 @@ fn top_mask(p: u32) -> u64 {
     }
 }
 
-/// Brings x in [0, 2^p) with ⌈p/64⌉ limbs into [0, M_p): M_p itself becomes 0.
+/// Reduces x in [0, 2^p) with ⌈p/64⌉ limbs to [0, M_p): M_p itself becomes 0.
 pub fn canonicalise(x: &mut [u64], p: u32) {
     let Some((top, low)) = x.split_last_mut() else {
         return;
@@ -32,7 +32,7 @@ pub fn canonicalise(x: &mut [u64], p: u32) {
     }
 }
 
-/// x mod M_p for x of any length, as Σ of its p-bit pieces. Cost O(n) per piece.
+/// x mod M_p for x of any length, as the sum of its p-bit pieces. Cost O(n) per piece.
 ///
 /// # Panics
 /// If p < 2.
@@ -40,7 +40,7 @@ pub fn canonicalise(x: &mut [u64], p: u32) {
 pub fn reduce(x: &[u64], p: u32) -> Vec<u64> {
     assert!(p >= 2, "M_p needs p of at least 2");
     let n = limbs_for_bits(p);
-    // Below 2^p already, as most are.
+    // The usual case: x is already below 2^p.
     if x.len() == n && x[n - 1] & !top_mask(p) == 0 {
         return canonical(x.to_vec(), p);
     }
@@ -94,7 +94,7 @@ pub fn add_mod(a: &[u64], b: &[u64], p: u32) -> Vec<u64> {
 pub fn sub_mod(a: &[u64], b: &[u64], p: u32) -> Vec<u64> {
     let mut difference = a.to_vec();
     if sub_assign(&mut difference, b) {
-        // a − b + 2^p ≡ a − b + 1: drop the borrowed 2^p as M_p.
+        // a − b + 2^p ≡ a − b + 1: subtract 1 after a borrow of 2^p.
         if let Some(top) = difference.last_mut() {
             *top &= top_mask(p);
         }
@@ -116,7 +116,7 @@ pub fn rotate_left(x: &[u64], s: u32, p: u32) -> Vec<u64> {
     if s == 0 {
         return x.to_vec();
     }
-    // The top s bits come to the bottom, and those below p − s move up by s, from limb `word` on.
+    // The top s bits move to the bottom, and the other p − s bits move up by s, from limb `word` on.
     let n = x.len();
     let (word, bit) = ((s / 64) as usize, s % 64);
     let mut rotated = extract(x, u64::from(p - s), word + usize::from(bit > 0));
@@ -174,7 +174,7 @@ fn gcd(a: u64, b: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// For p < 64 everything can be said in u128.
+    /// For p < 64, all values fit u128.
     #[test]
     fn agrees_with_machine_words_for_every_small_exponent() {
         for p in 2..=7u32 {
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_long_number_folds_in_pieces() {
-        // 2^(p·k) ≡ 1, whatever k.
+        // 2^(p·k) ≡ 1 for every k.
         for p in [2u32, 3, 61, 64, 89, 127] {
             for k in 1..5u64 {
                 let bit = u64::from(p) * k;

@@ -1,8 +1,9 @@
-//! Natural numbers as little-endian slices of `u64` limbs, x = Σ x_i·2^(64·i), the slow, obvious way.
+//! Natural numbers as little-endian slices of `u64` limbs, x = Σ x_i·2^(64·i): slow, obvious
+//! algorithms.
 //!
-//! Products, quotients, divisors, roots and powers here are what the fast ones of this crate, and those of
-//! devices, are tested against. Sums, comparisons and shifts take one pass over the limbs, and so do most
-//! operations modulo 2^p − 1.
+//! The products, quotients, divisors, roots and powers of this module are the oracles for the fast
+//! algorithms of this crate and for those of devices. Sums, comparisons and shifts take one pass over
+//! the limbs, and so do most operations modulo 2^p − 1.
 
 mod div;
 mod gcd;

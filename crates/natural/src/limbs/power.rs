@@ -6,8 +6,8 @@ use super::trimmed;
 
 /// a^e mod m without leading zero limbs; a^0 = 1. `None` for m = 0.
 ///
-/// A square for each bit of e from the highest on, a product for each that is set, a division
-/// after each of them. Cost O(n²·log e) limb products for n limbs of m.
+/// Squares for each bit of e from the highest on, multiplies by a for each bit that is set, and divides
+/// after each product. Cost O(n²·log e) limb products for n limbs of m.
 #[must_use]
 pub fn pow_mod(a: &[u64], e: &[u64], m: &[u64]) -> Option<Vec<u64>> {
     if trimmed(m).is_empty() {

@@ -6,8 +6,8 @@ use super::div::div_rem;
 use super::mul::mul;
 use super::{add_assign, compare, shift_right_assign, trim, trimmed};
 
-/// ⌊a^(1/k)⌋ without leading zero limbs: the largest number whose power k is at most a, found
-/// bit by bit from the highest on. Cost O(n³/k) limb products for n limbs.
+/// ⌊a^(1/k)⌋ without leading zero limbs: the largest number whose k-th power is at most a, found bit by
+/// bit from the highest on. Cost O(n³/k) limb products for n limbs.
 ///
 /// # Panics
 /// If k is zero.
@@ -26,9 +26,9 @@ pub fn root(a: &[u64], k: u32) -> Vec<u64> {
     root
 }
 
-/// ⌊√a⌋ without leading zero limbs, as [`root`] but for long numbers too: x ← ⌊(x + ⌊a/x⌋)/2⌋
-/// from a power of two above the root on, for as long as it falls (Newton's iteration). Cost
-/// O(n²·log n) limb products for n limbs.
+/// ⌊√a⌋ without leading zero limbs. Unlike [`root`] it is suitable for long numbers: Newton's iteration
+/// x ← ⌊(x + ⌊a/x⌋)/2⌋ from a power of two above the root, as long as x decreases. Cost O(n²·log n)
+/// limb products for n limbs.
 #[must_use]
 pub fn sqrt(a: &[u64]) -> Vec<u64> {
     let a = trimmed(a);
@@ -59,7 +59,7 @@ fn power_exceeds(x: &[u64], k: u32, a: &[u64]) -> bool {
     for _ in 0..k {
         power = mul(&power, x);
         trim(&mut power);
-        // Products only grow, for x = 0 is no question.
+        // The powers of x never decrease, because x = 0 does not occur.
         if compare(&power, a) == Ordering::Greater {
             return true;
         }

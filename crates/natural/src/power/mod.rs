@@ -1,7 +1,7 @@
-//! One power modulo a number m = 2^k·n, n odd.
+//! Powers modulo a number m = 2^k·n, n odd.
 //!
-//! Modulo n by Montgomery's residues, modulo 2^k by low parts of products, then together by
-//! Garner's formula (Garner 1959): with x ≡ u mod n and x ≡ v mod 2^k,
+//! The power is computed modulo n in Montgomery form and modulo 2^k by low parts of products. Both are
+//! combined by Garner's formula (Garner 1959): with x ≡ u mod n and x ≡ v mod 2^k,
 //! x = u + n·((v − u)·n^(−1) mod 2^k).
 
 mod montgomery;
@@ -12,15 +12,15 @@ use crate::product::Products;
 use montgomery::{Montgomery, inverse_of_odd};
 use window::{Residues, power};
 
-/// Powers modulo one number after the other, and the memory that they need.
+/// Computes powers modulo a stored modulus, and keeps the working memory.
 #[derive(Debug, Default)]
 pub struct PowMod {
     is_zero: bool,
     odd: Montgomery,
     even: LowLimbs,
-    /// k.
+    /// The exponent k.
     twos: usize,
-    /// n^(−1) mod 2^k, with more limbs than that has bits.
+    /// n^(−1) mod 2^k, with limbs for more than k bits.
     inverse: Vec<u64>,
     shifted: Vec<u64>,
     u: Vec<u64>,
@@ -30,7 +30,7 @@ pub struct PowMod {
 }
 
 impl PowMod {
-    /// Computes modulo m from now on.
+    /// Sets the modulus m of the following powers.
     pub fn set(&mut self, m: &[u64]) {
         let m = trimmed(m);
         self.is_zero = m.is_empty();
@@ -56,7 +56,7 @@ impl PowMod {
         self.is_zero
     }
 
-    /// x ← a^e mod m, with zeros on top, or 0 for m = 0; x is as long as m.
+    /// Computes x ← a^e mod m, with zeros on top, or 0 for m = 0; x is as long as m.
     pub fn pow(&mut self, x: &mut [u64], a: &[u64], e: &[u64]) {
         if self.is_zero {
             x.fill(0);

@@ -1,5 +1,5 @@
-//! Residues modulo an odd number m of l limbs (Montgomery 1985, *Modular multiplication without
-//! trial division*): x stands for x·R mod m, R = 2^(64·l).
+//! Residues modulo an odd number m of l limbs in Montgomery form (Montgomery 1985, *Modular
+//! multiplication without trial division*): x is represented by x·R mod m, R = 2^(64·l).
 
 use super::window::Residues;
 use crate::division::Divider;
@@ -7,22 +7,22 @@ use crate::limbs::{add_assign, at_least, compare, sub_assign, trimmed};
 use crate::product::Products;
 use crate::product::schoolbook::add_row;
 
-/// Limbs from which a reduction by two half products is faster than limb by limb: by
-/// `cargo test --release -p warpint-natural reduction_crossover -- --ignored --nocapture` on an
-/// AMD EPYC with AVX2.
+/// Limbs from which a reduction by two half products is faster than limb by limb. Measured by `cargo
+/// test --release -p warpint-natural reduction_crossover -- --ignored --nocapture` on an AMD EPYC with
+/// AVX2.
 const PRODUCTS_FROM: usize = 184;
 
-/// Residues modulo one odd number after the other, and the memory that they need.
+/// Arithmetic modulo a stored odd modulus, and its working memory.
 #[derive(Debug)]
 pub(super) struct Montgomery {
-    /// Limbs from which reductions are by products.
+    /// Limbs from which reductions use half products.
     products_from: usize,
     m: Vec<u64>,
     /// R² mod m.
     square_of_r: Vec<u64>,
-    /// m^(−1) modulo 2^64, or R where reductions are by products.
+    /// m^(−1) modulo 2^64, or modulo R if reductions use half products.
     inverse: Vec<u64>,
-    /// A product to be reduced, and a limb more.
+    /// The product to reduce, and one limb more.
     wide: Vec<u64>,
     half: Vec<u64>,
     divider: Divider,
@@ -36,7 +36,7 @@ impl Default for Montgomery {
 }
 
 impl Montgomery {
-    /// With reductions by products from so many limbs on.
+    /// Uses half products for reductions from `products_from` limbs on.
     fn new(products_from: usize) -> Self {
         Self {
             products_from,
@@ -50,7 +50,7 @@ impl Montgomery {
         }
     }
 
-    /// Computes modulo m, which is odd, from now on.
+    /// Sets the odd modulus m.
     pub(super) fn set(&mut self, m: &[u64]) {
         let m = trimmed(m);
         debug_assert!(m.first().is_some_and(|low| low & 1 == 1), "an even modulus");
@@ -68,18 +68,18 @@ impl Montgomery {
         inverse_of_odd(&mut self.inverse, m, limbs, &mut self.products);
     }
 
-    /// m.
+    /// The modulus m.
     pub(super) fn modulus(&self) -> &[u64] {
         &self.m
     }
 
-    /// x ← a mod m, as it stands for itself.
+    /// Computes x ← a mod m, not in Montgomery form.
     pub(super) fn residue(&mut self, x: &mut [u64], a: &[u64]) {
         let quotient = at_least(&mut self.half, a.len());
         self.divider.div_rem(quotient, x, a);
     }
 
-    /// x·R for x.
+    /// Converts x to x·R mod m.
     #[expect(clippy::wrong_self_convention, reason = "self has the scratch memory")]
     pub(super) fn to_montgomery(&mut self, x: &mut [u64]) {
         let square = std::mem::take(&mut self.square_of_r);
@@ -87,7 +87,7 @@ impl Montgomery {
         self.square_of_r = square;
     }
 
-    /// x for x·R.
+    /// Converts x·R mod m to x.
     #[expect(clippy::wrong_self_convention, reason = "self has the scratch memory")]
     pub(super) fn from_montgomery(&mut self, x: &mut [u64]) {
         let wide = at_least(&mut self.wide, 2 * x.len());
@@ -97,13 +97,14 @@ impl Montgomery {
         self.reduce(x);
     }
 
-    /// x ← wide/R mod m, for wide < m·R of 2l limbs.
+    /// Computes x ← wide/R mod m, for wide < m·R of 2l limbs.
     fn reduce(&mut self, x: &mut [u64]) {
         let Self { m, inverse, wide, half, products, .. } = self;
         let l = m.len();
         let wide = &mut wide[..2 * l];
         if let [inverse] = inverse[..] {
-            // What makes the lowest limbs 0 is added, and the carries kept in their place.
+            // Adds the multiple of m that clears the lowest limbs, and stores the carries in their
+            // place.
             let inverse = inverse.wrapping_neg();
             let mut i = 0;
             while i + 2 <= l {
@@ -126,7 +127,7 @@ impl Montgomery {
             }
             x.copy_from_slice(high);
         } else {
-            // With q·m ≡ wide mod R, the lower halves of both are equal.
+            // As q·m ≡ wide mod R, the lower halves of both are equal.
             let half = at_least(half, 2 * l);
             let (q, product) = half.split_at_mut(l);
             let (low, high) = wide.split_at_mut(l);
@@ -141,7 +142,7 @@ impl Montgomery {
 }
 
 impl Montgomery {
-    /// x·y/R mod m for one limb; `None` for more.
+    /// Computes x·y/R mod m for one limb; `None` for more limbs.
     #[inline]
     fn one_limb(&self, x: &[u64], y: &[u64]) -> Option<u64> {
         let (&[m], &[inverse], &[x], &[y]) = (&self.m[..], &self.inverse[..], x, y) else {
@@ -180,8 +181,8 @@ impl Residues for Montgomery {
     }
 }
 
-/// q0 and q1 such that x + (q0 + q1·2^64)·m has its two lowest limbs 0, for at least two limbs of
-/// each; `inverse` is −m^(−1) mod 2^64.
+/// Computes q0 and q1 such that the two lowest limbs of x + (q0 + q1·2^64)·m are 0, for at least two
+/// limbs of each; `inverse` is −m^(−1) mod 2^64.
 #[inline]
 fn two_digits(x: &[u64], m: &[u64], inverse: u64) -> [u64; 2] {
     let q0 = x[0].wrapping_mul(inverse);
@@ -190,8 +191,8 @@ fn two_digits(x: &[u64], m: &[u64], inverse: u64) -> [u64; 2] {
     [q0, second.wrapping_mul(inverse)]
 }
 
-/// x ← x + (y0 + y1·2^64)·a mod 2^(64·n) for n limbs of x and of a; returns the two limbs carried
-/// out. As the product of `schoolbook` with two chains of carries side by side.
+/// Computes x ← x + (y0 + y1·2^64)·a mod 2^(64·n) for n limbs of x and of a; returns the two limbs
+/// carried out. Like the product of `schoolbook`, it runs two carry chains in parallel.
 #[inline]
 fn add_two_rows(x: &mut [u64], a: &[u64], [y0, y1]: [u64; 2]) -> [u64; 2] {
     let (mut carry0, mut carry1, mut previous) = (0u64, 0u64, 0u64);
@@ -208,11 +209,11 @@ fn add_two_rows(x: &mut [u64], a: &[u64], [y0, y1]: [u64; 2]) -> [u64; 2] {
     [t as u64, (t >> 64) as u64]
 }
 
-/// x ← m^(−1) mod 2^(64·limbs), for odd m: by Newton's iteration x ← x·(2 − m·x), which doubles
-/// the bits that are right (Hensel 1913).
+/// Computes x ← m^(−1) mod 2^(64·limbs), for odd m, by Newton's iteration x ← x·(2 − m·x), which
+/// doubles the number of correct bits (Hensel 1913).
 pub(super) fn inverse_of_odd(x: &mut Vec<u64>, m: &[u64], limbs: usize, products: &mut Products) {
     let low = m.first().copied().unwrap_or(1);
-    // Five bits are right.
+    // Five bits are correct.
     let mut word = low.wrapping_mul(3) ^ 2;
     for _ in 0..4 {
         word = word.wrapping_mul(2u64.wrapping_sub(low.wrapping_mul(word)));
@@ -246,7 +247,7 @@ mod tests {
         Sample::new(seed).number(len)
     }
 
-    /// Products and squares by both reductions, of residues up to m − 1.
+    /// Products and squares by both reductions, for residues up to m − 1.
     #[test]
     fn both_reductions_agree_with_division() {
         for l in (1..20).chain([40, 101, 130]) {
@@ -298,7 +299,7 @@ mod tests {
         }
     }
 
-    /// Prints what a square takes with each reduction.
+    /// Prints the time of a square with each reduction.
     #[test]
     #[ignore = "a measurement"]
     fn reduction_crossover() {

@@ -3,22 +3,22 @@
 
 use crate::limbs::trimmed;
 
-/// Numbers that can be multiplied, each in as many limbs.
+/// A ring whose elements have the same number of limbs.
 pub(super) trait Residues {
-    /// Limbs of each.
+    /// The number of limbs of an element.
     fn limbs(&self) -> usize;
 
-    /// x ← x·y.
+    /// Computes x ← x·y.
     fn mul(&mut self, x: &mut [u64], y: &[u64]);
 
-    /// x ← x².
+    /// Computes x ← x².
     fn square(&mut self, x: &mut [u64]);
 }
 
-/// x ← x^e, e > 0. `table` is memory for odd powers.
+/// Computes x ← x^e, e > 0. `table` is memory for odd powers.
 ///
-/// A square for each bit of e but the first, and with windows of w bits 2^(w−1) products for the
-/// odd powers and about one for each w + 1 bits: w is what makes that least.
+/// Squares for each bit of e but the first. Windows of w bits require 2^(w−1) products for the odd
+/// powers and about one for each w + 1 bits; w minimises their sum.
 pub(super) fn power(ring: &mut impl Residues, x: &mut [u64], e: &[u64], table: &mut Vec<u64>) {
     let e = trimmed(e);
     let Some(top) = e.last() else { return };
@@ -27,7 +27,7 @@ pub(super) fn power(ring: &mut impl Residues, x: &mut [u64], e: &[u64], table: &
     let window = window(bits);
     let l = ring.limbs();
 
-    // x, x³, x⁵ … in a row each, then x².
+    // x, x³, x⁵ … in consecutive rows, then x².
     let odd = 1 << (window - 1);
     table.clear();
     table.resize((odd + 1) * l, 0);
@@ -52,7 +52,7 @@ pub(super) fn power(ring: &mut impl Residues, x: &mut [u64], e: &[u64], table: &
             left -= 1;
             continue;
         }
-        // Bits `low` to `left` − 1, the lowest of them 1.
+        // Bits `low` to `left` − 1; the lowest of them is 1.
         let from = left.saturating_sub(window);
         let low = (from..left).find(|&i| bit(i) == 1).unwrap_or(left - 1);
         let value = (low..left).rev().fold(0, |value, i| value << 1 | bit(i) as usize);
@@ -70,7 +70,7 @@ pub(super) fn power(ring: &mut impl Residues, x: &mut [u64], e: &[u64], table: &
     }
 }
 
-/// The width of windows for an exponent of so many bits.
+/// The width of windows for an exponent of `bits` bits.
 fn window(bits: usize) -> usize {
     let products = |w: usize| (1 << (w - 1)) + bits / (w + 1);
     (1..=8).min_by_key(|&w| products(w)).unwrap_or(1)

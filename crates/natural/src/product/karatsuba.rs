@@ -1,7 +1,7 @@
-//! Karatsuba's method (Karatsuba and Ofman 1962): three half products for four.
+//! Karatsuba's method (Karatsuba and Ofman 1962): three half products instead of four.
 //!
-//! With a = a0 + a1·X and b alike, X = 2^(64·h), a·b is
-//! a0·b0 + (a0·b0 + a1·b1 − (a0 − a1)(b0 − b1))·X + a1·b1·X². Nothing is allocated.
+//! With a = a0 + a1·X, b = b0 + b1·X and X = 2^(64·h), a·b is
+//! a0·b0 + (a0·b0 + a1·b1 − (a0 − a1)(b0 − b1))·X + a1·b1·X². No memory is allocated.
 
 use std::cmp::Ordering;
 
@@ -10,8 +10,8 @@ use crate::limbs::{add_assign, compare, sub_assign};
 
 /// Limbs of scratch for [`mul`] with a shorter factor of m limbs.
 ///
-/// Equal lengths take s(m) = 2h + s(h), h = ⌈m/2⌉, at most 2m + 128. Unequal ones take twice the
-/// shorter length for each step of Euclid's algorithm, of which any two halve it: 8m in all.
+/// Equal lengths need s(m) = 2h + s(h), h = ⌈m/2⌉, at most 2m + 128. Unequal ones need twice the
+/// shorter length for each step of Euclid's algorithm. Any two steps halve the length: 8m in all.
 pub(super) fn mul_scratch(m: usize) -> usize {
     10 * m + 128
 }
@@ -21,7 +21,7 @@ pub(super) fn square_scratch(n: usize) -> usize {
     2 * n + 128
 }
 
-/// out ← a·b, of `a.len() + b.len()` limbs; schoolbook below `from` ≥ 4 limbs.
+/// Computes out ← a·b, of `a.len() + b.len()` limbs; schoolbook below `from` ≥ 4 limbs.
 pub(super) fn mul(out: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64], from: usize) {
     let (a, b) = if a.len() >= b.len() { (a, b) } else { (b, a) };
     if b.len() < from {
@@ -29,7 +29,7 @@ pub(super) fn mul(out: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64], fr
     } else if a.len() == b.len() {
         balanced(out, a, b, scratch, from);
     } else {
-        // Pieces of the longer factor, as long as the shorter.
+        // Pieces of the longer factor, each as long as the shorter one.
         let (product, scratch) = scratch.split_at_mut(2 * b.len());
         out.fill(0);
         for (i, piece) in a.chunks(b.len()).enumerate() {
@@ -53,7 +53,7 @@ fn balanced(out: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64], from: us
     join(out, cross, h, same_sign);
 }
 
-/// out ← a², of 2·`a.len()` limbs; schoolbook below `from` ≥ 4 limbs.
+/// Computes out ← a², of 2·`a.len()` limbs; schoolbook below `from` ≥ 4 limbs.
 pub(super) fn square(out: &mut [u64], a: &[u64], scratch: &mut [u64], from: usize) {
     if a.len() < from {
         return schoolbook::square(out, a);
@@ -70,7 +70,7 @@ pub(super) fn square(out: &mut [u64], a: &[u64], scratch: &mut [u64], from: usiz
     join(out, cross, h, true);
 }
 
-/// size ← |a − b|, for `a.len()` ≥ `b.len()`; returns whether a < b.
+/// Computes size ← |a − b|, for `a.len()` ≥ `b.len()`; returns whether a < b.
 fn distance(size: &mut [u64], a: &[u64], b: &[u64]) -> bool {
     let negative = compare(a, b) == Ordering::Less;
     let (large, small) = if negative { (b, &a[..b.len()]) } else { (a, b) };
@@ -80,11 +80,11 @@ fn distance(size: &mut [u64], a: &[u64], b: &[u64]) -> bool {
     negative
 }
 
-/// out ← out + (low + high ∓ cross)·2^(64·h), out being low + high·2^(128·h), low and cross of
-/// 2h limbs.
+/// Computes out ← out + (low + high ∓ cross)·2^(64·h), where out = low + high·2^(128·h), and low and
+/// cross have 2h limbs.
 fn join(out: &mut [u64], cross: &mut [u64], h: usize, subtract: bool) {
     let (low, high) = out.split_at(2 * h);
-    // The middle is not negative and below 2^(128·h + 1): one bit more than `cross` has.
+    // The middle term is in 0 .. 2^(128·h + 1): one bit more than `cross` has.
     let mut top = if subtract {
         // −1 for a borrow.
         u64::from(reversed_sub_assign(cross, low)).wrapping_neg()
@@ -96,7 +96,7 @@ fn join(out: &mut [u64], cross: &mut [u64], h: usize, subtract: bool) {
     add_assign(&mut out[3 * h..], &[top + u64::from(carry)]);
 }
 
-/// a ← b − a mod 2^(64·n), for equal lengths; returns the borrow.
+/// Computes a ← b − a mod 2^(64·n), for equal lengths; returns the borrow.
 fn reversed_sub_assign(a: &mut [u64], b: &[u64]) -> bool {
     let mut borrow = false;
     for (x, &y) in a.iter_mut().zip(b) {

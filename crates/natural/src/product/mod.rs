@@ -1,12 +1,12 @@
-//! Products of two numbers: one multiplier, which takes the method that the size wants.
+//! Products of two numbers. The method depends on the size.
 //!
 //! | file | method |
 //! |---|---|
 //! | `schoolbook` | limb by limb: products, squares, low and high parts |
-//! | `karatsuba` | three half products for four |
+//! | `karatsuba` | three half products instead of four |
 //! | `ntt` | long products, by transforms over 50-bit primes |
 //! | `goldilocks` | products of any length and sums of them, by transforms mod 2^64 − 2^32 + 1, on several threads |
-//! | `multiplier` | what half-gcds and long divisions need of products |
+//! | `multiplier` | the interface to products for half-gcds and long divisions |
 
 mod goldilocks;
 mod karatsuba;
@@ -19,24 +19,23 @@ pub use multiplier::{FastProducts, Matrix2, Multiplier, Schoolbook};
 
 use crate::limbs::at_least;
 
-// Where one method overtakes another, in limbs of 64 bits of the shorter factor, by
-// `cargo test --release -p warpint-natural crossovers -- --ignored --nocapture` on an AMD EPYC
-// with AVX2.
+// Crossovers between methods, in limbs of 64 bits of the shorter factor. Measured by `cargo test
+// --release -p warpint-natural crossovers -- --ignored --nocapture` on an AMD EPYC with AVX2.
 
-/// From where Karatsuba's method is faster than the schoolbook.
+/// Karatsuba's method is faster than schoolbook from here on.
 const KARATSUBA_FROM: usize = 32;
-/// The same for squares, which the schoolbook does with half the products.
+/// The same for squares, for which schoolbook needs half as many limb products.
 const KARATSUBA_SQUARE_FROM: usize = 56;
-/// From where half of a product is had fastest by cutting it from all of it.
+/// From here on, half of a product is computed fastest as a part of the whole product.
 const HALF_FROM: usize = 104;
 /// The same for squares.
 const HALF_SQUARE_FROM: usize = 168;
-/// From where transforms are faster than Karatsuba's method.
+/// Transforms are faster than Karatsuba's method from here on.
 const NTT_FROM: usize = 160;
 /// The same for squares.
 const NTT_SQUARE_FROM: usize = 120;
 
-/// Products of numbers in little-endian limbs of 64 bits, and the memory that they need.
+/// Multiplies numbers in little-endian limbs of 64 bits, and keeps the working memory.
 #[derive(Debug, Default)]
 pub struct Products {
     scratch: Vec<u64>,
@@ -45,7 +44,7 @@ pub struct Products {
 }
 
 impl Products {
-    /// out ← a·b, of exactly `a.len() + b.len()` limbs.
+    /// Computes out ← a·b, of exactly `a.len() + b.len()` limbs.
     #[inline]
     pub fn mul(&mut self, out: &mut [u64], a: &[u64], b: &[u64]) {
         let (a, b) = if a.len() >= b.len() { (a, b) } else { (b, a) };
@@ -60,7 +59,7 @@ impl Products {
         }
     }
 
-    /// out ← a², of exactly 2·`a.len()` limbs.
+    /// Computes out ← a², of exactly 2·`a.len()` limbs.
     #[inline]
     pub fn square(&mut self, out: &mut [u64], a: &[u64]) {
         if a.len() < KARATSUBA_SQUARE_FROM {
@@ -71,7 +70,7 @@ impl Products {
         }
     }
 
-    /// out ← a·b mod 2^(64·l), l = `out.len()`, neither factor longer than that.
+    /// Computes out ← a·b mod 2^(64·l), l = `out.len()`; neither factor is longer than that.
     pub fn mul_low(&mut self, out: &mut [u64], a: &[u64], b: &[u64]) {
         if a.len().min(b.len()) < HALF_FROM {
             schoolbook::mul_low(out, a, b);
@@ -80,7 +79,7 @@ impl Products {
         }
     }
 
-    /// out ← a² mod 2^(64·l), l = `out.len()` ≥ `a.len()`.
+    /// Computes out ← a² mod 2^(64·l), l = `out.len()` ≥ `a.len()`.
     pub fn square_low(&mut self, out: &mut [u64], a: &[u64]) {
         if a.len() < HALF_SQUARE_FROM {
             schoolbook::square_low(out, a);
@@ -89,7 +88,7 @@ impl Products {
         }
     }
 
-    /// out ← ⌊a·b/2^(64·from)⌋, of exactly `a.len() + b.len() − from` limbs.
+    /// Computes out ← ⌊a·b/2^(64·from)⌋, of exactly `a.len() + b.len() − from` limbs.
     pub fn mul_high(&mut self, out: &mut [u64], a: &[u64], b: &[u64], from: usize) {
         let short = a.len().min(b.len()) < HALF_FROM;
         if !(short && schoolbook::mul_high(out, a, b, from, &mut self.whole)) {
@@ -97,7 +96,7 @@ impl Products {
         }
     }
 
-    /// out ← ⌊a²/2^(64·from)⌋, of exactly 2·`a.len()` − `from` limbs.
+    /// Computes out ← ⌊a²/2^(64·from)⌋, of exactly 2·`a.len()` − `from` limbs.
     pub fn square_high(&mut self, out: &mut [u64], a: &[u64], from: usize) {
         let short = a.len() < HALF_SQUARE_FROM;
         if !(short && schoolbook::square_high(out, a, from, &mut self.whole)) {
@@ -105,7 +104,8 @@ impl Products {
         }
     }
 
-    /// out ← the lowest limbs of a product of `limbs` limbs, with zeros on top if that are few.
+    /// Computes out ← the lowest limbs of a product of `limbs` limbs, with zeros on top if `out` is
+    /// longer.
     fn low(&mut self, out: &mut [u64], limbs: usize, product: impl FnOnce(&mut Self, &mut [u64])) {
         if limbs <= out.len() {
             let (whole, top) = out.split_at_mut(limbs);
@@ -116,7 +116,7 @@ impl Products {
         }
     }
 
-    /// out ← limbs `from` and up of a product of `limbs` limbs, as many as `out` has.
+    /// Computes out ← the `out.len()` limbs from `from` on of a product of `limbs` limbs.
     fn cut(
         &mut self,
         out: &mut [u64],
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use crate::limbs;
 
-    /// Every length to beyond the last crossover, by every method, against the schoolbook.
+    /// Every length up to beyond the last crossover, by every method, against schoolbook.
     #[test]
     fn all_methods_agree() {
         let mut products = Products::default();
@@ -171,7 +171,7 @@ mod tests {
         }
     }
 
-    /// Squares, and the numbers whose lower columns carry, or nearly do.
+    /// Squares, including numbers whose lower columns carry or nearly carry.
     #[test]
     fn all_squares_agree() {
         let mut products = Products::default();
@@ -203,7 +203,7 @@ mod tests {
         }
     }
 
-    /// Microseconds, the best of many.
+    /// The shortest of many measured times, in microseconds.
     fn time(mut work: impl FnMut()) -> f64 {
         let mut once = || {
             let start = Instant::now();
@@ -215,7 +215,7 @@ mod tests {
         (0..times).map(|_| once()).fold(first, f64::min)
     }
 
-    /// Prints what each method takes.
+    /// Prints the time of each method.
     #[test]
     #[ignore = "a measurement"]
     fn crossovers() {
@@ -230,7 +230,7 @@ mod tests {
             let b: Vec<u64> = a.iter().map(|x| x.rotate_left(31)).collect();
             let mut out = vec![0; 2 * n];
             let mut scratch = vec![0; karatsuba::mul_scratch(n)];
-            // One level of Karatsuba's at least, the usual below it.
+            // At least one level of Karatsuba's method, the usual method below it.
             let (from, square_from) = (KARATSUBA_FROM.min(n), KARATSUBA_SQUARE_FROM.min(n));
             let mul = [
                 time(|| schoolbook::mul(&mut out, &a, &b)),

@@ -1,25 +1,25 @@
-//! What an algorithm needs of a product, whichever way it is computed.
+//! The interface to products for algorithms that work with any method.
 
 use super::Products;
 use crate::limbs::{add_assign, mul, sub_assign};
 
-/// A matrix of natural numbers, by rows.
+/// A matrix of natural numbers by rows.
 pub type Matrix2<'a> = [[&'a [u64]; 2]; 2];
 
-/// A way to multiply natural numbers of any lengths.
+/// A method to multiply natural numbers of any lengths.
 ///
-/// Operands may have leading zero limbs. The methods but the first have
-/// defaults made of products; a transform does sums with fewer transforms.
+/// Operands may have leading zero limbs. All methods but the first have default implementations by
+/// products; a multiplier by transforms computes sums with fewer transforms.
 pub trait Multiplier {
-    /// a·b, of `a.len() + b.len()` limbs.
+    /// Computes a·b, of `a.len() + b.len()` limbs.
     fn mul(&self, a: &[u64], b: &[u64]) -> Vec<u64>;
 
-    /// The product of each pair.
+    /// Computes the product of each pair.
     fn products(&self, pairs: &[[&[u64]; 2]]) -> Vec<Vec<u64>> {
         pairs.iter().map(|[a, b]| self.mul(a, b)).collect()
     }
 
-    /// The matrix product m·n, rows by columns. Entries may have leading zeros.
+    /// Computes the matrix product m·n, rows by columns. Entries may have leading zeros.
     fn mul_matrices(&self, m: Matrix2, n: Matrix2) -> [[Vec<u64>; 2]; 2] {
         let pairs = [0, 1].map(|i| [0, 1].map(|j| [0, 1].map(|k| [m[i][k], n[k][j]])));
         let mut products = self.products(pairs.as_flattened().as_flattened()).into_iter();
@@ -33,8 +33,8 @@ pub trait Multiplier {
         [[entry(), entry()], [entry(), entry()]]
     }
 
-    /// adj(m)·x = (m11·x0 − m01·x1, m00·x1 − m10·x0), in two's complement: the
-    /// top bit is the sign.
+    /// Computes adj(m)·x = (m11·x0 − m01·x1, m00·x1 − m10·x0) in two's complement: the top bit is the
+    /// sign.
     fn mul_adjugate(&self, m: Matrix2, x: [&[u64]; 2]) -> [Vec<u64>; 2] {
         let pairs = [[m[1][1], x[0]], [m[0][1], x[1]], [m[0][0], x[1]], [m[1][0], x[0]]];
         let mut products = self.products(&pairs).into_iter();
@@ -59,8 +59,7 @@ impl Multiplier for Schoolbook {
     }
 }
 
-/// Products by the method that their size wants, on the caller's thread: those of [`Products`],
-/// without its memory.
+/// Products like those of [`Products`] on the caller's thread, but without kept memory.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FastProducts;
 

@@ -1,16 +1,17 @@
-//! Limb by limb: products, squares, and their low and high parts.
+//! Schoolbook multiplication: products, squares, and their low and high parts.
 //!
 //! # High parts
 //!
-//! With B = 2^64, a·b is Σ c_k·B^k, c_k = Σ a_i·b_(k−i), each a sum of at most m ≤ 2^32 products,
-//! m being the limbs of the shorter factor. ⌊a·b/B^f⌋ is had from the columns k ≥ K = f − 2 alone,
-//! about half of all: what they leave out is
-//! 0 ≤ Σ_(k<K) c_k·B^k ≤ m·(B − 1)²·(B^K − 1)/(B − 1) < m·B·B^K.
-//! Let s be the sum of the columns taken, in units of B^K, and g = s mod B², its two lowest limbs.
-//! If g + m·B < B², what was left out carries nothing into limb 2, and ⌊s/B²⌋ is the result.
-//! Otherwise, once in 2^64/m random products, the whole product is computed.
+//! With B = 2^64, a·b is Σ c_k·B^k, c_k = Σ a_i·b_(k−i), each a sum of at most m ≤ 2^32 products, where
+//! m is the number of limbs of the shorter factor. ⌊a·b/B^f⌋ is computed from the columns k ≥ K = f − 2
+//! alone, about half of all. The columns left out amount to 0 ≤ Σ_(k<K)
+//! c_k·B^k ≤ m·(B − 1)²·(B^K − 1)/(B − 1) < m·B·B^K.
+//!
+//! Let s be the sum of the columns used, in units of B^K, and g = s mod B², its two lowest limbs. If
+//! g + m·B < B², the columns left out carry nothing into limb 2, and ⌊s/B²⌋ is the result. Otherwise,
+//! once in 2^64/m random products, the whole product is computed.
 
-/// x ← x + a·y; returns the limb carried out. `x` and `a` are equally long.
+/// Computes x ← x + a·y; returns the limb carried out. `x` and `a` have equal length.
 #[inline]
 pub(crate) fn add_row(x: &mut [u64], a: &[u64], y: u64) -> u64 {
     let mut carry = 0u64;
@@ -23,14 +24,14 @@ pub(crate) fn add_row(x: &mut [u64], a: &[u64], y: u64) -> u64 {
     carry
 }
 
-/// product ← a·b, two rows at a time: two chains of carries run side by side, and each limb of the
-/// product is read and written half as often. What was in `product` does not matter.
+/// Computes product ← a·b, two rows at a time: two carry chains run in parallel, and each limb of the
+/// product is read and written half as often. The initial contents of `product` are ignored.
 ///
 /// # Panics
 /// Unless `product` has `a.len() + b.len()` limbs.
 #[inline]
 pub(super) fn mul(product: &mut [u64], a: &[u64], b: &[u64]) {
-    assert_eq!(product.len(), a.len() + b.len(), "a product of another length");
+    assert_eq!(product.len(), a.len() + b.len(), "the product has the wrong length");
     product.fill(0);
     let mut pairs = b.chunks_exact(2);
     for (i, pair) in pairs.by_ref().enumerate() {
@@ -64,7 +65,7 @@ pub(super) fn mul(product: &mut [u64], a: &[u64], b: &[u64]) {
     }
 }
 
-/// out ← a², of 2·`a.len()` limbs: every product of two different limbs once, doubled.
+/// Computes out ← a², of 2·`a.len()` limbs: every product of two different limbs once, then doubled.
 pub(super) fn square(out: &mut [u64], a: &[u64]) {
     out.fill(0);
     for (i, &y) in a.iter().enumerate() {
@@ -75,7 +76,7 @@ pub(super) fn square(out: &mut [u64], a: &[u64]) {
     double_and_add_squares(out, a);
 }
 
-/// out ← a² mod 2^(64·l), l = `out.len()` ≥ `a.len()`.
+/// Computes out ← a² mod 2^(64·l), l = `out.len()` ≥ `a.len()`.
 pub(super) fn square_low(out: &mut [u64], a: &[u64]) {
     out.fill(0);
     for (i, &y) in a.iter().enumerate() {
@@ -90,7 +91,7 @@ pub(super) fn square_low(out: &mut [u64], a: &[u64]) {
     double_and_add_squares(out, a);
 }
 
-/// out ← 2·out + Σ a_i²·2^(128·i) mod 2^(64·l), l = `out.len()`.
+/// Computes out ← 2·out + Σ a_i²·2^(128·i) mod 2^(64·l), l = `out.len()`.
 fn double_and_add_squares(out: &mut [u64], a: &[u64]) {
     let (mut shifted, mut carry) = (0u64, 0u64);
     let mut double = |x: &mut u64, square: u64| {
@@ -108,7 +109,7 @@ fn double_and_add_squares(out: &mut [u64], a: &[u64]) {
     }
 }
 
-/// out ← a·b mod 2^(64·l), l = `out.len()`, neither factor longer than that.
+/// Computes out ← a·b mod 2^(64·l), l = `out.len()`; neither factor is longer than that.
 pub(super) fn mul_low(out: &mut [u64], a: &[u64], b: &[u64]) {
     out.fill(0);
     for (i, &y) in b.iter().enumerate() {
@@ -121,8 +122,8 @@ pub(super) fn mul_low(out: &mut [u64], a: &[u64], b: &[u64]) {
     }
 }
 
-/// out ← ⌊a·b/2^(64·from)⌋, of `a.len() + b.len() − from` limbs, unless the columns below could
-/// carry into it: then `false`, and `out` is not touched.
+/// Computes out ← ⌊a·b/2^(64·from)⌋, of `a.len() + b.len() − from` limbs. If the columns below could
+/// carry into it, returns `false` without changing `out`.
 pub(super) fn mul_high(
     out: &mut [u64],
     a: &[u64],
@@ -143,9 +144,9 @@ pub(super) fn mul_high(
     take_high(out, columns, a.len().min(b.len()))
 }
 
-/// As [`mul_high`] for a².
+/// Like [`mul_high`], for a².
 pub(super) fn square_high(out: &mut [u64], a: &[u64], from: usize, columns: &mut Vec<u64>) -> bool {
-    // Doubling starts at an even column: from one lower if need be.
+    // Doubling starts at an even column, so one lower if necessary.
     let Some(lowest) = from.checked_sub(2).map(|k| k & !1) else { return false };
     columns.clear();
     columns.resize(2 * a.len() - lowest, 0);
@@ -159,7 +160,7 @@ pub(super) fn square_high(out: &mut [u64], a: &[u64], from: usize, columns: &mut
     take_high(out, &columns[from - 2 - lowest..], a.len())
 }
 
-/// out ← columns/2^128, unless what lies below, less than m·2^64, could carry into it.
+/// Computes out ← columns/2^128, unless the part below, less than m·2^64, could carry into it.
 fn take_high(out: &mut [u64], columns: &[u64], m: usize) -> bool {
     let (guards, high) = columns.split_at(2);
     let certain = guards[1].checked_add(m as u64).is_some();

@@ -1,30 +1,31 @@
-//! Decimal digits, by halves: x = high·10^(19·2^k) + low.
+//! Conversion to and from decimal digits by halves: x = high·10^(19·2^k) + low.
 //!
-//! Short numbers are divided by 10^19, or multiplied with it, digit group by digit group: O(n²) for
-//! n limbs. Longer ones are split where a power 10^(19·2^k) divides them best: O(M(n)·log² n) to
-//! write and O(M(n)·log n) to read, M(n) being a product of n limbs.
+//! Short numbers are divided or multiplied by 10^19, one group of digits at a time: O(n²) for n limbs.
+//! Longer ones are split by the power 10^(19·2^k) that halves them best: O(M(n)·log² n) to write and
+//! O(M(n)·log n) to read, where M(n) is the cost of a product of n limbs.
 
 use crate::division::{OneLimb, div_rem_by};
 use crate::limbs::{add_assign, trim, trimmed};
 use crate::product::{FastProducts, Multiplier};
 
-/// Digits of a group, the most whose power of ten fits a limb of 64 bits.
+/// Digits of a group: the largest number whose power of ten fits a limb of 64 bits.
 const GROUP: usize = 19;
 /// 10^19, above 2^63.
 const TEN_19: u64 = 10_000_000_000_000_000_000;
-/// Groups from which a number is written by halves: `10^(19·2^LEVEL)` divides it.
+/// The level from which numbers are written by halves: they are divided by `10^(19·2^LEVEL)`.
 const WRITE_LEVEL: usize = 6;
-/// The same to read.
+/// The level from which numbers are read by halves.
 const READ_LEVEL: usize = 5;
-/// Levels from which the halves are worth two cores.
+/// The level from which the halves are processed by two threads.
 const PARALLEL_LEVEL: usize = 9;
 
-/// 10^(19·2^k) for k = 0, 1, …, which many numbers share.
+/// 10^(19·2^k) for k = 0, 1, …, for reuse by many numbers.
 #[derive(Debug)]
 pub struct Powers(Vec<Vec<u64>>);
 
 impl Powers {
-    /// Those that numbers of so many decimal digits need. Cost O(M(n)) for n limbs of these.
+    /// Computes the powers for numbers of `digits` decimal digits. Cost O(M(n)) for n limbs of such
+    /// numbers.
     #[must_use]
     pub fn new(digits: usize) -> Self {
         let mut powers = vec![vec![TEN_19]];
@@ -38,8 +39,8 @@ impl Powers {
     }
 }
 
-/// The number with these digits, ASCII `0` to `9`, the highest first; perhaps with leading zero limbs.
-/// Halves of long numbers go to two threads of rayon's current pool.
+/// Parses ASCII digits `0` to `9`, the highest first. The result may have leading zero limbs. Halves of
+/// long numbers are processed by two threads of rayon's current pool.
 ///
 /// Powers for fewer digits give the same number, more slowly.
 #[must_use]
@@ -47,8 +48,8 @@ pub fn parse(digits: &[u8], powers: &Powers) -> Vec<u64> {
     read_halves(digits, powers)
 }
 
-/// The decimal digits of a number, the highest first, without leading zeros; `0` for zero. Threads and
-/// powers as of [`parse`].
+/// Formats a number as decimal digits, the highest first, without leading zeros; `0` for zero. Threads
+/// and powers as in [`parse`].
 #[must_use]
 pub fn format(number: &[u64], powers: &Powers) -> String {
     let number = trimmed(number).to_vec();
@@ -61,7 +62,7 @@ pub fn format(number: &[u64], powers: &Powers) -> String {
     digits.into_iter().map(char::from).collect()
 }
 
-/// The number, perhaps with leading zero limbs.
+/// Parses a number by halves; the result may have leading zero limbs.
 fn read_halves(digits: &[u8], powers: &Powers) -> Vec<u64> {
     let split = (READ_LEVEL..powers.0.len()).rev().find(|&k| GROUP << k < digits.len());
     let Some(k) = split else { return read_groups(digits) };
@@ -96,8 +97,8 @@ fn read_groups(digits: &[u8]) -> Vec<u64> {
     number
 }
 
-/// digits ← the digits of the number, with zeros before them; they are enough, whole groups, and
-/// zeros so far.
+/// Computes digits ← the digits of the number, with zeros in front. `digits` consists of whole groups,
+/// is long enough, and is zero initially.
 fn write_halves(mut number: Vec<u64>, digits: &mut [u8], powers: &Powers) {
     let splits = |k: &usize| GROUP << k < digits.len() && powers.0[*k].len() <= number.len();
     let Some(k) = (WRITE_LEVEL..powers.0.len()).rev().find(splits) else {
@@ -133,7 +134,7 @@ fn write_groups(number: &mut [u64], digits: &mut [u8]) {
     }
 }
 
-/// number ← ⌊number/10^19⌋; returns the rest.
+/// Computes number ← ⌊number/10^19⌋; returns the remainder.
 fn div_rem_ten_19(number: &mut [u64]) -> u64 {
     const DIVISOR: OneLimb = OneLimb::new(TEN_19);
     number.iter_mut().rev().fold(0, |above, limb| {
@@ -164,7 +165,7 @@ mod tests {
         }
     }
 
-    /// By 10 and by one digit at a time.
+    /// Multiplies by 10 and adds one digit at a time.
     fn slowly(text: &str) -> Vec<u64> {
         let mut number = vec![];
         for digit in text.bytes() {
@@ -176,7 +177,7 @@ mod tests {
         number
     }
 
-    /// At every length around the splits, with powers for all digits and for few.
+    /// Every length around the splits, with powers for all digits and for fewer.
     #[test]
     fn digits_come_back() {
         let mut sample = Sample::new(7);

@@ -1,9 +1,9 @@
-//! Hexadecimal digits, eight for each word of 32 bits.
+//! Conversion to and from hexadecimal digits, eight per word of 32 bits.
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
-/// The words of 32 bits, the lowest first, of the number with these digits, the highest first: ASCII, small or
-/// capital.
+/// Parses ASCII digits, lower-case or upper-case, the highest first, to words of 32 bits, the lowest
+/// first.
 pub fn words(digits: &[u8]) -> impl Iterator<Item = u32> {
     let digit = |&c: &u8| char::from(c).to_digit(16).unwrap_or(0);
     digits
@@ -11,15 +11,15 @@ pub fn words(digits: &[u8]) -> impl Iterator<Item = u32> {
         .map(move |word| word.iter().map(digit).fold(0, |word, digit| word << 4 | digit))
 }
 
-/// The digits of the number with these words of 32 bits, the lowest first: small, the highest first, without
-/// leading zeros; `0` for zero.
+/// Formats words of 32 bits, the lowest first, as lower-case digits, the highest first, without leading
+/// zeros; `0` for zero.
 #[must_use]
 pub fn of_words(words: impl DoubleEndedIterator<Item = u32>) -> String {
     let mut text = Vec::with_capacity(8 * words.size_hint().0);
     for word in words.rev().skip_while(|&word| word == 0) {
         text.extend([28, 24, 20, 16, 12, 8, 4, 0].map(|j| DIGITS[(word >> j & 15) as usize]));
     }
-    // At most the seven of the highest word.
+    // At most seven, all of the highest word.
     let zeros = text.iter().take_while(|&&digit| digit == b'0').count();
     text.drain(..zeros);
     if text.is_empty() {
@@ -29,7 +29,7 @@ pub fn of_words(words: impl DoubleEndedIterator<Item = u32>) -> String {
     String::from_utf8(text).unwrap_or_default()
 }
 
-/// The number with these digits, as [`words`], perhaps with leading zero limbs.
+/// Parses digits as [`words`]; the result may have leading zero limbs.
 #[must_use]
 pub fn parse(digits: &[u8]) -> Vec<u64> {
     let mut limbs = vec![0; digits.len().div_ceil(16)];
@@ -39,7 +39,7 @@ pub fn parse(digits: &[u8]) -> Vec<u64> {
     limbs
 }
 
-/// The digits of a number, as [`of_words`].
+/// Formats a number as [`of_words`].
 #[must_use]
 pub fn format(number: &[u64]) -> String {
     of_words(number.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]))

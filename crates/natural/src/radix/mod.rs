@@ -1,4 +1,4 @@
-//! Numbers as digits.
+//! Conversion between numbers and digits.
 
 pub mod decimal;
 pub mod hex;

@@ -1,9 +1,9 @@
-//! Roots: square roots by halves (`square_root`), and those of any degree by Newton's iteration.
+//! Square roots by halves (`square_root`), and roots of any degree by Newton's iteration.
 //!
-//! f(x) = ⌊((k − 1)·x + ⌊a/x^(k−1)⌋)/k⌋ ≥ ⌊a^(1/k)⌋ for every x > 0, by the inequality of the
-//! arithmetic and the geometric mean, and f(x) < x for x > ⌊a^(1/k)⌋. So a first step from
-//! anywhere, and then steps for as long as they fall, end at the root; from an estimate of some
-//! 24 bits each doubles the bits that are right.
+//! Let f(x) = ⌊((k − 1)·x + ⌊a/x^(k−1)⌋)/k⌋. By the inequality of the arithmetic and the geometric
+//! mean, f(x) ≥ ⌊a^(1/k)⌋ for every x > 0, and f(x) < x for x > ⌊a^(1/k)⌋. So a first step from any x,
+//! followed by steps as long as x decreases, ends at the root. From an estimate of about 24 bits each
+//! step doubles the number of correct bits.
 
 mod square_root;
 
@@ -16,7 +16,7 @@ use crate::limbs::{
 use crate::product::Products;
 pub use square_root::SquareRoot;
 
-/// Roots of one number after the other, and the memory that they need.
+/// Computes roots, and keeps the working memory.
 #[derive(Debug, Default)]
 pub struct Root {
     x: Vec<u64>,
@@ -29,9 +29,9 @@ pub struct Root {
 }
 
 impl Root {
-    /// root ← ⌊a^(1/k)⌋, with zeros on top; it is long enough.
+    /// Computes root ← ⌊a^(1/k)⌋, with zeros on top; `root` must be long enough.
     ///
-    /// Cost O(M(n)·log n) for n limbs, M(n) being a product and a division of n limbs.
+    /// Cost O(M(n)·log n) for n limbs, where M(n) is the cost of a product and a division of n limbs.
     pub fn root(&mut self, root: &mut [u64], a: &[u64], k: NonZeroU32) {
         let (a, k) = (trimmed(a), u64::from(k.get()));
         let Some(top) = a.last() else { return root.fill(0) };
@@ -54,14 +54,14 @@ impl Root {
         }
     }
 
-    /// x ← about a^(1/k), and not 0.
+    /// Computes x ← an estimate of a^(1/k), not 0.
     fn estimate(&mut self, a: &[u64], k: u64) {
         let below = a.iter().rev().nth(1).map_or(0.0, |&limb| limb as f64);
         let leading = a.last().map_or(0.0, |&limb| limb as f64) + below * 0.5f64.powi(64);
-        // Below 2^21, and right to within 2^(−31).
+        // Below 2^21, with an error below 2^(−31).
         let log = (leading.log2() + 64.0 * (a.len() - 1) as f64) / k as f64;
         let (whole, part) = (log.floor(), log - log.floor());
-        // 2^whole·2^part, from above, with 52 bits after the point.
+        // 2^whole·2^part rounded up, with 52 bits after the point.
         let mantissa = (part.exp2() * 2.0f64.powi(52)) as u64;
         let whole = whole as u64;
         self.x.clear();
@@ -76,7 +76,7 @@ impl Root {
         trim(&mut self.x);
     }
 
-    /// next ← f(x).
+    /// Computes next ← f(x).
     fn step(&mut self, a: &[u64], k: u64) {
         self.raise(k - 1);
         let Self { x, next, power, remainder, divider, .. } = self;
@@ -84,7 +84,7 @@ impl Root {
         next.clear();
         next.resize(a.len(), 0);
         divider.div_rem(next, at_least(remainder, power.len()), a);
-        // x·(k − 1), of one limb more.
+        // x·(k − 1), with one limb more.
         power.clear();
         power.extend_from_slice(x);
         let carry = mul_small_assign(power, k - 1);
@@ -95,7 +95,7 @@ impl Root {
         trim(next);
     }
 
-    /// power ← x^e, e > 0: a square for each bit of e, a product for each that is set.
+    /// Computes power ← x^e, e > 0: a square for each bit of e, a product for each bit that is set.
     fn raise(&mut self, e: u64) {
         let Self { x, power, product, products, .. } = self;
         power.clear();
@@ -128,7 +128,7 @@ mod tests {
         assert!(trimmed(&root) == limbs::root(a, k), "root {k} of {a:x?} is not {root:x?}");
     }
 
-    /// Powers, numbers one less and one more, and others, by every degree to beyond their bits.
+    /// Powers, numbers one less and one more, and others, for every degree up to more than their bits.
     #[test]
     fn powers_and_their_neighbours() {
         let mut roots = Root::default();

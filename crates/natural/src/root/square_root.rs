@@ -1,9 +1,9 @@
-//! One square root with its remainder (Zimmermann 1999, *Karatsuba Square Root*).
+//! Square roots with remainder (Zimmermann 1999, *Karatsuba Square Root*).
 //!
-//! With b = 2^(64·l) and a = a'·b² + a1·b + a0, of which the top two bits are not both 0: given
-//! a' = s'² + r', divide r'·b + a1 = 2s'·q + u. Then (s'·b + q)² = a − (u·b + a0 − q²), and the
-//! root is s'·b + q, or one less if u·b + a0 < q². Only where r' = 2s' can q be b: then a is
-//! just below ((s' + 1)·b)², and the root is s'·b + b − 1.
+//! Let b = 2^(64·l) and a = a'·b² + a1·b + a0, where the top two bits of a are not both 0. Given
+//! a' = s'² + r', divide r'·b + a1 = 2s'·q + u. Then (s'·b + q)² = a − (u·b + a0 − q²), and the root is
+//! s'·b + q, or one less if u·b + a0 < q². Only if r' = 2s' can q be b: then a is just below
+//! ((s' + 1)·b)², and the root is s'·b + b − 1.
 
 use crate::division::Divider;
 use crate::limbs::{
@@ -11,7 +11,7 @@ use crate::limbs::{
 };
 use crate::product::Products;
 
-/// Square roots of one number after the other, and the memory that they need.
+/// Computes square roots, and keeps the working memory.
 #[derive(Debug, Default)]
 pub struct SquareRoot {
     scaled: Vec<u64>,
@@ -20,10 +20,10 @@ pub struct SquareRoot {
 }
 
 impl SquareRoot {
-    /// root ← s = ⌊√a⌋ and rem ← a − s² ≤ 2s, both with zeros on top; `root` has half the limbs
-    /// of a at least, `rem` one more.
+    /// Computes root ← s = ⌊√a⌋ and rem ← a − s² ≤ 2s, both with zeros on top. `root` has at least half
+    /// the limbs of a, `rem` one more.
     ///
-    /// Cost O(M(n)) for n limbs, M(n) being a product and a division of n limbs.
+    /// Cost O(M(n)) for n limbs, where M(n) is the cost of a product and a division of n limbs.
     pub fn sqrt_rem(&mut self, root: &mut [u64], rem: &mut [u64], a: &[u64]) {
         let a = trimmed(a);
         let Some(top) = a.last() else {
@@ -31,7 +31,7 @@ impl SquareRoot {
             rem.fill(0);
             return;
         };
-        // a·2^shift of 2k limbs; shift is even.
+        // a·2^shift has 2k limbs; shift is even.
         let k = a.len().div_ceil(2);
         let bits = top.leading_zeros() & !1;
         let shift = 64 * (2 * k - a.len()) as u32 + bits;
@@ -52,14 +52,14 @@ impl SquareRoot {
         }
         let square = at_least(&mut self.scaled, 2 * k);
         self.parts.products.square(square, s);
-        // Of a − s² ≤ 2s no more than k + 1 limbs count: the rest is zero.
+        // As a − s² ≤ 2s, at most k + 1 limbs matter: the others are zero.
         let limbs = a.len().min(rem.len());
         copy_to(rem, &a[..limbs]);
         sub_assign(&mut rem[..limbs], &square[..limbs]);
     }
 }
 
-/// Parts of a root, in place.
+/// The recursion, in place.
 #[derive(Debug, Default)]
 struct Parts {
     quotient: Vec<u64>,
@@ -69,8 +69,8 @@ struct Parts {
 }
 
 impl Parts {
-    /// s ← ⌊√a⌋ of k ≥ 1 limbs for 2k of a, of which the top two bits are not both 0. The lowest
-    /// k limbs of a become those of a − s²; returns whether that is 2^(64·k) more.
+    /// Computes s ← ⌊√a⌋ of k ≥ 1 limbs for a of 2k limbs, whose top two bits are not both 0. The
+    /// lowest k limbs of a become those of a − s². Returns true if a − s² is 2^(64·k) more.
     fn sqrt_rem(&mut self, s: &mut [u64], a: &mut [u64]) -> bool {
         let k = s.len();
         if let ([s], [low, high]) = (&mut *s, &mut *a) {
@@ -85,7 +85,8 @@ impl Parts {
         let more = self.sqrt_rem(&mut s[l..], &mut a[2 * l..]);
         let (low, high) = s.split_at_mut(l);
 
-        // r'·b + a1, of k limbs, and 2^(64·k) more if so told. Take s'·b from it then.
+        // r'·b + a1 of k limbs, plus 2^(64·k) if the recursion returned true; in that case subtract
+        // s'·b.
         let dividend = &mut a[l..l + k];
         if more {
             sub_assign(&mut dividend[l..], high);
@@ -144,7 +145,7 @@ mod tests {
         assert!(trimmed(&sum) == trimmed(a), "{a:x?} less {s:x?} squared is not {r:x?}");
     }
 
-    /// Squares, squares of numbers with long runs, and their neighbours, at every shift.
+    /// Squares, squares of numbers with long runs of equal bits, and their neighbours, at every shift.
     #[test]
     fn squares_and_their_neighbours() {
         let mut roots = SquareRoot::default();

@@ -7,11 +7,11 @@ use super::steps::least_run;
 use super::{Transform, WrongArgument};
 
 impl<F: Field> Transform<F> {
-    /// The cyclic convolutions a_l ← Σ_(i + j ≡ l mod N) a_i·b_j: products modulo z^N − 1. Of b the
-    /// transforms are left. Cost of each: three transforms and 2N products.
+    /// Computes the cyclic convolutions a_l ← Σ_(i + j ≡ l mod N) a_i·b_j: products modulo z^N − 1. b
+    /// is overwritten with its transforms. Cost of each: three transforms and 2N products.
     ///
     /// # Errors
-    /// a and b are of different lengths, or of no multiple of N.
+    /// a and b differ in length, or their length is not a multiple of N.
     pub fn cyclic(&self, a: &mut [F::Element], b: &mut [F::Element]) -> Result<(), WrongArgument> {
         self.check_factors(a, b)?;
         self.forward(b)?;
@@ -20,23 +20,23 @@ impl<F: Field> Transform<F> {
         self.inverse(a)
     }
 
-    /// The cyclic convolutions a ∗ a. Cost of each: two transforms, N squares and N products.
+    /// Computes the cyclic convolutions a ∗ a. Cost of each: two transforms, N squares and N products.
     ///
     /// # Errors
-    /// The number of elements is no multiple of N.
+    /// The number of elements is not a multiple of N.
     pub fn cyclic_square(&self, a: &mut [F::Element]) -> Result<(), WrongArgument> {
         self.forward(a)?;
         a.par_iter_mut().with_min_len(least_run::<F>()).for_each(|a| *a = self.field.square(a));
         self.inverse(a)
     }
 
-    /// The negacyclic convolutions a_l ← Σ_(i + j = l) a_i·b_j − Σ_(i + j = l + N) a_i·b_j: products
-    /// modulo z^N + 1. Of b the transforms of b_j·ψ^j are left, ψ = ω(m + 1). Cost of each: three transforms
-    /// and about 6N products.
+    /// Computes the negacyclic convolutions a_l ← Σ_(i + j = l) a_i·b_j − Σ_(i + j = l + N) a_i·b_j:
+    /// products modulo z^N + 1. b is overwritten with the transforms of b_j·ψ^j, ψ = ω(m + 1). Cost of
+    /// each: three transforms and about 6N products.
     ///
     /// # Errors
-    /// a and b are of different lengths, or of no multiple of N, or the field has no root of unity of
-    /// order 2N.
+    /// a and b differ in length, their length is not a multiple of N, or the field has no root of unity
+    /// of order 2N.
     pub fn negacyclic(
         &self,
         a: &mut [F::Element],

@@ -1,15 +1,16 @@
-//! Transforms on the CPU, over any [`Field`]; [`f50`] has products over 50-bit primes by vectors.
+//! Transforms on the CPU over any [`Field`]; [`f50`] computes products over 50-bit primes with vectors.
 //!
 //! Decimation in frequency (Gentleman and Sande 1966): with N = K·S, j = S·u + s and i = K·v + q,
 //!
 //! X_(K·v + q) = Σ_s (ω^(sq) · Σ_u x_(S·u + s)·ω^(S·uq)) · ω^(K·sv),
 //!
 //! K-point transforms of the columns, products by twiddles ω^(sq), and S-point transforms of the rows.
-//! For K = 2^c, c = [`Field::log2_of_cheap_roots`], the K-point transforms have cheap factors only, and
-//! general products appear between the steps: N·log(N)/c of them in all (Fürer 2009, *Faster integer
-//! multiplication*; Chen et al. 2018, *Big prime field FFTs on the GPU*, for r^k + 1 with c = log2(2k)).
+//! For K = 2^c, c = [`Field::log2_of_cheap_roots`], the K-point transforms have only cheap factors, and
+//! general products occur between the steps: N·log(N)/c of them in all (Fürer 2009, *Faster integer
+//! multiplication*; Chen et al. 2018, *Big prime field FFTs on the GPU*, for r^k + 1 with
+//! c = log2(2k)).
 //!
-//! A plan keeps ω^i for i < N/K only; the other powers are those times cheap roots.
+//! A plan stores ω^i for i < N/K only; the other powers are products of these and cheap roots.
 
 mod convolution;
 pub mod f50;
@@ -24,68 +25,72 @@ use warpint_arith::field::Field;
 use crate::Plan;
 use steps::least_run;
 
-/// Why there is no such transform.
+/// The reason why a transform cannot be planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoTransform {
-    /// The length is no power of two.
-    #[error("there is no transform of {0} elements: the length is to be a power of two")]
+    /// The length is not a power of two.
+    #[error("cannot transform {0} elements: the length must be a power of two")]
     Length(usize),
-    /// The field has no such root of unity.
+    /// The field has no root of unity of this order.
     #[error(
         "the field has no root of unity of order 2^{0}: choose a shorter transform or another field"
     )]
     Root(u32),
-    /// There is no memory for the plan.
-    #[error("there is no memory for a transform of 2^{0} elements: choose a shorter one")]
+    /// The plan does not fit in memory.
+    #[error("out of memory for a transform of 2^{0} elements: choose a shorter one")]
     Memory(u32),
 }
 
-/// Why a plan does not take its arguments.
+/// The reason why a plan refuses its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WrongArgument {
-    /// It is not a whole number of transforms.
-    #[error("{len} elements are no batch of transforms of {n}: give a multiple of {n} elements")]
+    /// The number of elements is not a multiple of the transform length.
+    #[error(
+        "{len} elements are not a whole number of transforms of {n}: give a multiple of {n} elements"
+    )]
     Batch {
-        /// Elements given.
+        /// The number of elements given.
         len: usize,
-        /// Elements of a transform.
+        /// The number of elements of a transform.
         n: usize,
     },
     /// The factors of a convolution differ in length.
-    #[error("the factors of a convolution have {0} and {1} elements: give as many of both")]
+    #[error("the factors of a convolution differ in length: {0} and {1} elements")]
     Lengths(usize, usize),
-    /// There is no root of unity of twice the order, which negacyclic convolutions take.
-    #[error("the field has no root of unity of order 2^{0}, which a negacyclic convolution takes")]
+    /// The field has no root of unity of order 2N, which negacyclic convolutions require.
+    #[error(
+        "the field has no root of unity of order 2^{0}, which a negacyclic convolution requires"
+    )]
     Root(u32),
 }
 
 /// Transforms of N = 2^m elements.
 ///
-/// All methods take batches: transform b has the elements b·N to b·N + N − 1. They run on the threads of
-/// rayon's current pool.
+/// All methods process batches: transform b consists of the elements b·N to b·N + N − 1. They run on
+/// the threads of rayon's current pool.
 #[derive(Debug, Clone)]
 pub struct Transform<F: Field> {
     field: F,
     log2: u32,
-    /// c: products by powers of ω(c) are cheap.
+    /// The exponent c: products by powers of ω(c) are cheap.
     cheap: u32,
     /// ω^i for i < N/2^c, at least 1.
     powers: Vec<F::Element>,
     /// 1/N.
     scale: F::Element,
-    /// ω(m + 1), if there is one.
+    /// ω(m + 1), if the field has it.
     half_root: Option<F::Element>,
 }
 
 impl<F: Field> Transform<F> {
-    /// Transforms of 2^log2 elements.
+    /// Plans transforms of 2^log2 elements.
     ///
     /// Cost: about N/2^c products, and as many elements of memory.
     ///
     /// # Errors
-    /// The field has no root of unity of this order, or there is no memory for its powers.
+    /// The field has no root of unity of this order, or the memory for its powers is not available.
     pub fn new(field: F, log2: u32) -> Result<Self, NoTransform> {
-        // Roots fit each other, and may be costly to find.
+        // Roots of different orders must match, and may be costly to find.
         let half_root = log2.checked_add(1).and_then(|log2| field.root_of_unity(log2));
         let root = half_root.as_ref().map(|root| field.square(root));
         let root = root.or_else(|| field.root_of_unity(log2)).ok_or(NoTransform::Root(log2))?;
@@ -101,10 +106,10 @@ impl<F: Field> Transform<F> {
         Ok(Self { field, log2, cheap, powers, scale, half_root })
     }
 
-    /// Transforms of n elements.
+    /// Plans transforms of n elements.
     ///
     /// # Errors
-    /// As of [`Transform::new`], and n is to be a power of two.
+    /// n is not a power of two, or as for [`Transform::new`].
     pub fn of_length(field: F, n: usize) -> Result<Self, NoTransform> {
         if !n.is_power_of_two() {
             return Err(NoTransform::Length(n));
@@ -118,30 +123,31 @@ impl<F: Field> Transform<F> {
         &self.field
     }
 
-    /// N.
+    /// The transform length N.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "a transform has at least one element")]
     pub fn len(&self) -> usize {
         1 << self.log2
     }
 
-    /// X_i = Σ_j x_j·ω^(ij), in place.
+    /// Computes X_i = Σ_j x_j·ω^(ij), in place.
     ///
     /// Cost of each transform: N·log2(N) sums and about N·(log2(N)/c − 1) products for c > 2,
     /// N·log2(N)/2 otherwise.
     ///
     /// # Errors
-    /// The number of elements is no multiple of N.
+    /// The number of elements is not a multiple of N.
     pub fn forward(&self, x: &mut [F::Element]) -> Result<(), WrongArgument> {
         self.check(x.len())?;
         x.par_chunks_mut(self.len()).for_each(|x| self.one_forward(x));
         Ok(())
     }
 
-    /// x_j = 1/N·Σ_i X_i·ω^(−ij), in place. Cost: that of [`Transform::forward`] and N products.
+    /// Computes x_j = 1/N·Σ_i X_i·ω^(−ij), in place. Cost: that of [`Transform::forward`] and N
+    /// products.
     ///
     /// # Errors
-    /// The number of elements is no multiple of N.
+    /// The number of elements is not a multiple of N.
     pub fn inverse(&self, x: &mut [F::Element]) -> Result<(), WrongArgument> {
         self.check(x.len())?;
         x.par_chunks_mut(self.len()).for_each(|x| {
@@ -168,7 +174,7 @@ impl<F: Field> Transform<F> {
         }
     }
 
-    /// Σ_i x_i·ω^(−ij).
+    /// Computes Σ_i x_i·ω^(−ij).
     fn one_backward(&self, x: &mut [F::Element]) {
         self.one_forward(x);
         x[1..].reverse();
@@ -236,12 +242,12 @@ fn copy<T: Clone>(x: &[T], out: &mut [T]) -> Result<(), WrongArgument> {
     Ok(())
 }
 
-/// The low `bits` bits of i in reverse.
+/// Reverses the low `bits` bits of i.
 fn reversed(i: usize, bits: u32) -> usize {
     if bits == 0 { 0 } else { i.reverse_bits() >> (usize::BITS - bits) }
 }
 
-/// root^i for i < count; `None` without memory for them.
+/// root^i for i < count; `None` if the memory is not available.
 fn powers<F: Field>(field: &F, root: &F::Element, count: usize) -> Option<Vec<F::Element>> {
     const RUN: usize = 1 << 10;
     let mut all = Vec::new();

@@ -1,23 +1,24 @@
-//! The steps of a transform, of a few levels each. Their results stand in bit-reversed order.
+//! The steps of a transform, of several levels each. Results are in bit-reversed order.
 
 use rayon::prelude::*;
 use warpint_arith::field::Field;
 
 use super::{Transform, reversed};
 
-/// Bytes that a thread works in for a step: they stay in its cache.
+/// Bytes that a thread processes in a step: they stay in its cache.
 const TILE: usize = 1 << 16;
 
-/// Elements that are worth a thread of their own: 16 KiB.
+/// The least number of elements that justifies a separate thread: 16 KiB.
 pub(super) fn least_run<F: Field>() -> usize {
     ((1 << 14) / size_of::<F::Element>().max(1)).max(1)
 }
 
-/// Levels of a step where cheap roots give fewer: as many products, and fewer ways through memory.
+/// The least number of levels of a step, even if cheap roots cover fewer: the number of products is the
+/// same, and memory is traversed less often.
 const LEAST_LEVELS: u32 = 3;
 
 impl<F: Field> Transform<F> {
-    /// X_i at the place of i's bits in reverse, for a whole transform x.
+    /// Transforms the whole of x; X_i is stored at the index with i's bits reversed.
     pub(super) fn steps(&self, x: &mut [F::Element]) {
         let levels = self.cheap.max(LEAST_LEVELS);
         if x.len() <= 1 << levels {
@@ -25,7 +26,7 @@ impl<F: Field> Transform<F> {
         }
         let (rows, columns) = (1usize << levels, x.len() >> levels);
         let width = (TILE / (rows * size_of::<F::Element>().max(1))).clamp(1, columns);
-        // Columns, a few for each thread: from every row the same part.
+        // Columns, a few per thread: the same part of every row.
         let mut tiles: Vec<Vec<&mut [F::Element]>> = Vec::new();
         tiles.resize_with(columns.div_ceil(width), || Vec::with_capacity(rows));
         for row in x.chunks_mut(columns) {
@@ -46,7 +47,7 @@ impl<F: Field> Transform<F> {
         }
     }
 
-    /// Transforms of columns: frequency q goes to the row of q's bits in reverse.
+    /// Transforms columns; frequency q is stored in the row whose index is q with its bits reversed.
     fn columns(&self, rows: &mut [&mut [F::Element]]) {
         if rows.len() < 2 {
             return;
@@ -62,8 +63,8 @@ impl<F: Field> Transform<F> {
         self.columns(high);
     }
 
-    /// Products by ω^(sq), ω of order rows·columns, in columns s from `first` on; q is the frequency of a
-    /// row.
+    /// Multiplies by ω^(sq), ω of order rows·columns, in columns s from `first` on; q is the frequency
+    /// of a row.
     fn twiddles(&self, rows: &mut [&mut [F::Element]], columns: usize, first: usize) {
         let levels = rows.len().ilog2();
         let stride = self.len() / (rows.len() * columns);
@@ -76,7 +77,7 @@ impl<F: Field> Transform<F> {
         }
     }
 
-    /// The last step: a transform of points that stand side by side.
+    /// The last step: a transform of contiguous points.
     fn points(&self, x: &mut [F::Element]) {
         if x.len() < 2 {
             return;
@@ -90,7 +91,7 @@ impl<F: Field> Transform<F> {
         self.points(high);
     }
 
-    /// a ← a + b, b ← (a − b)·ω^i.
+    /// Computes a ← a + b, b ← (a − b)·ω^i.
     fn butterfly(&self, a: &mut F::Element, b: &mut F::Element, i: usize) {
         let difference = self.field.sub(a, b);
         *a = self.field.add(a, b);

@@ -1,4 +1,4 @@
-//! Against the definition, and published examples.
+//! Compares transforms with the definition and with published examples.
 
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -19,7 +19,7 @@ struct Small {
     p: u64,
     root: u64,
     most: u32,
-    /// How many roots are called cheap.
+    /// log2 of the order of the roots declared cheap.
     cheap: u32,
 }
 
@@ -61,7 +61,7 @@ impl Field for Small {
     }
 }
 
-/// 65537 = 2^16 + 1 has roots of all orders to 2^16; 3 generates them.
+/// 65537 = 2^16 + 1 has roots of all orders up to 2^16; 3 generates them.
 fn fermat(cheap: u32) -> Small {
     Small { p: 65537, root: 3, most: 16, cheap }
 }
@@ -80,7 +80,7 @@ fn elements<F: Field>(field: &F, count: usize, seed: u64) -> Vec<F::Element> {
     (0..count).map(|_| pick()).collect()
 }
 
-/// Every output by the definition, and back.
+/// Compares every output with the definition, and inverts the transform.
 fn check_all<F: Field + Clone>(field: &F, log2: u32, batch: usize) {
     let plan = Transform::new(field.clone(), log2).unwrap();
     let x = elements(field, batch << log2, log2.into());
@@ -94,7 +94,7 @@ fn check_all<F: Field + Clone>(field: &F, log2: u32, batch: usize) {
     assert_eq!(y, x, "2^{log2} elements and back");
 }
 
-/// A few outputs by Horner's rule, and back.
+/// Compares a few outputs with Horner's rule, and inverts the transform.
 fn check_some<F: Field + Clone>(field: &F, log2: u32) {
     let plan = Transform::new(field.clone(), log2).unwrap();
     let x = elements(field, 1 << log2, log2.into());
@@ -129,7 +129,7 @@ fn check_convolutions<F: Field + Clone>(field: &F, log2: u32, batch: usize) {
         assert_eq!(part(&cyclic), definition::convolve(field, a, b), "{n} elements");
         assert_eq!(part(&square), definition::convolve(field, a, a), "{n} elements");
         let Some(negacyclic) = &negacyclic else { continue };
-        // The product of length 2N, of which the upper half counts negative.
+        // The product of length 2N, whose upper half is subtracted.
         let zeros = vec![field.zero(); n];
         let product = definition::convolve(field, &[a, &zeros].concat(), &[b, &zeros].concat());
         let expected: Vec<_> =
@@ -199,7 +199,7 @@ fn convolutions_are_those_of_the_definition() {
 fn transforms_over_generalized_fermat_fields() {
     for form in PRIMES {
         let log2_of_cheap = form.digits().ilog2() + 1;
-        // Roots of the longest elements take a second to find.
+        // Roots for the elements with the most digits take a second to compute.
         let lengths: &[u32] = if form.digits() > 32 { &[3] } else { &[0, 1, 2, 3, 5, 6] };
         for &log2 in lengths {
             with_field!(form, |field| check_all(&field, log2, 1)).unwrap();

@@ -1,4 +1,4 @@
-//! Vectors of elements of several words, as hosts and as devices have them.
+//! Layouts of vectors of elements of several words, on hosts and devices.
 
 use bytemuck::Pod;
 use warpint_arith::f50::F50;
@@ -6,18 +6,18 @@ use warpint_arith::field::Field;
 use warpint_arith::gfn::Gfn;
 use warpint_arith::montgomery::PrimeField;
 
-/// A field whose elements have a number of words on devices.
+/// A field whose elements have a fixed number of words on devices.
 pub trait WordField: Field {
     /// A word.
     type Word: Pod + PartialEq;
 
-    /// Words of an element.
+    /// The number of words of an element.
     fn words(&self) -> usize;
 
     /// Appends the words of an element.
     fn extend(&self, words: &mut Vec<Self::Word>, x: &Self::Element);
 
-    /// The element of so many words; `None` if they stand for none.
+    /// The element represented by the words; `None` if they do not represent one.
     fn element_of(&self, words: &[Self::Word]) -> Option<Self::Element>;
 }
 
@@ -73,7 +73,7 @@ impl WordField for F50 {
     }
 }
 
-/// The words of elements, limb-major: word d of element j at `d·count + j`.
+/// The words of elements in limb-major order: word d of element j is at `d·count + j`.
 #[must_use]
 pub fn to_words<F: WordField>(field: &F, x: &[F::Element]) -> Vec<F::Word> {
     let mut words = Vec::with_capacity(x.len() * field.words());
@@ -81,29 +81,29 @@ pub fn to_words<F: WordField>(field: &F, x: &[F::Element]) -> Vec<F::Word> {
     limb_major(&words, field.words())
 }
 
-/// The elements of words that are limb-major; `None` if some stand for no element.
+/// The elements represented by limb-major words; `None` if some words do not represent an element.
 ///
 /// # Panics
-/// If the words are no whole elements.
+/// If the number of words is not a multiple of the words of an element.
 #[must_use]
 pub fn from_words<F: WordField>(field: &F, words: &[F::Word]) -> Option<Vec<F::Element>> {
     let words = element_major(words, field.words());
     words.chunks(field.words()).map(|words| field.element_of(words)).collect()
 }
 
-/// Word d of element j at `d·count + j`, from words one element after the other.
+/// Converts element-major words to limb-major order: word d of element j is at `d·count + j`.
 ///
 /// # Panics
-/// If the words are no whole elements.
+/// If the number of words is not a multiple of the words of an element.
 #[must_use]
 pub fn limb_major<W: Copy>(words: &[W], words_each: usize) -> Vec<W> {
     transposed(words, words.len() / words_each, words_each)
 }
 
-/// The reverse of [`limb_major`].
+/// The inverse of [`limb_major`].
 ///
 /// # Panics
-/// If the words are no whole elements.
+/// If the number of words is not a multiple of the words of an element.
 #[must_use]
 pub fn element_major<W: Copy>(words: &[W], words_each: usize) -> Vec<W> {
     transposed(words, words_each, words.len() / words_each)

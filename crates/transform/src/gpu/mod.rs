@@ -1,7 +1,7 @@
 //! Transforms on devices.
 //!
 //! Vectors of elements of several words are limb-major: word d of element j is at `d·count + j`, with
-//! `count` elements in all; of a batch, transform b has the elements b·N, …, b·N + N − 1.
+//! `count` elements in all. In a batch, transform b consists of the elements b·N, …, b·N + N − 1.
 
 pub mod f50;
 pub mod gfn;
@@ -14,15 +14,15 @@ use warpint_device::Source;
 
 pub use vectors::WrongLength;
 
-/// The headers that kernels of other crates include too, by their names, beside those of
-/// [`warpint_device::common`]:
+/// The headers that kernels of other crates include besides those of [`warpint_device::common`], by
+/// name:
 ///
-/// | header | what it has |
+/// | header | contents |
 /// |---|---|
 /// | `f50_stages.cuh` | modulo primes below 2^50: a stage on a thread's 16 points, bounds of elements |
 /// | `f50_tile.cuh` | transforms of the lines or columns of a tile in shared memory |
 /// | `f50_passes.cuh` | truncated transforms by teams of threads, for kernels that multiply within a block |
-/// | `goldilocks_tile.cuh` | modulo 2^64 − 2^32 + 1: lines of a tile in shared memory, a radix a thread |
+/// | `goldilocks_tile.cuh` | modulo 2^64 − 2^32 + 1: lines of a tile in shared memory, one radix per thread |
 pub const HEADERS: &[(&str, &str)] = &[
     ("f50_stages.cuh", include_str!("../../kernels/f50_stages.cuh")),
     ("f50_tile.cuh", include_str!("../../kernels/f50_tile.cuh")),
@@ -30,7 +30,7 @@ pub const HEADERS: &[(&str, &str)] = &[
     ("goldilocks_tile.cuh", include_str!("../../kernels/goldilocks_tile.cuh")),
 ];
 
-/// Every kernel as it ships, for devices whose blocks have so much shared memory.
+/// Every shipped kernel, for devices whose blocks have `shared_memory` bytes of shared memory.
 #[must_use]
 pub fn sources(shared_memory: u32) -> Vec<Source> {
     let mut sources = gfn::sources(shared_memory);

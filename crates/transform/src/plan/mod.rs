@@ -1,7 +1,7 @@
-//! What all plans have in common.
+//! The common interface of all plans.
 
-/// A plan: transforms and cyclic convolutions of a batch of vectors of N = 2^m elements, of one length and one
-/// field or ring.
+/// A plan for transforms and cyclic convolutions of a batch of vectors of N = 2^m elements, of one
+/// length and one field or ring.
 ///
 /// | plan | over | in place | into another batch |
 /// |---|---|---|---|
@@ -11,59 +11,60 @@
 /// | [`f50::Ntt50`](crate::gpu::f50::Ntt50) | many primes below 2^50 at once | as it is | after a copy |
 /// | [`small_primes::SmallPrimes`](crate::gpu::small_primes::SmallPrimes) | Z/(r^k + 1)Z | as it is | as it is |
 ///
-/// A copy on a device takes memory for a batch while it is used. The CPU's convolutions of integers,
-/// [`cpu::f50`](crate::cpu::f50) and [`cpu::goldilocks`](crate::cpu::goldilocks), are none of these plans: they take
-/// digits of integers, and their spectra never leave them.
+/// The table states whether an operation works directly or needs a copy. On a device the copy takes
+/// memory for a batch during the operation. The CPU's convolutions of integers,
+/// [`cpu::f50`](crate::cpu::f50) and [`cpu::goldilocks`](crate::cpu::goldilocks), are not plans of this
+/// kind: their input is digits of integers, and their spectra are internal.
 ///
-/// A plan of a device submits work and does not wait for it, except where it takes memory of its own: giving that back
-/// waits.
+/// Plans of devices are asynchronous, except if an operation allocates memory: freeing it waits.
 pub trait Plan {
-    /// A batch: elements one after the other on the CPU, words in the layout of [`crate::gpu`] on a device.
+    /// A batch: elements in sequence on the CPU, words in the layout of [`crate::gpu`] on a device.
     type Vectors: ?Sized;
-    /// Why a transform failed.
+    /// The error of a transform.
     type Error: std::error::Error;
 
-    /// m.
+    /// The exponent m of the length.
     fn log2(&self) -> u32;
 
-    /// B, the vectors of a batch; 1 for a plan that takes any number of them.
+    /// The number B of vectors of a batch; 1 for a plan that accepts any number.
     fn batch(&self) -> usize;
 
-    /// Elements or words of a batch; for a plan that takes any number of vectors those of one.
+    /// The number of elements or words of a batch; of one vector for a plan that accepts any number.
     fn size(&self) -> usize;
 
-    /// x ← X, X_i = Σ_j x_j·ω^(ij) for each vector, ω = ω(m), in the order of [`Plan::frequency`].
+    /// Computes x ← X, X_i = Σ_j x_j·ω^(ij) for each vector, ω = ω(m), in the order of
+    /// [`Plan::frequency`].
     ///
     /// # Errors
-    /// The batch has another size than the plan's, or the device fails.
+    /// The batch does not have the plan's size, or the device fails.
     fn forward(&self, x: &mut Self::Vectors) -> Result<(), Self::Error>;
 
-    /// out ← X.
+    /// Computes out ← X.
     ///
     /// # Errors
-    /// As of [`Plan::forward`].
+    /// As for [`Plan::forward`].
     fn forward_into(&self, x: &Self::Vectors, out: &mut Self::Vectors) -> Result<(), Self::Error>;
 
-    /// X ← x, x_j = 1/N·Σ_i X_i·ω^(−ij).
+    /// Computes X ← x, x_j = 1/N·Σ_i X_i·ω^(−ij).
     ///
     /// # Errors
-    /// As of [`Plan::forward`].
+    /// As for [`Plan::forward`].
     fn inverse(&self, x: &mut Self::Vectors) -> Result<(), Self::Error>;
 
-    /// out ← x.
+    /// Computes out ← x.
     ///
     /// # Errors
-    /// As of [`Plan::forward`].
+    /// As for [`Plan::forward`].
     fn inverse_into(&self, x: &Self::Vectors, out: &mut Self::Vectors) -> Result<(), Self::Error>;
 
-    /// a ← the cyclic convolution Σ_(i + j ≡ l mod N) a_i·b_j of each pair of vectors. What b then holds is
-    /// unspecified, unless the plan says otherwise.
+    /// Computes a ← the cyclic convolution Σ_(i + j ≡ l mod N) a_i·b_j of each pair of vectors. The
+    /// contents of b are unspecified afterwards, unless the plan states otherwise.
     ///
     /// # Errors
-    /// As of [`Plan::forward`].
+    /// As for [`Plan::forward`].
     fn convolve(&self, a: &mut Self::Vectors, b: &mut Self::Vectors) -> Result<(), Self::Error>;
 
-    /// Which X_i stands at a place of a batch of spectra: (vector, i), or `None` beyond them.
+    /// The X_i at a place of a batch of spectra, as (vector, i); `None` beyond the spectra.
     fn frequency(&self, place: usize) -> Option<(usize, usize)> {
         let (vector, i) = (place >> self.log2(), place % (1 << self.log2()));
         (vector < self.batch()).then_some((vector, i))

@@ -1,4 +1,4 @@
-//! Every plan, on the simulator, against the definition.
+//! Compares every plan, on the simulator, with the definition.
 
 use std::borrow::BorrowMut;
 
@@ -21,8 +21,8 @@ use crate::gpu::layout::{WordField, from_words, to_words};
 use crate::gpu::prime::PrimeFft;
 use crate::gpu::small_primes::SmallPrimes;
 
-/// Both forms of a transform and of its inverse, and a convolution; batches go to the plan by `upload` and come
-/// back by `download`, which may have more elements.
+/// Tests both forms of a transform and of its inverse, and a convolution. Batches are passed to the
+/// plan by `upload` and read back by `download`, which may return more elements.
 fn check<F: Field, P: Plan, V: BorrowMut<P::Vectors>>(
     field: &F,
     plan: &P,

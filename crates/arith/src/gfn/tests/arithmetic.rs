@@ -1,9 +1,9 @@
-//! Sums and products against those of the definition, field laws, conversions.
+//! Compares sums and products with the definition; field laws and conversions.
 
 use super::*;
 use proptest::prelude::*;
 
-/// Wide sums of digits with signs, resolved by the machine's own division.
+/// Sums of signed digits, resolved by the machine's division.
 fn slow_sum<const K: usize>(field: &Gfn<K>, terms: &[(&[u64; K], i128)]) -> [u64; K] {
     let sum = |i: usize| terms.iter().map(|(x, sign)| i128::from(x[i]) * sign).sum();
     field.carried(std::array::from_fn(sum))
@@ -77,7 +77,7 @@ fn corners_by_all_ways() {
         let all = corners(field);
         for a in &all {
             check_one(field, a);
-            // The slow way takes its time with many digits.
+            // The slow method takes long with many digits.
             for b in all.iter().step_by(1 + K / 32) {
                 check_two(field, a, b);
             }
@@ -148,7 +148,7 @@ fn only_canonical_digits_are_elements() {
     assert_eq!(error.to_string(), "an element has 2 digits, not 3");
 }
 
-/// Three elements of whatever field from words: digits, with the ends of their range often.
+/// Three elements of any field from words; digits are often at the ends of their range.
 fn elements<const K: usize>(field: &Gfn<K>, words: &[(u8, u64)]) -> [[u64; K]; 3] {
     let digit = |&(kind, word): &(u8, u64)| match kind {
         0 => field.r - 1,

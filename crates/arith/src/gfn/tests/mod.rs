@@ -1,4 +1,4 @@
-//! Fields r^k + 1: forms, proofs, roots; the arithmetic in the files below.
+//! Fields r^k + 1: forms, proofs, roots. The files below test the arithmetic.
 
 mod arithmetic;
 mod slides;
@@ -6,7 +6,7 @@ mod slides;
 use super::*;
 use crate::primes;
 
-/// 0, ±1, ±2, r^i and its negative, and digits that make carries run: all r − 1, one of both, every second.
+/// 0, ±1, ±2, r^i and its negative, and digits with long carries: all r − 1, one of both, every second.
 fn corners<const K: usize>(field: &Gfn<K>) -> Vec<[u64; K]> {
     let top = field.r - 1;
     let alternating =
@@ -30,7 +30,7 @@ fn corners<const K: usize>(field: &Gfn<K>) -> Vec<[u64; K]> {
     all
 }
 
-/// Primes beside the [`PRIMES`]: with digits of one bit, with odd parts of r of one to 63 bits.
+/// Primes other than [`PRIMES`]: with digits of one bit, with odd parts of r of one to 63 bits.
 fn others() -> Vec<Form> {
     let texts = [
         "(2^2-2^1)^2+1",
@@ -99,7 +99,7 @@ fn all_are_proven_prime() {
 
 #[test]
 fn proofs_agree_with_those_of_words() {
-    // Where p is a word, the proof in the ring is not used: here it is.
+    // If p fits a word, the proof in the ring is not used; this tests it.
     fn check<const K: usize>(form: Form) {
         if let [p] = form.modulus()[..]
             && p > 1000
@@ -128,7 +128,7 @@ fn fields_of_other_forms_are_refused() {
     let composite = Form::plus(63, 35, 8).unwrap();
     assert_eq!(Gfn::<8>::new(composite).err(), Some(NoField::Composite(composite)));
     let error = with_field!(composite, |field| field.form()).unwrap_err();
-    assert!(error.to_string().starts_with("(2^63+2^35)^8+1 is no prime"), "{error}");
+    assert!(error.to_string().starts_with("(2^63+2^35)^8+1 is not a prime"), "{error}");
 }
 
 #[test]

@@ -1,26 +1,25 @@
-//! Digits of numbers before a convolution, and what is left of them after it.
+//! Splits numbers into digits before a convolution, and propagates carries after it.
 
 use warpint_arith::goldilocks::Q;
 
-/// How two numbers are cut for a sum of products.
+/// How two numbers are split for a sum of products.
 ///
-/// With digits below 2^b, and the shorter operand of each product of at most m
-/// digits, a coefficient of one product lies in 0 ..= m·(2^b − 1)². A sum of
-/// `plus` products less `minus` products has coefficients from
-/// −`minus`·m·(2^b − 1)² to `plus`·m·(2^b − 1)². They are read off their residues
-/// mod q if those are fewer than q numbers: (`plus` + `minus`)·m·(2^b − 1)² < q.
+/// With digits below 2^b and at most m digits of the shorter operand of each product, a coefficient of
+/// one product lies in 0 ..= m·(2^b − 1)². A sum of `plus` products less `minus` products has
+/// coefficients from −`minus`·m·(2^b − 1)² to `plus`·m·(2^b − 1)². Their residues mod q determine them
+/// if this range has at most q integers: (`plus` + `minus`)·m·(2^b − 1)² < q.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cut {
-    /// b.
+    /// The bits b of a digit.
     pub(super) bits: u32,
-    /// Digits of the longest product: the least number of points.
+    /// The number of digits of the longest product: the least number of points.
     pub(super) points: usize,
-    /// `plus`·m·(2^b − 1)²: a residue above it stands for a negative number.
+    /// `plus`·m·(2^b − 1)²: a larger residue represents a negative number.
     pub(super) largest: u64,
 }
 
 impl Cut {
-    /// The largest digits for products of at most `short` by `long` limbs.
+    /// Chooses the largest digits for products of at most `short` by `long` limbs.
     pub(super) fn new(short: usize, long: usize, plus: u32, minus: u32) -> Self {
         let digits = |limbs: usize, bits: u32| (64 * limbs).div_ceil(bits as usize);
         let size = |bits: u32| {
@@ -28,7 +27,7 @@ impl Cut {
             digits(short, bits) as u128 * largest_digit * largest_digit
         };
         let fits = |&bits: &u32| u128::from(plus + minus) * size(bits) < u128::from(Q);
-        // One bit fits for all that a memory holds.
+        // Digits of one bit suffice for every length that fits in memory.
         let bits = (2..=31).rev().find(fits).unwrap_or(1);
         Self {
             bits,
@@ -37,7 +36,7 @@ impl Cut {
         }
     }
 
-    /// Σ z_j·2^(b·j) mod 2^(64·limbs), from z_j mod q, canonical.
+    /// Computes Σ z_j·2^(b·j) mod 2^(64·limbs), from canonical z_j mod q.
     pub(super) fn carried(&self, coefficients: &[u64], limbs: usize) -> Vec<u64> {
         let mask = (1i128 << self.bits) - 1;
         let mut out = Vec::with_capacity(limbs);
@@ -93,7 +92,7 @@ mod tests {
             let values: Vec<i64> =
                 sizes.iter().enumerate().map(|(j, &v)| if signs && j % 3 == 1 { -v } else { v }).collect();
             let residues: Vec<u64> = values.iter().map(|&v| from_i64(v)).collect();
-            // The same by one shift and addition a coefficient.
+            // The same by one shift and addition per coefficient.
             let limbs = 30;
             let mut expected = vec![0u64; limbs];
             for (j, v) in values.iter().enumerate() {

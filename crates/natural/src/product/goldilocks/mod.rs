@@ -1,11 +1,10 @@
-//! Products and sums of products by exact convolutions, of any length and on several threads.
+//! Products and sums of products of any length by exact convolutions, on several threads.
 //!
-//! Both factors are cut into digits of b bits, b so small that every
-//! coefficient of the product of the two polynomials is known from its residue
-//! mod q = 2^64 − 2^32 + 1, and convolved by a transform over that field, of
-//! 2^k, 3·2^k or 5·2^k points, no fewer than the product has digits (Schönhage and
-//! Strassen 1971; the field's transform: Hérault 2025, §2). There is no
-//! rounding.
+//! Both factors are split into digits of b bits. b is small enough that every coefficient of the
+//! product of the two polynomials is determined by its residue mod q = 2^64 − 2^32 + 1. The polynomials
+//! are convolved by a transform over that field, of 2^k, 3·2^k or 5·2^k points, at least as many as the
+//! product has digits (Schönhage and Strassen 1971; the field's transform: Hérault 2025, §2). There is
+//! no rounding.
 
 mod coefficients;
 
@@ -21,31 +20,30 @@ use warpint_transform::cpu::goldilocks::{Cyclic, Digits, Pool, Pools, Term, cycl
 /// Limbs of the shorter factor below which Karatsuba's method is faster.
 const TRANSFORM_FROM: usize = 192;
 
-/// The same where transforms are shared by several products.
+/// The same if several products share transforms.
 const SHARED_TRANSFORM_FROM: usize = 80;
 
-/// Points from which the operands of one call go to several threads.
+/// Points from which the operands of one call are distributed over several threads.
 const ACROSS_FROM: usize = 1 << 12;
 
-/// Limbs of products from which those of one call go to several threads.
+/// Limbs from which the products of one call are distributed over several threads.
 const APART_FROM: usize = 1 << 10;
 
-/// Points from which one transform goes to several threads.
+/// Points from which one transform is distributed over several threads.
 const WITHIN_FROM: usize = 1 << 15;
 
-/// The most points: 2^26, which hold products of 1.2·10^9 bits. Longer factors
-/// are cut.
+/// The largest number of points: 2^26, for products of up to 1.2·10^9 bits. Longer factors are split.
 const MOST_POINTS: usize = 1 << 26;
 
 /// A multiplier by transforms for factors of any length, on several threads.
 ///
-/// Products of at most 2^16 limbs are those of [`FastProducts`] where 50-bit primes are fast (AVX2) and
-/// a call has as many products as there are threads. Such a product takes 0.3 to 0.6 of the time (the last
-/// column of the test `crossovers`); sharing the transforms of a sum saves less.
+/// Products of at most 2^16 limbs are computed like those of [`FastProducts`] if 50-bit primes are fast
+/// (AVX2) and a call has at least as many products as there are threads. Such a product takes 0.3 to
+/// 0.6 of the time (the last column of the test `crossovers`); sharing the transforms of a sum saves
+/// less.
 ///
-/// Cost of a product of n limbs: three transforms of some 3·n points (64·n bits
-/// in digits of about 20), each in 24·n bytes; tables of twice that stay for
-/// every length used.
+/// A product of n limbs costs three transforms of about 3·n points (64·n bits in digits of about 20),
+/// each in 24·n bytes. Tables of twice that size are kept for every length used.
 pub struct TransformMultiplier {
     threads: Pool,
     caller: Pool,
@@ -59,7 +57,7 @@ pub struct TransformMultiplier {
 const TIMES: Term = Term { left: 0, right: 1, minus: false };
 
 impl TransformMultiplier {
-    /// A multiplier with as many threads, the caller's for 1.
+    /// Makes a multiplier with `threads` threads; 1 uses the caller's thread.
     #[must_use]
     pub fn new(threads: usize) -> Self {
         Self::by(threads, MOST_POINTS, ntt::is_fast())
@@ -76,32 +74,33 @@ impl TransformMultiplier {
         }
     }
 
-    /// Without 50-bit primes.
+    /// Makes a multiplier that does not use 50-bit primes.
     #[cfg(test)]
     pub(super) fn without_primes(threads: usize) -> Self {
         Self::by(threads, MOST_POINTS, false)
     }
 
-    /// The threads, for a whole computation to run on.
+    /// The thread pool, for running a whole computation on it.
     #[must_use]
     pub fn pool(&self) -> &Pool {
         &self.threads
     }
 
-    /// Whether so many products of at most so many limbs are faster by 50-bit primes: one product is
-    /// not shared by threads there, and short ones are nowhere.
+    /// Whether `products` products of at most `limbs` limbs are faster by 50-bit primes. A product by
+    /// 50-bit primes runs on one thread. So does a short product by other transforms, but a long one is
+    /// distributed over several threads.
     fn by_primes(&self, products: usize, limbs: usize) -> bool {
         let occupied = limbs < APART_FROM || self.count <= products;
         self.primes && limbs <= ntt::MAX_LIMBS && occupied
     }
 
-    /// The shortest transform for so many points.
+    /// The shortest transform of at least `points` points.
     fn cyclic(&self, points: usize) -> Option<Arc<dyn Cyclic>> {
         let n = length(points);
         if n > self.most_points {
             return None;
         }
-        // Nothing is left half done by a panic: a table is put in whole.
+        // A panic leaves no partial state: a table is inserted as a whole.
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = tables.get(&n) {
             return Some(Arc::clone(known));
@@ -111,8 +110,8 @@ impl TransformMultiplier {
         Some(made)
     }
 
-    /// Σ ± products of operands, in so many limbs of two's complement; `None` if
-    /// they are too long.
+    /// Computes Σ ± products of operands, in `limbs` limbs of two's complement; `None` if they are too
+    /// long.
     ///
     /// `left` and `right` are the limbs of the longest factors on either side.
     fn sums<const N: usize>(
@@ -142,8 +141,8 @@ impl TransformMultiplier {
     }
 }
 
-/// The least 2^k, 3·2^k or 5·2^k that is no less than `points`, and long enough
-/// for lanes of four: at least 16, 48 or 80.
+/// The least 2^k, 3·2^k or 5·2^k that is at least `points`, and long enough for vectors of four lanes:
+/// at least 16, 48 or 80.
 fn length(points: usize) -> usize {
     let power = points.max(16).next_power_of_two();
     [power / 8 * 5, power / 4 * 3].into_iter().find(|&n| n >= points.max(48)).unwrap_or(power)
@@ -208,7 +207,7 @@ impl Multiplier for TransformMultiplier {
 }
 
 impl TransformMultiplier {
-    /// The longer factor cut in two.
+    /// Splits the longer factor in two.
     fn halved(&self, long: &[u64], short: &[u64]) -> Vec<u64> {
         let (low, high) = long.split_at(long.len() / 2);
         let mut product = self.mul(low, short);
@@ -218,7 +217,7 @@ impl TransformMultiplier {
     }
 }
 
-/// The products of a multiplier, and the trait's own way to sum them.
+/// Products of the multiplier, with the trait's default methods for sums.
 struct ByProducts<'a>(&'a TransformMultiplier);
 
 impl Multiplier for ByProducts<'_> {

@@ -1,4 +1,4 @@
-//! Products by transforms against Karatsuba's and the schoolbook's.
+//! Compares products by transforms with Karatsuba's method and schoolbook.
 
 use super::*;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use crate::limbs;
 use crate::product::Schoolbook;
 
-/// As they are used; and without 50-bit primes, one with few points, so that factors are cut.
+/// Multipliers as used; without 50-bit primes; and one with few points, so that factors are split.
 fn multipliers() -> [TransformMultiplier; 5] {
     [
         TransformMultiplier::new(1),
@@ -24,7 +24,7 @@ fn words(seed: u64, n: usize) -> Vec<u64> {
             x ^= x << 13;
             x ^= x >> 7;
             x ^= x << 17;
-            // Runs of zeros and ones among them.
+            // Includes runs of zeros and ones.
             match x % 7 {
                 0 => 0,
                 1 => u64::MAX,
@@ -47,7 +47,7 @@ fn lengths_are_the_least_there_are() {
 
 #[test]
 fn all_ones_at_every_length() {
-    // (2^(64a) − 1)(2^(64b) − 1): the largest digits everywhere, and its digits are known.
+    // (2^(64a) − 1)(2^(64b) − 1): the largest digits everywhere, with a known result.
     for multiplier in multipliers() {
         for (a, b) in [(400, 400), (401, 999), (1_000, 1_024), (2_500, 2_560), (400, 40_000)] {
             let product = multiplier.mul(&vec![u64::MAX; a], &vec![u64::MAX; b]);
@@ -84,7 +84,7 @@ proptest! {
         let m: Vec<Vec<u64>> = (0..4).map(|i| words(seed ^ i << 32, a - i as usize)).collect();
         let n: Vec<Vec<u64>> = (0..4).map(|i| words(!seed ^ i << 32, b - i as usize)).collect();
         let trim = |mut x: Vec<u64>| { limbs::trim(&mut x); x };
-        // A sum may be a limb longer or shorter, all zeros or signs.
+        // A sum may be one limb longer or shorter, with zeros or sign bits on top.
         let signed = |mut x: Vec<u64>| {
             let sign = if x.last().is_some_and(|top| top >> 63 == 1) { u64::MAX } else { 0 };
             x.resize(a + b + 2, sign);

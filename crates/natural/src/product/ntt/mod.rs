@@ -1,15 +1,15 @@
 //! Long products by number-theoretic transforms over three 50-bit primes.
 //!
-//! # The product as one of polynomials
+//! # The product as a product of polynomials
 //!
-//! With digits of 64 bits, a·b is the value at x = 2^64 of the product c of two polynomials, of
-//! `a.len() + b.len() − 1` coefficients 0 ≤ c_k ≤ m·(2^64 − 1)², m being the limbs of the shorter
-//! factor. Modulo each of three primes of [`warpint_arith::f50`], c comes from transforms
-//! ([`warpint_transform::cpu::f50`]); since c_k < 2^128·m < p1·p2·p3, which is above 2^149, for m ≤ 2^16, the three
-//! residues determine it (`recombine`).
+//! With digits of 64 bits, a·b is the value at x = 2^64 of the product c of two polynomials. c has
+//! `a.len() + b.len() − 1` coefficients 0 ≤ c_k ≤ m·(2^64 − 1)², where m is the number of limbs of the
+//! shorter factor. Transforms ([`warpint_transform::cpu::f50`]) compute c modulo each of three primes
+//! of [`warpint_arith::f50`]. For m ≤ 2^16, c_k < 2^128·m < p1·p2·p3, which is above 2^149, so the
+//! three residues determine c_k (`recombine`).
 //!
-//! Cost O(N·log N); memory of 40·N bytes, and tables of 144·M bytes for each M, once for the
-//! whole program.
+//! Cost O(N·log N); memory of 40·N bytes, and tables of 144·M bytes for each M, shared by the whole
+//! program.
 
 mod recombine;
 
@@ -20,17 +20,17 @@ use warpint_arith::f50::{F50, PRIMES};
 pub(super) use warpint_transform::cpu::f50::is_fast;
 use warpint_transform::cpu::f50::{Prime, Scratch, Shape};
 
-/// Limbs that a product may have.
+/// The largest number of limbs of a product.
 pub(super) const MAX_LIMBS: usize = 1 << MAX_LOG2;
 const MAX_LOG2: u32 = 16;
 
-/// What all products of a length share: primes with their roots of unity, and how to recombine.
+/// Data shared by all products of a length: primes with their roots of unity, and the recombination.
 struct Tables {
     primes: [Prime; 3],
     garner: Garner,
 }
 
-/// Those for M = 2^log2, made once; `None` if there are none so long.
+/// The tables for M = 2^log2, made once; `None` if M is too long.
 fn tables(log2: u32) -> Option<&'static Tables> {
     static TABLES: [OnceLock<Option<Tables>>; MAX_LOG2 as usize + 1] =
         [const { OnceLock::new() }; MAX_LOG2 as usize + 1];
@@ -42,7 +42,7 @@ fn tables(log2: u32) -> Option<&'static Tables> {
     TABLES.get(log2 as usize)?.get_or_init(make).as_ref()
 }
 
-/// The memory of products, kept from one to the next.
+/// Working memory, kept from one product to the next.
 #[derive(Debug, Default)]
 pub(super) struct Space {
     residues: [Vec<f64>; 3],
@@ -50,8 +50,8 @@ pub(super) struct Space {
 }
 
 impl Space {
-    /// out ← a·b, or a² without b, of exactly as many limbs as both have, at least one each.
-    /// `false`, and `out` untouched, if that are more than [`MAX_LIMBS`].
+    /// Computes out ← a·b, or a² without b, of exactly as many limbs as both factors together, at least
+    /// one each. Returns `false`, without changing `out`, if that is more than [`MAX_LIMBS`].
     pub(super) fn mul(&mut self, out: &mut [u64], a: &[u64], b: Option<&[u64]>) -> bool {
         if out.len() > MAX_LIMBS {
             return false;
@@ -74,7 +74,7 @@ mod tests {
     use crate::limbs;
     use crate::sample::Sample;
 
-    /// Digits at the ends of their range, and some at random.
+    /// Numbers with digits at the ends of their range, and random ones.
     fn numbers(len: usize) -> Vec<Vec<u64>> {
         let mut sample = Sample::new(len as u64);
         let random = (0..len).map(|_| sample.word()).collect();

@@ -1,20 +1,20 @@
-//! From residues modulo three primes to digits of 64 bits.
+//! Converts residues modulo three primes to digits of 64 bits.
 //!
 //! c = v1 + p1·(v2 + p2·v3) with 0 ≤ v_i < p_i: v1 = c mod p1, v2 = (c − v1)/p1 mod p2,
-//! v3 = ((c − v1)/p1 − v2)/p2 mod p3 (Garner 1959). Then the carries: c < 2^150, and a carry is
-//! below (2^150 + 2^87)/2^64 < 2^87.
+//! v3 = ((c − v1)/p1 − v2)/p2 mod p3 (Garner 1959). Carries are propagated afterwards: c < 2^150, and a
+//! carry is below (2^150 + 2^87)/2^64 < 2^87.
 
 use multiversion::multiversion;
 use warpint_arith::f50::{F50, Factor};
 
-/// The inverses that it takes.
+/// The inverses for the recombination.
 pub(super) struct Garner {
     fields: [F50; 3],
     /// 1/p1 mod p2 and mod p3, 1/p2 mod p3.
     inverses: [Factor; 3],
 }
 
-/// Coefficients at a time: they stay in the first cache.
+/// Coefficients per block: a block fits the first-level cache.
 const BLOCK: usize = 256;
 
 impl Garner {
@@ -25,8 +25,8 @@ impl Garner {
         Self { fields, inverses }
     }
 
-    /// out ← Σ c_k·2^(64·k), c_k from its residues 0 ≤ r < p: so many as fit the limbs of `out`,
-    /// those beyond being zero.
+    /// Computes out ← Σ c_k·2^(64·k), with c_k from its residues 0 ≤ r < p. Coefficients beyond the
+    /// limbs of `out` must be zero.
     pub(super) fn digits(&self, residues: [&[f64]; 3], out: &mut [u64]) {
         let [p1, p2, _] = self.fields.map(|f| f.modulus());
         let mut carry = 0u128;
@@ -39,7 +39,7 @@ impl Garner {
             }
             for (k, out) in out.iter_mut().enumerate() {
                 let [v1, v2, v3] = [v[0][k] as u64, v[1][k] as u64, v[2][k] as u64];
-                // Below 2^100, in two halves; times p1 below 2^114 and 2^86.
+                // Below 2^100, in two halves; the products with p1 are below 2^114 and 2^86.
                 let t = u128::from(p2) * u128::from(v3) + u128::from(v2);
                 let low = u128::from(p1) * u128::from(t as u64) + u128::from(v1) + carry;
                 *out = low as u64;
@@ -49,7 +49,7 @@ impl Garner {
     }
 }
 
-/// v1, v2, v3 of each coefficient, from residues 0 ≤ r < p.
+/// Computes v1, v2, v3 of each coefficient from residues 0 ≤ r < p.
 #[multiversion(targets("x86_64+avx2+fma"))]
 fn mixed_digits(
     fields: [F50; 3],

@@ -1,8 +1,8 @@
-//! Four numbers of a field at a time.
+//! Operations on four numbers of a field at a time.
 
 use warpint_arith::f50::{F50, Factor};
 
-/// Numbers in a [`Lane`]: those of a vector register of 256 bits.
+/// The number of elements in a [`Lane`], a vector register of 256 bits.
 pub(super) const WIDTH: usize = 4;
 
 /// Four elements of a field.

@@ -1,14 +1,14 @@
-//! Products of polynomials modulo a 50-bit prime, of one thread, four numbers to a vector.
+//! Products of polynomials modulo a 50-bit prime, on one thread, four numbers per vector.
 //!
 //! # The length
 //!
-//! A product c of N coefficients, N = 2^k or 3/2·2^k, is had by a [`Prime`]. In the first case modulo
-//! x^N − 1. In the second, with M = 2^k and h = M/2, modulo x^M − 1 and modulo x^h − i, i² = −1: with
-//! j < h and c of at most M + h coefficients, r = c mod (x^M − 1) has r_j = c_j + c_(M+j) and
-//! r_(h+j) = c_(h+j), and s = c mod (x^h − i) has s_j = c_j + i·c_(h+j) − c_(M+j). So with
-//! d_j = s_j − i·r_(h+j), c_j = (r_j + d_j)/2 and c_(M+j) = (r_j − d_j)/2.
-//! (Between powers of two this is the truncated transform of van der Hoeven 2004, cut at three
-//! quarters of 2M.)
+//! A [`Prime`] computes a product c of N coefficients, N = 2^k or 3/2·2^k. In the first case it works
+//! modulo x^N − 1. In the second case, with M = 2^k and h = M/2, it works modulo x^M − 1 and modulo
+//! x^h − i, i² = −1. For j < h and c of at most M + h coefficients, r = c mod (x^M − 1) has
+//! r_j = c_j + c_(M+j) and r_(h+j) = c_(h+j), and s = c mod (x^h − i) has
+//! s_j = c_j + i·c_(h+j) − c_(M+j). So with d_j = s_j − i·r_(h+j), c_j = (r_j + d_j)/2 and
+//! c_(M+j) = (r_j − d_j)/2. (For lengths between powers of two this is the truncated transform of van
+//! der Hoeven 2004, cut at three quarters of 2M.)
 
 mod lanes;
 mod prime;
@@ -18,7 +18,7 @@ mod transform;
 
 pub use prime::{Prime, Scratch, Shape};
 
-/// Whether this machine has fused multiply-adds; without, these transforms are slow.
+/// Whether this machine has fused multiply-adds; without them these transforms are slow.
 #[must_use]
 pub fn is_fast() -> bool {
     #[cfg(target_arch = "x86_64")]

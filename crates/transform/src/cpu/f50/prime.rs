@@ -6,7 +6,7 @@ use warpint_arith::f50::{F50, Factor};
 use super::lanes::{Factors, Lane, WIDTH};
 use super::transform;
 
-/// How many coefficients are had, and how: M = 2^log2, and half as many more if extended.
+/// The number of coefficients: M = 2^log2, and half as many more if extended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     log2: u32,
@@ -14,7 +14,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shortest for so many coefficients: at least 32.
+    /// The shortest shape for the given number of coefficients: at least 32 points.
     #[must_use]
     pub fn of(coefficients: usize) -> Self {
         let log2 = coefficients.max(32).next_power_of_two().ilog2();
@@ -22,49 +22,49 @@ impl Shape {
         Self { log2: log2 - u32::from(extended), extended }
     }
 
-    /// log2(M): what [`Prime::new`] is to be given at least.
+    /// log2(M), the least argument of [`Prime::new`] for this shape.
     #[must_use]
     pub fn log2(self) -> u32 {
         self.log2
     }
 
-    /// N.
+    /// The number of points N.
     #[must_use]
     pub fn points(self) -> usize {
         (1 << self.log2) + self.rest()
     }
 
-    /// h, or 0.
+    /// The number h of points of the extension, or 0.
     fn rest(self) -> usize {
         if self.extended { 1 << (self.log2 - 1) } else { 0 }
     }
 }
 
-/// What a transform from one node takes.
+/// The tables of a transform from one node.
 struct Piece {
-    /// Of the node and its children.
+    /// The factors of the node and its children.
     first: [Factors; 3],
-    /// Of what lies below: entry 2^s + j has those of the nodes (4·root + c)·2^s + j, c < 4.
+    /// The factors below these: entry 2^s + j is for the nodes (4·root + c)·2^s + j, c < 4.
     factors: Vec<Factors>,
-    /// Their inverses.
+    /// The inverses of `first`.
     last: [Factors; 3],
     inverses: Vec<Factors>,
     /// 1/n.
     scale: Factor,
 }
 
-/// The memory of products, kept from one to the next.
+/// Working memory, kept from one product to the next.
 #[derive(Debug, Default)]
 pub struct Scratch {
     a: Vec<Lane>,
     b: Vec<Lane>,
 }
 
-/// One prime with all that its transforms take: 48·M bytes of tables.
+/// A prime with the tables for its transforms: 48·M bytes.
 pub struct Prime {
     field: F50,
     log2: u32,
-    /// x^M − 1 and x^h − i.
+    /// The tables for x^M − 1 and x^h − i.
     pieces: [Piece; 2],
     i: Factor,
     half: Factor,
@@ -73,8 +73,8 @@ pub struct Prime {
 }
 
 impl Prime {
-    /// For shapes of this log2 ≥ 5; `None` if the field has no root of unity of order
-    /// 2^(log2 + 1).
+    /// Makes the tables for shapes with this log2 ≥ 5; `None` if the field has no root of unity of
+    /// order 2^(log2 + 1).
     #[must_use]
     pub fn new(field: F50, log2: u32) -> Option<Self> {
         let (there, back) = (nodes(field, log2, false)?, nodes(field, log2, true)?);
@@ -101,12 +101,14 @@ impl Prime {
         self.field
     }
 
-    /// out ← a·b, or a² without b, as polynomials whose coefficients are any words: integers
-    /// 0 ≤ out_k < p, of the shape's points.
+    /// Computes out ← a·b, or a² without b, as polynomials whose coefficients are arbitrary words. The
+    /// results are integers 0 ≤ out_k < p, one for each point of the shape.
+    ///
+    /// A product with more coefficients than points is wrong.
     ///
     /// # Panics
-    /// If `out` has not the shape's points, a factor is longer than that, or the shape is not one
-    /// of those that this was made for. A product of more coefficients is wrong.
+    /// If the length of `out` is not the number of points, a factor is longer than that, or the tables
+    /// were made for another shape.
     pub fn product(
         &self,
         shape: Shape,
@@ -115,8 +117,8 @@ impl Prime {
         out: &mut [f64],
         scratch: &mut Scratch,
     ) {
-        assert_eq!(shape.log2, self.log2, "tables of another length");
-        assert_eq!(out.len(), shape.points(), "a product of another length");
+        assert_eq!(shape.log2, self.log2, "the tables are for another length");
+        assert_eq!(out.len(), shape.points(), "the product has the wrong length");
         let vectors = shape.points() / WIDTH;
         let Scratch { a: x, b: y } = scratch;
         x.resize(vectors, Lane::default());
@@ -131,7 +133,7 @@ impl Prime {
         self.back(shape, x, out);
     }
 
-    /// The pieces' points among those of a row, and among vectors.
+    /// Reduces a polynomial to the two pieces in a row, and transforms them into vectors.
     fn there(&self, shape: Shape, digits: &[u64], row: &mut [f64], to: &mut [Lane]) {
         let (used, unused) = row.split_at_mut(digits.len());
         residues(self.field, self.shift, digits, used);
@@ -166,7 +168,7 @@ impl Prime {
     }
 }
 
-/// w_j of the nodes j < 2^log2, or their inverses; at most p in size.
+/// w_j of the nodes j < 2^log2, or their inverses; of absolute value at most p.
 fn nodes(field: F50, log2: u32, inverse: bool) -> Option<Vec<f64>> {
     let mut w = vec![1.0];
     for t in 0..log2 {
@@ -182,7 +184,7 @@ fn first(field: F50, w: &[f64], root: usize) -> [Factors; 3] {
     [root, 2 * root, 2 * root + 1].map(|node| Factors::new([field.factor(w[node]); WIDTH]))
 }
 
-/// Entry 0 is that of entry 1 once more: nothing asks for it.
+/// Entry 0 repeats entry 1; it is not used.
 fn below(field: F50, w: &[f64], root: usize, log2: u32) -> Vec<Factors> {
     let vectors = (1usize << log2) / WIDTH;
     let entry = |e: usize| {
@@ -192,7 +194,7 @@ fn below(field: F50, w: &[f64], root: usize, log2: u32) -> Vec<Factors> {
     (0..vectors).map(|e| entry(e.max(1))).collect()
 }
 
-/// The residues of digits high·2^32 + low, below 0.57p: a product by a factor, and 2^32.
+/// The residues of digits high·2^32 + low, below 0.57p: a product by a factor, plus at most 2^32.
 #[multiversion(targets("x86_64+avx2+fma"))]
 fn residues(field: F50, shift: Factor, digits: &[u64], out: &mut [f64]) {
     for (out, &digit) in out.iter_mut().zip(digits) {
@@ -202,7 +204,8 @@ fn residues(field: F50, shift: Factor, digits: &[u64], out: &mut [f64]) {
     }
 }
 
-/// From c of M + h coefficients to c mod (x^M − 1) and c mod (x^h − i): from 0.57p to below 2p.
+/// Reduces c of M + h coefficients to c mod (x^M − 1) and c mod (x^h − i); inputs are up to 0.57p,
+/// results below 2p.
 #[multiversion(targets("x86_64+avx2+fma"))]
 fn fold(field: F50, i: Factor, low: &mut [f64], rest: &mut [f64]) {
     let (low, middle) = low.split_at_mut(rest.len());
@@ -213,7 +216,7 @@ fn fold(field: F50, i: Factor, low: &mut [f64], rest: &mut [f64]) {
     }
 }
 
-/// The way back: from up to 0.57p to up to 0.61p.
+/// The inverse of `fold`; inputs are up to 0.57p, results up to 0.61p.
 #[multiversion(targets("x86_64+avx2+fma"))]
 fn unfold(field: F50, [i, half]: [Factor; 2], low: &mut [f64], rest: &mut [f64]) {
     let (low, middle) = low.split_at_mut(rest.len());
@@ -230,7 +233,7 @@ fn scale(field: F50, factor: Factor, row: &mut [f64]) {
     }
 }
 
-/// The representatives 0 ≤ x < p.
+/// Reduces to the representatives 0 ≤ x < p.
 #[multiversion(targets("x86_64+avx2+fma"))]
 fn canonical(field: F50, row: &mut [f64]) {
     let [p, _] = field.constants();

@@ -1,10 +1,10 @@
-//! Products modulo a prime, coefficient by coefficient.
+//! Tests products modulo a prime, coefficient by coefficient.
 
 use warpint_arith::f50::{F50, PRIMES};
 
 use super::*;
 
-/// Σ_k (Σ a_i·b_(k−i) mod p)·x^k, of so many coefficients.
+/// Computes Σ_k (Σ a_i·b_(k−i) mod p)·x^k, with `coefficients` coefficients.
 fn product(field: F50, a: &[u64], b: &[u64], coefficients: usize) -> Vec<f64> {
     let p = u128::from(field.modulus());
     let mut sums = vec![0u128; coefficients];

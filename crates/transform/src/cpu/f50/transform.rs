@@ -1,31 +1,35 @@
-//! One transform modulo one prime, there and back.
+//! Forward and inverse transforms modulo one prime.
 //!
 //! # The tree
 //!
-//! Node j stands for polynomials modulo x^L − w_j². As x^L − w² = (x^(L/2) − w)(x^(L/2) + w), its
-//! children are the nodes 2j and 2j + 1, of half the length, if w_(2j)² = w_j and
-//! w_(2j+1)² = −w_j. With w_j = e(t_j), e(1) = 1 being a whole turn and t_j = Σ b_s·2^(−s−2) for
-//! j = Σ b_s·2^s, that is so. Node 0 is x^L − 1, and node 2 is x^L − i, for w_1 = i = w_2².
-//! A transform goes from a node to its descendants of length one: of a block with the upper half
-//! u and the lower half l it makes l + w·u and l − w·u, all with one w. The way back is
-//! l = (y + z)/2 and u = (y − z)/(2w), the halves left to the end.
-//! Products of the transforms are products of polynomials, in whatever order the descendants are.
+//! Node j represents polynomials modulo x^L − w_j². As x^L − w² = (x^(L/2) − w)(x^(L/2) + w), its
+//! children are the nodes 2j and 2j + 1, of half the length, if w_(2j)² = w_j and w_(2j+1)² = −w_j.
+//! This holds for w_j = e(t_j), where e(1) = 1 is a full turn and t_j = Σ b_s·2^(−s−2) for j = Σ
+//! b_s·2^s. Node 0 is x^L − 1, and node 2 is x^L − i, because w_1 = i = w_2².
+//!
+//! A transform goes from a node to its descendants of length one: from the upper half u and the lower
+//! half l of a block it computes l + w·u and l − w·u, with one w for the block. The inverse is
+//! l = (y + z)/2 and u = (y − z)/(2w); the factors 1/2 are applied at the end. Products of transforms
+//! are transforms of products of polynomials, whatever the order of the descendants.
 //!
 //! # Lanes
 //!
-//! After the first two levels there are four blocks of n/4 numbers. They lie side by side: lane c
-//! of vector r is number r of block c. All further levels work on whole vectors.
+//! After the first two levels there are four blocks of n/4 numbers. They are interleaved: lane c of
+//! vector r is number r of block c. All further levels operate on whole vectors.
 //!
 //! # Bounds
 //!
-//! In multiples of p, up to some units; see [`F50`] for its own. *There*, two levels at a time:
-//! of numbers up to 2, the first quarter x0 is reduced, to ½. x0 ± w·x2 is up to
-//! ½ + (½ + 2/16) = 1.125; x1 ± w·x3 up to 2 + 0.625 = 2.625; times w' that is up to
+//! Bounds are multiples of p, up to some units; see [`F50`] for its own bounds.
+//!
+//! *Forward*, two levels at a time: of numbers up to 2, the first quarter x0 is reduced, to ½.
+//! x0 ± w·x2 is up to ½ + (½ + 2/16) = 1.125; x1 ± w·x3 up to 2 + 0.625 = 2.625; times w' this is up to
 //! ½ + 2.625/16 < 0.67; the results are up to 1.79 < 2. A single level gives ½ + 0.625.
+//!
 //! *Products*: one factor is reduced: |a·b| ≤ (½ + …)·2·p² gives ½ + ¼ and some units < 1.
-//! *Back*: of numbers up to 1, y + z is up to 2 and (y − z)·w up to ½ + 2/16 = 0.625. Two levels:
-//! x0 = s0 + s1 is up to 4 and reduced, x1 = d0 + d1 is up to 1.25 and reduced,
-//! (s0 − s1)·w is up to ½ + 4/16, (d0 − d1)·w up to ½ + 1.25/16: all below 1.
+//!
+//! *Inverse*: of numbers up to 1, y + z is up to 2 and (y − z)·w up to ½ + 2/16 = 0.625. Two levels:
+//! x0 = s0 + s1 is up to 4 and reduced, x1 = d0 + d1 is up to 1.25 and reduced, (s0 − s1)·w is up to
+//! ½ + 4/16, (d0 − d1)·w up to ½ + 1.25/16: all below 1.
 
 use multiversion::multiversion;
 use warpint_arith::f50::F50;
@@ -35,7 +39,7 @@ use super::lanes::{Factors, Lane, WIDTH};
 /// The factors of a node and of its two children.
 type Three<'a> = [&'a Factors; 3];
 
-/// Two levels of the way there.
+/// Two levels of the forward transform.
 #[inline(always)]
 pub(super) fn split4(field: F50, x: [Lane; 4], [w, w0, w1]: Three) -> [Lane; 4] {
     let x0 = x[0].reduce(field);
@@ -45,7 +49,7 @@ pub(super) fn split4(field: F50, x: [Lane; 4], [w, w0, w1]: Three) -> [Lane; 4] 
     [y0.plus(t1), y0.minus(t1), y2.plus(t3), y2.minus(t3)]
 }
 
-/// Two levels of the way back, with the inverse factors.
+/// Two levels of the inverse transform, with the inverse factors.
 #[inline(always)]
 pub(super) fn join4(field: F50, y: [Lane; 4], [w, w0, w1]: Three) -> [Lane; 4] {
     let (s0, d0) = (y[0].plus(y[1]), y[0].minus(y[1]).times(field, w0));
@@ -55,8 +59,8 @@ pub(super) fn join4(field: F50, y: [Lane; 4], [w, w0, w1]: Three) -> [Lane; 4] {
     [x0, x1, s0.minus(s1).times(field, w), d0.minus(d1).times(field, w)]
 }
 
-/// Does `each` for the quarters of all blocks of `len` vectors, with the factors of their nodes:
-/// those of block j are at `data.len()/len + j`, those of its children at twice that.
+/// Calls `each` for the quarters of all blocks of `len` vectors, with the factors of their nodes: those
+/// of block j are at `data.len()/len + j`, those of its children at twice that index.
 #[inline(always)]
 fn by_quarters(
     data: &mut [Lane],
@@ -76,7 +80,7 @@ fn by_quarters(
     }
 }
 
-/// All levels but the first two: from numbers up to 2p to such; a power of two of vectors.
+/// All levels but the first two, on a power of two of vectors. Inputs and results are up to 2p.
 #[multiversion(targets("x86_64+avx2+fma"))]
 pub(super) fn forward(field: F50, data: &mut [Lane], factors: &[Factors]) {
     let mut len = data.len();
@@ -94,7 +98,7 @@ pub(super) fn forward(field: F50, data: &mut [Lane], factors: &[Factors]) {
     }
 }
 
-/// The way back of [`forward`], n times too large: from numbers up to p to such.
+/// The inverse of [`forward`] times n. Inputs and results are up to p.
 #[multiversion(targets("x86_64+avx2+fma"))]
 pub(super) fn backward(field: F50, data: &mut [Lane], inverses: &[Factors]) {
     let mut len = 4;
@@ -112,7 +116,7 @@ pub(super) fn backward(field: F50, data: &mut [Lane], inverses: &[Factors]) {
     }
 }
 
-/// a ← a·b, number by number: from up to 2p each to up to p.
+/// Computes a ← a·b elementwise; inputs are up to 2p, results up to p.
 #[multiversion(targets("x86_64+avx2+fma"))]
 pub(super) fn multiply(field: F50, a: &mut [Lane], b: &[Lane]) {
     for (a, b) in a.iter_mut().zip(b) {
@@ -120,7 +124,7 @@ pub(super) fn multiply(field: F50, a: &mut [Lane], b: &[Lane]) {
     }
 }
 
-/// a ← a², number by number: from up to 2p to up to p.
+/// Computes a ← a² elementwise; inputs are up to 2p, results up to p.
 #[multiversion(targets("x86_64+avx2+fma"))]
 pub(super) fn square(field: F50, a: &mut [Lane]) {
     for a in a {
@@ -129,7 +133,7 @@ pub(super) fn square(field: F50, a: &mut [Lane]) {
     }
 }
 
-/// The first two levels, of n numbers in a row, up to 2p, to n/4 vectors.
+/// The first two levels, from n contiguous numbers up to 2p to n/4 vectors.
 #[multiversion(targets("x86_64+avx2+fma"))]
 pub(super) fn enter(field: F50, from: &[f64], to: &mut [Lane], [w, w0, w1]: Three) {
     let quarter = to.len();
@@ -145,7 +149,7 @@ pub(super) fn enter(field: F50, from: &[f64], to: &mut [Lane], [w, w0, w1]: Thre
     }
 }
 
-/// The last two levels back, of n/4 vectors up to p, to n numbers in a row, up to p.
+/// The last two inverse levels, from n/4 vectors up to p to n contiguous numbers up to p.
 #[multiversion(targets("x86_64+avx2+fma"))]
 pub(super) fn leave(field: F50, from: &[Lane], to: &mut [f64], [w, w0, w1]: Three) {
     let quarter = from.len();

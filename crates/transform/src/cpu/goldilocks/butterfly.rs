@@ -1,10 +1,9 @@
 //! Discrete Fourier transforms of 2, 3, 4, 5, 8 and 16 points in registers.
 //!
 //! X_k = Σ_j x_j·ω^(jk), natural order in and out, with the roots of unity of
-//! [`root_of_unity`](warpint_arith::goldilocks::root_of_unity): ω_4 = 2^48,
-//! ω_8 = 2^24 and ω_16 = 2^12, so that only the 5-point transform multiplies.
-//! The inverse, without the factor 1/n, is the same with X_k and X_{n−k}
-//! exchanged.
+//! [`root_of_unity`](warpint_arith::goldilocks::root_of_unity): ω_4 = 2^48, ω_8 = 2^24 and ω_16 = 2^12,
+//! so that only the 5-point transform needs products. The inverse, without the factor 1/n, is the same
+//! with X_k and X_{n−k} exchanged.
 
 use super::lanes::Lanes;
 use warpint_arith::goldilocks as field;
@@ -56,7 +55,7 @@ const SHIFT_OF_THIRD: u32 = match field::root_of_unity(3) {
     _ => 128,
 };
 
-/// One shift: ω² = −1 − ω.
+/// Needs one shift, because ω² = −1 − ω.
 #[inline(always)]
 pub(super) fn dft3<V: Lanes>([a, b, c]: [V; 3]) -> [V; 3] {
     let turned = b.sub(c).mul_pow2(SHIFT_OF_THIRD);
@@ -92,8 +91,8 @@ impl Fifth {
         }
     }
 
-    /// Five products: c_1 + c_2 = −1/2 saves three, and the rotation by
-    /// (s_1, s_2) is done in three instead of four.
+    /// Needs five products: c_1 + c_2 = −1/2 saves three, and the rotation by (s_1, s_2) takes three
+    /// instead of four.
     #[inline(always)]
     pub(super) fn dft5<V: Lanes>(&self, [a, b, c, d, e]: [V; 5]) -> [V; 5] {
         let ([s1, d1], [s2, d2]) = (dft2([b, e]), dft2([c, d]));
@@ -109,7 +108,7 @@ impl Fifth {
     }
 }
 
-/// A closure would not be compiled for the instructions of `V`.
+/// A closure would not be compiled with the instruction set of `V`.
 #[inline(always)]
 fn by<V: Lanes>(v: V, w: u64) -> V {
     v.scale(w)

@@ -1,24 +1,25 @@
-//! Transforms of columns, W side by side, with the factors between columns and rows.
+//! Transforms of W adjacent columns, with the factors between columns and rows.
 
 use super::fft::Fft;
 use super::lanes::Lanes;
 use super::shape::Shape;
 use super::shared::Shared;
 
-/// The columns' transform of a shape, or its inverse.
+/// The transform of the columns of a shape, or its inverse.
 #[derive(Clone, Copy)]
 pub struct ColumnPass<'a, V: Lanes> {
     /// N = R·C.
     pub shape: Shape,
-    /// Of R points.
+    /// The transform of R points.
     pub fft: &'a Fft,
-    /// By what entry c of group g of a spectrum is multiplied after the transform or before the inverse, at g·C + c.
+    /// The factors by which entry c of group g of a spectrum is multiplied after the transform or
+    /// before the inverse, at g·C + c.
     pub factors: &'a [V::Factor],
 }
 
 impl<V: Lanes> ColumnPass<'_, V> {
-    /// Transforms R entries of the columns c to c + W − 1, and writes them, times their factors, into a spectrum
-    /// of [`Shape::pitch`].
+    /// Transforms R entries of the columns c to c + W − 1, multiplies them by their factors, and writes
+    /// them into a spectrum of [`Shape::pitch`].
     ///
     /// # Safety
     /// No other thread uses these columns of the spectrum.
@@ -37,7 +38,8 @@ impl<V: Lanes> ColumnPass<'_, V> {
         }
     }
 
-    /// The columns c to c + W − 1 of a spectrum, times their factors, transformed back to R entries.
+    /// Multiplies the columns c to c + W − 1 of a spectrum by their factors, and transforms them back
+    /// to R entries.
     #[inline(always)]
     pub fn inverse(&self, spectrum: &[V], c: usize, column: &mut [V]) {
         let w = V::WIDTH;

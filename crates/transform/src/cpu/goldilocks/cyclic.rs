@@ -1,8 +1,8 @@
-//! Cyclic convolutions of any length the field has, without weights.
+//! Unweighted cyclic convolutions of any length that the field supports.
 //!
-//! N = R·C points are transformed down the columns and along the rows, with
-//! twiddles between (Bailey 1990, *FFTs in external or hierarchical memory*). Entries in natural order become a spectrum
-//! in whatever order this leaves.
+//! N = R·C points are transformed along the columns, multiplied by twiddles, and transformed along the
+//! rows (Bailey 1990, *FFTs in external or hierarchical memory*). Input is in natural order; the order
+//! of the spectrum is that of the last step.
 
 use std::ops::Range;
 
@@ -14,63 +14,60 @@ use super::shape::Shape;
 use super::shared::Shared;
 use warpint_arith::goldilocks as field;
 
-/// A natural number as digits x_j in base 2^bits, 1 ≤ bits ≤ 32; those beyond
-/// its end are 0.
+/// A natural number as digits x_j in base 2^bits, 1 ≤ bits ≤ 32; digits beyond its end are 0.
 #[derive(Clone, Copy)]
 pub struct Digits<'a> {
     /// Little-endian limbs.
     pub limbs: &'a [u64],
-    /// Bits of a digit.
+    /// The number of bits of a digit.
     pub bits: u32,
 }
 
 impl Digits<'_> {
-    /// x_j.
+    /// The digit x_j.
     #[inline(always)]
     fn at(&self, j: usize) -> u64 {
         let bit = j * self.bits as usize;
         let (word, shift) = (bit / 64, bit % 64);
         let limb = |i: usize| self.limbs.get(i).copied().unwrap_or(0);
-        // Two shifts, for one by 64 would be none.
+        // Two shifts, because a shift by 64 is not defined.
         let x = limb(word) >> shift | limb(word + 1) << 1 << (63 - shift);
         x & ((1 << self.bits) - 1)
     }
 
-    /// ⌈64·limbs/bits⌉.
+    /// The number of digits, ⌈64·limbs/bits⌉.
     fn len(&self) -> usize {
         (64 * self.limbs.len()).div_ceil(self.bits as usize)
     }
 }
 
-/// ± the product of two operands, each named by its place.
+/// ± the product of two operands, each given by its index.
 #[derive(Clone, Copy)]
 pub struct Term {
-    /// The first operand.
+    /// The index of the first operand.
     pub left: usize,
-    /// The second.
+    /// The index of the second operand.
     pub right: usize,
     /// Whether the product is subtracted.
     pub minus: bool,
 }
 
-/// Threads: across operands and sums, and within each.
+/// Thread pools: one across operands and sums, and one within each of them.
 #[derive(Clone, Copy)]
 pub struct Pools<'a> {
-    /// For operands and sums.
+    /// The pool for operands and sums.
     pub across: &'a Pool,
-    /// For the parts of each.
+    /// The pool for the parts of each.
     pub within: &'a Pool,
 }
 
 /// Cyclic convolutions of N points.
 pub trait Cyclic: Send + Sync {
-    /// For each sum Σ ± x·y, after its coefficients
-    /// z_j = Σ ± Σ_i x_i·y_{j−i mod N} mod q, canonical, 0 ≤ j < N: what `finish`
-    /// makes of them.
+    /// Computes the coefficients z_j = Σ ± Σ_i x_i·y_{j−i mod N} mod q, canonical, 0 ≤ j < N, of each
+    /// sum Σ ± x·y, and returns the result of `finish` for each.
     ///
-    /// Every operand has at most N digits. One transform for each operand and
-    /// each sum; memory of 8·N bytes for each operand, and 16·N for each sum
-    /// that is under way.
+    /// Every operand has at most N digits. There is one transform for each operand and each sum. The
+    /// memory is 8·N bytes for each operand, and 16·N for each sum in progress.
     fn sums(
         &self,
         pools: Pools,
@@ -89,21 +86,21 @@ pub fn cyclic(n: usize) -> Option<Box<dyn Cyclic>> {
     Some(Box::new(Tables::<u64>::new(n)?))
 }
 
-/// Tables of one length; a spectrum is laid out as [`Shape::pitch`] says.
+/// Tables of one length; the layout of a spectrum is described at [`Shape::pitch`].
 struct Tables<V: Lanes> {
     instructions: V::Instructions,
     shape: Shape,
     columns_fft: Fft,
     rows_fft: Fft,
-    /// ω_N^(c·k) at g·C + c, k being the column frequency at position
-    /// g·W + lane.
+    /// ω_N^(c·k) at g·C + c, where k is the column frequency at position g·W + lane.
     forward: Vec<V::Factor>,
-    /// Its inverse, over N.
+    /// The inverse, divided by N.
     inverse: Vec<V::Factor>,
 }
 
 impl<V: Lanes> Tables<V> {
-    /// `None` if there are no such points, or the processor lacks the instructions of the lanes.
+    /// `None` if the field does not support n points, or the processor lacks the instructions of the
+    /// lanes.
     fn new(n: usize) -> Option<Self> {
         let instructions = V::instructions()?;
         let shape = Shape::new(n, V::WIDTH)?;
@@ -143,7 +140,7 @@ impl<V: Lanes> Tables<V> {
         work
     }
 
-    /// The coefficients of Σ ± x·y.
+    /// Computes the coefficients of Σ ± x·y.
     fn sum(&self, pool: &Pool, spectra: &[Vec<V>], terms: &[Term]) -> Vec<u64> {
         let mut work =
             vec![V::splat(self.instructions, 0); self.shape.rows / V::WIDTH * self.shape.pitch()];
@@ -208,7 +205,7 @@ impl<V: Lanes> Kernel<V> for Columns<'_, V> {
     }
 }
 
-/// The row of Σ ± x·y, transformed back.
+/// One row of Σ ± x·y, transformed back.
 struct Rows<'a, V: Lanes> {
     tables: &'a Tables<V>,
     spectra: &'a [Vec<V>],

@@ -1,12 +1,11 @@
-//! In-place transforms of 2^k, 3·2^k and 5·2^k points, one in every lane.
+//! In-place transforms of 2^k, 3·2^k and 5·2^k points, one transform in each lane.
 //!
-//! Forward by decimation in frequency, X_k = Σ_j x_j·ω^(jk), leaves the
-//! spectrum in the order [`Fft::spectrum`]; the inverse, by decimation in time
-//! and without the factor 1/n, takes it in that order. No reordering is done.
+//! The forward transform X_k = Σ_j x_j·ω^(jk), by decimation in frequency, leaves the spectrum in the
+//! order [`Fft::spectrum`]. The inverse, by decimation in time and without the factor 1/n, expects this
+//! order. No reordering is done.
 //!
-//! Lengths from 128 up begin with passes of radix 2 to 16 whose twiddles come
-//! from tables, until blocks of at most 64 points are left, where every twiddle
-//! is a power of ω_64 = 8: a shift.
+//! Lengths of 128 and more begin with passes of radix 2 to 16 whose twiddles come from tables, until
+//! blocks of at most 64 points are left. In these every twiddle is a power of ω_64 = 8: a shift.
 
 use super::butterfly::{dft2, dft4, dft8, dft16};
 use super::lanes::{Kernel, Lanes};
@@ -16,7 +15,7 @@ use warpint_arith::goldilocks as field;
 /// Tables for one length.
 pub struct Fft {
     len: usize,
-    /// The pass of radix 3 or 5 that comes first, if one divides the length.
+    /// The initial pass of radix 3 or 5, if one of them divides the length.
     odd: Option<OddPass>,
     passes: Vec<Pass>,
 }
@@ -63,7 +62,7 @@ impl Fft {
         let mut passes = vec![];
         let mut block = power;
         while block > 64 {
-            // The fewest passes: 16 and 8 while much is left, then what fits.
+            // Minimises the number of passes: 16 and 8 as long as possible, then the rest.
             let radix = match block / 64 {
                 r @ (2 | 4 | 8 | 16) => r,
                 32 => 4,
@@ -75,15 +74,15 @@ impl Fft {
         Some(Self { len: n, odd: OddPass::new(n), passes })
     }
 
-    /// The index k whose X_k the forward transform leaves at each position.
+    /// The frequency k of X_k at each position after the forward transform.
     #[must_use]
     pub fn spectrum(&self) -> Vec<usize> {
         let mut radices = vec![OddPass::radix_of(self.len)];
         radices.extend(self.passes.iter().map(|pass| pass.radix));
         let shifts = self.len / radices.iter().product::<usize>();
         radices.extend(shift_radices(shifts));
-        // A pass of radix r puts the k ≡ m mod r into part m, which holds
-        // their quotients in the order of what follows.
+        // A pass of radix r collects the k ≡ m mod r in part m, which holds their quotients in the
+        // order of the following passes.
         let mut order = vec![0];
         for r in radices.into_iter().rev() {
             order = (0..r).flat_map(|m| order.iter().map(move |k| m + r * k)).collect();
@@ -94,7 +93,7 @@ impl Fft {
     /// The forward transform.
     ///
     /// # Panics
-    /// If there are not n entries.
+    /// If `x` does not have n entries.
     pub fn forward<V: Lanes>(&self, x: &mut [V]) {
         assert!(x.len() == self.len);
         V::enter(Forward { fft: self, x });
@@ -103,15 +102,14 @@ impl Fft {
     /// n times the inverse transform.
     ///
     /// # Panics
-    /// If there are not n entries.
+    /// If `x` does not have n entries.
     pub fn inverse<V: Lanes>(&self, x: &mut [V]) {
         assert!(x.len() == self.len);
         V::enter(Inverse { fft: self, x });
     }
 }
 
-/// A kernel of its own, so that its long code is compiled once and not in every
-/// place that transforms something.
+/// A separate kernel, so that its long code is compiled once instead of at every call.
 struct Forward<'a, V> {
     fft: &'a Fft,
     x: &'a mut [V],
@@ -176,8 +174,7 @@ impl<V: Lanes> Kernel<V> for Inverse<'_, V> {
     }
 }
 
-/// x_j for j = 0, n/r, 2n/r …: the inputs of butterfly 0; butterfly i takes
-/// the i-th entry of each part.
+/// x_j for j = 0, n/r, 2n/r …: the inputs of butterfly 0. Butterfly i uses entry i of each part.
 #[inline(always)]
 pub(super) fn parts<V, const R: usize>(x: &mut [V]) -> [&mut [V]; R] {
     let h = x.len() / R;
@@ -237,7 +234,7 @@ fn shift_radices(block: usize) -> Vec<usize> {
     if block <= 8 { vec![block] } else { vec![block / 8, 8] }
 }
 
-/// The forward transform of a block of at most 64 points, by shifts only.
+/// The forward transform of a block of at most 64 points, by shifts alone.
 #[inline(always)]
 fn forward_shifts<V: Lanes>(x: &mut [V]) {
     match x.len() {
@@ -251,7 +248,7 @@ fn forward_shifts<V: Lanes>(x: &mut [V]) {
     }
 }
 
-/// 64 or fewer times the inverse of [`forward_shifts`].
+/// The inverse of [`forward_shifts`] times the number of points, at most 64.
 #[inline(always)]
 fn inverse_shifts<V: Lanes>(x: &mut [V]) {
     match x.len() {

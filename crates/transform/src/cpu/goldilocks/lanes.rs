@@ -1,22 +1,21 @@
-//! One or several field elements side by side: what the transforms are written in.
+//! One or several field elements side by side: the interface on which the transforms are built.
 
 use warpint_arith::goldilocks as field;
 
-/// `WIDTH` canonical elements of the field, operated on lane by lane.
+/// `WIDTH` canonical elements of the field, processed lane by lane.
 ///
-/// An implementation may keep them in a form of its own; a *factor* is a
-/// multiplicand kept ready for [`Lanes::mul`]. Slices given to a method have
-/// `WIDTH` entries.
+/// An implementation may store them in a form of its own; a *factor* is a multiplicand prepared for
+/// [`Lanes::mul`]. Slices passed to a method have `WIDTH` entries.
 pub trait Lanes: Copy + Send + Sync + 'static {
-    /// W, the number of lanes: a power of two.
+    /// The number W of lanes: a power of two.
     const WIDTH: usize;
     /// W canonical multiplicands.
     type Factor: Copy + Send + Sync;
-    /// Evidence that this processor has the instructions of this type. Elements and factors are made with it
-    /// only, and so are evidence themselves.
+    /// A proof that this processor has the instructions of this type. Elements and factors can only be
+    /// made with it, and so are proofs themselves.
     type Instructions: Copy + Send + Sync;
 
-    /// The evidence; `None` where the instructions are missing.
+    /// The proof; `None` if the instructions are missing.
     fn instructions() -> Option<Self::Instructions>;
 
     /// Runs a kernel compiled for this type's instructions.
@@ -27,11 +26,11 @@ pub trait Lanes: Copy + Send + Sync + 'static {
 
     /// The same canonical element in every lane.
     fn splat(instructions: Self::Instructions, x: u64) -> Self;
-    /// The canonical elements.
+    /// Loads canonical elements.
     fn elements(instructions: Self::Instructions, x: &[u64]) -> Self;
-    /// Writes the canonical elements out.
+    /// Stores the canonical elements.
     fn store(self, out: &mut [u64]);
-    /// The canonical multiplicands.
+    /// Loads canonical multiplicands.
     fn factors(instructions: Self::Instructions, x: &[u64]) -> Self::Factor;
 
     /// a + b.
@@ -40,21 +39,20 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     fn sub(self, b: Self) -> Self;
     /// a·w.
     fn mul(self, w: Self::Factor) -> Self;
-    /// a·w, the same canonical w in every lane.
+    /// a·w, for the same canonical w in every lane.
     fn scale(self, w: u64) -> Self;
     /// a as a factor.
     fn to_factor(self) -> Self::Factor;
-    /// 2^k·a, 0 ≤ k < 192: by shifts, cheap when k is known to the compiler.
+    /// 2^k·a, 0 ≤ k < 192, by shifts; cheap if k is a compile-time constant.
     fn mul_pow2(self, k: u32) -> Self;
-    /// Transposes a W × W square: lane i of entry j against lane j of entry i.
+    /// Transposes a W × W square: exchanges lane i of entry j and lane j of entry i.
     fn transpose(square: &mut [Self]);
 }
 
-/// A computation over lanes of type `V`; `run` must be `#[inline(always)]`, as
-/// must all that it calls with `V` in hand, to be compiled for `V`'s
-/// instructions.
+/// A computation over lanes of type `V`. `run` and everything generic in `V` that it calls must be
+/// `#[inline(always)]`, so that they are compiled with `V`'s instruction set.
 pub trait Kernel<V> {
-    /// The computation.
+    /// Executes the computation.
     fn run(self);
 }
 

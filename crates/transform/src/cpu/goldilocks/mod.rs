@@ -1,16 +1,17 @@
-//! Transforms modulo q = 2^64 − 2^32 + 1 of 2^k, 3·2^k and 5·2^k points (Hérault 2025, §2–4), whose
-//! short ones are shifts: 2 has order 192.
+//! Transforms modulo q = 2^64 − 2^32 + 1 of 2^k, 3·2^k and 5·2^k points (Hérault 2025, §2–4). Short
+//! ones need only shifts, because 2 has order 192.
 //!
 //! | file | subject |
 //! |---|---|
 //! | `lanes`, `avx2` | one element, and four side by side |
 //! | `butterfly`, `odd`, `fft` | short transforms in registers, the radices 3 and 5, and a whole column or row |
-//! | `shape`, `columns` | N = rows × columns, and the way from columns to rows and back |
-//! | `cyclic` | convolutions of natural numbers, cut into digits |
-//! | `pool`, `shared` | threads, and a slice they share |
+//! | `shape`, `columns` | N = rows × columns, and the step between columns and rows |
+//! | `cyclic` | convolutions of natural numbers, split into digits |
+//! | `pool`, `shared` | threads, and a slice shared by them |
 //!
-//! A product of many points is for its caller to put together of columns and rows ([`Shape`],
-//! [`ColumnPass`], [`Fft`]): what is done with the entries between them differs. [`cyclic`](cyclic()) does nothing.
+//! Callers compose a convolution of many points from columns and rows themselves ([`Shape`],
+//! [`ColumnPass`], [`Fft`]), because the processing of entries between the two differs.
+//! [`cyclic`](cyclic()) needs no such processing.
 
 #[cfg(target_arch = "x86_64")]
 pub mod avx2;

@@ -1,4 +1,4 @@
-//! The pass that takes the factor 3 or 5 of a length, before those of 2.
+//! The pass for the factor 3 or 5 of a length, which precedes the passes for factors of 2.
 
 use super::butterfly::{Fifth, dft3};
 use super::fft::{Pass, parts};
@@ -7,13 +7,13 @@ use warpint_arith::goldilocks as field;
 
 /// A pass of radix 3 or 5 over all points.
 pub(super) struct OddPass {
-    /// The constants of five points; none for three.
+    /// The constants for radix 5; none for radix 3.
     fifth: Option<Fifth>,
     pass: Pass,
 }
 
 impl OddPass {
-    /// The odd radix of a length of n points, 1 if there is none.
+    /// The odd radix of a length of n points; 1 if there is none.
     pub(super) fn radix_of(n: usize) -> usize {
         [5, 3].into_iter().find(|r| n.is_multiple_of(*r)).unwrap_or(1)
     }

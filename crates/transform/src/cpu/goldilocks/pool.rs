@@ -1,11 +1,10 @@
-//! Work spread over threads, or done at once by the caller.
+//! Runs work on several threads, or directly on the caller's.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
-/// Ranges handed out per thread: a few, so that a thread that is held up does
-/// not hold up the others.
+/// Ranges per thread: several, so that a delayed thread does not delay the others.
 const RANGES_PER_THREAD: usize = 4;
 
 /// Threads for passes over the entries of transforms.
@@ -15,14 +14,14 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// As many threads; one, or threads that cannot be had, mean the caller's.
+    /// A pool of `threads` threads. The caller's thread is used for 1, or if threads cannot be created.
     #[must_use]
     pub fn new(threads: usize) -> Self {
         let pool = || rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok();
         Self { threads: if threads > 1 { pool() } else { None } }
     }
 
-    /// `work` on `0..n` in ranges, results in ascending order.
+    /// Runs `work` on `0..n` in ranges; results are in ascending order.
     pub fn each_range<R: Send>(
         &self,
         n: usize,
@@ -36,7 +35,7 @@ impl Pool {
         pool.install(|| (0..ranges).into_par_iter().map(|i| work(range(i))).collect())
     }
 
-    /// `work` on each of `0..n` as a job of its own, results in ascending order.
+    /// Runs `work` on each of `0..n` as a separate job; results are in ascending order.
     pub fn each<R: Send>(&self, n: usize, work: impl Fn(usize) -> R + Sync + Send) -> Vec<R> {
         match &self.threads {
             None => (0..n).map(work).collect(),
@@ -44,7 +43,7 @@ impl Pool {
         }
     }
 
-    /// `work` on one of the threads, from where the others are quickly called.
+    /// Runs `work` on one of the threads, from which jobs for the others start quickly.
     pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.threads {
             None => work(),
@@ -52,7 +51,7 @@ impl Pool {
         }
     }
 
-    /// `work` on each chunk of `len` entries, with its number.
+    /// Runs `work` on each chunk of `len` entries, with its index.
     pub fn each_chunk<T: Send>(
         &self,
         data: &mut [T],

@@ -1,16 +1,16 @@
-//! How N words are cut into rows and columns.
+//! Splits N words into rows and columns.
 
 use super::odd::OddPass;
 
-/// Columns that go through a pass together: enough that their digits fill half a
-/// cache line, few enough that columns of 320 stay in the first-level cache.
+/// Columns that are processed together in a pass: enough that their digits fill half a cache line, few
+/// enough that columns of 320 points fit the first-level cache.
 const TILE: usize = 8;
 
-/// Extra entries at the end of a group of rows, against addresses that differ by
-/// a power of two and crowd the same cache sets.
+/// Padding at the end of a group of rows, which avoids addresses that differ by a power of two and
+/// compete for the same cache sets.
 const PAD: usize = 16;
 
-/// N = R·C: word r·C + c stands in row r and column c.
+/// N = R·C: word r·C + c is in row r and column c.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     /// R = 2^a, 3·2^a or 5·2^a, the length of a column.
@@ -20,13 +20,13 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The cut for N = 2^k, 3·2^k or 5·2^k words and lanes of width W; `None` if N is
-    /// too small to fill the lanes.
+    /// The shape for N = 2^k, 3·2^k or 5·2^k words and lanes of width W; `None` if N is too small to
+    /// fill the lanes.
     ///
-    /// W adjacent columns, and W adjacent rows, go through the transforms side
-    /// by side, so W must divide both. A row is as long as a column as far as
-    /// this leaves both in the first-level cache and as many points as possible
-    /// to blocks of 64, which need no multiplications.
+    /// W adjacent columns, and W adjacent rows, are transformed side by side, so W must divide both R
+    /// and C. The length of a row is as close to that of a column as possible, provided that both fit
+    /// the first-level cache and as many points as possible are in blocks of 64, which need no
+    /// multiplications.
     #[must_use]
     pub fn new(n: usize, width: usize) -> Option<Self> {
         let odd = OddPass::radix_of(n);
@@ -48,17 +48,17 @@ impl Shape {
         fits.then_some(Self { rows, columns })
     }
 
-    /// Columns that go through a pass together.
+    /// The number of columns that are processed together in a pass.
     #[must_use]
     #[inline]
     pub fn tile(&self) -> usize {
         TILE.min(self.columns)
     }
 
-    /// Entries from one group of rows to the next in a spectrum.
+    /// The distance in entries from one group of rows to the next in a spectrum.
     ///
     /// A *spectrum* for lanes of width W is a vector of R/W groups of [`Shape::pitch`] entries, more
-    /// than C; lane i of entry c in group g belongs to row position g·W + i and column c.
+    /// than C. Lane i of entry c in group g belongs to row position g·W + i and column c.
     #[must_use]
     #[inline]
     pub fn pitch(&self) -> usize {

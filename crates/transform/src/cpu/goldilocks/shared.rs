@@ -1,8 +1,8 @@
-//! A slice that several threads write to, each in places of its own.
+//! A slice to which several threads write, each in places of its own.
 
 use std::marker::PhantomData;
 
-/// Like `&mut [T]`, but its pieces are handed out on trust.
+/// Like `&mut [T]`, but the caller must ensure that pieces in use do not overlap.
 pub struct Shared<'a, T> {
     start: *mut T,
     len: usize,
@@ -14,7 +14,7 @@ pub struct Shared<'a, T> {
 unsafe impl<T: Send> Sync for Shared<'_, T> {}
 
 impl<'a, T> Shared<'a, T> {
-    /// The slice, to be handed out in pieces.
+    /// Shares the slice.
     #[must_use]
     pub fn new(slice: &'a mut [T]) -> Self {
         Self { start: slice.as_mut_ptr(), len: slice.len(), slice: PhantomData }
@@ -31,7 +31,7 @@ impl<'a, T> Shared<'a, T> {
     #[expect(clippy::mut_from_ref, reason = "disjointness is the caller's promise")]
     pub unsafe fn piece(&self, at: usize, len: usize) -> &mut [T] {
         assert!(at <= self.len && len <= self.len - at);
-        // SAFETY: in bounds, and not otherwise borrowed by the caller's promise.
+        // SAFETY: in bounds, and not otherwise borrowed, as the caller promises.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(at), len) }
     }
 }

@@ -1,14 +1,15 @@
 //! Transforms modulo many primes below 2^50 at once, on doubles.
 //!
-//! X_i = Σ_j x_j·ω^(ij) modulo each of S primes, N = 2^m points and a batch of vectors. A transform of up to 2^12
-//! points is one pass over memory, one of up to 2^24 is two: columns of 2^(m − 12) points, then rows of 2^12, with
-//! the products by powers of ω between them in the first pass (Gentleman and Sande 1966; Bailey 1990, *FFTs in
-//! external or hierarchical memory*). A product of a vector and a fixed spectrum is one more: the rows'
-//! pass does all from the spectrum to the product's rows.
+//! X_i = Σ_j x_j·ω^(ij) modulo each of S primes, for N = 2^m points and a batch of vectors. A transform
+//! of up to 2^12 points is one pass over memory, one of up to 2^24 points two: columns of 2^(m − 12)
+//! points, then rows of 2^12, with the products by powers of ω between them in the first pass
+//! (Gentleman and Sande 1966; Bailey 1990, *FFTs in external or hierarchical memory*). A product of a
+//! vector and a fixed spectrum takes one pass more, because the rows' pass computes both the forward
+//! transform of the rows and the rows of the product.
 //!
 //! # Layout
-//! Residues are doubles, element i of vector b modulo prime s at s·stride + b·N + i,
-//! [`stride`](Ntt50::stride) at least batch·N. Spectra are in an order of their own:
+//! Residues are doubles; element i of vector b modulo prime s is at s·stride + b·N + i, where
+//! [`stride`](Ntt50::stride) is at least batch·N. Spectra are in an order of their own:
 //! [`frequency`](Plan::frequency).
 
 mod shape;
@@ -24,39 +25,39 @@ use warpint_device::{
 use crate::Plan;
 use shape::{Rows, Shape, row_tile};
 
-/// Why there is no such transform, or why it failed.
+/// The reason why a transform cannot be planned, or failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Ntt50Error {
-    /// A prime without roots.
-    #[error("{prime} has no 2^{log2}-th root of unity: take primes for this length")]
+    /// A prime lacks the root of unity.
+    #[error("the field of {prime} has no 2^{log2}-th root of unity: choose primes for this length")]
     NoRoot {
         /// The prime.
         prime: u64,
-        /// m.
+        /// The exponent m.
         log2: u32,
     },
-    /// A length, batch or number of primes that is not possible.
+    /// The length, the batch or the number of primes is out of range.
     #[error(
-        "{batch} transforms of 2^{log2} points modulo {primes} primes: possible are 2^1 to 2^24 points, at \
-         most 2^32 in a batch, 1 to 65535 primes"
+        "cannot plan {batch} transforms of 2^{log2} points modulo {primes} primes: the limits are 2^1 to \
+         2^24 points, at most 2^32 in a batch, and 1 to 65535 primes"
     )]
     Size {
-        /// m.
+        /// The exponent m.
         log2: u32,
-        /// Vectors.
+        /// The number of vectors.
         batch: usize,
-        /// S.
+        /// The number S of primes.
         primes: usize,
     },
-    /// A buffer of another length.
-    #[error("{what} of {found} elements, where {wanted} are needed: see the plan's layout")]
+    /// A buffer has the wrong length.
+    #[error("{what}: {found} elements, but the plan's layout requires {wanted}")]
     Length {
-        /// Which buffer.
+        /// The name of the buffer.
         what: &'static str,
-        /// Its length.
+        /// The length of the buffer.
         found: usize,
-        /// What it should be.
+        /// The length required.
         wanted: usize,
     },
     /// The device failed.
@@ -65,7 +66,7 @@ pub enum Ntt50Error {
 }
 
 impl Ntt50Error {
-    /// What kind of error it is.
+    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -75,11 +76,11 @@ impl Ntt50Error {
     }
 }
 
-/// The most points of a row.
+/// log2 of the largest number of points of a row.
 const MOST_ROW: u32 = 12;
 const MOST: u32 = 24;
 
-/// Tables of one direction.
+/// The tables of one direction.
 #[derive(Debug)]
 struct Tables {
     rows: Buffer<[f64; 2]>,
@@ -94,17 +95,17 @@ struct ColumnTables {
     kernel: Kernel,
 }
 
-/// Transforms of one length modulo some primes.
+/// Transforms of one length modulo several primes.
 ///
-/// With |x_j| ≤ p or |X_i| ≤ p for elements that come, results are from 0 to p − 1. A transform or its inverse is a
-/// pass over memory for up to 2^12 points, two for more.
+/// If the input satisfies |x_j| ≤ p or |X_i| ≤ p, results are from 0 to p − 1. A transform or its
+/// inverse is one pass over memory for up to 2^12 points, and two for more.
 #[derive(Debug)]
 pub struct Ntt50 {
     fields: Vec<F50>,
     log2: u32,
     /// log2 of the points of a row.
     row: u32,
-    /// Columns of a tile, as a logarithm.
+    /// log2 of the columns of a tile.
     inner: u32,
     batch: usize,
     stride: usize,
@@ -118,11 +119,11 @@ pub struct Ntt50 {
 }
 
 impl Ntt50 {
-    /// A plan for `batch` vectors of 2^log2 points modulo these primes.
+    /// Plans transforms of `batch` vectors of 2^log2 points modulo these primes.
     ///
     /// # Errors
-    /// log2 is not from 1 to 24, the batch has no vector or more than 2^32 points, there is no prime or
-    /// more than 65,535, or one without roots; the device fails.
+    /// log2 is not from 1 to 24; the batch has no vector or more than 2^32 points; there is no prime,
+    /// more than 65,535, or one without the root of unity; the device fails.
     pub fn new(
         device: &Device,
         fields: &[F50],
@@ -132,7 +133,7 @@ impl Ntt50 {
         Self::with_rows(device, fields, log2, batch, MOST_ROW)
     }
 
-    /// The same with rows of at most 2^most points.
+    /// [`Self::new`] with rows of at most 2^most points.
     fn with_rows(
         device: &Device,
         fields: &[F50],
@@ -191,13 +192,13 @@ impl Ntt50 {
         })
     }
 
-    /// The primes.
+    /// The primes of the plan.
     #[must_use]
     pub fn fields(&self) -> &[F50] {
         &self.fields
     }
 
-    /// Elements of memory for each prime: batch·N, and more up to a whole tile.
+    /// The elements of memory for each prime: batch·N, rounded up to whole tiles.
     #[must_use]
     pub fn stride(&self) -> usize {
         self.stride
@@ -209,15 +210,16 @@ impl Ntt50 {
         &self.constants
     }
 
-    /// x ← X/N, 0 ≤ X_i/N < p: what [`Self::multiply`] takes.
+    /// Computes x ← X/N, 0 ≤ X_i/N < p: the input of [`Self::multiply`].
     ///
     /// # Errors
-    /// The buffer is of another length, or the device fails.
+    /// The buffer has the wrong length, or the device fails.
     pub fn spectrum(&self, data: &mut Buffer<f64>) -> Result<(), Ntt50Error> {
         self.transform_times(data, &self.part, false)
     }
 
-    /// X, or with `inverse` N·x, times a factor of each prime; see [`warpint_arith::f50::Factor::constants`].
+    /// Computes X, or with `inverse` N·x, times one factor per prime; see
+    /// [`warpint_arith::f50::Factor::constants`].
     pub(crate) fn transform_times(
         &self,
         data: &mut Buffer<f64>,
@@ -235,13 +237,14 @@ impl Ntt50 {
         }
     }
 
-    /// x ← the cyclic convolution of x and the vector of a [`Self::spectrum`], which is of as many vectors, or of
-    /// those of one tile again and again: of max(1, 2^11/N) vectors. 0 ≤ x < p.
+    /// Computes x ← the cyclic convolution of x and the vector of a [`Self::spectrum`], 0 ≤ x < p. The
+    /// spectrum has as many vectors as x, or those of one tile, max(1, 2^11/N) vectors, which are used
+    /// in rotation.
     ///
-    /// Cost: a pass over memory for up to 2^12 points, three for more.
+    /// Cost: one pass over memory for up to 2^12 points, three for more.
     ///
     /// # Errors
-    /// A buffer is of another length, or the device fails.
+    /// A buffer has the wrong length, or the device fails.
     pub fn multiply(
         &self,
         data: &mut Buffer<f64>,
@@ -258,10 +261,11 @@ impl Ntt50 {
         self.columns(&self.back, data)
     }
 
-    /// to ← spectra in natural order: X_i of vector b modulo prime s at s·stride + b·N + i. Cost: a pass over memory.
+    /// Computes to ← spectra in natural order: X_i of vector b modulo prime s at s·stride + b·N + i.
+    /// Cost: one pass over memory.
     ///
     /// # Errors
-    /// A buffer is of another length, or the device fails.
+    /// A buffer has the wrong length, or the device fails.
     pub fn natural(&self, spectra: &Buffer<f64>, to: &mut Buffer<f64>) -> Result<(), Ntt50Error> {
         has("spectra", spectra.len(), self.size())?;
         has("ordered spectra", to.len(), self.size())?;
@@ -277,11 +281,11 @@ impl Ntt50 {
         };
         let args =
             [to.into(), spectra.into(), Arg::U64(self.stride as u64), Arg::U64(count as u64)];
-        // SAFETY: both have a stride for each prime, and a stride has `count` elements at least.
+        // SAFETY: both have a stride for each prime, and a stride has at least `count` elements.
         Ok(unsafe { self.order.launch(launch, &args) }?)
     }
 
-    /// The transforms of columns, if there are any.
+    /// Transforms the columns, if the plan has columns.
     fn columns(&self, tables: &Tables, data: Cells<'_, f64>) -> Result<(), Ntt50Error> {
         has("residues", data.len(), self.size())?;
         let Some(columns) = &tables.columns else { return Ok(()) };
@@ -296,15 +300,16 @@ impl Ntt50 {
             (&columns.high).into(),
             Arg::U64(self.stride as u64),
         ];
-        // SAFETY: there is a stride for each prime, and in it the batch's columns; constants and tables were made
-        // for the plan.
+        // SAFETY: the data have a stride for each prime, which contains the batch's columns; constants
+        // and tables were made for the plan.
         Ok(unsafe { columns.kernel.launch(self.shape_of(blocks, shape), &args) }?)
     }
 
-    /// The transforms of rows; only products read a spectrum, of so many elements for each prime.
+    /// Transforms the rows. Only products read a spectrum, of `spectrum_stride` elements for each
+    /// prime.
     ///
     /// # Panics
-    /// If the spectrum has fewer, or there are not as many factors as primes.
+    /// If the spectrum has fewer, or the number of factors is not the number of primes.
     fn launch_rows(
         &self,
         what: Rows,
@@ -330,8 +335,8 @@ impl Ntt50 {
             Arg::U32((spectrum_stride / tile) as u32),
         ];
         let blocks = (self.stride / tile) as u32;
-        // SAFETY: there is a stride for each prime, which is a multiple of a tile, a factor, and a spectrum of which the
-        // kernel takes whole tiles; constants and tables were made for the plan.
+        // SAFETY: the data have a stride for each prime, which is a multiple of a tile, a factor, and a
+        // spectrum of which the kernel reads whole tiles; constants and tables were made for the plan.
         Ok(unsafe { self.rows[what as usize].launch(self.shape_of(blocks, shape), &args) }?)
     }
 
@@ -362,7 +367,7 @@ impl Plan for Ntt50 {
         self.batch
     }
 
-    /// S·stride.
+    /// The number of elements of a buffer: S·stride.
     fn size(&self) -> usize {
         self.fields.len() * self.stride
     }
@@ -390,7 +395,7 @@ impl Plan for Ntt50 {
         self.multiply(a, b)
     }
 
-    /// A place of a prime's spectra.
+    /// The frequency at a place of one prime's spectra.
     fn frequency(&self, place: usize) -> Option<(usize, usize)> {
         let tile = 1 << row_tile(self.row);
         let (t, thread) = (place % tile / (tile / 16), place % (tile / 16));
@@ -402,7 +407,8 @@ impl Plan for Ntt50 {
     }
 }
 
-/// The sources of all kernels, one of each kind, for blocks of so many bytes of shared memory.
+/// The sources of all kernels, one of each kind, for blocks with `shared_memory` bytes of shared
+/// memory.
 #[must_use]
 pub fn sources(shared_memory: u32) -> Vec<Source> {
     shape::shipped(shared_memory)

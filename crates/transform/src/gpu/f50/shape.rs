@@ -1,11 +1,11 @@
-//! How the kernels are specialised.
+//! The specialisation of the kernels.
 
 use warpint_device::{Device, DeviceError, Kernel, Source, common};
 
 use super::super::HEADERS;
 use super::tables::rounds;
 
-/// What a kernel of rows does.
+/// The task of a kernel for rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rows {
     Forward,
@@ -16,25 +16,25 @@ pub(super) enum Rows {
 /// A specialised kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// Lines of 2^stages neighbours, and whether they are all of a transform.
+    /// Contiguous lines of 2^stages points; `whole` if a line is a whole transform.
     Rows { what: Rows, stages: u32, whole: bool },
-    /// Columns of 2^stages points of rows of 2^row, 2^inner columns a tile.
+    /// Columns of 2^stages points, in rows of 2^row points, 2^inner columns per tile.
     Columns { inverse: bool, stages: u32, row: u32, inner: u32 },
 }
 
-/// The log2 of the points of a tile, at least.
+/// The least log2 of the points of a tile.
 const LEAST_TILE: u32 = 11;
 
-/// Elements that come are within so many p/64, but for columns back.
+/// Input elements are within BEGIN/64·p, except those of inverse column transforms.
 const BEGIN: u32 = 64;
 
-/// Rows of so many points have tiles of so many.
+/// log2 of the points of a tile for rows of 2^stages points.
 pub(super) fn row_tile(stages: u32) -> u32 {
     stages.max(LEAST_TILE)
 }
 
-/// Columns side by side in a tile of columns of 2^stages points of rows of 2^row, as a logarithm: pieces of 64
-/// bytes or more of up to 2^11 rows, of 32 beyond.
+/// log2 of the adjacent columns in a tile of columns of 2^stages points, in rows of 2^row points:
+/// contiguous pieces of at least 64 bytes for up to 2^11 rows, of 32 bytes for more.
 pub(super) fn neighbours(stages: u32, row: u32, shared_memory: u32) -> u32 {
     let wanted = (stages + 3).clamp(12, 14);
     let fits = (0..=wanted).rev().find(|&log2| tile_bytes(log2) <= shared_memory).unwrap_or(0);
@@ -107,10 +107,10 @@ impl Shape {
     }
 }
 
-/// Threads of a block that puts spectra in order.
+/// Threads of a block of the kernel that reorders spectra.
 pub(super) const ORDER_THREADS: u32 = 256;
 
-/// The kernel that puts spectra of 2^log2 points in order.
+/// The kernel that reorders spectra of 2^log2 points.
 pub(super) fn order(log2: u32, row: u32) -> Source {
     let text = include_str!("../../../kernels/f50_order.cu");
     Source::new("f50_order.cu", text, &["order"])
@@ -120,7 +120,7 @@ pub(super) fn order(log2: u32, row: u32) -> Source {
         .define("THREADS", ORDER_THREADS)
 }
 
-/// The sources of all kernels: rows of some lengths, and columns beside them.
+/// The sources of all kernels: rows of several lengths, and columns to go with them.
 pub(super) fn shipped(shared_memory: u32) -> Vec<Source> {
     let mut shapes = vec![];
     for stages in [3, 8, 11, 12] {

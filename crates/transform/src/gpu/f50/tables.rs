@@ -3,7 +3,8 @@
 use rayon::prelude::*;
 use warpint_arith::f50::F50;
 
-/// ω(0), …, ω(log2), or their inverses; at most p in size. `None` if there are none.
+/// ω(0), …, ω(log2), or their inverses, of absolute value at most p. `None` if the field lacks these
+/// roots.
 pub(super) fn roots(field: F50, log2: u32, inverse: bool) -> Option<Vec<f64>> {
     let mut root = field.root_of_unity(log2)?;
     if inverse {
@@ -18,7 +19,7 @@ pub(super) fn roots(field: F50, log2: u32, inverse: bool) -> Option<Vec<f64>> {
     Some(all)
 }
 
-/// Stages of each round of a line of 2^stages points: four in the last one, if there are so many.
+/// The stages of each round of a line of 2^stages points: four in the last round if possible.
 pub(super) fn rounds(stages: u32) -> Vec<u32> {
     let last = stages.min(4);
     let others = (stages - last).div_ceil(4);
@@ -28,10 +29,10 @@ pub(super) fn rounds(stages: u32) -> Vec<u32> {
     rounds
 }
 
-/// For every prime 2^stages factors as `f50_tile.cuh` has them, from the roots of each.
+/// For every prime, 2^stages factors from its roots, in the layout of `f50_tile.cuh`.
 pub(super) fn line(fields: &[F50], roots: &[Vec<f64>], stages: u32) -> Vec<[f64; 2]> {
     let one = |(&field, roots): (&F50, &Vec<f64>)| {
-        // Of block c in reversed order: w(c + 2^t) = w(c)·ω(t + 2).
+        // The w of block c in reversed order: w(c + 2^t) = w(c)·ω(t + 2).
         let mut w = vec![1.0];
         for t in 0..stages.saturating_sub(1) {
             let more: Vec<f64> = w.iter().map(|&x| field.mul(x, roots[t as usize + 2])).collect();
@@ -54,7 +55,7 @@ pub(super) fn line(fields: &[F50], roots: &[Vec<f64>], stages: u32) -> Vec<[f64;
     fields.par_iter().zip(roots).flat_map_iter(one).collect()
 }
 
-/// For every prime ω^i, i < 2^low, at most p/2 in size, ω = ω(log2).
+/// For every prime, ω^i, i < 2^low, of absolute value at most p/2, ω = ω(log2).
 pub(super) fn low_powers(fields: &[F50], roots: &[Vec<f64>], log2: u32, low: u32) -> Vec<f64> {
     let one = |(&field, roots): (&F50, &Vec<f64>)| {
         powers(field, roots[log2 as usize], 1 << low).map(move |x| field.factor(x).constants()[0])
@@ -62,7 +63,7 @@ pub(super) fn low_powers(fields: &[F50], roots: &[Vec<f64>], log2: u32, low: u32
     fields.par_iter().zip(roots).flat_map_iter(one).collect()
 }
 
-/// For every prime ω^(i·2^low) as factors, i < 2^(log2 − low).
+/// For every prime, ω^(i·2^low) as factors, i < 2^(log2 − low).
 pub(super) fn high_powers(
     fields: &[F50],
     roots: &[Vec<f64>],

@@ -1,4 +1,4 @@
-//! Transforms on the simulator, against the definition.
+//! Compares transforms on the simulator with the definition.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -12,7 +12,7 @@ fn residues(rng: &mut ChaCha8Rng, plan: &Ntt50) -> Vec<f64> {
     for (field, row) in plan.fields().iter().zip(all.chunks_mut(plan.stride())) {
         let p = field.modulus();
         for (i, x) in row.iter_mut().enumerate() {
-            // All that may come is within p.
+            // Inputs are within p.
             *x = match (i >> plan.log2()) % 3 {
                 0 => rng.random_range(-(p as i64)..=p as i64) as f64,
                 1 => (p - 1) as f64,
@@ -58,7 +58,7 @@ fn check(log2: u32, most: u32, batch: usize, count: usize) {
             assert_eq!(found, expected as f64, "2^{log2} points, X_{i} of {vector} mod {p}");
         }
     }
-    // There and back.
+    // Forward and inverse.
     plan.inverse(&mut data).unwrap();
     let back = data.download().unwrap();
     for (s, &field) in fields.iter().enumerate() {
@@ -127,7 +127,7 @@ fn a_spectrum_again_and_again() {
             Ntt50::new(&device, &fields, log2, batch).unwrap(),
             Ntt50::new(&device, &fields, log2, (1 << 11 >> log2).max(1)).unwrap(),
         );
-        // x turned by one.
+        // x rotated by one.
         let mut shift = vec![0.0; fixed.size()];
         shift.iter_mut().skip(1).step_by(n).for_each(|x| *x = 1.0);
         let mut spectrum = device.upload(&shift).unwrap();

@@ -1,4 +1,4 @@
-//! What a transform consists of: for benches.
+//! The parts of a transform, for benchmarks.
 
 use warpint_device::Buffer;
 
@@ -7,8 +7,8 @@ use super::shape::has_spectra;
 use super::twiddles::{Pass, Twiddles};
 use crate::Plan;
 
-/// The passes of a plan without their products by twiddles. What they compute is no transform; their time is
-/// that of sums, rotations and memory.
+/// The passes of a plan without their products by twiddles. Their result is not a transform; their time
+/// is that of sums, rotations and memory accesses.
 #[derive(Debug)]
 pub struct Butterflies<'a> {
     plan: &'a GfnFft,
@@ -16,17 +16,17 @@ pub struct Butterflies<'a> {
 }
 
 impl Butterflies<'_> {
-    /// Submits them.
+    /// Submits the passes.
     ///
     /// # Errors
-    /// A vector has another length than those of the plan, or the device fails.
+    /// A vector does not have the plan's length, or the device fails.
     pub fn run(&self, x: &Buffer<u64>, out: &mut Buffer<u64>) -> Result<(), GfnFftError> {
         self.plan.run(&self.passes, None, x, out)
     }
 }
 
 impl GfnFft {
-    /// The passes without twiddles.
+    /// Prepares the passes without twiddles.
     ///
     /// # Errors
     /// Their kernels do not compile.
@@ -41,15 +41,16 @@ impl GfnFft {
         Ok(Butterflies { plan: self, passes })
     }
 
-    /// Bytes that a forward transform reads and writes: vectors in each pass, and each table of twiddles once.
+    /// The bytes that a forward transform reads and writes: the vectors in each pass, and each table of
+    /// twiddles once.
     #[must_use]
     pub fn traffic(&self) -> u64 {
         let tables: usize = self.twiddles().map(|twiddles| twiddles.table.len()).sum();
         8 * (2 * self.passes() as u64 * self.size() as u64 + tables as u64)
     }
 
-    /// Products of two digits that the twiddles of a forward transform take: k² for each element. `None` where
-    /// products are found by transforms of the digits.
+    /// The number of products of two digits for the twiddles of a forward transform: k² per element.
+    /// `None` if products are computed by transforms of the digits.
     #[must_use]
     pub fn digit_products(&self) -> Option<u64> {
         let twiddled = self.twiddles().count() as u64;

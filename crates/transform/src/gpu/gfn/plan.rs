@@ -13,53 +13,53 @@ use crate::Plan;
 use crate::gpu::WrongLength;
 use crate::gpu::vectors::{copied, fits, levels_of_passes};
 
-/// Why a plan cannot be made, or not be used.
+/// The reason why a plan cannot be made or used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GfnFftError {
-    /// The field has no root of this order.
+    /// No root of this order is known for the field.
     #[error(
-        "Z/pZ, p = {form}, has no root of unity of order 2^{log2} that is kept: transforms end at 2^{most}"
+        "Z/pZ, p = {form}, has no known root of unity of order 2^{log2}: transforms have at most 2^{most} elements"
     )]
     Length {
         /// The field.
         form: Form,
-        /// The length asked for, as an exponent of two.
+        /// The requested length, as an exponent of two.
         log2: u32,
-        /// The greatest there is.
+        /// The largest possible length, as an exponent of two.
         most: u32,
     },
     /// Digits are too small for the kernels.
     #[error(
-        "a device takes radices 2^w ± 2^u with w from {LEAST_W} to 64, which that of {0} is not; the CPU takes all"
+        "the radix of {0} is not supported on devices, which require 2^w ± 2^u with w from {LEAST_W} to 64; the CPU supports it"
     )]
     Radix(Form),
-    /// The batch has no transform, or too many elements.
+    /// The batch is empty, or has too many elements.
     #[error(
-        "a batch of {batch} transforms of 2^{log2} elements is none: it takes at least one, and less than 2^31 elements each"
+        "invalid batch of {batch} transforms of 2^{log2} elements: the least is one transform, and each must have fewer than 2^31 elements"
     )]
     Batch {
-        /// Transforms.
+        /// The number of transforms.
         batch: usize,
         /// The length of each, as an exponent of two.
         log2: u32,
     },
-    /// A vector has another length than the plan's.
+    /// A vector does not have the plan's length.
     #[error(transparent)]
     Words(#[from] WrongLength),
-    /// There is no such field.
+    /// The field does not exist.
     #[error(transparent)]
     Field(#[from] warpint_arith::gfn::NoField),
-    /// The primes by which products are found are none.
-    #[error("the small primes have no fields")]
+    /// The small primes for products do not have fields.
+    #[error("internal error: the small primes do not have fields")]
     SmallFields,
-    /// The device failed, or has too little memory.
+    /// The device failed, or has not enough memory.
     #[error(transparent)]
     Device(#[from] DeviceError),
 }
 
 impl GfnFftError {
-    /// What kind of error it is.
+    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -76,12 +76,12 @@ impl GfnFftError {
 
 /// Transforms of one length over the field of one [`Form`], `batch` at a time, on one device.
 ///
-/// Vectors have `batch·N` elements of k digits below r, or of the value r^k (the top digit r, zeros below),
-/// limb-major: digit d of element j at `d·batch·N + j`. Digits must be those of elements, which is not checked: of
-/// others results mean nothing. Cost: see the module.
+/// Vectors have `batch·N` elements of k digits below r, or of the value r^k (the top digit is r, the
+/// others 0), limb-major: digit d of element j is at `d·batch·N + j`. Digits must represent elements.
+/// This is not checked; otherwise results are meaningless. Cost: see the module.
 ///
-/// What the second factor of [`Plan::convolve`] has is lost. The first convolution takes memory for a vector, which
-/// the plan keeps.
+/// [`Plan::convolve`] overwrites its second factor. The first convolution allocates memory for a
+/// vector, which the plan keeps.
 #[derive(Debug)]
 pub struct GfnFft {
     pub(super) device: Device,
@@ -89,25 +89,27 @@ pub struct GfnFft {
     log2: u32,
     batch: usize,
     pub(super) passes: Vec<Pass>,
-    /// The last pass of the inverse, whose twiddles are 1/N times the others.
+    /// The last pass of the inverse, whose twiddles include the factor 1/N.
     last_back: Pass,
     product: (Kernel, Launch),
-    /// By which elements are multiplied as residues.
+    /// The roots for multiplication of elements as residues.
     roots: Arc<Buffer<[f64; 2]>>,
-    /// Every other pass ends there. Whoever launches passes has it, until all are launched.
+    /// The output of every other pass. Locked by the thread that launches passes, until all are
+    /// launched.
     scratch: Mutex<Buffer<u64>>,
-    /// Where convolutions have transforms, once there was one.
+    /// Holds the transforms of convolutions, from the first convolution on.
     spectrum: Mutex<Option<Buffer<u64>>>,
 }
 
 impl GfnFft {
-    /// A plan for transforms of 2^`log2` elements, `batch` at a time. Compiles kernels, or takes them from
-    /// the cache, and makes the twiddles.
+    /// Plans transforms of 2^`log2` elements, `batch` at a time. Compiles the kernels, or loads them
+    /// from the cache, and computes the twiddles.
     ///
     /// # Errors
-    /// r^k + 1 is no prime, or its field has no root of order N; r = 2^w ± 2^u with w below 56; no transform, more than
-    /// 65,535, or more than 2^30 elements each; the device cannot compile the kernels, or has too little memory: a vector
-    /// and the twiddles, N + N/2k + … elements, three times that from k = 32 on, and as much again while they are made.
+    /// r^k + 1 is not a prime, or no root of order N is known for its field; r = 2^w ± 2^u with w below
+    /// 56; the batch has no transform, more than 65,535, or more than 2^30 elements each; the device
+    /// cannot compile the kernels, or has not enough memory: a vector and the twiddles, N + N/2k + …
+    /// elements, three times that from k = 32 on, and as much again while they are computed.
     pub fn new(device: &Device, form: Form, log2: u32, batch: usize) -> Result<Self, GfnFftError> {
         if !(LEAST_W..=64).contains(&form.w()) {
             return Err(GfnFftError::Radix(form));
@@ -127,7 +129,7 @@ impl GfnFft {
         let (mut passes, mut last_back, mut log_s) = (vec![], None, 0);
         for (i, &log_points) in stages.iter().enumerate() {
             let tile = tile(log_points);
-            // The twiddles of a pass belong to the sums of the one before.
+            // The twiddles of a pass depend on the stages of the preceding one.
             let before = if i == 0 { None } else { Some(stages[i - 1]) };
             let twiddles = before.map(|stages| maker.twiddles(log_s - stages, stages, false));
             passes.push(maker.pass(tile, log_s, twiddles.transpose()?)?);
@@ -140,7 +142,7 @@ impl GfnFft {
             }
             log_s += log_points;
         }
-        // There is at least one pass.
+        // A plan has at least one pass.
         let last_back = last_back.ok_or(GfnFftError::Batch { batch, log2 })?;
         let scratch = Mutex::new(device.alloc(maker.words())?);
         let tile = Tile::of_products(form);
@@ -163,10 +165,10 @@ impl GfnFft {
         self.passes.len()
     }
 
-    /// `a_j`·`b_j` for all j, into `a`.
+    /// Computes `a_j`·`b_j` for all j, into `a`.
     ///
     /// # Errors
-    /// A vector has another length, or the device fails.
+    /// A vector does not have the plan's length, or the device fails.
     pub fn multiply(&self, a: &mut Buffer<u64>, b: &Buffer<u64>) -> Result<(), GfnFftError> {
         fits(a, self.size())?;
         fits(b, self.size())?;
@@ -174,7 +176,7 @@ impl GfnFft {
         // An element's digits are read before they are written.
         let a = a.cells(..);
         let args = product_args([a.view(), b.view(..)], a, [stride; 3], [0; 4], stride);
-        // SAFETY: both are vectors of the plan; the kernel declares none of them `__restrict__`.
+        // SAFETY: both are vectors of the plan; the kernel declares neither of them `__restrict__`.
         Ok(unsafe { kernel.launch(*launch, &args) }?)
     }
 
@@ -192,7 +194,7 @@ impl GfnFft {
         self.run(&self.passes, last, x, out)
     }
 
-    /// All passes, the last of which is `last_back` of an inverse.
+    /// Runs all passes; for an inverse the last one is `last_back`.
     pub(super) fn run(
         &self,
         passes: &[Pass],
@@ -207,7 +209,7 @@ impl GfnFft {
         let mut from = View::from(x);
         for (i, pass) in passes.iter().enumerate() {
             let after = passes.len() - 1 - i;
-            // The last pass ends in `out`.
+            // The last pass writes to `out`.
             let to = if after.is_multiple_of(2) { out } else { scratch };
             let other = last_back.filter(|_| after == 0);
             self.launch(other.unwrap_or(pass), from, to, other.is_some())?;
@@ -216,10 +218,10 @@ impl GfnFft {
         Ok(())
     }
 
-    /// A pass from one vector to another.
+    /// Launches a pass from one vector to another.
     ///
     /// # Panics
-    /// If they are one, or have another length.
+    /// If they are the same vector, or do not have the plan's length.
     pub(super) fn launch(
         &self,
         pass: &Pass,
@@ -229,7 +231,7 @@ impl GfnFft {
     ) -> Result<(), DeviceError> {
         assert_eq!([from.len(), to.len()], [self.size(); 2], "words of vectors");
         assert_ne!(from.address(), to.address(), "a pass is not done in place");
-        // Without twiddles their table is not read.
+        // Without twiddles the table is not read.
         let (table, entries, log_run) = match &pass.twiddles {
             Some(Twiddles { table, log_entries, log_run }) => {
                 (table.view(..), 1u64 << log_entries, *log_run)
@@ -248,8 +250,8 @@ impl GfnFft {
             log_run.into(),
             u32::from(reflected).into(),
         ];
-        // SAFETY: both are vectors of the plan, and not the same, as the kernel declares; twiddles and roots were
-        // made for it.
+        // SAFETY: both are vectors of the plan, and distinct, as the kernel declares; twiddles and
+        // roots were made for the plan.
         unsafe { pass.kernel.launch(pass.launch, &args) }
     }
 }
@@ -266,7 +268,7 @@ impl Plan for GfnFft {
         self.batch
     }
 
-    /// batch·N·k.
+    /// The number of words of a vector: batch·N·k.
     fn size(&self) -> usize {
         (self.batch * self.form.digits()) << self.log2
     }
@@ -304,7 +306,7 @@ impl Plan for GfnFft {
     }
 }
 
-/// All that a plan compiles.
+/// The sources of all kernels of a plan.
 fn sources_of_plan(
     form: Form,
     stages: &[u32],
@@ -317,7 +319,7 @@ fn sources_of_plan(
     }
     for (i, &log_points) in stages.iter().enumerate() {
         sources.push(tile(log_points).pass(i > 0)?);
-        // The first pass of an inverse that has no other one.
+        // The first pass of an inverse that consists of one pass.
         if stages.len() == 1 {
             sources.push(tile(log_points).pass(true)?);
         }

@@ -13,7 +13,7 @@ fn fields() -> Result<[F50; 3], GfnFftError> {
 }
 
 fn pair([x, y]: [f64; 2]) -> String {
-    // The shortest digits that give the same number.
+    // The shortest decimals that represent the same number.
     format!("{{{x:e},{y:e}}}")
 }
 
@@ -21,7 +21,7 @@ fn list(items: impl IntoIterator<Item = String>) -> String {
     format!("{{{}}}", items.into_iter().collect::<Vec<_>>().join(","))
 }
 
-/// The source with FIELDS, MIXED, OFFSET, and SCALE for elements of k digits.
+/// Adds FIELDS, MIXED, OFFSET, and SCALE for elements of k digits to the source.
 pub(super) fn constants(source: Source, k: usize) -> Result<Source, GfnFftError> {
     let [a, b, c] = fields()?;
     let of = |field: &F50, x: f64| pair(field.factor(x).constants());
@@ -45,7 +45,8 @@ pub(super) fn constants(source: Source, k: usize) -> Result<Source, GfnFftError>
         .define("OFFSET", list(offset)))
 }
 
-/// For each prime the roots of all nodes of the tree of T^k + 1, then their inverses; those of node 0 are 1.
+/// For each prime, the roots of all nodes of the tree of T^k + 1, then their inverses; those of node 0
+/// are 1.
 pub(super) fn roots(k: usize) -> Result<Vec<[f64; 2]>, GfnFftError> {
     let mut all = Vec::with_capacity(6 * k);
     // w = ψ^e for the node of T^(2h) − w², ψ of order 2k; −1 is ψ^k.

@@ -1,4 +1,4 @@
-//! How the kernels of big prime fields are specialised.
+//! The specialisation of the kernels of big prime fields.
 
 use warpint_arith::gfn::Form;
 use warpint_device::{Launch, Source, common};
@@ -6,10 +6,10 @@ use warpint_device::{Launch, Source, common};
 use super::plan::GfnFftError;
 use super::residues;
 
-/// Digits of a product that a thread finds, where it does not find all.
+/// Digits of a product that a thread computes if it does not compute all.
 const BLOCK: usize = 8;
 
-/// Digits up to which a thread finds all those of a product.
+/// Up to this number of digits, a thread computes all digits of a product.
 const ALONE: usize = 16;
 
 const PASS: &str = include_str!("../../../kernels/gfn_pass.cu");
@@ -24,23 +24,23 @@ const HEADERS: &[(&str, &str)] = &[
 /// Threads of a block that transforms digits.
 pub(super) const SPECTRA_THREADS: usize = 128;
 
-/// Whether twiddles are kept as transforms of their digits.
+/// Whether twiddles are stored as transforms of their digits.
 pub(super) fn has_spectra(form: Form) -> bool {
     form.digits() > ALONE
 }
 
-/// Lanes that have an element in such a transform.
+/// The lanes that share an element in such a transform.
 pub(super) fn team(k: usize) -> usize {
     if k == 128 { 8 } else { k / 8 }
 }
 
-/// Transforms of digits.
+/// The source of transforms of digits.
 pub(super) fn spectra(form: Form) -> Result<Source, GfnFftError> {
     let source = described(Source::new("gfn_spectra.cu", SPECTRA, &["spectra"]), form);
     residues::constants(source.define("THREADS", SPECTRA_THREADS), form.digits())
 }
 
-/// With all headers, and the field.
+/// Adds all headers and the constants of the field.
 fn described(source: Source, form: Form) -> Source {
     source
         .headers(common::HEADERS)
@@ -59,12 +59,12 @@ pub(super) struct Tile {
     pub(super) log_points: u32,
     pub(super) log_columns: u32,
     threads: usize,
-    /// Blocks of a multiprocessor that registers must be enough for.
+    /// The blocks per multiprocessor for which registers must suffice.
     min_blocks: usize,
 }
 
-/// The most points of a pass, as an exponent of two: no more than 2k, whose roots are powers of r, and no more
-/// than blocks have shared memory for.
+/// log2 of the largest number of points of a pass: at most 2k, for which the roots are powers of r, and
+/// at most what the shared memory of a block can hold.
 pub(super) fn most_log_points(form: Form, shared_memory: u32) -> u32 {
     let most = match form.digits() {
         64 => 6,
@@ -76,8 +76,8 @@ pub(super) fn most_log_points(form: Form, shared_memory: u32) -> u32 {
 }
 
 impl Tile {
-    /// For passes of 2^`log_points` points over 2^`log_all` columns in all, on so many multiprocessors, for blocks
-    /// with so much shared memory.
+    /// The tile for passes of 2^`log_points` points over 2^`log_all` columns in all, for the given
+    /// number of multiprocessors and shared memory per block.
     pub(super) fn of_pass(
         form: Form,
         log_points: u32,
@@ -86,14 +86,14 @@ impl Tile {
         shared_memory: u32,
     ) -> Self {
         let k = form.digits();
-        // Elements of a block: those measured as fastest.
+        // The elements of a block that were measured as fastest.
         let log_elements = match k {
             2 => 9,
             4 => 8,
             8 | 16 | 32 | 64 => 7,
             _ => 5,
         };
-        // Short transforms are spread over the device.
+        // Distributes short transforms over the whole device.
         let spread = (log_all + 1).saturating_sub(multiprocessors.max(1).ilog2());
         let most = (log_elements - log_points).min(spread).min(log_all);
         let tile = |log_columns| Self::new(form, log_points, log_columns);
@@ -101,7 +101,7 @@ impl Tile {
         (0..=most).rev().map(tile).find(fits).unwrap_or_else(|| tile(0))
     }
 
-    /// For products of elements.
+    /// The tile for products of elements.
     pub(super) fn of_products(form: Form) -> Self {
         let log_elements = if form.digits() <= ALONE { 7 } else { 11 - form.digits().ilog2() };
         Self::new(form, 0, log_elements)
@@ -109,7 +109,7 @@ impl Tile {
 
     fn new(form: Form, log_points: u32, log_columns: u32) -> Self {
         let (k, elements) = (form.digits(), 1usize << (log_points + log_columns));
-        // In each case the fastest of those tried on an H200.
+        // In each case the fastest of the values tried on an H200.
         let (most, min_blocks) = match k {
             2 => (256, 2),
             4 | 8 => (128, 8),

@@ -1,4 +1,4 @@
-//! The kernels, on the simulator, against the definition and the CPU.
+//! Compares the kernels, on the simulator, with the definition and the CPU.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -14,7 +14,7 @@ use crate::definition;
 use crate::gpu::WrongLength;
 use crate::gpu::layout::{element_major, limb_major};
 
-/// Elements of all kinds: drawn ones, and those at which digits carry or wrap.
+/// Elements of all kinds: random ones, and some at which digits carry or wrap around.
 fn elements<const K: usize>(field: &Gfn<K>, count: usize, seed: u64) -> Vec<[u64; K]> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let r = field.form().radix();
@@ -31,7 +31,7 @@ fn elements<const K: usize>(field: &Gfn<K>, count: usize, seed: u64) -> Vec<[u64
         .collect()
 }
 
-/// Forth and back, and with `convolves` a convolution too.
+/// Tests a transform and its inverse, and with `convolves` a convolution too.
 fn check<const K: usize>(field: &Gfn<K>, log2: u32, batch: usize, convolves: bool) {
     let (device, form) = (Device::simulator().unwrap(), field.form());
     let plan = GfnFft::new(&device, form, log2, batch).unwrap();
@@ -88,7 +88,7 @@ fn lengths_of_every_kind() {
     }
 }
 
-/// The largest radix, the smallest, powers that lie side by side, and few roots.
+/// The largest radix, the smallest, adjacent powers, and few roots.
 #[test]
 fn primes_of_ones_own() {
     let largest = Form::minus(64, 1, 8).unwrap();
@@ -114,7 +114,7 @@ fn tiles_fit_the_shared_memory_of_every_device() {
     }
 }
 
-/// A plan's passes share a vector of its own.
+/// The passes of a plan share a vector owned by the plan.
 #[test]
 fn threads_may_share_a_plan() {
     let device = Device::simulator().unwrap();

@@ -1,4 +1,4 @@
-//! Passes and their twiddles: short tables of the host, long ones of the device.
+//! Passes and their twiddles: short tables computed on the host, long ones on the device.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::residues;
 use super::shape::{SPECTRA_THREADS, Tile, has_spectra, spectra, team};
 use crate::gpu::layout::limb_major;
 
-/// Twiddles, as digits or as transforms of them: that of place j of a vector is number j >> `log_run`.
+/// Twiddles, as digits or as transforms of them: place j of a vector uses twiddle j >> `log_run`.
 #[derive(Debug)]
 pub(super) struct Twiddles {
     pub(super) table: Buffer<u64>,
@@ -30,13 +30,14 @@ pub(super) struct Pass {
     pub(super) twiddles: Option<Twiddles>,
 }
 
-/// Powers of ω that are found on the host: ω^e = high[e >> `log_low`]·low[e mod 2^`log_low`], e < N; limb-major.
+/// Powers of ω computed on the host: ω^e = high[e >> `log_low`]·low[e mod 2^`log_low`], e < N;
+/// limb-major.
 pub(super) struct ShortTables {
     log_low: u32,
     log_high: u32,
     low: Vec<u64>,
     high: Vec<u64>,
-    /// The same times 1/N.
+    /// `high` times 1/N.
     high_back: Vec<u64>,
 }
 
@@ -64,7 +65,7 @@ impl ShortTables {
     }
 }
 
-/// What passes are made with.
+/// The inputs for making passes.
 pub(super) struct Maker<'a> {
     device: &'a Device,
     form: Form,
@@ -110,8 +111,8 @@ impl<'a> Maker<'a> {
         self.device.program(source)?.kernel(name, tile.shared_bytes())
     }
 
-    /// The twiddles after a pass of 2^`stages` points, before which s was 2^`log_run`: ω^(i·p·s), or that
-    /// by N, at place i + 2^stages·p.
+    /// The twiddles after a pass of 2^`stages` points, before which s was 2^`log_run`: ω^(i·p·s), or
+    /// that divided by N, at place i + 2^stages·p.
     pub(super) fn twiddles(
         &self,
         log_run: u32,
@@ -130,24 +131,24 @@ impl<'a> Maker<'a> {
             logs,
             entries,
         );
-        // SAFETY: `high`, `low` and the table have k words for each element of their strides, and the kernel takes the
-        // exponents of a place modulo the former two.
+        // SAFETY: `high`, `low` and the table have k words for each element of their strides, and the
+        // kernel reduces the exponents of a place modulo the sizes of the former two.
         unsafe { self.table.launch(self.tile.launch(entries, 1), &args)? };
         let table = if has_spectra(self.form) { self.spectra(&table, entries)? } else { table };
         Ok(Twiddles { table, log_entries, log_run })
     }
 
-    /// The transforms of digits of so many elements, three values a digit.
+    /// Transforms the digits of `count` elements, which gives three values per digit.
     fn spectra(&self, elements: &Buffer<u64>, count: u64) -> Result<Buffer<u64>, GfnFftError> {
         let kernel = self.device.program(&spectra(self.form)?)?.kernel("spectra", 0)?;
         let threads = count * team(self.form.digits()) as u64;
         let blocks = threads.div_ceil(SPECTRA_THREADS as u64) as u32;
-        // The bits of numbers of type double.
+        // The bit patterns of doubles.
         assert_room("elements", elements.len(), count as usize * self.form.digits());
         let mut out = self.device.alloc(3 * elements.len())?;
         let args = [elements.into(), (&mut out).into(), (&*self.roots).into(), count.into()];
-        // SAFETY: there are k words for each element, three times as many results, and roots for these k; results
-        // have memory of their own.
+        // SAFETY: the elements have k words each, the results three times as many, and the roots are
+        // for this k; the results have memory of their own.
         unsafe { kernel.launch(Launch::linear(blocks, SPECTRA_THREADS as u32), &args)? };
         Ok(out)
     }
@@ -164,7 +165,7 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// What the kernel of products takes.
+/// The arguments of the kernel for products.
 pub(super) fn product_args(
     [a, b]: [View<'_, u64>; 2],
     out: Cells<'_, u64>,

@@ -1,17 +1,18 @@
 //! Transforms over Z/pZ for any odd prime p of up to 4,096 bits, on a device.
 //!
-//! A transform is some passes over memory. Each makes transforms of R = 2^a points in shared memory, one
-//! butterfly a thread and level, and then multiplies by twiddles from a table that the device has found from
-//! two short ones. Passes are Stockham's: both orders are natural, and no element is moved but by what reads
-//! and writes it anyway. Factors are in Montgomery form, elements are not: a product of both is an element.
+//! A transform consists of several passes over memory. Each computes transforms of R = 2^a points in
+//! shared memory, one butterfly per thread and level, and then multiplies by twiddles. The device
+//! computes the table of twiddles from two short tables. Passes are Stockham's: input and output are in
+//! natural order, and elements are moved only by the reads and writes that are needed anyway. Factors
+//! are in Montgomery form, elements are not: a product of both is an element.
 //!
-//! Elements of up to 1,024 bits are in registers, larger ones in the memory of a thread, which is slower by far. A
-//! modulus whose words have no spare bit is computed with two limbs more.
+//! Elements of up to 1,024 bits are in registers, larger ones in the local memory of a thread, which is
+//! much slower. A modulus whose words have no spare bit is computed with two limbs more.
 //!
-//! Cost: N/2·(log2(N) − passes) products and N more between two passes. A product of n limbs takes 2n² + n
-//! multiply-adds of 32 by 32 bits, of which a multiprocessor makes 64 a clock at most: for n = 8 and
-//! N = 2^20 11 million products of 136, which is 0.1 ms on 132 multiprocessors at 1.7 GHz; memory traffic
-//! is 2·32·N bytes a pass, 0.05 ms in all. Memory: a vector for the passes and N/2 factors.
+//! Cost: N/2·(log2(N) − passes) products, and N more between two passes. A product of n limbs takes
+//! 2n² + n multiply-adds of 32 by 32 bits. A multiprocessor executes at most 64 of them per clock: for
+//! n = 8 and N = 2^20, 11 million products of 136 take 0.1 ms on 132 multiprocessors at 1.7 GHz. Memory
+//! traffic is 2·32·N bytes per pass, 0.05 ms in all. Memory: a vector for the passes and N/2 factors.
 
 mod plan;
 mod shape;
@@ -26,7 +27,8 @@ use warpint_device::Source;
 
 use shape::Shape;
 
-/// Kernels as they ship, of fields of some sizes, for blocks of so much shared memory.
+/// The shipped kernels, for fields of several sizes and blocks with `shared_memory` bytes of shared
+/// memory.
 pub(super) fn sources(shared_memory: u32) -> Vec<Source> {
     fn of<const L: usize>(field: Result<PrimeField<L>, NoField>, shared: u32) -> Option<Source> {
         field.ok().map(|field| Shape::new(&field, shared).source())

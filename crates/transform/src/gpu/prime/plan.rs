@@ -11,40 +11,40 @@ use crate::Plan;
 use crate::gpu::WrongLength;
 use crate::gpu::vectors::{copied, fits, levels_of_passes};
 
-/// Why a plan cannot be made, or not be used.
+/// The reason why a plan cannot be made or used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrimeFftError {
-    /// The field has no root of this order.
+    /// The field has no root of unity of this order.
     #[error(
-        "the field has no root of unity of order 2^{log2}: transforms end at 2^{most} elements"
+        "the field has no root of unity of order 2^{log2}: transforms have at most 2^{most} elements"
     )]
     Length {
-        /// The length asked for, as an exponent of two.
+        /// The requested length, as an exponent of two.
         log2: u32,
-        /// The greatest there is.
+        /// The largest possible length, as an exponent of two.
         most: u32,
     },
-    /// The batch has no transform, or too many elements.
+    /// The batch is empty, or has too many elements.
     #[error(
-        "a batch of {batch} transforms of 2^{log2} elements is none: it takes at least one, and at most 2^31 elements in all"
+        "invalid batch of {batch} transforms of 2^{log2} elements: the least is one transform, the most 2^31 elements in all"
     )]
     Batch {
-        /// Transforms.
+        /// The number of transforms.
         batch: usize,
         /// The length of each, as an exponent of two.
         log2: u32,
     },
-    /// A vector has another length than the plan's.
+    /// A vector does not have the plan's length.
     #[error(transparent)]
     Words(#[from] WrongLength),
-    /// The device failed, or has too little memory.
+    /// The device failed, or has not enough memory.
     #[error(transparent)]
     Device(#[from] DeviceError),
 }
 
 impl PrimeFftError {
-    /// What kind of error it is.
+    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -56,10 +56,10 @@ impl PrimeFftError {
 
 /// Transforms of one length over a prime field of at most 64·L bits, `batch` at a time, on one device.
 ///
-/// Vectors have `batch·N` elements 0 ≤ x < p of L words, limb-major: word d of element j at `d·batch·N + j`; of
-/// words that stand for no such x the results mean nothing.
+/// Vectors have `batch·N` elements 0 ≤ x < p of L words, limb-major: word d of element j is at
+/// `d·batch·N + j`. If words do not represent such an x, results are meaningless.
 ///
-/// [`Plan::convolve`] leaves its second factor as it is, and takes one vector more.
+/// [`Plan::convolve`] preserves its second factor, and needs memory for one vector more.
 #[derive(Debug)]
 pub struct PrimeFft<const L: usize> {
     device: Device,
@@ -69,33 +69,34 @@ pub struct PrimeFft<const L: usize> {
     shape: Shape,
     pass: Kernel,
     multiply: Kernel,
-    /// Levels of each pass.
+    /// The number of levels of each pass.
     levels: Vec<u32>,
     /// ω^i for i < N/2.
     powers: Buffer<u64>,
-    /// ω^(N/P·i) for i < P/2, P the points of the longest pass.
+    /// ω^(N/P·i) for i < P/2, where P is the number of points of the longest pass.
     points: Buffer<u64>,
     /// 1/N and R/N.
     scales: Buffer<u64>,
-    /// Every other pass ends there. Whoever launches passes has it, until all are launched.
+    /// The output of every other pass. Locked by the thread that launches passes, until all are
+    /// launched.
     scratch: Mutex<Buffer<u64>>,
 }
 
-/// By what the last pass of an inverse multiplies.
+/// The factor of the last pass of an inverse.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Scale {
     /// 1/N.
     OfInverse,
-    /// R/N: what is transformed are products by R.
+    /// R/N, because the transformed elements are products divided by R.
     OfProducts,
 }
 
 impl<const L: usize> PrimeFft<L> {
-    /// A plan for transforms of 2^`log2` elements, `batch` at a time. Compiles the kernels, or takes them from
-    /// the cache, and makes the tables: about 2·√N products on the host, N/2 on the device.
+    /// Plans transforms of 2^`log2` elements, `batch` at a time. Compiles the kernels, or loads them
+    /// from the cache, and computes the tables: about 2·√N products on the host, N/2 on the device.
     ///
     /// # Errors
-    /// The field has no such root, the batch is empty or too long, or the device has too little memory.
+    /// The field has no such root, the batch is empty or too long, or the device has not enough memory.
     pub fn new(
         device: &Device,
         field: &PrimeField<L>,
@@ -118,7 +119,7 @@ impl<const L: usize> PrimeFft<L> {
         let factors = Factors::new(field, shape.inner);
         let of_points = (longest..log2).fold(root, |root, _| field.square(&root));
         let points = factors.powers(&of_points, 1 << longest >> 1);
-        // 1/N is there: 2^log2 divides p − 1.
+        // 1/N exists, because 2^log2 divides p − 1.
         let part = field.inverse(&field.from_u64(1 << log2)).ok_or(length)?;
         let scales = [factors.words(&part), factors.words(&field.mul(&part, &factors.r))];
 
@@ -183,7 +184,7 @@ impl<const L: usize> PrimeFft<L> {
         let (out, scratch) = (out.cells(..), scratch.cells(..));
         let (mut from, mut log_s) = (View::from(x), 0);
         for (i, &levels) in self.levels.iter().enumerate() {
-            // The last pass ends in `out`.
+            // The last pass writes to `out`.
             let to = if (last - i).is_multiple_of(2) { out } else { scratch };
             self.launch_pass((from, to), (log_s, levels), scale)?;
             (from, log_s) = (to.view(), log_s + levels);
@@ -191,10 +192,10 @@ impl<const L: usize> PrimeFft<L> {
         Ok(())
     }
 
-    /// A pass of so many levels, before which there were `log_s`.
+    /// Launches a pass of `levels` levels, after `log_s` earlier levels.
     ///
     /// # Panics
-    /// If a vector is not one of the plan.
+    /// If a vector does not have the plan's length.
     pub(super) fn launch_pass(
         &self,
         (from, to): (View<'_, u64>, Cells<'_, u64>),
@@ -241,7 +242,7 @@ impl<const L: usize> Plan for PrimeFft<L> {
         self.batch
     }
 
-    /// batch·N·L.
+    /// The number of words of a vector: batch·N·L.
     fn size(&self) -> usize {
         self.count() * L
     }
@@ -277,7 +278,7 @@ impl<const L: usize> Plan for PrimeFft<L> {
     }
 }
 
-/// Elements as tables have them: x·R mod p, R = 2^(64·inner), of `inner` words.
+/// Elements in the form used in tables: x·R mod p, R = 2^(64·inner), of `inner` words.
 struct Factors<'a, const L: usize> {
     field: &'a PrimeField<L>,
     inner: usize,
@@ -297,7 +298,7 @@ impl<'a, const L: usize> Factors<'a, L> {
         words
     }
 
-    /// root^i for i < count, but at least one of them.
+    /// root^i for i < count; at least one power.
     fn powers(&self, root: &Residue<L>, count: usize) -> Vec<u64> {
         let next = |power: &Residue<L>| Some(self.field.mul(power, root));
         let powers = std::iter::successors(Some(self.field.one()), next);

@@ -1,23 +1,27 @@
-//! How the kernels are specialised for a field.
+//! The specialisation of the kernels for a field.
 
 use warpint_arith::montgomery::PrimeField;
 use warpint_device::{Source, common};
 
-/// The most limbs of elements in registers: 1,024 bits, and a pair of limbs for a modulus without a spare bit.
+/// The largest number of limbs of elements in registers: 1,024 bits, and a pair of limbs for a modulus
+/// without a spare bit.
 const MOST_IN_REGISTERS: usize = 34;
 
-/// The fewest columns of a tile, which are neighbours in memory: 64 bytes of each word.
+/// log2 of the least number of columns of a tile, which are contiguous in memory: 64 bytes of each
+/// word.
 const LOG_LEAST_COLUMNS: u32 = 3;
 
-/// Bytes of shared memory that a block takes at most: several blocks fit on a multiprocessor of most devices.
+/// The largest shared memory of a block in bytes: several blocks fit on a multiprocessor of most
+/// devices.
 const TILE_BYTES: u32 = 60 << 10;
 
 /// The kernels of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// 64-bit words of an element in memory.
+    /// The number of 64-bit words of an element in memory.
     words: usize,
-    /// The same in tables, and half the limbs that kernels compute with: R = 2^(64·inner).
+    /// The words of an element in tables, and half the limbs with which kernels compute:
+    /// R = 2^(64·inner).
     pub(super) inner: usize,
     modulus: Vec<u64>,
     negated_inverse: u32,
@@ -26,9 +30,9 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// For a field, and blocks of so much shared memory.
+    /// The kernels for a field, and blocks with `shared_memory` bytes of shared memory.
     pub(super) fn new<const L: usize>(field: &PrimeField<L>, shared_memory: u32) -> Self {
-        // Sums stay below 2p, which is to be below R.
+        // Sums stay below 2p, which must be below R.
         let inner = L.max((field.bits() as usize + 1).div_ceil(64));
         let mut modulus = field.modulus().to_vec();
         modulus.resize(inner, 0);
@@ -46,22 +50,22 @@ impl Shape {
         self.log_tile
     }
 
-    /// log2 of the most points of a pass.
+    /// log2 of the largest number of points of a pass.
     pub(super) fn most_levels(&self) -> u32 {
         self.log_tile - LOG_LEAST_COLUMNS
     }
 
-    /// Bytes of dynamic shared memory: a tile whose rows are one element longer than they have to.
+    /// Bytes of dynamic shared memory: a tile whose rows are padded by one element.
     pub(super) fn shared_bytes(&self) -> u32 {
         ((1 << self.log_tile) + (1 << self.most_levels())) * 8 * self.words as u32
     }
 
-    /// Threads of a block: at most two butterflies each.
+    /// The threads of a block: at most two butterflies each.
     pub(super) fn threads(&self) -> u32 {
         (1 << self.log_tile >> 1).min(256)
     }
 
-    /// Blocks that are to fit on a multiprocessor, by which registers are allotted.
+    /// The number of blocks that should fit on a multiprocessor, which limits the registers.
     fn blocks(&self) -> u32 {
         match 2 * self.inner {
             0..=8 => 4,

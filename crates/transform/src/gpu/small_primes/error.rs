@@ -4,35 +4,35 @@ use warpint_device::{DeviceError, ErrorKind};
 use crate::f50::TooFewPrimes;
 use crate::gpu::f50::Ntt50Error;
 
-/// Why there is no such plan, or why it failed.
+/// The reason why a plan cannot be made, or failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SmallPrimesError {
-    /// A field without roots of the order that chirps have.
-    #[error("a transform of 2^{log2} points by chirps takes a root of unity of order 2^{}, and Z/({form})Z has none: take fewer points", log2 + 1)]
+    /// The field has no root of unity of the order that chirps require.
+    #[error("a transform of 2^{log2} points by chirps requires a root of unity of order 2^{}, which Z/({form})Z does not have: use fewer points", log2 + 1)]
     NoRoot {
         /// The field.
         form: Form,
-        /// m.
+        /// The exponent m.
         log2: u32,
     },
-    /// A transform by a plan for convolutions.
+    /// A plan for convolutions was used for a transform.
     #[error("this plan is for convolutions only: make one with SmallPrimes::new")]
     ConvolutionsOnly,
-    /// There are not enough primes.
+    /// Too few primes exist.
     #[error(transparent)]
     Primes(#[from] TooFewPrimes),
-    /// The transforms modulo small primes.
+    /// The transforms modulo small primes failed.
     #[error(transparent)]
     Ntt(#[from] Ntt50Error),
-    /// A buffer of another length.
-    #[error("{what} of {found} words, where {wanted} are needed: digits times elements")]
+    /// A buffer has the wrong length.
+    #[error("{what}: {found} words, but {wanted} are required: digits times elements")]
     Length {
-        /// Which buffer.
+        /// The name of the buffer.
         what: &'static str,
-        /// Its length.
+        /// The length of the buffer.
         found: usize,
-        /// What it should be.
+        /// The length required.
         wanted: usize,
     },
     /// The device failed.
@@ -41,7 +41,7 @@ pub enum SmallPrimesError {
 }
 
 impl SmallPrimesError {
-    /// What kind of error it is.
+    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -55,7 +55,7 @@ impl SmallPrimesError {
     }
 }
 
-/// An error unless a buffer has so many words.
+/// Returns an error unless the buffer has the wanted number of words.
 pub(super) fn has(what: &'static str, found: usize, wanted: usize) -> Result<(), SmallPrimesError> {
     if found == wanted { Ok(()) } else { Err(SmallPrimesError::Length { what, found, wanted }) }
 }

@@ -1,32 +1,37 @@
-//! Transforms over Z/pZ, p = r^k + 1, by way of small primes (Chen et al. 2018): elements go to their residues
-//! modulo S primes below 2^50, transforms are done there, and the results come back.
+//! Transforms over Z/pZ, p = r^k + 1, by small primes (Chen et al. 2018): elements are mapped to their
+//! residues modulo S primes below 2^50, transforms are computed modulo these primes, and the results
+//! are mapped back.
 //!
 //! # Convolutions
-//! Elements are integers below p + 1, so each integer Σ a_i·b_j of a cyclic convolution is at most N·p², and is
-//! known from its residues where M = p_0·…·p_(S−1) ≥ 4·N·p². *Projection* is a product of a matrix: residues of the
-//! powers r^j by digits. *Recombination* is one too: with y_s = x·(M/p_s)^−1 mod p_s
+//! Elements are integers below p + 1, so each integer Σ a_i·b_j of a cyclic convolution is at most
+//! N·p², and is determined by its residues if M = p_0·…·p_(S−1) ≥ 4·N·p². *Projection* is a product
+//! with a matrix: the residues of the powers r^j, multiplied by digits. *Recombination* is another one:
+//! with y_s = x·(M/p_s)^−1 mod p_s
 //!
 //! x = Σ_s y_s·(M/p_s) − q·M,
 //!
-//! q the integer nearest to Σ_s y_s/p_s, because 0 ≤ x/M ≤ 1/4; mod p, with digits of M/p_s mod p and of −M mod p
-//! in radix r, it is the sum of columns and carries. This is the Chinese remainder theorem in place of the slides'
-//! mixed radix: S·k products of words an element where that has S²/2 + S·k, and all digits at once. The factors
-//! (M/p_s)^−1 cost nothing: they are in the spectra.
+//! where q is the integer nearest to Σ_s y_s/p_s, because 0 ≤ x/M ≤ 1/4. Modulo p, with the digits of
+//! M/p_s mod p and of −M mod p in radix r, x is a sum of columns, followed by carries. This is the
+//! Chinese remainder theorem instead of the mixed radix of the slides: S·k products of words per
+//! element instead of S²/2 + S·k, and all digits in parallel. The factors (M/p_s)^−1 cost nothing: they
+//! are merged into the spectra.
 //!
 //! # Transforms
 //! With ω = ω(m + 1), c_n = ω^(n²) and 2ij = i² + j² − (i − j)²,
 //!
 //! X_i = c_i·Σ_j (x_j·c_j)·c^−1_(i−j)
 //!
-//! (Bluestein 1970). For N = 2^m is c_(n+N) = c_n, since 2N divides (n + N)² − n²: so it is one cyclic
-//! convolution of N elements, with a fixed vector, whose spectra are found once. It is the very transform over
-//! Z/pZ: both ways give equal outputs, digit by digit. The inverse is X's transform, read backwards, by 1/N.
+//! (Bluestein 1970). For N = 2^m, c_(n+N) = c_n, since 2N divides (n + N)² − n². So the sum is one
+//! cyclic convolution of N elements with a fixed vector, whose spectra are computed once. The result is
+//! exactly the transform over Z/pZ: both methods give equal outputs, digit by digit. The inverse is the
+//! transform of X, read backwards and multiplied by 1/N.
 //!
-//! Elements are k canonical digits, limb-major: digit d of element i at d·count + i, count = batch·N.
+//! Elements are k canonical digits, limb-major: digit d of element i is at d·count + i,
+//! count = batch·N.
 //!
-//! Cost for an element: S residues pass through memory three times, or once for N up to 2^12; projection takes 6·k·S
-//! fused multiply-adds, recombination 4·k·S products of words of 32 bits, and the two products by chirps 2·k²
-//! products of words of 64 bits.
+//! Cost per element: S residues pass through memory three times, or once for N up to 2^12; projection
+//! takes 6·k·S fused multiply-adds, recombination 4·k·S products of words of 32 bits, and the two
+//! products by chirps 2·k² products of words of 64 bits.
 
 mod error;
 mod product;
@@ -59,7 +64,7 @@ use radix::Radix;
 use recombine::{Carries, Carry, Columns, cofactors};
 use steps::{Step, Stepped};
 
-/// What transforms have beside convolutions.
+/// The data of transforms that convolutions do not need.
 #[derive(Debug)]
 struct Chirps {
     product: Product,
@@ -71,16 +76,16 @@ struct Chirps {
     inverse: Buffer<u64>,
 }
 
-/// What steps leave for the next ones.
+/// Results of steps that later steps read.
 #[derive(Debug)]
 struct Work {
     residues: [Buffer<f64>; 2],
     sums: Buffer<u64>,
-    /// Those of transforms; none in a plan for convolutions only.
+    /// The elements of transforms; empty in a plan for convolutions only.
     elements: Buffer<u64>,
 }
 
-/// A plan for one form, length and batch. [`Plan::convolve`] leaves its second factor as it is.
+/// A plan for one form, length and batch. [`Plan::convolve`] preserves its second factor.
 #[derive(Debug)]
 pub struct SmallPrimes {
     device: Device,
@@ -92,17 +97,17 @@ pub struct SmallPrimes {
     constants: Buffer<u64>,
     /// (M/p_s)^−1/N.
     factors: Buffer<[f64; 2]>,
-    /// Whoever launches steps has it, until all are launched.
+    /// Locked by the thread that launches steps, until all are launched.
     work: Mutex<Work>,
     chirps: Option<Chirps>,
 }
 
 impl SmallPrimes {
-    /// For transforms and convolutions of `batch` vectors of 2^log2 elements.
+    /// Plans transforms and convolutions of `batch` vectors of 2^log2 elements.
     ///
     /// # Errors
-    /// The form is no prime, or its field has no root of unity of order 2N; log2 is not from 1 to 24; no memory
-    /// on the device, which is asked for about 8·(3·S + 5·k)·count bytes.
+    /// r^k + 1 is not a prime, or its field has no root of unity of order 2N; log2 is not from 1 to 24;
+    /// the device has not enough memory, about 8·(3·S + 5·k)·count bytes.
     pub fn new(
         device: &Device,
         form: Form,
@@ -116,10 +121,10 @@ impl SmallPrimes {
         Ok(plan)
     }
 
-    /// For convolutions only, modulo any r^k + 1.
+    /// Plans convolutions only, modulo any r^k + 1.
     ///
     /// # Errors
-    /// log2 is not from 1 to 24; no memory on the device.
+    /// log2 is not from 1 to 24; the device has not enough memory.
     pub fn convolutions(
         device: &Device,
         form: Form,
@@ -127,7 +132,7 @@ impl SmallPrimes {
         batch: usize,
     ) -> Result<Self, SmallPrimesError> {
         let radix = Radix::new(form);
-        // r^k + 1 < 2·r^k: N·p² < 2^(log2 + 2)·r^2k, and four times that for M.
+        // r^k + 1 < 2·r^k: N·p² < 2^(log2 + 2)·r^2k, and M must be four times that.
         let bits =
             2.0 * form.digits() as f64 * (form.radix() as f64).log2() + f64::from(log2) + 4.0;
         let fields = enough(bits, log2)?;
@@ -159,7 +164,7 @@ impl SmallPrimes {
         let (n, k) = (1usize << log2, radix.digits);
         let powers = Powers::new(device, self.form, log2)?;
         let product = Product::new(device, radix, log2)?;
-        // Several of the fixed vector, where a tile has so many.
+        // Several copies of the fixed vector, if a tile holds several vectors.
         let fixed = Ntt50::new(device, self.ntt.fields(), log2, (FIXED >> log2).max(1))?;
         let count = fixed.batch() * n;
         let mut sums = device.alloc(product.sums(count))?;
@@ -175,27 +180,28 @@ impl SmallPrimes {
         Ok(Chirps { product, table, spectra, inverse: self.columns.constants(device, &constants)? })
     }
 
-    /// Elements of a buffer: batch·N.
+    /// The elements of a buffer: batch·N.
     fn count(&self) -> usize {
         self.ntt.batch() << self.ntt.log2()
     }
 
-    /// The form.
+    /// The form r^k + 1.
     #[must_use]
     pub fn form(&self) -> Form {
         self.form
     }
 
-    /// S.
+    /// The number S of small primes.
     #[must_use]
     pub fn small_primes(&self) -> usize {
         self.ntt.fields().len()
     }
 
-    /// out ← the cyclic convolutions Σ_(i + j ≡ l mod N) a_i·b_j. All three may be the same [`Cells`].
+    /// Computes out ← the cyclic convolutions Σ_(i + j ≡ l mod N) a_i·b_j. All three may be the same
+    /// [`Cells`].
     ///
     /// # Errors
-    /// A buffer is of another length, or the device fails.
+    /// A buffer has the wrong length, or the device fails.
     pub fn convolve_into<'a>(
         &self,
         a: impl Into<View<'a, u64>>,
@@ -216,10 +222,11 @@ impl SmallPrimes {
         Ok(self.carry.run(sums, count, out)?)
     }
 
-    /// [`Plan::forward_into`], and the time of each step by the device's clock. `data` may be the [`Cells`] of `out`.
+    /// Runs [`Plan::forward_into`], and returns the time of each step by the device's clock. `data` may
+    /// be the [`Cells`] of `out`.
     ///
     /// # Errors
-    /// As of [`Plan::forward_into`].
+    /// As for [`Plan::forward_into`].
     pub fn times<'a>(
         &self,
         data: impl Into<View<'a, u64>>,
@@ -241,7 +248,7 @@ impl Plan for SmallPrimes {
         self.ntt.batch()
     }
 
-    /// batch·N·k.
+    /// The number of words of a vector: batch·N·k.
     fn size(&self) -> usize {
         self.form.digits() * self.count()
     }
@@ -327,10 +334,10 @@ impl Stepped for SmallPrimes {
     }
 }
 
-/// Points of a fixed vector, at least: those of a tile.
+/// The least number of points of a fixed vector: those of a tile.
 const FIXED: usize = 1 << 11;
 
-/// So many primes that their product is at least 2^bits, with 2^log2-th roots of unity.
+/// Primes whose product is at least 2^bits, with 2^log2-th roots of unity.
 fn enough(bits: f64, log2: u32) -> Result<Vec<F50>, TooFewPrimes> {
     // Every prime has more than 46 bits, most have 49.99.
     let mut fields = primes((bits / 49.9) as usize + 1, log2)?;

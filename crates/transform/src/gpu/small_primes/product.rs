@@ -15,12 +15,12 @@ use crate::gpu::layout::limb_major;
 const THREADS: usize = 128;
 const MOST_GROUP: usize = 4;
 
-/// Which elements a product is of; see `small_product.cu`.
+/// The elements that are multiplied; see `small_product.cu`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
     /// a_i·b_(i mod N).
     Plain,
-    /// The element −i mod N of a's vectors.
+    /// a_(−i mod N)·b_(i mod N), within each vector of a.
     Turned,
     /// ω^(n²).
     Chirp,
@@ -37,7 +37,7 @@ pub(super) fn source(digits: usize) -> Source {
         .define("THREADS", THREADS)
 }
 
-/// Products of elements, digits of each vector limb-major.
+/// Multiplies elements; the digits of each vector are limb-major.
 #[derive(Debug)]
 pub(super) struct Product {
     kernel: Kernel,
@@ -53,15 +53,15 @@ impl Product {
         Ok(Self { kernel, carry: Carry::new(device, Carries::Products, radix, &[])?, digits, log2 })
     }
 
-    /// Words that the sums of so many elements take.
+    /// The number of words for the sums of `count` elements.
     pub(super) fn sums(&self, count: usize) -> usize {
         3 * self.digits * count
     }
 
-    /// out ← `count` products; `low` is of the tables of powers.
+    /// Computes out ← `count` products; `low` belongs to the tables of powers.
     ///
     /// # Panics
-    /// If a or b has too few elements, or there is no room for the sums or results.
+    /// If a or b has too few elements, or the memory for sums or results is too small.
     pub(super) fn run(
         &self,
         (which, low): (Which, u32),
@@ -96,13 +96,14 @@ impl Product {
             Arg::U32(low),
             Arg::U32(which as u32),
         ];
-        // SAFETY: a and b have the elements that products of this kind are of, and there is room for the sums.
+        // SAFETY: a and b have the elements that products of this kind read, and the memory for the
+        // sums is large enough.
         unsafe { self.kernel.launch(launch, &args)? };
         self.carry.run(sums, count, out)
     }
 }
 
-/// Powers of ω = ω(m + 1), from which the device makes all others: ω^(i·2^low) and ω^i, i < 2^low.
+/// Powers of ω = ω(m + 1), from which the device computes all others: ω^(i·2^low) and ω^i, i < 2^low.
 #[derive(Debug)]
 pub(super) struct Powers {
     pub(super) high: Buffer<u64>,
@@ -119,7 +120,7 @@ impl Powers {
     }
 }
 
-/// The two tables; `None` if there is no root.
+/// The two tables; `None` if the field lacks the root.
 fn tables<const K: usize>(field: &Gfn<K>, log2: u32, low: u32) -> Option<[Vec<u64>; 2]> {
     let table = |log2: u32, count: usize| {
         let (root, mut power) = (field.root_of_unity(log2)?, field.one());

@@ -1,4 +1,4 @@
-//! Projection: integers to their residues.
+//! Projection: maps integers to their residues.
 
 use rayon::prelude::*;
 use warpint_arith::f50::F50;
@@ -9,12 +9,12 @@ use warpint_device::{
 use crate::Plan;
 use crate::gpu::f50::Ntt50;
 
-/// Primes of a block, integers of a thread, threads of a block.
+/// The primes of a block; below: the integers of a thread, the threads of a block.
 const GROUP: usize = 8;
 const NUMBERS: usize = 2;
 const THREADS: usize = 128;
 
-/// Residues of integers Σ_j x_j·B^j of some digits.
+/// Computes residues of integers Σ_j x_j·B^j with a fixed number of digits.
 #[derive(Debug)]
 pub(super) struct Projection {
     kernel: Kernel,
@@ -34,7 +34,7 @@ pub(super) fn source(digits: usize) -> Source {
 }
 
 impl Projection {
-    /// Of digits in radix `radix`, 2^64 for 0.
+    /// Plans the projection of digits in radix `radix`; 0 stands for 2^64.
     pub(super) fn new(
         device: &Device,
         fields: &[F50],
@@ -52,10 +52,11 @@ impl Projection {
         })
     }
 
-    /// Residues of `count` integers, one at least, digit j of integer i at j·count + i, as the plan has them.
+    /// Computes the residues of `count` ≥ 1 integers, in the layout of the plan. Digit j of integer i
+    /// is at j·count + i.
     ///
     /// # Panics
-    /// If there are not so many digits, or the plan has no room for so many residues.
+    /// If there are fewer digits, or the plan has no memory for so many residues.
     pub(super) fn run(
         &self,
         ntt: &Ntt50,
@@ -80,13 +81,13 @@ impl Projection {
             Arg::U64(ntt.stride() as u64),
             Arg::U32(primes as u32),
         ];
-        // SAFETY: there are so many digits, and a stride with as many residues for each prime; constants and factors
-        // are those of the primes.
+        // SAFETY: the digits suffice, and each prime has a stride for its residues; constants and
+        // factors are those of the primes.
         unsafe { self.kernel.launch(launch, &args) }
     }
 }
 
-/// For every digit, of every prime of a group, B^j·2^(22t) mod p as h·2^25 + l, t < 3.
+/// For every digit and every prime of a group: B^j·2^(22t) mod p as h·2^25 + l, t < 3.
 fn factors(group: &[F50], radix: u64, digits: usize) -> Vec<[f64; 2]> {
     let scale = f64::from(1 << 25);
     let mut table = vec![[0.0; 2]; digits * GROUP * 3];

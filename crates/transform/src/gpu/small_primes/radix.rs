@@ -1,4 +1,4 @@
-//! Numbers in the radix of a form, by single words: for constants.
+//! Numbers in the radix of a form, processed word by word: for constants.
 
 use warpint_arith::gfn::Form;
 
@@ -32,7 +32,7 @@ impl Radix {
         self.subtract(x, carry as i128);
     }
 
-    /// Σ x_i·r^i − c, digits and carries made canonical: r^k = −1.
+    /// Computes Σ x_i·r^i − c, and makes digits and carries canonical: r^k = −1.
     fn subtract(self, x: &mut [u64], c: i128) {
         let r = i128::from(self.r);
         let mut c = c;
@@ -73,7 +73,8 @@ impl Radix {
         }
     }
 
-    /// r, r·2^s ≥ 2^63, ⌊(2^128 − 1)/(r·2^s)⌋ − 2^64 and s: what `small_carry.cu` divides with.
+    /// The constants with which `small_carry.cu` divides: r, r·2^s ≥ 2^63,
+    /// ⌊(2^128 − 1)/(r·2^s)⌋ − 2^64, and s.
     pub(super) fn constants(self) -> ([u64; 3], u32) {
         let shift = self.r.leading_zeros();
         let normal = self.r << shift;
@@ -85,7 +86,7 @@ impl Radix {
 mod tests {
     use super::*;
 
-    /// (2^3 − 2)^2 + 1 = 37: all elements.
+    /// All elements of the field of (2^3 − 2)^2 + 1 = 37.
     #[test]
     fn small_field() {
         let radix = Radix::new(Form::minus(3, 1, 2).unwrap());

@@ -1,4 +1,4 @@
-//! Recombination: integers from their residues, and carries.
+//! Recombination: maps residues to integers, and propagates carries.
 
 use warpint_arith::f50::F50;
 use warpint_device::{
@@ -12,7 +12,7 @@ use crate::gpu::f50::Ntt50;
 const THREADS: usize = 128;
 const MOST_GROUP: usize = 8;
 
-/// What is made canonical.
+/// The sums that are made canonical.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Carries {
     /// Sums of two words, mod r^k + 1.
@@ -24,7 +24,7 @@ pub(super) enum Carries {
 }
 
 impl Carries {
-    /// Words of a sum.
+    /// The number of words of a sum.
     fn words(self) -> usize {
         if self == Self::Products { 3 } else { 2 }
     }
@@ -47,7 +47,7 @@ pub(super) fn carry_source(carries: Carries) -> Source {
         .define("THREADS", THREADS)
 }
 
-/// Digits from sums of columns.
+/// Computes digits from sums of columns.
 #[derive(Debug)]
 pub(super) struct Carry {
     kernel: Kernel,
@@ -57,7 +57,7 @@ pub(super) struct Carry {
 }
 
 impl Carry {
-    /// `modulus` is M's words, as many as there are digits; nothing for sums mod r^k + 1.
+    /// `modulus` has the words of M, as many as there are digits; it is empty for sums mod r^k + 1.
     ///
     /// # Panics
     /// If M has fewer words.
@@ -74,10 +74,10 @@ impl Carry {
         Ok(Self { kernel, carries, radix, modulus: device.upload(modulus)? })
     }
 
-    /// Digit j of integer i to j·count + i, from word w of its sum at (w·digits + j)·count + i.
+    /// Writes digit j of integer i to j·count + i, from word w of its sum at (w·digits + j)·count + i.
     ///
     /// # Panics
-    /// If there are not so many sums, or there is no room for so many digits.
+    /// If there are fewer sums, or the memory for the digits is too small.
     pub(super) fn run(
         &self,
         sums: &Buffer<u64>,
@@ -100,12 +100,12 @@ impl Carry {
             Arg::U32(shift),
         ];
         let launch = Launch::linear(count.div_ceil(THREADS) as u32, THREADS as u32);
-        // SAFETY: there are sums for so many digits, room for these, and a modulus where the kernel reads one.
+        // SAFETY: sums and memory for all digits exist, and a modulus if the kernel reads one.
         unsafe { self.kernel.launch(launch, &args) }
     }
 }
 
-/// Sums of columns from residues.
+/// Computes sums of columns from residues.
 #[derive(Debug)]
 pub(super) struct Columns {
     kernel: Kernel,
@@ -115,14 +115,14 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Of so many digits; q is the floor of a sum and `offset`.
+    /// Plans sums for `digits` digits; q is the floor of a sum plus `offset`.
     pub(super) fn new(device: &Device, digits: usize, offset: f64) -> Result<Self, DeviceError> {
         let group = digits.min(MOST_GROUP);
         let kernel = device.program(&columns_source(group))?.kernel("columns", 0)?;
         Ok(Self { kernel, digits, group, offset })
     }
 
-    /// The digits of all M/p_s, then of −M, as the kernel has them.
+    /// The digits of all M/p_s, then of −M, in the kernel's layout.
     pub(super) fn constants(
         &self,
         device: &Device,
@@ -138,10 +138,11 @@ impl Columns {
         device.upload(&table)
     }
 
-    /// Two words of the sum for each digit of `count` integers, one at least, as [`Carry::run`] takes them.
+    /// Computes two words of the sum for each digit of `count` ≥ 1 integers, in the layout that
+    /// [`Carry::run`] reads.
     ///
     /// # Panics
-    /// If there are not so many residues or constants, or there is no room for the sums.
+    /// If there are fewer residues or constants, or the memory for the sums is too small.
     pub(super) fn run(
         &self,
         ntt: &Ntt50,
@@ -171,13 +172,13 @@ impl Columns {
             Arg::U32(self.digits as u32),
             Arg::F64(self.offset),
         ];
-        // SAFETY: there are a stride of residues for each prime, a group's constants for each block, and room for two
-        // words of each sum.
+        // SAFETY: the buffers have a stride of residues for each prime, a group's constants for each
+        // block, and memory for two words of each sum.
         unsafe { self.kernel.launch(launch, &args) }
     }
 }
 
-/// (M/p_s)^−1·scale mod p_s for all s, as factors: scale by prime.
+/// (M/p_s)^−1·scale mod p_s for all s, as factors; `scale` depends on the prime.
 pub(super) fn cofactors(fields: &[F50], scale: impl Fn(F50) -> f64) -> Vec<[f64; 2]> {
     let one = |(s, &field): (usize, &F50)| {
         let others = fields.iter().enumerate().filter(|&(t, _)| t != s);

@@ -15,12 +15,13 @@ use super::steps::{self, Step, StepTimes, Stepped};
 use crate::Plan;
 use crate::gpu::f50::Ntt50;
 
-/// Transforms over Z/MZ, M = p_0·…·p_(S−1) the product of just enough 50-bit primes to be above r^k + 1: what
-/// Chen et al. 2018 compare with a transform over the field, as an equivalent amount of work. Projection, S
-/// transforms, recombination; nothing is reduced mod r^k + 1.
+/// Transforms over Z/MZ, where M = p_0·…·p_(S−1) is the product of the fewest 50-bit primes that
+/// exceeds r^k + 1. Chen et al. 2018 compare this with a transform over the field, as an equivalent
+/// amount of work. The steps are projection, S transforms, and recombination; nothing is reduced mod
+/// r^k + 1.
 ///
-/// Elements are integers below M of W words, limb-major: word d of element i at d·count + i, count =
-/// [`elements`](Self::elements). Spectra are in the order of its [`ntt`](Self::ntt).
+/// Elements are integers below M of W words, limb-major: word d of element i is at d·count + i,
+/// count = [`elements`](Self::elements). Spectra are in the order of [`ntt`](Self::ntt).
 #[derive(Debug)]
 pub struct RingTransform {
     device: Device,
@@ -32,18 +33,19 @@ pub struct RingTransform {
     constants: Buffer<u64>,
     there: Buffer<[f64; 2]>,
     back: Buffer<[f64; 2]>,
-    /// Residues and sums. Whoever launches steps has them, until all are launched.
+    /// Residues and sums. Locked by the thread that launches steps, until all are launched.
     work: Mutex<(Buffer<f64>, Buffer<u64>)>,
 }
 
-/// Sums of quotients are wrong by less than 2^−36: what is this much below an integer is that or more than it.
+/// Sums of quotients have an error below 2^−36: a sum less than this much below an integer is at least
+/// that integer.
 const OFFSET: f64 = -1.0 / (1 << 20) as f64;
 
 impl RingTransform {
-    /// For the size of a form's elements, 2^log2 points and `batch` vectors.
+    /// Plans transforms for elements of the size of a form's, 2^log2 points and `batch` vectors.
     ///
     /// # Errors
-    /// As of [`Ntt50::new`]; no memory on the device.
+    /// As for [`Ntt50::new`]; the device has not enough memory.
     pub fn new(
         device: &Device,
         form: Form,
@@ -60,7 +62,7 @@ impl RingTransform {
                 modulus.push(carry);
             }
         }
-        // A little more than M must have room.
+        // Values slightly above M must fit.
         if modulus.last().is_some_and(|&top| top > u64::MAX / 2) {
             modulus.push(0);
         }
@@ -98,13 +100,13 @@ impl RingTransform {
         })
     }
 
-    /// M, little-endian, of W words.
+    /// The W words of M, little-endian.
     #[must_use]
     pub fn modulus(&self) -> &[u64] {
         &self.modulus
     }
 
-    /// Elements of a buffer: those of the batch, and more up to [`Ntt50::stride`].
+    /// The elements of a buffer: those of the batch, padded to [`Ntt50::stride`].
     #[must_use]
     pub fn elements(&self) -> usize {
         self.ntt.stride()
@@ -116,11 +118,11 @@ impl RingTransform {
         &self.ntt
     }
 
-    /// out ← X_i = Σ_j x_j·ω^(ij), modulo each prime with its own ω(m). `data` may be the [`Cells`] of
-    /// `out`.
+    /// Computes out ← X_i = Σ_j x_j·ω^(ij), modulo each prime with its own ω(m). `data` may be the
+    /// [`Cells`] of `out`.
     ///
     /// # Errors
-    /// A buffer is of another length, or the device fails.
+    /// A buffer has the wrong length, or the device fails.
     pub fn transform<'a>(
         &self,
         data: impl Into<View<'a, u64>>,
@@ -129,10 +131,10 @@ impl RingTransform {
         steps::run(self, false, data.into(), out.into())
     }
 
-    /// out ← x of X.
+    /// Computes out ← x from X.
     ///
     /// # Errors
-    /// As of [`Self::transform`].
+    /// As for [`Self::transform`].
     pub fn inverse<'a>(
         &self,
         data: impl Into<View<'a, u64>>,
@@ -141,10 +143,10 @@ impl RingTransform {
         steps::run(self, true, data.into(), out.into())
     }
 
-    /// [`Self::transform`], and the time of each step by the device's clock.
+    /// Runs [`Self::transform`], and returns the time of each step by the device's clock.
     ///
     /// # Errors
-    /// As of [`Self::transform`].
+    /// As for [`Self::transform`].
     pub fn times<'a>(
         &self,
         data: impl Into<View<'a, u64>>,

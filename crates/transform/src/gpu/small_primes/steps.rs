@@ -1,4 +1,4 @@
-//! Transforms step by step, whose times are measured.
+//! Transforms in steps whose times can be measured.
 
 use std::sync::MutexGuard;
 use std::time::Duration;
@@ -11,28 +11,28 @@ use crate::gpu::f50::Ntt50Error;
 /// A step of a transform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// x_j·c_j.
+    /// Products x_j·c_j.
     ChirpBefore,
-    /// Elements to residues.
+    /// Maps elements to residues.
     Projection,
     /// Transforms modulo the small primes, and products.
     Transforms,
-    /// Residues to elements.
+    /// Maps residues to elements.
     Recombination,
     /// Products by c_i.
     ChirpAfter,
 }
 
-/// The device's time for each step.
+/// The device time of each step.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StepTimes {
     /// Both products by chirps.
     pub chirps: Duration,
-    /// Elements to residues.
+    /// Mapping elements to residues.
     pub projection: Duration,
     /// Transforms modulo the small primes, and products.
     pub transforms: Duration,
-    /// Residues to elements.
+    /// Mapping residues to elements.
     pub recombination: Duration,
 }
 
@@ -51,27 +51,27 @@ impl StepTimes {
         all
     }
 
-    /// All of it.
+    /// The sum of all steps.
     #[must_use]
     pub fn total(&self) -> Duration {
         self.chirps + self.projection + self.transforms + self.recombination
     }
 }
 
-/// A transform in steps.
+/// A transform that consists of steps.
 pub(super) trait Stepped {
-    /// What steps leave for the next ones.
+    /// Results of steps that later steps read.
     type Work;
 
-    /// All of them, in order.
+    /// The steps in order.
     const STEPS: &'static [Step];
 
     fn device(&self) -> &Device;
 
-    /// The work of one transform at a time, until all its steps are launched.
+    /// Locks the working memory for one transform, until all its steps are launched.
     fn work(&self) -> MutexGuard<'_, Self::Work>;
 
-    /// An error unless both have the length of the plan's batches.
+    /// Returns an error unless both have the length of the plan's batches.
     fn fits(&self, data: View<'_, u64>, out: Cells<'_, u64>) -> Result<(), SmallPrimesError>;
 
     fn step(
@@ -83,7 +83,7 @@ pub(super) trait Stepped {
     ) -> Result<(), SmallPrimesError>;
 }
 
-/// out ← the transform of `data`, or its inverse.
+/// Computes out ← the transform of `data`, or its inverse.
 pub(super) fn run<P: Stepped>(
     plan: &P,
     inverse: bool,
@@ -95,7 +95,7 @@ pub(super) fn run<P: Stepped>(
     P::STEPS.iter().try_for_each(|&step| plan.step(step, inverse, (data, out), work))
 }
 
-/// The same, and the time of each step by the device's clock.
+/// Like `run`, and returns the time of each step by the device's clock.
 pub(super) fn times<P: Stepped>(
     plan: &P,
     data: View<'_, u64>,
@@ -107,7 +107,7 @@ pub(super) fn times<P: Stepped>(
     Ok(StepTimes::new(P::STEPS, &plan.device().times(P::STEPS.len(), run)?))
 }
 
-/// The device's error, or what else there was, as that of a step of a measurement.
+/// Converts an error to a device error of a measured step.
 fn device_error(error: SmallPrimesError) -> DeviceError {
     match error {
         SmallPrimesError::Device(error) | SmallPrimesError::Ntt(Ntt50Error::Device(error)) => error,

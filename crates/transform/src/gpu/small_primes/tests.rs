@@ -1,4 +1,4 @@
-//! On the simulator, against the definition.
+//! Compares results on the simulator with the definition.
 
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -12,7 +12,7 @@ use super::*;
 use crate::definition;
 use crate::gpu::layout::{element_major, limb_major};
 
-/// Elements that are hard on carries, then drawn ones.
+/// Elements with long carries, then random ones.
 fn elements<const K: usize>(form: Form, count: usize, seed: u64) -> Vec<[u64; K]> {
     let r = form.radix();
     let rng = &mut ChaCha8Rng::seed_from_u64(seed);
@@ -44,7 +44,7 @@ fn download<const K: usize>(x: &Buffer<u64>) -> Vec<[u64; K]> {
     words.as_chunks::<K>().0.to_vec()
 }
 
-/// Vectors of elements, all of them the hardest there are in the first ones.
+/// Vectors of elements; the first vectors consist of elements with the longest carries.
 fn vectors<const K: usize>(form: Form, n: usize, batch: usize, seed: u64) -> Vec<[u64; K]> {
     let r = form.radix();
     let mut top = [0; K];
@@ -132,7 +132,7 @@ fn transforms() {
     check_transform::<32>(PRIMES[4], 1, 4);
 }
 
-/// Radices so small that carries go round several times: p = 6² + 1 and 10² + 1.
+/// Radices so small that carries go around several times: p = 6² + 1 and 10² + 1.
 #[test]
 fn small_radices() {
     check_convolution::<2>(Form::minus(3, 1, 2).unwrap(), 3, 40);
@@ -143,7 +143,7 @@ fn small_radices() {
 
 #[test]
 fn long_vectors() {
-    // Two passes of the transforms modulo small primes, at some outputs.
+    // Two passes of the transforms modulo small primes; checks some outputs.
     let (device, form, log2) = (Device::simulator().unwrap(), PRIMES[0], 13);
     let field = Gfn::<2>::new(form).unwrap();
     let plan = SmallPrimes::new(&device, form, log2, 1).unwrap();
@@ -186,7 +186,7 @@ fn ring_there_and_back() {
         let data = device.upload(&limb_major(&numbers, words)).unwrap();
         let mut out = device.alloc(data.len()).unwrap();
         plan.transform(&data, &mut out).unwrap();
-        // One output, by the definition, modulo one prime.
+        // One output by the definition, modulo one prime.
         let field = plan.ntt().fields()[1];
         let p = field.modulus();
         let spectrum = element_major(&out.download().unwrap(), words);
@@ -235,7 +235,7 @@ fn what_is_refused() {
     ));
 }
 
-/// What a kernel does not find room for is refused before it is launched.
+/// Buffers too small for a kernel are refused before a launch.
 #[test]
 fn memory_that_is_too_short_is_refused_before_a_launch() {
     let device = Device::simulator().unwrap();

@@ -1,9 +1,8 @@
 //! Four field elements in an AVX2 register.
 //!
-//! AVX2 compares 64-bit numbers as signed only. So a canonical x is held as
-//! x' = x + 2^63 mod 2^64: signed order of x' is unsigned order of x, and the
-//! flips of the sign bit melt into constants that are added anyway. Factors and
-//! integers are held plain.
+//! AVX2 compares 64-bit numbers as signed only. So a canonical x is stored as x' = x + 2^63 mod 2^64:
+//! the signed order of x' is the unsigned order of x, and flips of the sign bit are merged into
+//! constants that are added anyway. Factors and integers are stored without this offset.
 
 pub mod vector;
 
@@ -14,30 +13,29 @@ use vector::{
 };
 use warpint_arith::goldilocks::{EPSILON, Q};
 
-/// Four elements, each plus 2^63.
+/// Four elements, each with 2^63 added.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct Four(pub U64x4);
 
-/// Four plain 64-bit numbers.
+/// Four 64-bit numbers without offset.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct Plain(pub U64x4);
 
-/// a − b for a with 2^63 added and b < 2^63 plain, both canonical; 2^63 is
-/// added to the result.
+/// a − b for canonical a with 2^63 added and b < 2^63 without; the result has 2^63 added.
 #[inline(always)]
 fn sub_small(a: U64x4, b: U64x4) -> U64x4 {
-    // A borrow shows as a difference that grew; a − b + q is a − b − ε.
+    // After a borrow the difference is larger than a; a − b + q is a − b − ε.
     let difference = minus(a, b);
     minus(difference, shift_right(greater(difference, a), 32))
 }
 
-/// l + 2^64·h of a product below 2^64·q, as a canonical number plus 2^63.
+/// Reduces l + 2^64·h, a product below 2^64·q, to a canonical number with 2^63 added.
 #[inline(always)]
 fn reduce(low: U64x4, high: U64x4) -> U64x4 {
-    // As in `goldilocks::reduce`; with 2^63 added, a borrow shows as a result
-    // that grew and a carry as one that shrank.
+    // As in `goldilocks::reduce`; with 2^63 added, a result increased by a borrow and decreased by a
+    // carry reveals them.
     let low = flip_sign(low);
     let difference = minus(low, shift_right(high, 32));
     let borrow = shift_right(greater(difference, low), 32);
@@ -47,7 +45,7 @@ fn reduce(low: U64x4, high: U64x4) -> U64x4 {
     canonical(plus(sum, carry))
 }
 
-/// The 128-bit product of plain numbers, reduced, plus 2^63.
+/// The 128-bit product of numbers without offset, reduced, with 2^63 added.
 #[inline(always)]
 fn product(a: U64x4, b: U64x4) -> U64x4 {
     let (a_high, b_high) = (shift_right(a, 32), shift_right(b, 32));
@@ -77,7 +75,7 @@ impl Lanes for Four {
             kernel.run();
         }
         assert!(Avx2::detect().is_some(), "AVX2 is not there");
-        // SAFETY: AVX2 is there.
+        // SAFETY: the processor has AVX2.
         unsafe { with_avx2(kernel) }
     }
 
@@ -141,8 +139,8 @@ impl Lanes for Four {
             let low = canonical(flip_sign(shift_left(x, k)));
             add_plain(low, minus(shift_left(h, 32), h))
         } else if k <= 64 {
-            // The low word is a multiple of 2^32 and so at most q − 1; the
-            // high word h = h1·2^32 + h0 is worth h0·2^32 − (h0 + h1).
+            // The low word is a multiple of 2^32 and so at most q − 1; the high word h = h1·2^32 + h0
+            // amounts to h0·2^32 − (h0 + h1).
             let low = if k == 64 { x.splat(0) } else { shift_left(x, k) };
             let h = if k == 64 { x } else { shift_right(x, 64 - k) };
             let sum = add_plain(flip_sign(low), shift_left(h, 32));

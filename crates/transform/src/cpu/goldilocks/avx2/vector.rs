@@ -1,35 +1,35 @@
 //! Four 64-bit numbers in an AVX2 register.
 //!
-//! Every function executes AVX2 instructions and is safe to call: each takes an [`Avx2`], or a [`U64x4`], which
-//! only an [`Avx2`] makes, and [`Avx2::detect`] hands one out only where the processor has the instructions. Both
-//! are free: an [`Avx2`] has no size, and a [`U64x4`] is the register.
+//! Every function executes AVX2 instructions and is safe to call. Each takes an [`Avx2`], or a
+//! [`U64x4`], which only an [`Avx2`] makes; [`Avx2::detect`] returns one only if the processor has the
+//! instructions. Both are free: an [`Avx2`] has no size, and a [`U64x4`] is the register.
 
 use core::arch::x86_64::*;
 
 use warpint_arith::goldilocks::{EPSILON, Q};
 
-/// 2^63, which lanes of [`Four`](super::Four) have added.
+/// 2^63, the offset of the lanes of [`Four`](super::Four).
 pub const SIGN: u64 = 1 << 63;
 
-/// Evidence that this processor has AVX2.
+/// A proof that this processor has AVX2.
 #[derive(Debug, Clone, Copy)]
 pub struct Avx2(());
 
-/// Four 64-bit numbers; that there is one is evidence of AVX2, too.
+/// Four 64-bit numbers; its existence also proves AVX2.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct U64x4(__m256i);
 
-/// An intrinsic that has no other requirement than its instruction set.
+/// Calls an intrinsic whose only requirement is its instruction set.
 macro_rules! simd {
     ($($call:tt)*) => {
-        // SAFETY: the caller has an `Avx2` or a `U64x4`, so AVX2 is there.
+        // SAFETY: the caller has an `Avx2` or a `U64x4`, so the processor has AVX2.
         unsafe { $($call)* }
     };
 }
 
 impl Avx2 {
-    /// The evidence, if this processor has the instructions.
+    /// The proof, if this processor has the instructions.
     #[must_use]
     pub fn detect() -> Option<Self> {
         is_x86_feature_detected!("avx2").then_some(Self(()))
@@ -42,89 +42,92 @@ impl Avx2 {
         U64x4(simd!(_mm256_set1_epi64x(x as i64)))
     }
 
-    /// Four numbers.
+    /// Loads four numbers.
     ///
     /// # Panics
-    /// If there are not four.
+    /// If the slice does not have exactly four.
     #[inline(always)]
     #[must_use]
     pub fn load(self, x: &[u64]) -> U64x4 {
         assert!(x.len() == 4);
-        // SAFETY: AVX2 is there, and four numbers are readable there; no alignment is needed.
+        // SAFETY: the processor has AVX2, and four numbers are readable; no alignment is required.
         U64x4(unsafe { _mm256_loadu_si256(x.as_ptr().cast()) })
     }
 
-    /// Four signed numbers, each as its residue mod 2^64.
+    /// Loads four signed numbers, each as its residue mod 2^64.
     ///
     /// # Panics
-    /// If there are not four.
+    /// If the slice does not have exactly four.
     #[inline(always)]
     #[must_use]
     pub fn load_signed(self, x: &[i64]) -> U64x4 {
         assert!(x.len() == 4);
-        // SAFETY: AVX2 is there, and four numbers are readable there; no alignment is needed.
+        // SAFETY: the processor has AVX2, and four numbers are readable; no alignment is required.
         U64x4(unsafe { _mm256_loadu_si256(x.as_ptr().cast()) })
     }
 
-    /// Four signed numbers of 32 bits: their magnitudes, and the residues mod 2^64.
+    /// Loads four signed numbers of 32 bits; returns their absolute values, and their residues mod
+    /// 2^64.
     ///
     /// # Panics
-    /// If there are not four.
+    /// If the slice does not have exactly four.
     #[inline(always)]
     #[must_use]
     pub fn load_short(self, x: &[i32]) -> [U64x4; 2] {
         assert!(x.len() == 4);
-        // SAFETY: AVX2 is there, and four 32-bit numbers are readable there; no alignment is needed.
+        // SAFETY: the processor has AVX2, and four 32-bit numbers are readable; no alignment is
+        // required.
         let x = unsafe { _mm_loadu_si128(x.as_ptr().cast()) };
         simd!([U64x4(_mm256_cvtepu32_epi64(_mm_abs_epi32(x))), U64x4(_mm256_cvtepi32_epi64(x))])
     }
 }
 
 impl U64x4 {
-    /// The evidence that the register is.
+    /// The proof that the register represents.
     #[inline(always)]
     #[must_use]
     pub fn avx2(self) -> Avx2 {
         Avx2(())
     }
 
-    /// Another number in every lane of another register.
+    /// The same number in every lane of a new register.
     #[inline(always)]
     #[must_use]
     pub fn splat(self, x: u64) -> Self {
         self.avx2().splat(x)
     }
 
-    /// Writes the four numbers out.
+    /// Stores the four numbers.
     ///
     /// # Panics
-    /// If there is not room for just four.
+    /// If the slice does not have exactly four entries.
     #[inline(always)]
     pub fn store(self, out: &mut [u64]) {
         assert!(out.len() == 4);
-        // SAFETY: AVX2 is there, and four numbers are writable there; no alignment is needed.
+        // SAFETY: the processor has AVX2, and four numbers are writable; no alignment is required.
         unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), self.0) }
     }
 
-    /// Writes the four numbers out as signed ones.
+    /// Stores the four numbers as signed ones.
     ///
     /// # Panics
-    /// If there is not room for just four.
+    /// If the slice does not have exactly four entries.
     #[inline(always)]
     pub fn store_signed(self, out: &mut [i64]) {
         assert!(out.len() == 4);
-        // SAFETY: AVX2 is there, and four numbers are writable there; no alignment is needed.
+        // SAFETY: the processor has AVX2, and four numbers are writable; no alignment is required.
         unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), self.0) }
     }
 
-    /// Writes the low halves of the four numbers out.
+    /// Stores the low halves of the four numbers.
     ///
     /// # Panics
-    /// If there is not room for just four.
+    /// If the slice does not have exactly four entries.
     #[inline(always)]
     pub fn store_low_halves(self, out: &mut [i32]) {
         assert!(out.len() == 4);
-        // SAFETY: AVX2 is there, and four 32-bit numbers are writable there; no alignment is needed.
+        // SAFETY: the processor has AVX2, and four 32-bit numbers are writable; no alignment is
+        // required.
         unsafe {
             // The even 32-bit lanes, in order.
             let low_halves = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
@@ -148,7 +151,7 @@ pub fn minus(a: U64x4, b: U64x4) -> U64x4 {
     U64x4(simd!(_mm256_sub_epi64(a.0, b.0)))
 }
 
-/// The bits that both have.
+/// Bitwise and.
 #[inline(always)]
 #[must_use]
 pub fn and(a: U64x4, b: U64x4) -> U64x4 {
@@ -162,21 +165,21 @@ pub fn flip_sign(a: U64x4) -> U64x4 {
     U64x4(simd!(_mm256_xor_si256(a.0, a.splat(SIGN).0)))
 }
 
-/// All ones where a > b, signed.
+/// All ones in lanes with a > b, signed; otherwise zero.
 #[inline(always)]
 #[must_use]
 pub fn greater(a: U64x4, b: U64x4) -> U64x4 {
     U64x4(simd!(_mm256_cmpgt_epi64(a.0, b.0)))
 }
 
-/// Where the mask is ones `yes`, elsewhere `no`.
+/// `yes` in lanes where the mask is all ones, otherwise `no`.
 #[inline(always)]
 #[must_use]
 pub fn choose(mask: U64x4, yes: U64x4, no: U64x4) -> U64x4 {
     U64x4(simd!(_mm256_blendv_epi8(no.0, yes.0, mask.0)))
 }
 
-/// As [`choose`], of two numbers.
+/// Like [`choose`], for two constants.
 #[inline(always)]
 #[must_use]
 pub fn choose_of(mask: U64x4, yes: u64, no: u64) -> U64x4 {
@@ -224,15 +227,14 @@ pub fn shift_right_each(a: U64x4, k: U64x4) -> U64x4 {
     U64x4(simd!(_mm256_srlv_epi64(a.0, k.0)))
 }
 
-/// The canonical form of a lazy number, both plus 2^63.
+/// Reduces lazy numbers to canonical ones, both with 2^63 added.
 #[inline(always)]
 pub(super) fn canonical(x: U64x4) -> U64x4 {
     // x − q is x + ε.
     plus(x, shift_right(greater(x, x.splat((Q - 1) ^ SIGN)), 32))
 }
 
-/// a + b for a with 2^63 added and b plain, both canonical; 2^63 is added to
-/// the result.
+/// a + b for canonical a with 2^63 added and canonical b without; the result has 2^63 added.
 #[inline(always)]
 #[must_use]
 pub fn add_plain(a: U64x4, b: U64x4) -> U64x4 {
@@ -240,7 +242,7 @@ pub fn add_plain(a: U64x4, b: U64x4) -> U64x4 {
     plus(plus(a, b), choose_of(below_q, 0, EPSILON))
 }
 
-/// The transpose of a square of which each number is a row.
+/// Transposes the matrix whose rows are given.
 #[inline(always)]
 #[must_use]
 pub fn transposed([a, b, c, d]: [U64x4; 4]) -> [U64x4; 4] {

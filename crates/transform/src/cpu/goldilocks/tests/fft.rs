@@ -1,4 +1,4 @@
-//! Transforms against the sum that defines them.
+//! Compares transforms with their definition.
 
 use super::super::fft::Fft;
 use super::super::lanes::Lanes;

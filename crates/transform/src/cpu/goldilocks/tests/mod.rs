@@ -1,4 +1,4 @@
-//! Every part against its slow, obvious version.
+//! Compares every part with its slow, obvious version.
 
 mod fft;
 mod lanes;
