@@ -29,7 +29,7 @@ pub enum FactorError {
     /// The text is not a decimal number above 1, or this number or all numbers together have too
     /// many digits.
     #[error(
-        "'{text}' is not a factor: a whole number above 1; all have at most {MOST_DIGITS} digits"
+        "'{text}' is not a factor: give whole numbers above 1, with at most {MOST_DIGITS} digits in all"
     )]
     NotANumber {
         /// The text that was given.

@@ -144,7 +144,7 @@ impl Event {
                 format!("going on at iteration {iteration} of {total} from {}", path.display())
             }
             Self::SaveFailed { reason } => format!(
-                "a checkpoint could not be saved ({reason}); the older ones are untouched, the test goes on and will try again"
+                "cannot save a checkpoint ({reason}); older checkpoints are untouched, and the test goes on and will try again"
             ),
             Self::BadCheckpoint { path, reason } => format!(
                 "a checkpoint is not sound ({reason}): set aside as {}, going on without it",
@@ -164,13 +164,13 @@ impl Event {
                 count_words(*to)
             ),
             Self::OnceOnly { iteration } => format!(
-                "what comes before iteration {iteration} was computed by one engine only, and the result will say so; --restart begins with two"
+                "the iterations before {iteration} were computed by one engine only, and the result will say so; --restart begins again with two"
             ),
             Self::CheckErred { check, iteration } => format!(
-                "the {check} at iteration {iteration} failed, and passed when it was made again: this machine's processor computes unreliably"
+                "the {check} at iteration {iteration} failed, but passed when it was repeated: this machine's processor computes unreliably"
             ),
             Self::Searching { check, iteration } => format!(
-                "the {check} at iteration {iteration} failed: looking for the newest checkpoint that is right"
+                "the {check} at iteration {iteration} failed: looking for the newest right checkpoint"
             ),
             Self::CheckFailed { check, iteration, back_to } => format!(
                 "the {check} at iteration {iteration} failed: going back to iteration {back_to}, which is verified"

@@ -34,8 +34,8 @@ pub enum RunError {
     Plan(#[from] PlanRefusal),
     /// The second engine is the same as the first.
     #[error(
-        "--verify-with wants another engine, and the test of M{exponent} is itself computed by \
-         {engine}: give another one there, or by --engine for the test"
+        "the second engine must differ from the first, and the test of M{exponent} is itself \
+         computed by {engine}: choose another engine for one of them"
     )]
     SameEngine {
         /// p.
@@ -44,7 +44,7 @@ pub enum RunError {
         engine: &'static str,
     },
     /// The stored result lacks something that this job requests.
-    #[error("M{exponent} was tested before without {lacks}: --restart tests it anew")]
+    #[error("M{exponent} was tested before without {lacks}: --restart tests it again")]
     TestedWithout {
         /// p.
         exponent: u32,
@@ -90,8 +90,8 @@ pub enum RunError {
     },
     /// The result could not be stored.
     #[error(
-        "{}; the result is {}, and checkpoints, where there are any, stay: the same command ends \
-         the test again",
+        "{}; the result is {}, and existing checkpoints are kept: the same command finishes the \
+         test again",
         with_causes(source.as_ref()),
         if *recorded { "recorded" } else { "printed only" }
     )]
@@ -104,7 +104,7 @@ pub enum RunError {
     /// The test is done, but its proof could not be made.
     #[error(
         "M{exponent} is tested, but its proof was not made: the same command tries that again \
-         (nothing is lost), and without a proof it ends with the result"
+         (nothing is lost); if no proof is requested, it gives the result"
     )]
     NotProven {
         /// p.
@@ -186,7 +186,7 @@ pub enum RunError {
     },
     /// Another process is the worker of this number.
     #[error(
-        "worker {worker} is already at work in {}: give this one another number with --worker N",
+        "worker {worker} is already at work in {}: give this worker another number",
         dir.display()
     )]
     WorkerAtWork {
@@ -196,7 +196,7 @@ pub enum RunError {
         dir: PathBuf,
     },
     /// More workers were requested than there are numbers.
-    #[error("--workers: {workers} workers are more than {MOST_WORKERS}")]
+    #[error("{workers} workers are too many: at most {MOST_WORKERS} are possible")]
     TooManyWorkers {
         /// The number of workers.
         workers: usize,

@@ -162,19 +162,19 @@ impl Display for Warning {
             Self::BadCheckpoint { exponent, line } => write!(f, "M{exponent}: {line}"),
             Self::ProofInTheWay { exponent, path } => write!(
                 f,
-                "M{exponent}: warning: there is another {} already: move it away before the test \
+                "M{exponent}: warning: another {} exists already: move it away before the test \
                  ends, or the proof cannot be put there",
                 path.display()
             ),
             Self::ResiduesMissing { exponent, iteration, power: 0, assigned, .. } => {
                 let instead = match assigned {
-                    false => "--restart begins it anew",
+                    false => "--restart begins it again",
                     true => "the test goes on without one",
                 };
                 write!(
                     f,
-                    "M{exponent}: warning: it goes on at iteration {iteration}, and residues from \
-                     before are missing: no proof can be made of it; {instead}"
+                    "M{exponent}: warning: the test goes on at iteration {iteration}, and residues \
+                     from before are missing: no proof can be made; {instead}"
                 )
             }
             Self::ResiduesMissing { exponent, iteration, power, wanted, .. } => write!(
@@ -191,7 +191,10 @@ impl Display for Warning {
                 "M{exponent}: warning: no proof was made: {reason}; the result stands without one"
             ),
             Self::ProofRunErred { exponent } => {
-                write!(f, "M{exponent}: a first run went wrong: this machine computes unreliably")
+                write!(
+                    f,
+                    "M{exponent}: the first verification of the proof made an error: this machine computes unreliably"
+                )
             }
             Self::NoLog { path, reason } => write!(
                 f,

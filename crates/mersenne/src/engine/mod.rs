@@ -162,7 +162,7 @@ pub enum EngineError {
     Device(#[from] DeviceError),
     /// The device does not have enough memory for the engine.
     #[error(
-        "{what} needs {} MiB: {reason}; close what else uses the device, or take --device cpu",
+        "{what} needs {} MiB: {reason}; close other programs that use the device, or compute on the CPU",
         needed.div_ceil(1 << 20)
     )]
     NoRoom {

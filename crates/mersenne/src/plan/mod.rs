@@ -56,7 +56,7 @@ pub struct Plan {
 #[non_exhaustive]
 pub enum PlanError {
     /// The place has no such family.
-    #[error("there is no engine {engine} on {place}, which has {known}")]
+    #[error("{place} does not have engine {engine}; it has {known}")]
     NoEngine {
         /// The requested family.
         engine: &'static str,
@@ -83,7 +83,7 @@ pub enum PlanError {
     /// The margin at the requested length is not enough.
     #[error(
         "length {length} is too short for M{exponent} with engine {engine} ({bits:.2} bits of \
-         margin); the shortest that is safe is {shortest}"
+         margin); the shortest safe length is {shortest}"
     )]
     TooShort {
         /// The family.

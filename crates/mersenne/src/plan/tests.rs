@@ -223,5 +223,5 @@ fn an_engine_that_a_place_has_not_is_answered_with_those_it_has() {
     let gpu: [&'static dyn EngineFamily; 1] = [&SOUND];
     let request = PlanRequest { engine: Some("fp64"), ..PlanRequest::default() };
     let error = Plan::default_among(exponent(216_091), &gpu, "cuda:0", &request).unwrap_err();
-    assert_eq!(error.to_string(), "there is no engine fp64 on cuda:0, which has goldilocks");
+    assert_eq!(error.to_string(), "cuda:0 does not have engine fp64; it has goldilocks");
 }

@@ -45,7 +45,7 @@ pub enum TestError {
     /// computation does.
     #[error(
         "the residue at iteration {iteration} is impossible (res64 {res64}): this machine computes \
-         unreliably; the same command goes on from the last checkpoint, or try --engine goldilocks"
+         unreliably; the same command goes on from the last checkpoint, or try engine goldilocks"
     )]
     Impossible {
         /// The iteration of the residue.
@@ -54,12 +54,12 @@ pub enum TestError {
         res64: String,
     },
     /// The spec of a certification lacks the start residue.
-    #[error("a certification needs the residue that it begins with")]
+    #[error("a certification needs its start residue")]
     NoStart,
     /// Two computations of 3^(d−1), d the product of known factors, gave different results.
     #[error(
-        "3^(d−1) mod M{exponent}, d the product of known factors, came out in two ways: this \
-         machine computes unreliably; the same command tries again from the last checkpoint"
+        "3^(d−1) mod M{exponent}, with the product d of the known factors, was computed twice with \
+         different results: this machine computes unreliably; the same command tries again from the last checkpoint"
     )]
     CofactorDiffers {
         /// p.
@@ -78,9 +78,9 @@ pub enum TestError {
     /// hardware or the program.
     #[error(
         "the {check} at iteration {iteration} failed twice with the same residue {res64}: \
-         not a chance error, but this machine or the arithmetic ({arithmetic}); the verified state \
-         at iteration {verified} is kept. The same command goes on from it: try --engine \
-         goldilocks, a longer --length, or another machine"
+         this is not chance, but a fault of this machine or of the arithmetic ({arithmetic}); the verified state \
+         at iteration {verified} is kept. The same command goes on from it: try engine \
+         goldilocks, a longer transform length, or another machine"
     )]
     RepeatedError {
         /// The check.

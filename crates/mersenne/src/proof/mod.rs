@@ -63,7 +63,7 @@ pub enum ProofError {
     Residue(#[from] ResidueFileError),
     /// Proofs of this power do not exist for the exponent.
     #[error(
-        "there is no proof of power {power} of M{exponent}: the power is from 1 to {LARGEST_POWER}, and less for small exponents"
+        "M{exponent} has no proof of power {power}: powers are from 1 to {LARGEST_POWER}, and less for small exponents"
     )]
     Power {
         /// p.
@@ -72,7 +72,7 @@ pub enum ProofError {
         power: usize,
     },
     /// A residue of another exponent was given.
-    #[error("a residue mod M{found} is no part of a proof of M{exponent}")]
+    #[error("a residue mod M{found} cannot be part of a proof of M{exponent}")]
     Foreign {
         /// p.
         exponent: u32,
@@ -94,9 +94,7 @@ pub enum ProofError {
         source: ResidueError,
     },
     /// The folder lacks residues that even the least power needs.
-    #[error(
-        "the residues of M{exponent} that a proof of power {least} or more needs are not in {folder}"
-    )]
+    #[error("{folder} lacks residues of M{exponent} that a proof of power {least} or more needs")]
     NoResidues {
         /// p.
         exponent: u32,
@@ -109,7 +107,7 @@ pub enum ProofError {
     #[error(
         "the proof of power {power} of M{exponent} was built twice and is wrong ({}): {}",
         if *repeated { "the same each time" } else { "different each time" },
-        if *repeated { "a residue kept during the test is wrong, or this machine errs again and again" } else { "this machine computes unreliably" }
+        if *repeated { "a residue kept during the test is wrong, or this machine makes the same error repeatedly" } else { "this machine computes unreliably" }
     )]
     Wrong {
         /// p.
@@ -121,8 +119,8 @@ pub enum ProofError {
     },
     /// Two verifications refused a proof with different numbers.
     #[error(
-        "two verifications of the proof of M{exponent} came to different numbers: this machine \
-         computes unreliably, and nothing is known of the proof; try --engine goldilocks or \
+        "two verifications of the proof of M{exponent} gave different numbers: this machine \
+         computes unreliably, and nothing is known of the proof; try engine goldilocks or \
          another machine"
     )]
     Unreliable {

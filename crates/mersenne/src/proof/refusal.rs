@@ -63,6 +63,6 @@ impl fmt::Display for Refusal {
                 f.write_str("the last residue is that of a prime times an element of small order")?;
             }
         }
-        f.write_str(": no proof of an honest test ends so")
+        f.write_str(": an honest test never has such a proof")
     }
 }

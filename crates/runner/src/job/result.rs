@@ -51,7 +51,7 @@ impl Run<'_> {
                     return Ok(Some(*report));
                 }
                 let refused = match job.spec.kind {
-                    _ if order.double_check => Some("no double-check of itself"),
+                    _ if order.double_check => Some("not an independent double-check"),
                     // A certification is repeated, because the server that assigned it wants it
                     // computed.
                     TestKind::Cert(_) => Some("that of another assignment"),

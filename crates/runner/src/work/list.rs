@@ -21,7 +21,7 @@ pub fn check_line(line: &str) -> Result<(), RunError> {
         }
         Line::Foreign(why) => why.to_string(),
         Line::Malformed(why) => why.to_string(),
-        Line::Blank | Line::Comment => "it is no assignment".into(),
+        Line::Blank | Line::Comment => "it is not an assignment".into(),
     };
     Err(RunError::NoAssignment(refused))
 }

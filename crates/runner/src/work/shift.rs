@@ -340,7 +340,7 @@ impl<'a> Shift<'a> {
         );
         for (n, what) in [
             (failed, "failed"),
-            (busy, "in the hands of other workers"),
+            (busy, "taken by other workers"),
             (malformed, "malformed"),
             (foreign, "for other programs"),
         ] {

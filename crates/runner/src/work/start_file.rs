@@ -32,7 +32,7 @@ pub enum StartFileError {
     #[error(transparent)]
     NotAFile(FileError),
     /// The file cannot be read.
-    #[error("cannot read {}, the residue that the certification begins with", path.display())]
+    #[error("cannot read {}, the start residue of the certification", path.display())]
     Read {
         /// The file.
         path: PathBuf,
@@ -48,7 +48,7 @@ pub enum StartFileError {
         source: ResidueError,
     },
     /// The file cannot be removed.
-    #[error("cannot remove {}, which is of no more use", path.display())]
+    #[error("cannot remove {}, which is no longer needed", path.display())]
     Remove {
         /// The file.
         path: PathBuf,

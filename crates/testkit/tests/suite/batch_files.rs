@@ -1,6 +1,5 @@
 //! The program's `batch` on files, compared with GMP. The program must be built first:
-//! `cargo build --release && cargo test --release -p warpint-testkit --test suite batch_files:: --
-//! --ignored`
+//! `cargo build --release && cargo test --release -p warpint-testkit --test suite batch_files:: -- --ignored`
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};

@@ -41,7 +41,7 @@ pub struct CheckpointStore {
 #[non_exhaustive]
 pub enum CheckpointError {
     /// The directory cannot be made, read or written.
-    #[error("cannot use the checkpoint directory {}: {source}; choose another with --dir", path.display())]
+    #[error("cannot use the checkpoint directory {}: {source}; choose another directory", path.display())]
     Directory {
         /// The directory.
         path: PathBuf,
@@ -57,7 +57,7 @@ pub enum CheckpointError {
         source: io::Error,
     },
     /// A later version of this program wrote the checkpoint.
-    #[error("{}: {reason}; use that version, or another --dir", path.display())]
+    #[error("{}: {reason}; use that version, or another directory", path.display())]
     Later {
         /// The file.
         path: PathBuf,
@@ -66,7 +66,7 @@ pub enum CheckpointError {
     },
     /// Another process uses the directory.
     #[error(
-        "{} is in use by another warpint (process {pid}): wait for it, stop it, or use another --dir",
+        "{} is in use by another warpint (process {pid}): wait for it, stop it, or use another directory",
         path.display()
     )]
     Locked {

@@ -86,7 +86,7 @@ fn least_z(p: u32) -> f64 {
 
 /// A text that is not a line of the table.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no line of {COLUMNS}")]
+#[error("'{0}' is not a line with the columns {COLUMNS}")]
 pub struct NoSuchLine(String);
 
 impl FromStr for MeasuredLength {

@@ -94,7 +94,7 @@ impl EngineFamily for Goldilocks {
             return Err(unusable("there are more words than bits".into()));
         }
         if p as usize > 31 * length {
-            return Err(unusable("words are of 31 bits at most".into()));
+            return Err(unusable("words have at most 31 bits".into()));
         }
         Ok(Margin { bits: margin::spare_bits(p, length), proven: true })
     }
