@@ -31,7 +31,8 @@ impl WordLanes for Four {
     fn weigh(digits: &[i32], column: Plain, wrap: i64, w: [u64; 2]) -> Self {
         let [size, d] = column.0.avx2().load_short(digits);
         let w = choose_of(greater(column.0, column.0.splat((wrap - 1) as u64)), w[1], w[0]);
-        // d|·w = l + 2^32·(h0 + 2^32·h1) ≡ (l + ε·h1) + 2^32·h0. As |d| ≤ 2^31, l and ε·h1 are at most 2^63 − 2^31, so both terms are below q.
+        // |d|·w = l + 2^32·(h0 + 2^32·h1) ≡ (l + ε·h1) + 2^32·h0. As |d| ≤ 2^31, l and ε·h1 are
+        // at most 2^63 − 2^31, so both terms are below q.
         let high = mul_low(size, shift_right(w, 32));
         let first = plus(mul_low(size, w), mul_low(shift_right(high, 32), high.splat(EPSILON)));
         let product = add_plain(flip_sign(first), shift_left(high, 32));

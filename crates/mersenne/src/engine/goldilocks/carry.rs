@@ -4,7 +4,8 @@ use crate::layout::{WordLayout, carry_out};
 
 /// Adds `carry` to word j and propagates it, past the last word into word 0 if necessary.
 ///
-/// `carry`| < 2^62. Balanced digits stay balanced. As with [`WordLayout::wrap_carry`], a carry left after two rounds is added to the digit that it has reached.
+/// |`carry`| < 2^62. Balanced digits stay balanced. As with [`WordLayout::wrap_carry`], a carry left
+/// after two rounds is added to the digit that it has reached.
 pub(super) fn add_at(layout: &WordLayout, digits: &mut [i32], j: usize, carry: i64) {
     let (n, mut j, mut carry) = (digits.len(), j, carry);
     for _ in 0..2 * n {
