@@ -28,21 +28,21 @@ pub trait Profiled {
 
 /// An engine whose kernels can be timed one by one.
 pub trait KernelTimer {
-    /// `r[reg]` ← the n-fold [`Step::Square`](super::Step::Square) of `r[reg]`, and the mean time
+    /// Applies [`Step::Square`](super::Step::Square) n times to `r[reg]`, and returns the mean time
     /// of each kernel in the second half of them, in the order of a squaring.
     ///
-    /// Kernels are launched one by one there, and none begins before the one before it has ended:
+    /// Kernels are launched one by one, and none begins before the preceding one has ended:
     /// together they take longer than a squaring of [`Engine::square`](super::Engine::square).
     ///
     /// # Panics
-    /// If n is not from 4 to 1,000.
+    /// Panics if n is not from 4 to 1,000.
     fn kernel_times(&mut self, reg: usize, n: u64) -> Result<Vec<KernelTime>, EngineError>;
 }
 
-/// The time of a kernel of a squaring.
+/// The time of one kernel of a squaring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KernelTime {
-    /// Its name.
+    /// The kernel's name.
     pub kernel: &'static str,
     /// The mean time of a launch.
     pub time: Duration,

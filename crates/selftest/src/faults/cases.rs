@@ -175,10 +175,10 @@ fn a_launch_that_fails(bench: &Bench<'_>) -> Result<String, String> {
         let seen = sitting.count(|e| matches!(e, Event::DeviceFailed { .. }));
         same(&sitting.outcome()?.0.residue, &right(bench, kind)?)?;
         if seen != 1 {
-            return Err(format!("{kind}: told {seen} times"));
+            return Err(format!("{kind}: reported {seen} times"));
         }
     }
-    Ok("told, a new engine went on, both residues right".into())
+    Ok("reported, a new engine continued, both residues right".into())
 }
 
 /// Lets the device fail permanently: the test ends, and resumes from its checkpoint on a sound
@@ -253,7 +253,7 @@ fn a_full_disk(bench: &Bench<'_>) -> Result<String, String> {
             return Err(format!("{kind}: {failed} saves failed, {saved} did not"));
         }
     }
-    Ok(format!("{failures} failed saves told, no checkpoint lost, both residues right"))
+    Ok(format!("{failures} failed saves reported, no checkpoint lost, both residues right"))
 }
 
 /// Returns options with a checkpoint every half millisecond: many in a short test, with time for

@@ -328,7 +328,7 @@ impl Campaign {
         let seen = events.iter().filter(|e| matches!(e, Event::CheckFailed { .. })).count();
         let res64 = outcome.residue.res64_hex();
         match (outcome.residue == prepared.right, errors) {
-            _ if seen != errors as usize => Err(format!("{seen} of {errors} errors were told")),
+            _ if seen != errors as usize => Err(format!("{seen} of {errors} errors were reported")),
             (true, 1) => Ok(Fate::Found),
             (true, 0) => Ok(Fate::Harmless),
             (false, 0) if !self.kind.is_checked() => Ok(Fate::Missed),

@@ -56,10 +56,10 @@ fn carries_rest(p: u32, length: usize, multiplier: u32) -> bool {
         && length as u64 * u64::from(multiplier) <= 1 << 28
 }
 
-/// What the digits that keep a carry take from the margin, in bits.
+/// The part of the margin, in bits, that is lost because digits may keep a carry.
 const SLACK_BITS: f64 = 0.1;
 
-/// Every length that some device may have, ascending.
+/// Returns all lengths that any device supports, ascending.
 pub fn all_lengths() -> impl Iterator<Item = usize> {
     let powers = (6..=26).map(|k| 1 << k);
     let mut lengths: Vec<usize> = powers.chain((6..=24).map(|k| 5 << k)).collect();
@@ -67,8 +67,8 @@ pub fn all_lengths() -> impl Iterator<Item = usize> {
     lengths.into_iter()
 }
 
-/// Every source that an engine of so many words compiles by default, for those
-/// who compile without a device.
+/// Returns every source that an engine of `length` words compiles by default, for compiling without
+/// a device.
 #[must_use]
 pub fn sources(length: usize, shared_memory_per_block: u32) -> Vec<Source> {
     gpu::sources::<Goldilocks>(length, shared_memory_per_block)
@@ -118,8 +118,8 @@ impl Arithmetic for Goldilocks {
         "exponents are from 640 to 2^31 − 1 on a device".into()
     }
 
-    /// The bound of the CPU's family, for digits that may lie outside their
-    /// range by 2^−5 of it, and words long enough for carries to come to rest.
+    /// Returns the bound of the CPU's family, for digits that may exceed their range by 2^−5 of it,
+    /// and for words long enough for carries to end within a tile.
     fn margin_on_device(p: u32, length: usize) -> Result<Margin, EngineError> {
         let margin = Self.margin(p, length)?;
         let least_bits = least_bits(length, 1);

@@ -126,7 +126,7 @@ fn whole_test(
         primality::run(&spec, plan, None, &mut |_| {}, &StopToken::new(), &RunOptions::default())
             .map_err(|e| e.to_string())?;
     let Finished::Done(outcome) = finished else {
-        return Err(format!("ended with {finished:?}, and nobody had asked it to"));
+        return Err(format!("ended with {finished:?} without a stop request"));
     };
     let verdict = match (is_prime, kind) {
         (true, TestKind::Ll(_)) => Verdict::Prime,
