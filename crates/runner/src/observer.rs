@@ -96,10 +96,10 @@ pub trait Observer: Send + Sync {
         Ok(())
     }
 
-    /// A worker has no work left.
+    /// Receives the tally of a worker that has no work left.
     ///
     /// # Errors
-    /// As for [`Observer::result`]; the worker ends with the error.
+    /// Returns the reason why the tally cannot be delivered. The worker ends with this error.
     fn no_work_left(&self, tally: &Tally) -> Result<(), Undelivered> {
         let _ = tally;
         Ok(())
@@ -112,7 +112,7 @@ impl<F: Fn(&RunEvent<'_>) + Send + Sync> Observer for F {
     }
 }
 
-/// Nobody wants to know.
+/// An observer that ignores all events.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unobserved;
 

@@ -71,7 +71,6 @@ impl Gumbel {
     ///
     /// A test of n squarings fails with probability at most P if Z ≥ ln n + ln 1/P. PRPLL chooses
     /// its longest words for Z = 28.
-    /// Z ≥ ln n + ln 1/P. PRPLL chooses its longest words for Z = 28.
     #[must_use]
     pub fn z(&self) -> f64 {
         (0.5 - self.location) / self.scale

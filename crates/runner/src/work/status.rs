@@ -164,7 +164,6 @@ impl WorkerStatus {
     ///
     /// # Errors
     /// Returns an error if the directory cannot be read.
-    /// The directory cannot be read.
     pub fn all(dir: &Path) -> io::Result<(Vec<Self>, Vec<String>)> {
         let (mut found, mut unreadable) = (vec![], vec![]);
         let folder = Folder::at(dir);

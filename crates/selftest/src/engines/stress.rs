@@ -4,7 +4,6 @@
 //! x_(iB), i = 0 … t. At its end, or when it is interrupted, D_t = 3·D_(t−1)^(2^B) must hold
 //! (Gerbicz). A wrong squaring in the lap violates this equation. Moreover, x after a whole lap
 //! must equal the value found by another program or, if none is known, the value of the first lap.
-//! another program has found or, where none has, what the first lap gave.
 
 use warpint_mersenne::{Engine, EngineError, Plan, Shift, Step};
 

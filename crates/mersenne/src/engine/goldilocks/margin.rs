@@ -25,7 +25,6 @@
 //! also leaves room for the carry c in z_k + c. With b bits in the word, |c| ≤ 2^(63−b) + 1; for
 //! b ≥ 5, half a word and the remaining sixteenth hold it. Words of fewer than 5 bits have |z_k| <
 //! 2^44, as N ≤ 5·2^25.
-//! over hold it; words of fewer than 5 bits have |z_k| < 2^44, as N ≤ 5·2^25.
 
 /// Returns log2 of the limit on |z_k|.
 fn limit_bits() -> f64 {
